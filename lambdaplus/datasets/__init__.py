@@ -1,0 +1,9 @@
+"""Ranking data: the container, readers of the LETOR format, and a set that needs no download."""
+
+from __future__ import annotations
+
+from lambdaplus.datasets.digits import digits_queries
+from lambdaplus.datasets.letor import read_folds, read_letor
+from lambdaplus.datasets.ranking_data import Fold, RankingData
+
+__all__ = ["Fold", "RankingData", "digits_queries", "read_folds", "read_letor"]

@@ -1,0 +1,25 @@
+"""Ranking metrics as data: declarations, names, values and swap potentials.
+
+Examples
+--------
+>>> from lambdaplus.metrics import metric_names, parse_metric
+>>> metric_names()
+['auc', 'mauc', 'hand_till', 'map', 'mrr', 'ndcg']
+>>> parse_metric("ndcg@10").declaration.title
+'Normalised discounted cumulative gain'
+"""
+
+from lambdaplus.metrics.catalogue import CATALOGUE
+from lambdaplus.metrics.declaration import Above, Declaration, Facts, Parameter, RankingMetric
+from lambdaplus.metrics.names import metric_names, parse_metric
+
+__all__ = [
+    "CATALOGUE",
+    "Above",
+    "Declaration",
+    "Facts",
+    "Parameter",
+    "RankingMetric",
+    "metric_names",
+    "parse_metric",
+]

@@ -1,0 +1,237 @@
+"""A ranking metric is data.
+
+Every metric of lambdaplus has the form
+
+    M = 1/Z * ( offset + sum over ranks r of  d[r] * ( g[x_r] + sum_c A[x_r, c] * C_c(r) ) * h_r )
+
+where x_r is the class of the document at rank r, C_c(r) counts the class-c documents above it, and
+h_r is the product of 1 - stop[x_k] over the ranks k above r (1 where nothing stops).  A
+`Declaration` states d, g, A, stop, Z and offset once; values, swap deltas, lambda-gradients, names
+and help are derived from it.  A `RankingMetric` is a declaration with its cutoff and parameters
+chosen, such as ``ndcg@10``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaplus.queries import Floats, Queries, Strata
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An option of a metric: its name, default, meaning and, if it is a word, the words allowed."""
+
+    name: str
+    default: str | float
+    help: str
+    choices: tuple[str, ...] = ()
+
+    def check(self, value: Any) -> str | float:
+        """The value in its canonical type, or a ValueError that says what is allowed."""
+        if self.choices:
+            if value not in self.choices:
+                allowed = ", ".join(self.choices)
+                raise ValueError(f"{self.name}={value!r} is not one of {allowed}")
+            return str(value)
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = np.nan
+        if not np.isfinite(number):
+            raise ValueError(f"{self.name}={value!r} is not a finite number")
+        return number
+
+
+@dataclass(frozen=True)
+class Above:
+    """What the documents above add: A[x, c] = row[x] * column[c] where ``x relation c`` holds."""
+
+    relation: Literal["any", "lower"]  # "lower": only classes c that are higher than x count
+    row: Callable[[Facts], Floats]
+    column: Callable[[Facts], Floats]
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """One metric of the catalogue, stated once.
+
+    Attributes
+    ----------
+    name, aliases, title, source : str
+        How users write it, other spellings, what it is called, and where it is defined.
+    binary : bool
+        Whether it knows only relevant and non-relevant documents (label >= ``relevant``).
+    discount : callable
+        d as a function of float ranks counted from 1.
+    gain, normalizer : callable
+        g per stratum and Z per query; a query with Z = 0 has no value (no relevant document, say).
+    above : Above, optional
+    stop : callable, optional
+        Probability per stratum that the reader stops at such a document.
+    offset : callable, optional
+        Per query, divided by Z like the rest.
+    has_cutoff : bool
+        Whether ``name@k`` sets d to 0 beyond rank k.
+    parameters : tuple of Parameter
+    pooled : {"middle", "last"}, optional
+        Whether it makes sense on one ungrouped data set, and then the rank, among the copies that
+        its weight stands for, at which a row's discount is taken.
+    follows_label_order : bool
+        Whether the order by label has the highest value.
+    signed_deltas : bool
+        Whether the sign of a swap delta depends on more than the two labels, and not on the ranks
+        alone.  Its size is then no difference of potentials: an objective visits every pair.
+    damping : float, optional
+        What an objective divides score distances by unless told otherwise.
+    """
+
+    name: str
+    title: str
+    source: str
+    binary: bool
+    discount: Callable[[Floats], Floats]
+    gain: Callable[[Facts], Floats]
+    normalizer: Callable[[Facts], Floats]
+    above: Above | None = None
+    stop: Callable[[Facts], Floats] | None = None
+    offset: Callable[[Facts], Floats] | None = None
+    has_cutoff: bool = True
+    parameters: tuple[Parameter, ...] = ()
+    aliases: tuple[str, ...] = ()
+    pooled: Literal["middle", "last"] | None = None
+    follows_label_order: bool = True
+    signed_deltas: bool = False
+    damping: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.above is not None and self.stop is not None:
+            raise ValueError(f"{self.name}: above and stop together are not supported")
+
+    def __call__(self, cutoff: int | None = None, **parameters: Any) -> RankingMetric:
+        """The metric with this cutoff and these parameters."""
+        known = {parameter.name: parameter for parameter in self.parameters}
+        for name in parameters:
+            if name not in known:
+                options = ", ".join(known) or "none"
+                raise ValueError(f"{self.name} has no option {name!r}; it has: {options}")
+        if cutoff is not None:
+            if not self.has_cutoff:
+                raise ValueError(f"{self.name} takes no cutoff, got @{cutoff}")
+            if not float(cutoff).is_integer() or cutoff < 1:
+                raise ValueError(f"a cutoff is a whole number, at least 1, got @{cutoff}")
+            cutoff = int(cutoff)
+        chosen = tuple(
+            (name, known[name].check(parameters[name])) for name in known if name in parameters
+        )
+        changed = tuple(item for item in chosen if item[1] != known[item[0]].default)
+        return RankingMetric(self, cutoff, changed)
+
+
+@dataclass(frozen=True)
+class RankingMetric:
+    """A metric ready to be used: prints as, and is parsed from, a name such as ``ndcg@10``.
+
+    Examples
+    --------
+    >>> from lambdaplus.metrics import parse_metric
+    >>> metric = parse_metric("ndcg@10", gain="linear")
+    >>> str(metric)
+    'ndcg(gain=linear)@10'
+    >>> parse_metric(str(metric)) == metric
+    True
+    """
+
+    declaration: Declaration
+    cutoff: int | None = None
+    changed: tuple[tuple[str, str | float], ...] = field(default=())
+
+    def __str__(self) -> str:
+        options = ",".join(
+            f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+            for name, value in self.changed
+        )
+        name = self.declaration.name + (f"({options})" if options else "")
+        return name if self.cutoff is None else f"{name}@{self.cutoff}"
+
+    def __getitem__(self, parameter: str) -> Any:
+        for name, value in self.changed:
+            if name == parameter:
+                return value
+        for known in self.declaration.parameters:
+            if known.name == parameter:
+                return known.default
+        raise KeyError(parameter)
+
+    @property
+    def relevant(self) -> float | None:
+        """Threshold that makes labels binary; None for a graded metric."""
+        return float(self["relevant"]) if self.declaration.binary else None
+
+    def discounts(self, ranks: Floats) -> Floats:
+        """Weight of each rank, counted from 1, with the cutoff applied: (n,) -> (n,)."""
+        found = np.asarray(self.declaration.discount(ranks), dtype=np.float64)
+        return found if self.cutoff is None else np.where(ranks <= self.cutoff, found, 0.0)
+
+
+class Facts:
+    """What a declaration may look at: the classes of every query of one data set.
+
+    Attributes
+    ----------
+    metric : RankingMetric
+    label, count : (s,) float64
+        Label and number of documents of each stratum (see `lambdaplus.queries.Strata`).
+    size : (n_queries,) float64
+        Documents in each query.
+    """
+
+    def __init__(self, metric: RankingMetric, queries: Queries) -> None:
+        self.metric = metric
+        self.strata: Strata = queries.strata(metric.relevant)
+        self.label = self.strata.label
+        self.count = self.strata.count
+        self.longest = int(queries.sizes.max())
+
+    @cached_property
+    def size(self) -> Floats:
+        return self.sum(self.count)
+
+    @cached_property
+    def relevant(self) -> NDArray[np.bool_]:
+        """Strata of relevant documents, (s,) bool."""
+        threshold = 1.0 if self.metric.declaration.binary else self.metric["relevant"]
+        return np.asarray(self.label >= threshold)
+
+    @cached_property
+    def n_relevant(self) -> Floats:
+        """Relevant documents in each query, (n_queries,)."""
+        return self.sum(np.where(self.relevant, self.count, 0.0))
+
+    @property
+    def at_most(self) -> float:
+        """The cutoff; infinity without one."""
+        return np.inf if self.metric.cutoff is None else float(self.metric.cutoff)
+
+    def sum(self, per_stratum: Floats) -> Floats:
+        """Sum over the strata of each query: (s,) -> (n_queries,)."""
+        return self.strata.sum(per_stratum)
+
+    def spread(self, per_query: Floats) -> Floats:
+        """Repeat a value per query for each of its strata: (n_queries,) -> (s,)."""
+        return per_query[self.strata.query]
+
+    def ideal(self, gain: Floats) -> Floats:
+        """Discounted gain of the best order, highest labels first: (s,) -> (n_queries,)."""
+        discounts = self.metric.discounts(np.arange(1.0, self.longest + 1))
+        upto = np.concatenate([[0.0], np.cumsum(discounts)])
+        lower = np.cumsum(self.count)
+        lower -= self.spread((lower - self.count)[self.strata.first[:-1]])
+        above = (self.spread(self.size) - lower).astype(np.int64)
+        return self.sum(gain * (upto[above + self.count.astype(np.int64)] - upto[above]))

@@ -1,0 +1,75 @@
+"""Metric names: ``map``, ``ndcg@10``, ``ndcg(gain=linear)@10``, ``map(relevant=2)@5``."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import Any
+
+from lambdaplus.metrics.catalogue import CATALOGUE
+from lambdaplus.metrics.declaration import Declaration, RankingMetric
+
+_FORM = re.compile(r"(?P<name>[a-z_]+)(?:\((?P<options>[^()]*)\))?(?:@(?P<cutoff>.+))?")
+
+
+def metric_names() -> list[str]:
+    """Names of all metrics in the catalogue."""
+    return [declaration.name for declaration in CATALOGUE]
+
+
+def parse_metric(name: str | RankingMetric | Declaration, **options: Any) -> RankingMetric:
+    """Find a metric by name.
+
+    Parameters
+    ----------
+    name : str, RankingMetric or Declaration
+        A name with optional parameters and cutoff, such as ``"ndcg(gain=linear)@10"``; capitals
+        do not matter.  A metric of your own is taken as it is.
+    **options
+        More parameters of the metric, such as ``relevant=2``.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name (the known ones are listed), parameter or cutoff.
+
+    Examples
+    --------
+    >>> parse_metric("NDCG@10").cutoff
+    10
+    >>> str(parse_metric("ap@5", relevant=2))
+    'map(relevant=2)@5'
+    """
+    if isinstance(name, Declaration):
+        return name(**options)
+    if isinstance(name, RankingMetric):
+        return name.declaration(name.cutoff, **{**dict(name.changed), **options})
+    found = _FORM.fullmatch(str(name).strip().lower())
+    if found is None:
+        raise ValueError(f"{name!r} is not a metric name such as 'ndcg@10' or 'map(relevant=2)'")
+    declaration = _lookup(found["name"])
+    chosen: dict[str, Any] = {}
+    for option in filter(None, (found["options"] or "").split(",")):
+        key, equals, value = option.partition("=")
+        if not equals:
+            raise ValueError(f"in {name!r}: {option.strip()!r} is not of the form option=value")
+        chosen[key.strip()] = value.strip()
+    return declaration(_cutoff(found["cutoff"], str(name)), **{**chosen, **options})
+
+
+def _lookup(name: str) -> Declaration:
+    spellings = {spelling: d for d in CATALOGUE for spelling in (d.name, *d.aliases)}
+    if name in spellings:
+        return spellings[name]
+    close = difflib.get_close_matches(name, spellings, n=1)
+    hint = f" (did you mean {close[0]!r}?)" if close else ""
+    raise ValueError(f"unknown metric {name!r}{hint}; known: {', '.join(metric_names())}")
+
+
+def _cutoff(text: str | None, name: str) -> int | None:
+    if text is None:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"in {name!r}: the cutoff {text!r} is not a whole number") from None

@@ -1,0 +1,144 @@
+"""Lambda-gradients of every query: rank, potentials, sweep, ties, scale."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numba
+import numpy as np
+
+from lambdaplus.metrics.potentials import potential
+from lambdaplus.objectives.lanes import LANES
+from lambdaplus.objectives.pairs import visit_pairs
+from lambdaplus.objectives.sweep import sweep
+
+# A list of n documents in L classes is visited pair by pair if n < FEW + FEW_A_CLASS * L, or if
+# it is asked for: there the sweep's fixed cost per document is the larger one.
+FEW, FEW_A_CLASS = 12, 3
+
+NO_COPIES = np.empty(0)
+
+
+@numba.njit(cache=True, nogil=True)
+def lambda_queries(
+    first: int, last: int, boundaries: Any, base: Any, ranking: Any, terms: Any, kernel: Any,
+    plain: Any, normalize: bool, all_pairs: bool, gradient: Any, hessian: Any,
+) -> None:  # fmt: skip
+    """Write the gradient and Hessian of the queries first .. last - 1, in row order.
+
+    kernel is the pair function; plain the undamped one, for queries whose scores are all equal.
+    """
+    longest = most = 0
+    for q in range(first, last):
+        longest = max(longest, boundaries[q + 1] - boundaries[q])
+        most = max(most, terms.first[q + 1] - terms.first[q])
+    blocks = max(kernel.rates.shape[0], plain.rates.shape[0])
+    counts, gaps = np.empty((blocks * most, LANES)), np.empty((blocks * most, LANES))
+    slope, bend = np.empty(longest), np.empty(longest)
+    worth = np.empty(most)
+    for q in range(first, last):
+        start, stop = boundaries[q], boundaries[q + 1]
+        n, classes = stop - start, terms.first[q + 1] - terms.first[q]
+        place = ranking.place[start:stop]
+        if classes < 2 or terms.scale[q] == 0.0:
+            for r in range(n):
+                gradient[base[place[r]]] = hessian[base[place[r]]] = 0.0
+            continue
+        score, code = ranking.score[start:stop], terms.code[place]
+        strata = slice(terms.first[q], terms.first[q + 1])
+        gain = terms.gain[strata]
+        g, h = slope[:n], bend[:n]
+        g[:] = 0.0
+        h[:] = 0.0
+        use = plain if score[0] == score[n - 1] else kernel
+        if terms.relation == 0 and not terms.stops:
+            worth[:classes] = gain
+            rank_weight = terms.discount[:n]
+            total = _list(score, code, rank_weight, rank_weight, worth[:classes], use, all_pairs,
+                          counts, gaps, g, h)  # fmt: skip
+        else:
+            total = _class_pairs(score, code, terms, strata, use, all_pairs, counts, gaps, g, h)
+        scale = terms.scale[q]
+        total *= scale
+        if normalize and total > 0.0:
+            scale *= math.log2(1.0 + total) / total
+        share_ties(score, code, NO_COPIES, g, h)
+        for r in range(n):
+            row = base[place[r]]
+            gradient[row] = scale * g[r]
+            hessian[row] = scale * h[r]
+
+
+@numba.njit(cache=True, nogil=True)
+def _list(
+    score: Any, code: Any, high: Any, low: Any, worth: Any, kernel: Any, all_pairs: bool,
+    counts: Any, gaps: Any, g: Any, h: Any,
+) -> float:  # fmt: skip
+    if all_pairs or score.size < FEW + FEW_A_CLASS * worth.size:
+        return visit_pairs(score, code, high, low, worth, NO_COPIES, kernel, g, h)
+    return sweep(score, code, high, low, worth, NO_COPIES, kernel, counts, gaps, g, h)
+
+
+@numba.njit(cache=True, nogil=True)
+def _class_pairs(
+    score: Any, code: Any, terms: Any, strata: Any, kernel: Any, all_pairs: bool,
+    counts: Any, gaps: Any, g: Any, h: Any,
+) -> float:  # fmt: skip
+    """Sum over the pairs of classes: each has potentials, and so a sweep, of its own."""
+    n = score.size
+    gain, row, column = terms.gain[strata], terms.row[strata], terms.column[strata]
+    stop = terms.stop[strata]
+    classes = gain.size
+    high, low = np.empty(n), np.empty(n)
+    two = np.array([0.0, 1.0])
+    members = np.empty(n, dtype=np.int64)
+    total = 0.0
+    for a in range(1, classes):
+        for b in range(a):
+            potential(code, terms.discount, gain, terms.relation, row, column, terms.stops, stop,
+                      a, b, 1.0, 1.0, NO_COPIES, high)  # fmt: skip
+            potential(code, terms.discount, gain, terms.relation, row, column, terms.stops, stop,
+                      b, a, -1.0, 1.0, NO_COPIES, low)  # fmt: skip
+            if classes == 2:
+                return _list(score, code, high, low, two, kernel, all_pairs, counts, gaps, g, h)
+            m = 0
+            for r in range(n):
+                if code[r] == a or code[r] == b:
+                    members[m] = r
+                    m += 1
+            chosen = members[:m]
+            part_g, part_h = np.zeros(m), np.zeros(m)
+            total += _list(score[chosen], (code[chosen] == a).astype(np.int32), high[chosen],
+                           low[chosen], two, kernel, all_pairs, counts, gaps,
+                           part_g, part_h)  # fmt: skip
+            for i in range(m):
+                g[chosen[i]] += part_g[i]
+                h[chosen[i]] += part_h[i]
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
+def share_ties(score: Any, code: Any, copies: Any, g: Any, h: Any) -> None:
+    """Give documents with equal score and class equal shares of what they received together.
+
+    Their order in the ranking was arbitrary; with multiplicities they share in proportion.
+    """
+    n = score.size
+    start = 0
+    while start < n:
+        stop = start + 1
+        while stop < n and score[stop] == score[start] and code[stop] == code[start]:
+            stop += 1
+        if stop - start > 1:
+            sum_g = sum_h = weight = 0.0
+            for r in range(start, stop):
+                sum_g += g[r]
+                sum_h += h[r]
+                weight += copies[r] if copies.size else 1.0
+            if weight > 0.0:
+                for r in range(start, stop):
+                    share = (copies[r] if copies.size else 1.0) / weight
+                    g[r] = sum_g * share
+                    h[r] = sum_h * share
+        start = stop

@@ -1,0 +1,240 @@
+"""Labels in queries: the one place where what comes in is checked.
+
+A *query* is a run of documents that are ranked against each other.  Everything above this module
+takes a `Queries` and may rely on it: labels are finite, boundaries add up, weights are usable.
+
+Examples
+--------
+>>> from lambdaplus.queries import Queries
+>>> queries = Queries([1, 0, 2, 0, 0], group=[3, 2])
+>>> queries.n_queries, queries.boundaries.tolist()
+(2, [0, 3, 5])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Strata:
+    """The documents of every query, split by class: one stratum per (query, class) that occurs.
+
+    Classes are numbered within their query, in ascending label order, so a query that holds two
+    of a thousand labels costs two strata.
+
+    Attributes
+    ----------
+    label : (s,) float64
+        Label that the stratum's documents share (0 or 1 where labels were split by a threshold).
+    count : (s,) float64
+        Documents in it; copies, where weights are multiplicities.
+    query : (s,) int64
+        Query it belongs to.
+    first : (n_queries + 1,) int64
+        Where each query's strata begin.
+    code : (n,) int32
+        Class of each document within its query, documents in the order of `Queries.base`.
+    """
+
+    label: Floats
+    count: Floats
+    query: Ints
+    first: Ints
+    code: NDArray[np.int32]
+
+    def sum(self, values: Floats) -> Floats:
+        """Sum a value per stratum over each query: (s,) -> (n_queries,)."""
+        return np.add.reduceat(values, self.first[:-1])
+
+
+class Queries:
+    """Labels, query boundaries and weights of one data set, checked.
+
+    Parameters
+    ----------
+    labels : (n,) array_like
+        Relevance label of each document, any finite numbers.
+    group : (n_queries,) array_like of int, optional
+        Documents in each query, in row order.
+    qid : (n,) array_like, optional
+        Query of each row; the rows of a query must be adjacent.
+    weight : (n,) array_like, optional
+        Row weights.  Without queries they are multiplicities: a row of weight k stands for k rows.
+
+    Raises
+    ------
+    ValueError
+        For empty data, NaN or infinite labels, group sizes that are not positive or do not add
+        up, a qid whose rows are not adjacent, and negative, infinite or all-zero weights.
+    """
+
+    def __init__(
+        self,
+        labels: ArrayLike,
+        *,
+        group: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+        weight: ArrayLike | None = None,
+    ) -> None:
+        self.labels: Floats = _vector(labels, "labels")
+        if self.labels.size == 0:
+            raise ValueError("labels is empty: there is nothing to rank")
+        if group is not None and qid is not None:
+            raise ValueError("pass either group= (sizes) or qid= (one per row), not both")
+        self.grouped: bool = group is not None or qid is not None
+        self.boundaries: Ints = _boundaries(self.labels.size, group, qid)
+        self.weights: Floats | None = None if weight is None else _weights(weight, self.labels.size)
+        self.facts: dict[Hashable, Any] = {}  # what upper floors derive once per data set
+
+    @property
+    def n_documents(self) -> int:
+        return int(self.labels.size)
+
+    @property
+    def n_queries(self) -> int:
+        return int(self.boundaries.size - 1)
+
+    @property
+    def sizes(self) -> Ints:
+        """Documents in each query, (n_queries,) int64."""
+        return np.diff(self.boundaries)
+
+    @property
+    def multiplicities(self) -> Floats | None:
+        """Row weights where they count copies of rows: only without queries."""
+        return None if self.grouped else self.weights
+
+    @cached_property
+    def query_weights(self) -> Floats | None:
+        """Weight of each query in a mean, (n_queries,): the mean of its rows' weights."""
+        if self.weights is None:
+            return None
+        return np.add.reduceat(self.weights, self.boundaries[:-1]) / self.sizes
+
+    @cached_property
+    def base(self) -> Ints:
+        """Rows by (query, label, multiplicity), ascending: (n,) int64.
+
+        A stable sort by score that starts from this order puts tied documents in an order that
+        depends on what they are and never on the row they stood in.
+        """
+        query = np.repeat(np.arange(self.n_queries), self.sizes)
+        keys = [self.labels, query]
+        if self.multiplicities is not None:
+            keys.insert(0, self.multiplicities)
+        return np.lexsort(keys)
+
+    def strata(self, relevant: float | None = None) -> Strata:
+        """Split every query by label, or in two at the label from which a document is relevant."""
+        key = ("strata", relevant)
+        if key not in self.facts:
+            self.facts[key] = self._strata(relevant)
+        found: Strata = self.facts[key]
+        return found
+
+    def _strata(self, relevant: float | None) -> Strata:
+        label = self.labels[self.base]
+        if relevant is not None:
+            label = (label >= relevant).astype(np.float64)
+        starts_query = np.zeros(label.size, dtype=bool)
+        starts_query[self.boundaries[:-1]] = True
+        starts = starts_query.copy()
+        starts[1:] |= label[1:] != label[:-1]
+        start = np.flatnonzero(starts)
+        stratum = np.cumsum(starts) - 1
+        first_stratum = stratum[self.boundaries[:-1]]
+        if self.multiplicities is None:
+            count = np.diff(np.append(start, label.size)).astype(np.float64)
+        else:
+            count = np.add.reduceat(self.multiplicities[self.base], start)
+        first = np.append(first_stratum, start.size)
+        return Strata(
+            label=label[start],
+            count=count,
+            query=np.repeat(np.arange(self.n_queries), np.diff(first)),
+            first=first,
+            code=(stratum - np.repeat(first_stratum, self.sizes)).astype(np.int32),
+        )
+
+    def check_scores(self, scores: ArrayLike) -> Floats:
+        """Scores as float64, one finite number per document, or a ValueError that says where."""
+        found = _vector(scores, "scores")
+        if found.size != self.n_documents:
+            raise ValueError(f"{found.size} scores for {self.n_documents} labels")
+        return found
+
+
+def _vector(values: ArrayLike, name: str) -> Floats:
+    """One-dimensional float64 without NaN or infinity; a single column counts as a vector."""
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}")
+    try:
+        array = array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numbers: {error}") from None
+    bad = np.flatnonzero(~np.isfinite(array))
+    if bad.size:
+        raise ValueError(
+            f"{name} must be finite: {bad.size} of {array.size} are not, "
+            f"the first is {array[bad[0]]} in row {bad[0]}"
+        )
+    return array
+
+
+def _boundaries(n: int, group: ArrayLike | None, qid: ArrayLike | None) -> Ints:
+    if group is not None:
+        sizes = np.asarray(group)
+        if sizes.ndim != 1 or sizes.size == 0:
+            raise ValueError(f"group must be a list of query sizes, got shape {sizes.shape}")
+        whole = sizes.astype(np.int64)
+        if not np.array_equal(whole, sizes) or whole.min() < 1:
+            raise ValueError("group must hold query sizes: whole numbers, at least 1 each")
+        if whole.sum() != n:
+            raise ValueError(f"group sizes add up to {whole.sum()}, but there are {n} rows")
+        return np.concatenate([[0], np.cumsum(whole)])
+    if qid is not None:
+        ids = np.asarray(qid)
+        if ids.shape != (n,):
+            raise ValueError(f"qid must have one entry per row: shape {ids.shape} for {n} rows")
+        starts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])
+        _, seen = np.unique(ids[starts], return_counts=True)
+        if seen.max() > 1:
+            torn = _first_repeated(ids[starts])
+            raise ValueError(
+                f"the rows of query {ids[starts][torn]!s} are not adjacent (it begins again in row "
+                f"{starts[torn]}): sort the data by qid"
+            )
+        return np.append(starts, n).astype(np.int64)
+    return np.array([0, n], dtype=np.int64)
+
+
+def _first_repeated(ids: NDArray[Any]) -> int:
+    _, first = np.unique(ids, return_index=True)
+    return int(np.setdiff1d(np.arange(ids.size), first)[0])
+
+
+def _weights(weight: ArrayLike, n: int) -> Floats:
+    found = _vector(weight, "weight")
+    if found.size != n:
+        raise ValueError(f"{found.size} weights for {n} rows")
+    negative = np.flatnonzero(found < 0)
+    if negative.size:
+        raise ValueError(
+            f"weights must not be negative: {found[negative[0]]} in row {negative[0]}"
+        )
+    if not found.any():
+        raise ValueError("all weights are zero: nothing is left to rank")
+    return found
