@@ -134,6 +134,14 @@ class Queries:
             keys.insert(0, self.multiplicities)
         return np.lexsort(keys)
 
+    def as_one_query(self) -> Queries:
+        """The same rows as a single query; weights then are factors, not multiplicities."""
+        if "one query" not in self.facts:
+            one = Queries(self.labels, group=[self.n_documents], weight=self.weights)
+            self.facts["one query"] = one
+        found: Queries = self.facts["one query"]
+        return found
+
     def strata(self, relevant: float | None = None) -> Strata:
         """Split every query by label, or in two at the label from which a document is relevant."""
         key = ("strata", relevant)

@@ -54,6 +54,25 @@ class Terms(NamedTuple):
         return self.relation == NO_RELATION and not self.stops
 
 
+def scope(metric: RankingMetric, queries: Queries, one_group: bool = False) -> Queries:
+    """What the metric ranks: the queries, or all rows at once if it has that meaning.
+
+    Raises
+    ------
+    ValueError
+        If there are no queries and the metric needs them: a forgotten ``group=`` must not pass
+        for one huge query unless ``one_group`` says so.
+    """
+    if queries.grouped or metric.declaration.pooled is not None:
+        return queries
+    if one_group:
+        return queries.as_one_query()
+    raise ValueError(
+        f"{metric} ranks the documents of each query, but the data has no queries: set group= (or "
+        "qid=), or pass one_group=True if all rows are one ranking"
+    )
+
+
 def terms(metric: RankingMetric, queries: Queries) -> Terms:
     """Lay a metric out on a data set; computed once and kept with the data.
 

@@ -1,1 +1,14 @@
+"""Objectives: the lambda-gradients of any declared metric, over all pairs in near-linear time.
 
+Examples
+--------
+>>> from lambdaplus.objectives import gradients
+>>> gradient, hessian = gradients([1, 0, 0], [0.0, 1.0, 2.0], metric="map", group=[3])
+>>> gradient.round(3).tolist()
+[-0.709, 0.122, 0.587]
+"""
+
+from lambdaplus.objectives.gradients import Shape, gradients
+from lambdaplus.objectives.objective import LambdaObjective, lambda_objective
+
+__all__ = ["LambdaObjective", "Shape", "gradients", "lambda_objective"]

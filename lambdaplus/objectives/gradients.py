@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
-from lambdaplus.metrics.terms import terms
+from lambdaplus.metrics.terms import scope, terms
 from lambdaplus.objectives.kernels import pair_kernel
 from lambdaplus.objectives.lambdas import lambda_queries
 from lambdaplus.objectives.pooled import pooled_lambdas
@@ -98,6 +98,7 @@ def gradients(
     sigma: float = 1.0,
     normalize: bool = False,
     damping: float | None = None,
+    one_group: bool = False,
     all_pairs: bool = False,
     **options: Any,
 ) -> tuple[Floats, Floats]:
@@ -116,7 +117,7 @@ def gradients(
         Such as ``"ndcg@10"``.
     group : (n_queries,) array_like of int, optional
         Query sizes; or qid, the query of each row.  With neither, AUC and MAP take all rows as
-        one ranking, weights as multiplicities; other metrics too, with weights as factors.
+        one ranking, weights as multiplicities; other metrics do so if one_group=True.
     qid : (n,) array_like, optional
     weight : (n,) array_like, optional
     sigma, normalize, damping
@@ -147,7 +148,6 @@ def gradients(
     [0.3655, -0.5, 0.1345]
     """
     shape = Shape(sigma, normalize, damping)
-    queries = Queries(labels, group=group, qid=qid, weight=weight)
-    return lambda_gradients(
-        parse_metric(metric, **options), queries, scores, shape, all_pairs=all_pairs
-    )
+    found = parse_metric(metric, **options)
+    queries = scope(found, Queries(labels, group=group, qid=qid, weight=weight), one_group)
+    return lambda_gradients(found, queries, scores, shape, all_pairs=all_pairs)

@@ -41,8 +41,8 @@ class PairKernel(NamedTuple):
 def pair_kernel(sigma: float, damping: float) -> PairKernel:
     """The pair function for these parameters; damping 0 means none.
 
-    The sweep is then within 1e-9 of the pair sum, with damping within 3e-3 (relative to the
-    largest gradient of the query) at score distances up to ``REACH / sigma``.
+    The sweep is then within 2e-10 of the pair sum, relative to the largest gradient or Hessian of
+    the query; with the usual damping of 0.01 within 2e-4, at score distances up to REACH / sigma.
     """
     rates, *fits = _damped(sigma * damping) if damping else _logistic()
     # The fits are in units of 1 / sigma; dividing by a distance brings one more sigma.

@@ -1,0 +1,137 @@
+"""Metrics in the forms that LightGBM and XGBoost take: feval, custom_metric, eval_metric."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from lambdaplus.evaluation.evaluate import Metric, choose_metrics, evaluate_queries
+from lambdaplus.frameworks import read_call
+from lambdaplus.metrics import RankingMetric
+
+_UNSET: Any = object()  # LightGBM's estimators pass a group, or None; XGBoost's pass none at all
+
+
+class EvalMetric:
+    """One or several metrics as a callable for either framework; made by `eval_metric`.
+
+    LightGBM gets ``(name, value, True)`` (higher is better), XGBoost ``(name, value)``, a list of
+    them for several metrics, and XGBoost's estimators the bare value.
+
+    Attributes
+    ----------
+    metrics : tuple of RankingMetric
+    one_group : bool
+    """
+
+    def __init__(self, metrics: tuple[RankingMetric, ...], one_group: bool = False) -> None:
+        self.metrics = metrics
+        self.one_group = one_group
+
+    @property
+    def __name__(self) -> str:
+        return "_".join(map(str, self.metrics))
+
+    def __call__(
+        self,
+        y_true_or_preds: ArrayLike,
+        y_pred_or_data: Any,
+        sample_weight: ArrayLike | None = None,
+        group: Any = _UNSET,
+    ) -> Any:
+        """Evaluate, as the frameworks call for it.
+
+        Parameters
+        ----------
+        y_true_or_preds : (n,) array_like
+            Scores, if the second argument is a data set; labels otherwise.
+        y_pred_or_data : lightgbm.Dataset, xgboost.DMatrix or (n,) array_like
+        sample_weight, group : array_like, optional
+            With labels and scores only.
+
+        Raises
+        ------
+        ValueError
+            For unusable input, or if no query has a value.
+        TypeError
+            From XGBRanker, which calls a metric once per query and averages by query size.
+        """
+        caller = sys._getframe(1)
+        if caller.f_globals.get("__name__") == "xgboost.sklearn" and caller.f_code.co_name == "task":
+            raise TypeError(
+                "XGBRanker averages a callable metric by query size, which is no mean over queries: "
+                "use xgboost.train(custom_metric=...) instead"
+            )
+        call = read_call(
+            y_true_or_preds, y_pred_or_data, sample_weight, None if group is _UNSET else group
+        )
+        found = evaluate_queries(
+            list(self.metrics), call.queries, call.scores, one_group=self.one_group
+        )
+        for name, value in found.mean.items():
+            if math.isnan(value):
+                raise ValueError(
+                    f"{name} has no value on any query of this data set: no query has both "
+                    "relevant and other documents, or all have weight 0"
+                )
+        if call.framework == "arrays" and group is _UNSET:
+            if len(self.metrics) > 1:
+                raise TypeError(
+                    "XGBoost's estimators take a single metric: pass eval_metric(name) with one name"
+                )
+            return next(iter(found.mean.values()))
+        if call.framework == "xgboost":
+            pairs = list(found.mean.items())
+            return pairs[0] if len(pairs) == 1 else pairs
+        triples = [(name, value, True) for name, value in found.mean.items()]
+        return triples[0] if len(triples) == 1 else triples
+
+    def __repr__(self) -> str:
+        names = ", ".join(repr(str(metric)) for metric in self.metrics)
+        return f"eval_metric({names}{', one_group=True' if self.one_group else ''})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, EvalMetric) and (self.metrics, self.one_group) == (
+            other.metrics,
+            other.one_group,
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.metrics, self.one_group))
+
+
+def eval_metric(*metrics: Metric, one_group: bool = False, **options: Any) -> EvalMetric:
+    """Metrics for LightGBM's ``feval=`` and XGBoost's ``custom_metric=``.
+
+    Parameters
+    ----------
+    *metrics : str
+        Such as ``"auc", "map", "ndcg@10"``.
+    one_group : bool
+        Take data without queries as one query, for metrics other than AUC and MAP.
+    **options
+        Parameters for the metrics that have them.
+
+    Returns
+    -------
+    EvalMetric
+
+    Notes
+    -----
+    XGBoost's early stopping *minimises* a custom metric unless its name starts with auc, aucpr,
+    pre, map or ndcg.  For the others, such as mrr and mauc, pass ``maximize=True`` to
+    ``xgboost.train``, or train with `lambdaplus.xgboost.train`, which does.
+
+    Examples
+    --------
+    >>> from lambdaplus import eval_metric
+    >>> metric = eval_metric("map", "ndcg@10")
+    >>> metric
+    eval_metric('map', 'ndcg@10')
+    >>> metric([1, 0], [0.2, 0.1], None, [2])
+    [('map', 1.0, True), ('ndcg@10', 1.0, True)]
+    """
+    return EvalMetric(tuple(choose_metrics(list(metrics), options)), one_group)

@@ -1,0 +1,33 @@
+"""Shared by all tests: fresh kernels, and where the real data is."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[1]
+DATA = ROOT.parent / "shared" / "data"
+
+
+def drop_stale_kernels() -> None:
+    """Delete compiled kernels older than any source file.
+
+    numba recompiles a function when its own file changes, not when a function that it calls does.
+    """
+    package = ROOT / "lambdaplus"
+    newest = max(path.stat().st_mtime for path in package.rglob("*.py"))
+    for compiled in package.rglob("*.nb[ci]"):
+        if compiled.stat().st_mtime < newest:
+            compiled.unlink()
+
+
+drop_stale_kernels()
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> pathlib.Path:
+    """The folder of real data sets beside the project."""
+    if not DATA.is_dir():
+        pytest.skip(f"the real data sets are not at {DATA}")
+    return DATA
