@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 from lambdaplus.queries import Ints, Queries
 
 Framework = Literal["lightgbm", "xgboost", "arrays"]
-Facts = tuple["NDArray[Any] | None", ...]  # labels, query sizes, weights as the framework has them
+
+
+class Facts(NamedTuple):
+    """What a framework knows of its rows, as it has it."""
+
+    labels: NDArray[Any]
+    sizes: NDArray[Any] | None
+    weights: NDArray[Any] | None
+
 
 _lock = threading.Lock()
 _by_data_set: WeakKeyDictionary[Any, tuple[Facts, Queries]] = WeakKeyDictionary()
@@ -42,10 +50,10 @@ def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) ->
     """
     framework = framework_of(second)
     if framework == "arrays":
-        facts = (np.asarray(first), _optional(group), _optional(weight))
-        return Call(framework, second, _from_arrays(facts))
-    facts = _read_lightgbm(second) if framework == "lightgbm" else _read_xgboost(second)
-    return Call(framework, first, _from_data_set(second, facts))
+        arrays = Facts(np.asarray(first), _optional(group), _optional(weight))
+        return Call(framework, second, _from_arrays(arrays))
+    read = _read_lightgbm if framework == "lightgbm" else _read_xgboost
+    return Call(framework, first, _from_data_set(second, read(second)))
 
 
 def framework_of(data: Any) -> Framework:
@@ -72,7 +80,7 @@ def _same(known: Facts, facts: Facts) -> bool:
 
 
 def _copies(facts: Facts) -> Facts:
-    return tuple(None if array is None else array.copy() for array in facts)
+    return Facts(*(None if array is None else array.copy() for array in facts))  # type: ignore[arg-type]
 
 
 def _from_data_set(data: Any, facts: Facts) -> Queries:
@@ -82,9 +90,10 @@ def _from_data_set(data: Any, facts: Facts) -> Queries:
         return known[1]
     if framework_of(data) == "lightgbm":
         _refuse_cut_queries(data)
-        queries = Queries(facts[0], group=facts[1], weight=facts[2])  # type: ignore[arg-type]
+        weights = facts.weights
     else:
-        queries = Queries(facts[0], group=facts[1], weight=_rows(facts))  # type: ignore[arg-type]
+        weights = _row_weights(facts)
+    queries = Queries(facts.labels, group=facts.sizes, weight=weights)
     with _lock:
         _by_data_set[data] = (_copies(facts), queries)
     return queries
@@ -96,7 +105,7 @@ def _from_arrays(facts: Facts) -> Queries:
     for known, queries in recent:
         if _same(known, facts):
             return queries
-    queries = Queries(facts[0], group=facts[1], weight=facts[2])  # type: ignore[arg-type]
+    queries = Queries(facts.labels, group=facts.sizes, weight=facts.weights)
     with _lock:
         _by_content.append((_copies(facts), queries))
     return queries
@@ -111,20 +120,20 @@ def _read_xgboost(data: Any) -> Facts:
         raise ValueError(f"the DMatrix has {labels.size} labels for {data.num_row()} rows")
     bounds = np.asarray(data.get_uint_info("group_ptr"), dtype=np.int64)
     weight = data.get_weight()
-    return labels, np.diff(bounds) if bounds.size > 1 else None, weight if weight.size else None
+    sizes = np.diff(bounds) if bounds.size > 1 else None
+    return Facts(labels, sizes, weight if weight.size else None)
 
 
-def _rows(facts: Facts) -> NDArray[Any] | None:
+def _row_weights(facts: Facts) -> NDArray[Any] | None:
     """Row weights; XGBoost keeps one per query if there are queries."""
-    labels, sizes, weight = facts
-    if weight is None or sizes is None:
-        return weight
-    if weight.size != sizes.size:
+    if facts.weights is None or facts.sizes is None:
+        return facts.weights
+    if facts.weights.size != facts.sizes.size:
         raise ValueError(
-            f"{weight.size} weights for {sizes.size} queries: with query groups XGBoost takes one "
-            "weight per query, not per row"
+            f"{facts.weights.size} weights for {facts.sizes.size} queries: with query groups "
+            "XGBoost takes one weight per query, not per row"
         )
-    return np.repeat(weight, sizes)
+    return np.repeat(facts.weights, facts.sizes)
 
 
 # LightGBM --------------------------------------------------------------------------------------
@@ -134,7 +143,7 @@ def _read_lightgbm(data: Any) -> Facts:
     # get_field asks LightGBM itself; get_label and its like may answer what was set before.
     labels = data.get_field("label")
     labels = np.empty(0) if labels is None else labels
-    return labels, _sizes(data, labels.size), data.get_field("weight")
+    return Facts(labels, _sizes(data, labels.size), data.get_field("weight"))
 
 
 def _root(data: Any) -> tuple[Any, Ints | None]:
@@ -149,7 +158,10 @@ def _root(data: Any) -> tuple[Any, Ints | None]:
 
 def _group_field(data: Any) -> Ints | None:
     bounds = data.get_field("group")
-    return None if bounds is None or len(bounds) < 2 else np.diff(np.asarray(bounds, np.int64))
+    if bounds is None or len(bounds) < 2:
+        return None
+    sizes: Ints = np.asarray(bounds[1:], np.int64) - np.asarray(bounds[:-1], np.int64)
+    return sizes
 
 
 def _sizes(data: Any, n: int) -> Ints | None:
@@ -195,7 +207,7 @@ def refuse_bagging_by_query(data: Any) -> None:
         if frame.f_back is None:
             break
         frame = frame.f_back
-        caller = frame.f_locals.get("self")
+        caller: Any = frame.f_locals.get("self")
         if type(caller).__name__ == "Booster" and framework_of(caller) == "lightgbm":
             params = caller.params
             break

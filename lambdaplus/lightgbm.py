@@ -17,6 +17,7 @@ Examples
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from lambdaplus.frameworks import refuse_bagging_by_query_in
@@ -35,7 +36,9 @@ def __getattr__(name: str) -> Any:
     return getattr(lightgbm, name)
 
 
-def train(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **kwargs: Any) -> Any:
+def train(
+    params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **kwargs: Any
+) -> Any:
     """As ``lightgbm.train``, with the custom objective as ``fobj=`` or in params on any version.
 
     Parameters
@@ -56,7 +59,7 @@ def train(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, 
         For a custom objective with ``bagging_by_query=True``, which would learn nothing.
     """
     params, more = _with_objective(params, fobj)
-    return lightgbm.train(params, train_set, *args, **more, **kwargs)
+    return lightgbm.train(params, train_set, *args, **{**more, **kwargs})
 
 
 def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **kwargs: Any) -> Any:
@@ -79,22 +82,20 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
     dict
     """
     params, more = _with_objective(params, fobj)
-    given = dict(zip(("num_boost_round", "folds", "nfold", "stratified", "shuffle"), args))
-    clash = sorted(given.keys() & kwargs.keys())
-    if clash or len(args) > len(given):
-        raise TypeError(f"cv got too many positional arguments: pass {clash or 'the rest'} by name")
-    given.update(kwargs)
+    call = inspect.signature(lightgbm.cv).bind(params, train_set, *args, **kwargs)
+    given = {name: call.arguments[name] for name in list(call.arguments)[2:]}
     if given.get("folds") is None and _has_groups(train_set):
         from sklearn.model_selection import GroupKFold
 
         shuffle = given.get("shuffle", True)
         seed = given.get("seed", 0) if shuffle else None
         given["folds"] = GroupKFold(given.get("nfold", 5), shuffle=shuffle, random_state=seed)
-    return lightgbm.cv(params, train_set, **more, **given)
+    return lightgbm.cv(params, train_set, **{**more, **given})
 
 
 def _has_groups(data: Any) -> bool:
-    return data.get_field("group") is not None if data._handle is not None else data.group is not None
+    constructed = getattr(data, "_handle", None) or getattr(data, "handle", None)  # 4.x, 3.x
+    return (data.get_field("group") if constructed else data.group) is not None
 
 
 def _with_objective(params: dict[str, Any], fobj: Any) -> tuple[dict[str, Any], dict[str, Any]]:

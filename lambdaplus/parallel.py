@@ -8,6 +8,7 @@ parallel transform.
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -25,7 +26,7 @@ WORTH_A_THREAD = 10_000  # documents; below, handing work over costs more than i
 @lru_cache(maxsize=1)
 def _pool(process: int) -> ThreadPoolExecutor:
     """Threads of this process; a forked child has none of its parent's, so it makes its own."""
-    return ThreadPoolExecutor(max(1, numba.config.NUMBA_NUM_THREADS))
+    return ThreadPoolExecutor(max(1, os.cpu_count() or 1))
 
 
 def over_queries(kernel: Callable[..., None], boundaries: Ints, *arguments: Any) -> None:
@@ -40,7 +41,7 @@ def over_queries(kernel: Callable[..., None], boundaries: Ints, *arguments: Any)
     cuts = np.searchsorted(boundaries, np.linspace(0, n_documents, n_threads + 1)[1:-1])
     edges = [0, *cuts.tolist(), n_queries]
     pool = _pool(os.getpid())
-    ranges = [(a, b) for a, b in zip(edges, edges[1:], strict=False) if b > a]
+    ranges = [(a, b) for a, b in itertools.pairwise(edges) if b > a]
     tasks = [pool.submit(kernel, a, b, *arguments) for a, b in ranges[1:]]
     kernel(*ranges[0], *arguments)  # this thread works too
     for task in tasks:

@@ -240,9 +240,7 @@ def _weights(weight: ArrayLike, n: int) -> Floats:
         raise ValueError(f"{found.size} weights for {n} rows")
     negative = np.flatnonzero(found < 0)
     if negative.size:
-        raise ValueError(
-            f"weights must not be negative: {found[negative[0]]} in row {negative[0]}"
-        )
+        raise ValueError(f"weights must not be negative: {found[negative[0]]} in row {negative[0]}")
     if not found.any():
         raise ValueError("all weights are zero: nothing is left to rank")
     return found

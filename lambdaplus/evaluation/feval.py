@@ -60,10 +60,11 @@ class EvalMetric:
             From XGBRanker, which calls a metric once per query and averages by query size.
         """
         caller = sys._getframe(1)
-        if caller.f_globals.get("__name__") == "xgboost.sklearn" and caller.f_code.co_name == "task":
+        module, function = caller.f_globals.get("__name__"), caller.f_code.co_name
+        if (module, function) == ("xgboost.sklearn", "task"):
             raise TypeError(
-                "XGBRanker averages a callable metric by query size, which is no mean over queries: "
-                "use xgboost.train(custom_metric=...) instead"
+                "XGBRanker averages a callable metric by query size, which is no mean over "
+                "queries: use xgboost.train(custom_metric=...) instead"
             )
         call = read_call(
             y_true_or_preds, y_pred_or_data, sample_weight, None if group is _UNSET else group
@@ -80,7 +81,7 @@ class EvalMetric:
         if call.framework == "arrays" and group is _UNSET:
             if len(self.metrics) > 1:
                 raise TypeError(
-                    "XGBoost's estimators take a single metric: pass eval_metric(name) with one name"
+                    "XGBoost's estimators take a single metric: pass eval_metric() one name"
                 )
             return next(iter(found.mean.values()))
         if call.framework == "xgboost":

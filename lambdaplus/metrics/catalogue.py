@@ -12,7 +12,9 @@ from lambdaplus.metrics.declaration import Above, Declaration, Facts, Parameter
 from lambdaplus.queries import Floats
 
 RELEVANT = Parameter("relevant", 1.0, "label from which a document counts as relevant")
-GAIN = Parameter("gain", "exp2", "gain of label l: exp2 is 2^l - 1, linear is l", ("exp2", "linear"))
+GAIN = Parameter(
+    "gain", "exp2", "gain of label l: exp2 is 2^l - 1, linear is l", ("exp2", "linear")
+)
 
 # Discounts -------------------------------------------------------------------------------------
 

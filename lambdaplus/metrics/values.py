@@ -57,12 +57,14 @@ def _values(first: int, last: int, boundaries: Any, ranking: Any, terms: Any, ou
         places = slice(boundaries[q], boundaries[q + 1])
         strata = slice(terms.first[q], terms.first[q + 1])
         score, code = ranking.score[places], terms.code[ranking.place[places]]
+        gain, stop = terms.gain[strata], terms.stop[strata]
+        row, column = terms.row[strata], terms.column[strata]
         if terms.stops:
-            total = _stopping_sum(score, code, terms.discount, terms.gain[strata],
-                                  terms.stop[strata])  # fmt: skip
+            total = _stopping_sum(score, code, terms.discount, gain, stop)
         else:
-            total = _expected_sum(score, code, terms.discount, terms.gain[strata], terms.relation,
-                                  terms.row[strata], terms.column[strata], above, block)  # fmt: skip
+            total = _expected_sum(
+                score, code, terms.discount, gain, terms.relation, row, column, above, block
+            )
         out[q] = terms.scale[q] * (terms.offset[q] + total)
 
 

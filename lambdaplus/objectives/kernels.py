@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial
+from numpy.typing import NDArray
 
 from lambdaplus.objectives.lanes import LANES
 from lambdaplus.queries import Floats
@@ -70,7 +71,11 @@ def _logistic() -> tuple[Floats, Floats, Floats, Floats]:
     terms = LANES - 1
     concordant, hessian = np.zeros(terms + 1), np.zeros(terms + 1)
     for fit, power in ((concordant, 1), (hessian, 2)):
-        series = Chebyshev.interpolate(lambda x, p=power: (1 + x) ** -p, terms - 1, domain=[0, 1])
+
+        def over_x(x: Floats, power: int = power) -> Floats:
+            return np.asarray((1 + x) ** -power)
+
+        series = Chebyshev.interpolate(over_x, terms - 1, domain=[0, 1])
         fit[1:] = series.convert(kind=Polynomial).coef
     discordant = -concordant
     discordant[0] = 1.0
@@ -115,7 +120,7 @@ def _damped(width: float) -> tuple[Floats, Floats, Floats, Floats]:
 
 
 def _minimax(
-    rates: Floats, use: Floats, distance: Floats, target: Floats, unit: Floats
+    rates: Floats, use: NDArray[np.bool_], distance: Floats, target: Floats, unit: Floats
 ) -> tuple[Floats, float]:
     """Coefficients with nearly the least largest error in units of unit, and that error.
 

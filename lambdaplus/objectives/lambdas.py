@@ -11,7 +11,7 @@ import numpy as np
 from lambdaplus.metrics.potentials import potential
 from lambdaplus.objectives.lanes import LANES
 from lambdaplus.objectives.pairs import visit_pairs
-from lambdaplus.objectives.sweep import sweep
+from lambdaplus.objectives.sweep import KEPT, sweep
 
 # A list of n documents in L classes is visited pair by pair if n < FEW + FEW_A_CLASS * L, or if
 # it is asked for: there the sweep's fixed cost per document is the larger one.
@@ -35,6 +35,7 @@ def lambda_queries(
         most = max(most, terms.first[q + 1] - terms.first[q])
     blocks = max(kernel.rates.shape[0], plain.rates.shape[0])
     counts, gaps = np.empty((blocks * most, LANES)), np.empty((blocks * most, LANES))
+    decays = np.empty((blocks * KEPT, LANES))
     slope, bend = np.empty(longest), np.empty(longest)
     worth = np.empty(most)
     for q in range(first, last):
@@ -56,9 +57,11 @@ def lambda_queries(
             worth[:classes] = gain
             rank_weight = terms.discount[:n]
             total = _list(score, code, rank_weight, rank_weight, worth[:classes], use, all_pairs,
-                          counts, gaps, g, h)  # fmt: skip
+                          counts, gaps, decays, g, h)  # fmt: skip
         else:
-            total = _class_pairs(score, code, terms, strata, use, all_pairs, counts, gaps, g, h)
+            total = _class_pairs(
+                score, code, terms, strata, use, all_pairs, counts, gaps, decays, g, h
+            )
         scale = terms.scale[q]
         total *= scale
         if normalize and total > 0.0:
@@ -73,17 +76,17 @@ def lambda_queries(
 @numba.njit(cache=True, nogil=True)
 def _list(
     score: Any, code: Any, high: Any, low: Any, worth: Any, kernel: Any, all_pairs: bool,
-    counts: Any, gaps: Any, g: Any, h: Any,
+    counts: Any, gaps: Any, decays: Any, g: Any, h: Any,
 ) -> float:  # fmt: skip
     if all_pairs or score.size < FEW + FEW_A_CLASS * worth.size:
         return visit_pairs(score, code, high, low, worth, NO_COPIES, kernel, g, h)
-    return sweep(score, code, high, low, worth, NO_COPIES, kernel, counts, gaps, g, h)
+    return sweep(score, code, high, low, worth, NO_COPIES, kernel, counts, gaps, decays, g, h)
 
 
 @numba.njit(cache=True, nogil=True)
 def _class_pairs(
     score: Any, code: Any, terms: Any, strata: Any, kernel: Any, all_pairs: bool,
-    counts: Any, gaps: Any, g: Any, h: Any,
+    counts: Any, gaps: Any, decays: Any, g: Any, h: Any,
 ) -> float:  # fmt: skip
     """Sum over the pairs of classes: each has potentials, and so a sweep, of its own."""
     n = score.size
@@ -101,7 +104,9 @@ def _class_pairs(
             potential(code, terms.discount, gain, terms.relation, row, column, terms.stops, stop,
                       b, a, -1.0, 1.0, NO_COPIES, low)  # fmt: skip
             if classes == 2:
-                return _list(score, code, high, low, two, kernel, all_pairs, counts, gaps, g, h)
+                return _list(
+                    score, code, high, low, two, kernel, all_pairs, counts, gaps, decays, g, h
+                )
             m = 0
             for r in range(n):
                 if code[r] == a or code[r] == b:
@@ -111,7 +116,7 @@ def _class_pairs(
             part_g, part_h = np.zeros(m), np.zeros(m)
             total += _list(score[chosen], (code[chosen] == a).astype(np.int32), high[chosen],
                            low[chosen], two, kernel, all_pairs, counts, gaps,
-                           part_g, part_h)  # fmt: skip
+                           decays, part_g, part_h)  # fmt: skip
             for i in range(m):
                 g[chosen[i]] += part_g[i]
                 h[chosen[i]] += part_h[i]

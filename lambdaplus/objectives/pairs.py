@@ -1,4 +1,4 @@
-"""Every pair of a ranked list, one by one: the reference of the sweep, and faster on short lists."""
+"""Every pair of a ranked list, one by one: the sweep's reference, and faster on short lists."""
 
 from __future__ import annotations
 

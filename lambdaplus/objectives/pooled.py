@@ -19,7 +19,7 @@ from lambdaplus.objectives.kernels import PairKernel
 from lambdaplus.objectives.lambdas import share_ties
 from lambdaplus.objectives.lanes import LANES
 from lambdaplus.objectives.pairs import visit_pairs
-from lambdaplus.objectives.sweep import sweep
+from lambdaplus.objectives.sweep import KEPT, sweep
 from lambdaplus.queries import Floats, Queries
 from lambdaplus.ranking import Ranking
 
@@ -43,7 +43,9 @@ def pooled_lambdas(
     if metric.declaration.pooled == "last":
         ranks = np.where(reached > 0, reached, 1.0)
     discount = metric.discounts(ranks)
-    counts, gaps = (np.empty((2 * kernel.rates.shape[0], LANES)) for _ in range(2))
+    blocks = kernel.rates.shape[0]
+    counts, gaps = np.empty((2 * blocks, LANES)), np.empty((2 * blocks, LANES))
+    decays = np.empty((blocks * KEPT, LANES))
     gradient, hessian = np.zeros(n), np.zeros(n)
 
     def add(high: Floats, low: Floats, worth: Floats, times: Floats) -> None:
@@ -51,24 +53,24 @@ def pooled_lambdas(
             visit_pairs(ranking.score, code, high, low, worth, times, kernel, gradient, hessian)
         else:
             sweep(ranking.score, code, high, low, worth, times, kernel, counts, gaps,
-                  gradient, hessian)  # fmt: skip
+                  decays, gradient, hessian)  # fmt: skip
 
     if terms.gains_only:
         add(discount, discount, terms.gain, copies)
     else:
 
-        def both(own: float) -> list[Floats]:
-            found = [np.empty(n), np.empty(n)]
-            for (a, b), sign, out in zip(((1, 0), (0, 1)), (1.0, -1.0), found, strict=True):
+        def potentials(own: float) -> tuple[Floats, Floats]:
+            high, low = np.empty(n), np.empty(n)
+            for a, b, sign, out in ((1, 0, 1.0, high), (0, 1, -1.0, low)):
                 potential(code, discount, terms.gain, terms.relation, terms.row, terms.column,
                           terms.stops, terms.stop, a, b, sign, own, copies, out)  # fmt: skip
-            return found
+            return high, low
 
-        others, everything = both(0.0), both(1.0)
         worth = np.array([0.0, 1.0])
-        add(*others, worth, copies)
-        own_part = [whole - part for whole, part in zip(everything, others, strict=True)]
-        add(*own_part, worth, np.where(code == 1, copies**2, copies))
+        high, low = potentials(own=0.0)
+        add(high, low, worth, copies)
+        all_high, all_low = potentials(own=1.0)
+        add(all_high - high, all_low - low, worth, np.where(code == 1, copies**2, copies))
     share_ties(ranking.score, code, copies, gradient, hessian)
     rows = queries.base[ranking.place]
     out = np.empty(n), np.empty(n)

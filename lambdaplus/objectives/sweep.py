@@ -24,7 +24,10 @@ from typing import Any
 
 import numba
 
-from lambdaplus.objectives.lanes import decay, load, madd, mul, splat, store, total
+from lambdaplus.objectives.lanes import decay, load, madd, splat, store, total
+
+# Decays of lists up to this length are kept on the way down for the way up.
+KEPT = 512
 
 # Added to the running sums at every step, so that they never decay into denormal numbers.
 TINY = 1e-200
@@ -33,7 +36,7 @@ TINY = 1e-200
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def sweep(
     score: Any, code: Any, high: Any, low: Any, worth: Any, copies: Any, kernel: Any,
-    counts: Any, gaps: Any, gradient: Any, hessian: Any,
+    counts: Any, gaps: Any, decays: Any, gradient: Any, hessian: Any,
 ) -> float:  # fmt: skip
     """Add the gradient and Hessian of every document of one ranked list; return S.
 
@@ -52,6 +55,8 @@ def sweep(
     kernel : PairKernel
     counts, gaps : (blocks of rates * classes or more, LANES) float64
         Scratch: E and M.
+    decays : (blocks of rates * KEPT, LANES) float64
+        Scratch.
     gradient, hessian : (n,) float64
         Added to.
 
@@ -82,7 +87,12 @@ def sweep(
             gap_others = gap_high if direction > 0 else gap_low
             push = pull = bend = zero
             for block in range(blocks):
-                x = decay(load(rates, block), distance)
+                if direction > 0 or n > KEPT:
+                    x = decay(load(rates, block), distance)
+                    if n <= KEPT:
+                        store(x, decays, r * blocks + block)
+                else:
+                    x = load(decays, before * blocks + block)
                 better = worse = zero  # M summed over the classes above and below ours in label
                 for c in range(classes):
                     i = block * classes + c
@@ -107,4 +117,4 @@ def sweep(
             received = madd(splat(times), madd(one, push, pull), received)
             before = r
             r += direction
-    return total(received)
+    return float(total(received))
