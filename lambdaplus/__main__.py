@@ -1,0 +1,5 @@
+"""``python -m lambdaplus``."""
+
+from lambdaplus.cli import main
+
+main()

@@ -1,0 +1,177 @@
+"""The command line: ``lambdaplus compare`` and ``lambdaplus metrics``."""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+from typing import Annotated
+
+try:
+    import typer
+except ImportError:  # pragma: no cover
+    sys.exit("the command line needs typer and rich: pip install 'lambdaplus[cli]'")
+
+app = typer.Typer(
+    help="Ranking objectives for LightGBM and XGBoost.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _print_versions(wanted: bool) -> None:
+    if wanted:
+        from lambdaplus.comparison import installed_versions
+
+        for name, version in installed_versions().items():
+            typer.echo(f"{name} {version}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_versions, is_eager=True, help="Versions.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def compare(
+    data: Annotated[
+        pathlib.Path | None,
+        typer.Argument(
+            help="LETOR folder: Fold1..FoldN, or one train/vali/test; .xz and .gz too. Without it: "
+            "a built-in set, query by example on handwritten digits."
+        ),
+    ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(help="Comma-separated: lightgbm:lambdarank, xgboost, lightgbm:ndcg@10, ..."),
+    ] = None,
+    metrics: Annotated[
+        str, typer.Option(help="Comma-separated metrics of the test queries.")
+    ] = "auc,mauc,map,mrr,ndcg@1,ndcg@5,ndcg@10",
+    folds: Annotated[
+        str | None, typer.Option(help="The first so many folds (3), or these (1,4).")
+    ] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="Most boosting rounds.")] = 200,
+    seed: Annotated[int, typer.Option(help="Of the frameworks.")] = 0,
+    out: Annotated[
+        pathlib.Path | None, typer.Option(help="Folder for per_query.csv and summary.csv.")
+    ] = None,
+) -> None:
+    """Train the frameworks' own ranking objectives and ours, and show who wins."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    from lambdaplus.comparison import (
+        Settings,
+        Study,
+        find_methods,
+        footnotes,
+        results_table,
+        write_csv,
+    )
+    from lambdaplus.datasets import digits_queries, read_folds
+    from lambdaplus.metrics import parse_metric
+
+    console = Console()
+    try:
+        study = Study(
+            folds=[],
+            methods=find_methods(methods),
+            metrics=[parse_metric(name) for name in metrics.split(",") if name.strip()],
+            settings=Settings(rounds=rounds, seed=seed),
+        )
+        if not study.metrics:
+            raise ValueError("no metric was named")
+        found = digits_queries() if data is None else read_folds(data)
+        study.folds = [found[i] for i in _chosen(folds, len(found))]
+    except (ValueError, FileNotFoundError) as error:
+        typer.echo(f"lambdaplus compare: {error}", err=True)
+        raise typer.Exit(2) from None
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    stopped = False
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("starting", total=len(study))
+        try:
+            for result in study.run():
+                name = f"{result.method.name} {result.fold.name}"
+                progress.update(task, advance=1, description=f"{name:<32}")
+        except KeyboardInterrupt:
+            stopped = True
+    if stopped:
+        console.print(f"Stopped after {len(study.results)} of {len(study)} fits.")
+        done = {result.fold.name for result in study.results}
+        study.folds = [fold for fold in study.folds if fold.name in done]
+    if study.results:
+        console.print(results_table(study))
+        for line in footnotes(study):
+            console.print(line, style="dim", highlight=False, soft_wrap=False)
+    if out is not None:
+        write_csv(study, out)
+        console.print(f"Wrote {out / 'per_query.csv'} and {out / 'summary.csv'}.")
+    errors = study.errors()
+    for name, message in errors.items():
+        console.print(f"{name} failed: {message}", style="red", markup=False)
+    if stopped:
+        raise typer.Exit(130)
+    if errors:
+        raise typer.Exit(1)
+
+
+def _chosen(folds: str | None, n: int) -> list[int]:
+    """Indices of the folds named by ``--folds``."""
+    if folds is None:
+        return list(range(n))
+    try:
+        numbers = [int(part) for part in folds.split(",")]
+    except ValueError:
+        raise ValueError(f"--folds {folds!r} is not a number or a list such as 1,3") from None
+    if len(numbers) == 1 and "," not in folds:
+        numbers = list(range(1, numbers[0] + 1))
+    if not numbers or min(numbers) < 1 or max(numbers) > n:
+        raise ValueError(f"--folds {folds!r}: the data has folds 1 to {n}")
+    return [number - 1 for number in dict.fromkeys(numbers)]
+
+
+@app.command()
+def metrics() -> None:
+    """List the metrics, which are also objectives, with their options."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from lambdaplus.metrics import CATALOGUE
+
+    table = Table()
+    for heading in ("name", "what", "options", "source"):
+        table.add_column(heading)
+    for declared in CATALOGUE:
+        options = [f"{p.name}={p.default}: {p.help}" for p in declared.parameters]
+        name = declared.name + ("[@k]" if declared.has_cutoff else "")
+        table.add_row(name.replace("[", r"\["), declared.title, "\n".join(options), declared.source)
+    Console().print(table)
+
+
+def main() -> None:
+    """Entry point of the ``lambdaplus`` command."""
+    app()
+
+
+if __name__ == "__main__":
+    main()
