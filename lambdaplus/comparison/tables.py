@@ -23,7 +23,7 @@ def results_table(study: Study) -> Table:
     from rich.table import Table
 
     means = np.array([[study.mean(m, k) for k in study.metrics] for m in study.methods])
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
     table.add_column("method", no_wrap=True)
     for metric in study.metrics:
         table.add_column(_heading(str(metric)), justify="right", no_wrap=True)
@@ -45,7 +45,8 @@ def _digits(value: float) -> str:
 
 
 def _heading(name: str) -> str:
-    return name.upper() if "(" not in name else name
+    name, at, cutoff = (name if "(" in name else name.upper()).partition("@")
+    return f"{name}\n{at}{cutoff}" if at else name
 
 
 def footnotes(study: Study) -> list[str]:
