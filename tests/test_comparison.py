@@ -1,0 +1,161 @@
+"""The comparison and its command line, on a small real-like set."""
+
+from __future__ import annotations
+
+import csv
+import pathlib
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from lambdaplus.cli import app
+from lambdaplus.comparison import METHODS, Method, Settings, Study, find_methods
+from lambdaplus.datasets import read_folds
+from lambdaplus.metrics import CATALOGUE, parse_metric
+
+QUICK = ["--rounds", "5"]
+
+
+@pytest.fixture(scope="module")
+def letor(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """Three folds of eight queries a part, in LETOR's layout; one test query has no relevant."""
+    folder = tmp_path_factory.mktemp("letor")
+    rng = np.random.default_rng(0)
+    for fold in (1, 2, 3):
+        (folder / f"Fold{fold}").mkdir()
+        for part, name in enumerate(("train", "vali", "test")):
+            lines = []
+            for query in range(8):
+                for document in range(12):
+                    x = rng.normal(size=3)
+                    label = int(np.clip(round(x[0] + rng.normal()), 0, 2))
+                    label = 0 if (name, query) == ("test", 0) else max(label, int(document == 0))
+                    values = " ".join(f"{i + 1}:{v:.4f}" for i, v in enumerate(x))
+                    lines.append(f"{label} qid:{fold}{part}{query} {values}")
+            (folder / f"Fold{fold}" / f"{name}.txt").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+def rows(path: pathlib.Path) -> list[dict[str, str]]:
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_summary_is_the_mean_of_fold_means_of_the_per_query_values(
+    letor: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    names = "lightgbm:lambdarank,xgboost:lambda_map"
+    result = CliRunner().invoke(
+        app, ["compare", str(letor), "--methods", names, "--out", str(tmp_path), *QUICK]
+    )
+    assert result.exit_code == 0, result.output
+    per_query, summary = rows(tmp_path / "per_query.csv"), rows(tmp_path / "summary.csv")
+    assert len(per_query) == 2 * 3 * 8 * 7  # methods, folds, test queries, metrics
+    assert {row["value"] for row in per_query if row["qid"].endswith("20")} == {""}
+    for row in summary:
+        means = []
+        for fold in ("Fold1", "Fold2", "Fold3"):
+            found = [
+                float(line["value"])
+                for line in per_query
+                if (line["method"], line["metric"]) == (row["method"], row["metric"])
+                and line["fold"] == fold
+                and line["value"]
+            ]
+            assert len(found) == 7
+            means.append(np.mean(found))
+            assert float(row[fold]) == pytest.approx(means[-1], abs=1e-12)
+        assert float(row["mean"]) == pytest.approx(np.mean(means), abs=1e-12)
+    for name in names.split(","):
+        assert name in result.output
+
+
+def test_the_best_of_each_column_is_marked(letor: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    result = CliRunner().invoke(
+        app,
+        ["compare", str(letor), "--methods", "lightgbm:lambda_auc,lightgbm:lambda_mrr",
+         "--metrics", "map", "--out", str(tmp_path), *QUICK],
+    )  # fmt: skip
+    means = {row["method"]: float(row["mean"]) for row in rows(tmp_path / "summary.csv")}
+    best = max(means, key=lambda name: means[name])
+    marked = [
+        line.split()[0] for line in result.output.splitlines() if "*" in line.split("Test")[0]
+    ]
+    assert len({f"{mean:.4f}" for mean in means.values()}) == 2
+    assert marked[0] == best
+
+
+def test_a_method_that_fails_is_reported_and_the_rest_goes_on(letor: pathlib.Path) -> None:
+    broken = Method("lightgbm:broken", "lightgbm", "no_such_objective", parse_metric("map"))
+    study = Study(
+        read_folds(letor)[:1],
+        [broken, *find_methods("lightgbm:lambda_map")],
+        [parse_metric("map")],
+        Settings(rounds=3),
+    )
+    assert len(list(study.run())) == 2
+    assert list(study.errors()) == ["lightgbm:broken"]
+    assert np.isnan(study.mean(broken, study.metrics[0]))
+    assert 0 < study.mean(study.methods[1], study.metrics[0]) <= 1
+
+
+def test_what_was_finished_is_kept_when_the_run_is_stopped(letor: pathlib.Path) -> None:
+    study = Study(
+        read_folds(letor), find_methods("lightgbm:lambda_map"), [parse_metric("map")], Settings(3)
+    )
+    next(iter(study.run()))
+    assert len(study.results) == 1
+    assert np.isnan(study.mean(study.methods[0], study.metrics[0]))  # not all folds
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--methods", "lightgbm:nonsense"], "known: auc"),
+        (["--methods", "catboost"], "lightgbm:lambdarank"),
+        (["--metrics", "ndgc@10"], "did you mean 'ndcg'"),
+        (["--folds", "4"], "folds 1 to 3"),
+        (["--folds", "x"], "not a number"),
+    ],
+)
+def test_wrong_options_say_what_would_be_right(
+    letor: pathlib.Path, options: list[str], message: str
+) -> None:
+    result = CliRunner().invoke(app, ["compare", str(letor), *options])
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+def test_a_folder_without_data_says_what_was_expected(tmp_path: pathlib.Path) -> None:
+    result = CliRunner().invoke(app, ["compare", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "train" in result.output
+
+
+def test_folds_are_counted_or_listed(letor: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    for option, names in (("2", ["Fold1", "Fold2"]), ("1,3", ["Fold1", "Fold3"])):
+        arguments = ["compare", str(letor), "--methods", "lightgbm:lambda_map", "--folds", option]
+        result = CliRunner().invoke(app, [*arguments, "--out", str(tmp_path), *QUICK])
+        assert result.exit_code == 0, result.output
+        assert list(rows(tmp_path / "summary.csv")[0])[3:] == names
+
+
+def test_methods_are_unique_and_can_be_named() -> None:
+    names = [method.name for method in METHODS]
+    assert len(set(names)) == len(names) == 14
+    for name in names:
+        assert [method.name for method in find_methods(name)] == [name]
+    assert str(find_methods("xgboost:ndcg@5")[0].stops_on) == "ndcg@5"
+
+
+def test_metrics_are_listed_from_their_declarations() -> None:
+    output = CliRunner(env={"COLUMNS": "400"}).invoke(app, ["metrics"]).output
+    for declaration in CATALOGUE:
+        assert declaration.title in output
+
+
+def test_versions() -> None:
+    output = CliRunner().invoke(app, ["--version"]).output
+    assert "lambdaplus 0.1.0" in output
+    assert "xgboost" in output
