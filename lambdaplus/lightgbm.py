@@ -94,8 +94,13 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
 
 
 def _has_groups(data: Any) -> bool:
-    constructed = getattr(data, "_handle", None) or getattr(data, "handle", None)  # 4.x, 3.x
-    return (data.get_field("group") if constructed else data.group) is not None
+    while data is not None:
+        constructed = getattr(data, "_handle", None) or getattr(data, "handle", None)  # 4.x, 3.x
+        if (data.get_field("group") if constructed else data.group) is not None:
+            return True
+        # A subset that is not constructed yet has its queries from where it was taken.
+        data = data.reference if getattr(data, "used_indices", None) is not None else None
+    return False
 
 
 def _with_objective(params: dict[str, Any], fobj: Any) -> tuple[dict[str, Any], dict[str, Any]]:

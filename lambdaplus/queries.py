@@ -153,7 +153,7 @@ class Queries:
     def _strata(self, relevant: float | None) -> Strata:
         label = self.labels[self.base]
         if relevant is not None:
-            label = (label >= relevant).astype(np.float64)
+            label = reaches(label, relevant).astype(np.float64)
         starts_query = np.zeros(label.size, dtype=bool)
         starts_query[self.boundaries[:-1]] = True
         starts = starts_query.copy()
@@ -180,6 +180,14 @@ class Queries:
         if found.size != self.n_documents:
             raise ValueError(f"{found.size} scores for {self.n_documents} labels")
         return found
+
+
+def reaches(label: Floats, threshold: float) -> NDArray[np.bool_]:
+    """Whether labels are at least the threshold, or its neighbour in float32.
+
+    The frameworks keep labels in float32, where 0.7 is a little less than 0.7.
+    """
+    return np.asarray(label >= min(threshold, float(np.float32(threshold))))
 
 
 def _vector(values: ArrayLike, name: str) -> Floats:

@@ -14,6 +14,7 @@ Examples
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from lambdaplus.evaluation import EvalMetric
@@ -55,6 +56,16 @@ def train(params: dict[str, Any], dtrain: Any, *args: Any, **kwargs: Any) -> Any
         params.setdefault("base_score", 0.0)
         if "eval_metric" not in params:
             params.setdefault("disable_default_eval_metric", 1)
-    if isinstance(kwargs.get("custom_metric"), EvalMetric) and kwargs.get("maximize") is None:
-        kwargs["maximize"] = True if kwargs.get("early_stopping_rounds") else None
+    if isinstance(kwargs.get("custom_metric"), EvalMetric):
+        if kwargs.get("early_stopping_rounds") and kwargs.get("maximize") is None:
+            kwargs["maximize"] = True
+        kwargs["callbacks"] = [_maximising(found) for found in kwargs.get("callbacks") or ()]
     return xgboost.train(params, dtrain, *args, **kwargs)
+
+
+def _maximising(callback: Any) -> Any:
+    """An early-stopping callback that leaves the direction open, as one that maximises."""
+    if isinstance(callback, xgboost.callback.EarlyStopping) and callback.maximize is None:
+        callback = copy.copy(callback)
+        callback.maximize = True
+    return callback

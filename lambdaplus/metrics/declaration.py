@@ -21,7 +21,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.queries import Floats, Queries, Strata
+from lambdaplus.queries import Floats, Queries, Strata, reaches
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class RankingMetric:
 
     def __str__(self) -> str:
         options = ",".join(
-            f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+            f"{name}={shortest(value)}" if isinstance(value, float) else f"{name}={value}"
             for name, value in self.changed
         )
         name = self.declaration.name + (f"({options})" if options else "")
@@ -178,6 +178,12 @@ class RankingMetric:
         """Weight of each rank, counted from 1, with the cutoff applied: (n,) -> (n,)."""
         found = np.asarray(self.declaration.discount(ranks), dtype=np.float64)
         return found if self.cutoff is None else np.where(ranks <= self.cutoff, found, 0.0)
+
+
+def shortest(number: float) -> str:
+    """The number as text, every digit of it, and no ``.0``."""
+    text = f"{number:g}"
+    return text if float(text) == number else repr(number)
 
 
 class Facts:
@@ -207,7 +213,7 @@ class Facts:
     def relevant(self) -> NDArray[np.bool_]:
         """Strata of relevant documents, (s,) bool."""
         threshold = 1.0 if self.metric.declaration.binary else self.metric["relevant"]
-        return np.asarray(self.label >= threshold)
+        return reaches(self.label, threshold)
 
     @cached_property
     def n_relevant(self) -> Floats:

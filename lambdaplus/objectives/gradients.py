@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,10 +44,14 @@ class Shape:
     damping: float | None = None
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.sigma) and self.sigma > 0):
+        if not (_is_number(self.sigma) and self.sigma > 0):
             raise ValueError(f"sigma must be a positive number, got {self.sigma!r}")
-        if self.damping is not None and not (np.isfinite(self.damping) and self.damping >= 0):
+        if self.damping is not None and not (_is_number(self.damping) and self.damping >= 0):
             raise ValueError(f"damping must be None or a number >= 0, got {self.damping!r}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, numbers.Real) and math.isfinite(value)
 
 
 def lambda_gradients(
@@ -75,9 +81,11 @@ def lambda_gradients(
             all_pairs or metric.declaration.signed_deltas, gradient, hessian,
         )  # fmt: skip
     if pooled and shape.normalize:
+        # Sums in ranked order: the same bits whatever the order of the rows.
+        ranked = queries.base[ranking.place]
         copies = queries.multiplicities
-        n = queries.n_documents if copies is None else copies.sum()
-        size = np.abs(gradient).sum()
+        n = queries.n_documents if copies is None else copies[ranked].sum()
+        size = np.abs(gradient[ranked]).sum()
         if size > 0:
             gradient *= n / 2 / size
             hessian *= n / 2 / size

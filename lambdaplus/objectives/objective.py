@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.frameworks import framework_of, read_call, refuse_bagging_by_query
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
+from lambdaplus.metrics.declaration import shortest
 from lambdaplus.metrics.terms import scope
 from lambdaplus.objectives.gradients import Shape, lambda_gradients
 
@@ -67,7 +68,7 @@ class LambdaObjective:
             For NaN or infinite scores or labels, missing or cut queries, unusable weights, and
             LightGBM's bagging_by_query.
         """
-        if framework_of(y_pred_or_data) == "lightgbm":
+        if framework_of(y_pred_or_data) != "xgboost":  # LightGBM's estimators pass arrays
             refuse_bagging_by_query(y_pred_or_data)
         call = read_call(y_true_or_preds, y_pred_or_data, sample_weight, group)
         queries = scope(self.metric, call.queries, self.one_group)
@@ -78,7 +79,8 @@ class LambdaObjective:
         s = self.shape
         one = ", one_group=True" if self.one_group else ""
         return (
-            f"lambda_objective({str(self.metric)!r}, sigma={s.sigma:g}, normalize={s.normalize}, "
+            f"lambda_objective({str(self.metric)!r}, sigma={shortest(s.sigma)}, "
+            f"normalize={s.normalize}, "
             f"damping={s.damping}{one})"
         )
 
@@ -145,4 +147,4 @@ def lambda_objective(
     """
     found = parse_metric(metric, **options)
     chosen = found.declaration.damping if damping == "default" else damping
-    return LambdaObjective(found, Shape(float(sigma), bool(normalize), chosen), one_group)
+    return LambdaObjective(found, Shape(sigma, normalize, chosen), one_group)

@@ -1,0 +1,128 @@
+"""Small data sets that the tests of the framework interfaces share; imports no framework."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from lambdaplus.datasets import read_letor
+
+
+@dataclass(frozen=True, eq=False)
+class Small:
+    """Features, labels and query sizes, the rows of a query adjacent."""
+
+    features: NDArray[np.float64]
+    labels: NDArray[np.float64]
+    sizes: NDArray[np.int64]
+
+    @property
+    def n(self) -> int:
+        return len(self.labels)
+
+    @property
+    def qid(self) -> NDArray[np.int64]:
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+
+    @property
+    def binary(self) -> NDArray[np.int64]:
+        return (self.labels > 0).astype(np.int64)
+
+    @property
+    def row_weights(self) -> NDArray[np.float32]:
+        """Of the width that the frameworks keep, so that both ways round alike."""
+        return np.random.default_rng(1).uniform(0.2, 3.0, self.n).astype(np.float32)
+
+    @property
+    def query_weights(self) -> NDArray[np.float32]:
+        return np.random.default_rng(2).uniform(0.2, 3.0, len(self.sizes)).astype(np.float32)
+
+    def rows(self, rows: NDArray[np.int64]) -> Small:
+        """These rows, in this order; queries must stay adjacent."""
+        qid = self.qid[rows]
+        sizes = np.bincount(qid, minlength=len(self.sizes))
+        return replace(
+            self,
+            features=self.features[rows],
+            labels=self.labels[rows],
+            sizes=sizes[sizes > 0],
+        )
+
+    def queries(self, first: int, last: int) -> Small:
+        """Queries first to last, last excluded."""
+        return self.rows(np.flatnonzero((self.qid >= first) & (self.qid < last)))
+
+    def shuffled(self) -> NDArray[np.int64]:
+        """An order of the rows that leaves every row in its query."""
+        return np.lexsort([np.random.default_rng(3).random(self.n), self.qid])
+
+    def scores(self, seed: int = 4) -> NDArray[np.float64]:
+        """Scores with ties, exact in float32."""
+        return np.random.default_rng(seed).integers(-8, 8, self.n) / 4.0
+
+
+@cache
+def graded(n_queries: int = 60, seed: int = 0) -> Small:
+    """Grades 0 to 3, queries of 4 to 25 documents; a mean query has 1 document in 3 relevant."""
+    random = np.random.default_rng(seed)
+    sizes = random.integers(4, 26, n_queries)
+    features = random.normal(size=(sizes.sum(), 5))
+    signal = features[:, 0] + features[:, 1] * features[:, 2]
+    labels = np.digitize(signal + 0.4 * random.normal(size=len(signal)), [0.6, 1.4, 2.2])
+    return Small(features, labels.astype(np.float64), sizes)
+
+
+@cache
+def rare(n: int = 20_000) -> tuple[Small, Small]:
+    """Ungrouped binary data with 3 % positives, halved into training and test data."""
+    from sklearn.datasets import make_classification
+
+    features, labels = make_classification(
+        n, 20, n_informative=6, n_redundant=4, weights=[0.975], class_sep=0.7, random_state=0
+    )
+    half = n // 2
+    first, second = slice(0, half), slice(half, None)
+    one = np.array([half])
+    return (
+        Small(features[first], labels[first].astype(np.float64), one),
+        Small(features[second], labels[second].astype(np.float64), one),
+    )
+
+
+@cache
+def mq2008(data_folder: Path) -> Small:
+    """Training data of the first fold of MQ2008, in its published layout."""
+    if not (data_folder / "mq2008").is_dir():
+        pytest.skip(f"MQ2008 is not in {data_folder}")
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, str(data_folder / "folds.py"), "mq2008", folder]
+        subprocess.run(command, check=True, timeout=60)
+        data = read_letor(Path(folder, "Fold1", "train.txt"))
+    starts = np.flatnonzero(np.append(True, data.qid[1:] != data.qid[:-1]))
+    return Small(data.features, data.labels, np.diff(np.append(starts, len(data.labels))))
+
+
+class Recorder:
+    """Passes calls on to an objective or a metric, and keeps what a look at them returned."""
+
+    def __init__(self, function: Any, look: Any) -> None:
+        self.function = function
+        self.look = look
+        self.seen: list[Any] = []
+
+    def __call__(self, scores: Any, data: Any) -> Any:
+        found = self.function(scores, data)
+        self.seen.append(self.look(scores, data))
+        return found
+
+    def __deepcopy__(self, memo: Any) -> Recorder:
+        return self  # LightGBM copies its parameters, the objective among them

@@ -1,0 +1,548 @@
+"""Lambda-gradients against their definition, the sweep against all pairs, and what must not matter.
+
+Two promises set most tolerances.  The sweep is within 1e-6 (gradient) and 1e-5 (Hessian) of the sum
+over pairs, relative to the largest of the query; visiting every pair differs from the definition by
+rounding alone.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import brute_force
+import numba
+import numpy as np
+import pytest
+from brute_force import DECLARED, PRECISION, TIED_SCORES, examples, label_lists, metrics, queries
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from lambdaplus import gradients
+from lambdaplus.metrics import CATALOGUE, parse_metric
+
+Floats = NDArray[np.float64]
+
+SWEEP = (1e-6, 1e-5)  # promised: gradient, Hessian
+DAMPED = (3e-3, 3e-3)  # promised with damping=0.01
+ROUNDING = (1e-11, 1e-11)  # of sums of some thousand terms, all of one sign or nearly so
+NOTHING = 1e-30  # a query this far in order has no gradient to speak of
+
+# With nothing chosen; precision without a cutoff is the same for every order.
+PLAIN = [d(5 if d is PRECISION else None) for d in DECLARED]
+SWEPT = [metric for metric in PLAIN if not metric.declaration.signed_deltas]
+POOLED = [d.name for d in CATALOGUE if d.pooled]
+
+each_declared = pytest.mark.parametrize("declaration", DECLARED, ids=lambda d: d.name)
+each_metric = pytest.mark.parametrize("name", [d.name for d in CATALOGUE])
+each_plain = pytest.mark.parametrize("metric", PLAIN, ids=str)
+each_swept = pytest.mark.parametrize("metric", SWEPT, ids=str)
+NORMALIZED = True
+each_pooled = pytest.mark.parametrize("name", POOLED)
+
+
+def assert_close(found: Any, expected: Any, tolerance: tuple[float, float]) -> None:
+    for name, ours, right, relative in zip(
+        ("gradient", "Hessian"), found[:2], expected[:2], tolerance, strict=True
+    ):
+        assert ours.shape == right.shape
+        error = np.abs(ours - right).max()
+        assert error <= relative * np.abs(right).max() + NOTHING, f"{name} is off by {error:g}"
+
+
+def assert_identical(found: Any, expected: Any) -> None:
+    """Equal to the last bit; float64 == float64, so that 0.0 and -0.0 are the same."""
+    for ours, right in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(ours, right)
+
+
+def random_query(seed: int, n: int, spread: float, ties: int | None = None) -> tuple[Floats, Floats]:
+    """Labels 0 to 4, most of them 0, and scores that know a little about them."""
+    random = np.random.default_rng(seed)
+    labels = np.minimum(random.geometric(0.5, n) - 1, 4).astype(float)
+    scores = spread * (random.normal(size=n) + 0.3 * labels)
+    if ties is not None:  # this many different scores
+        scores = spread * random.integers(0, ties, n)
+    return labels, scores
+
+
+# The definition ----------------------------------------------------------------------------------
+
+
+@each_declared
+@given(data=st.data(), sigma=st.sampled_from([1.0, 0.3, 4.0]))
+@examples(60)
+def test_gradients_are_the_sum_over_pairs_of_swap_deltas(declaration, data, sigma) -> None:
+    metric = data.draw(metrics(declaration))
+    labels, scores = data.draw(queries(12) | queries(32, least=24))  # pairs, and a sweep
+    expected = brute_force.lambda_gradients(metric, labels, scores, sigma=sigma)
+    given_ = {"metric": metric, "group": [len(labels)], "sigma": sigma}
+    assert_close(gradients(labels, scores, all_pairs=True, **given_), expected, ROUNDING)
+    assert_close(gradients(labels, scores, **given_), expected, SWEEP)
+
+
+@each_declared
+@given(data=st.data())
+@examples(30)
+def test_damping_divides_each_pair_by_its_distance(declaration, data) -> None:
+    metric = data.draw(metrics(declaration))
+    labels, scores = data.draw(queries(12) | queries(32, least=24))
+    expected = brute_force.lambda_gradients(metric, labels, scores, damping=0.01)
+    given_ = {"metric": metric, "group": [len(labels)], "damping": 0.01}
+    assert_close(gradients(labels, scores, all_pairs=True, **given_), expected, ROUNDING)
+    assert_close(gradients(labels, scores, **given_), expected, DAMPED)
+
+
+@each_declared
+@pytest.mark.parametrize("damping", [None, 0.01])
+@given(data=st.data())
+@examples(30)
+def test_normalizing_scales_a_query_by_the_log_of_its_sum(declaration, damping, data) -> None:
+    metric = data.draw(metrics(declaration))
+    labels, scores = data.draw(queries(12))
+    *expected, total = brute_force.lambda_gradients(
+        metric, labels, scores, damping=damping or 0.0
+    )
+    scale = np.log2(1 + total) / total if total > 0 else 1.0
+    found = gradients(
+        labels,
+        scores,
+        metric=metric,
+        group=[len(labels)],
+        normalize=True,
+        damping=damping,
+        all_pairs=True,
+    )
+    assert_close(found, [scale * part for part in expected], ROUNDING)
+
+
+@each_metric
+def test_normalizing_a_sweep_uses_the_sum_over_its_pairs(name: str) -> None:
+    labels, scores = random_query(3, 400, 1.0)
+    given_ = {"metric": name, "group": [400], "normalize": True}
+    expected = gradients(labels, scores, all_pairs=True, **given_)
+    assert_close(gradients(labels, scores, **given_), expected, SWEEP)
+
+
+@given(data=st.data())
+@examples(30)
+def test_shares_of_the_data_set_come_from_all_queries(data) -> None:
+    """mauc(share=dataset) is the one metric for which a query's gradient looks at the others."""
+    chosen = data.draw(st.sampled_from(["all", "relevant"]))
+    metric = parse_metric("mauc", share="dataset", classes=chosen)
+    labels, scores = data.draw(queries(10))
+    others = data.draw(label_lists(6))
+    expected = brute_force.lambda_gradients(metric, labels, scores, data=labels + others)
+    found = gradients(
+        labels + others,
+        scores + [0.0] * len(others),
+        metric=metric,
+        group=[len(labels), len(others)],
+        all_pairs=True,
+    )
+    assert_close([part[: len(labels)] for part in found], expected, ROUNDING)
+
+
+# The sweep and all pairs --------------------------------------------------------------------------
+
+
+def assert_sweep_is_close(
+    metric: Any, labels: Floats, scores: Floats, tolerance: tuple[float, float], **given_: Any
+) -> None:
+    given_ = {"metric": metric, "group": [len(labels)], **given_}
+    expected = gradients(labels, scores, all_pairs=True, **given_)
+    assert_close(gradients(labels, scores, **given_), expected, tolerance)
+
+
+@each_swept
+@pytest.mark.parametrize("spread", [1e-6, 1e-3, 0.1, 1.0, 30.0, 1e3, 1e4])
+@pytest.mark.parametrize("damping", [None, 0.01])
+def test_the_sweep_is_close_at_every_spread(metric, spread: float, damping) -> None:
+    cut = metric.declaration(10) if metric.declaration.has_cutoff else metric
+    for seed, n in enumerate((1, 2, 3, 10, 30, 100, 511, 512, 513, 1000)):
+        labels, scores = random_query(seed, n, spread)
+        tolerance = DAMPED if damping else SWEEP
+        assert_sweep_is_close(metric, labels, scores, tolerance, damping=damping)
+        assert_sweep_is_close(cut, labels, scores, tolerance, damping=damping)
+
+
+@each_swept
+@pytest.mark.parametrize("spread", [1e-6, 1.0, 1e4])
+def test_the_sweep_is_close_on_long_lists(metric, spread: float) -> None:
+    assert_sweep_is_close(metric, *random_query(5, 5000, spread), SWEEP)
+
+
+@each_swept
+@pytest.mark.parametrize("damping", [None, 0.01])
+@pytest.mark.parametrize("ties", [1, 2, 5, 40])
+def test_the_sweep_is_close_with_heavy_ties(metric, damping, ties: int) -> None:
+    for seed, n in enumerate((20, 100, 700)):
+        labels, scores = random_query(seed, n, 1.0, ties)
+        tolerance = DAMPED if damping else SWEEP
+        assert_sweep_is_close(metric, labels, scores, tolerance, damping=damping)
+
+
+@each_swept
+@pytest.mark.parametrize("sigma", [0.01, 0.5, 2.0, 50.0])
+def test_the_sweep_is_close_for_every_sigma(metric, sigma: float) -> None:
+    labels, scores = random_query(8, 300, 1.0)
+    assert_sweep_is_close(metric, labels, scores, SWEEP, sigma=sigma)
+
+
+@each_swept
+@pytest.mark.parametrize("descending", [False, True])
+def test_the_sweep_is_close_where_all_is_in_order_or_nothing(metric, descending) -> None:
+    """Then all pairs are of one kind: a fault of the other kind can't hide behind larger numbers."""
+    labels = np.sort(random_query(1, 300, 1.0)[0])
+    for step in (1e-4, 0.01, 0.3, 10.0):
+        scores = step * np.arange(300.0)
+        assert_sweep_is_close(metric, labels, -scores if descending else scores, SWEEP)
+
+
+@each_plain
+@pytest.mark.parametrize("label", [0.0, 1.0, 4.0])
+@pytest.mark.parametrize("n", [1, 2, 60])
+@pytest.mark.parametrize("all_pairs", [False, True])
+def test_one_class_or_one_document_has_no_gradient(metric, label, n, all_pairs) -> None:
+    found = gradients(
+        np.full(n, label),
+        np.linspace(0, 1, n),
+        metric=metric,
+        group=[n],
+        normalize=True,
+        all_pairs=all_pairs,
+    )
+    assert_identical(found, (np.zeros(n), np.zeros(n)))
+
+
+@pytest.mark.parametrize("n_classes", [100, 300])
+@pytest.mark.parametrize("name", ["ndcg", "ndcg@10", "ndcg(gain=linear)", "mauc(classes=all)"])
+def test_many_classes(name: str, n_classes: int) -> None:
+    """Against the definition with closed-form deltas (Burges 2010), vectorised by hand."""
+    random, n = np.random.default_rng(n_classes), 3 * n_classes
+    grades = np.sort(random.uniform(0, 5, n_classes))
+    labels = np.concatenate([grades, random.choice(grades, n - n_classes)])
+    scores = random.normal(size=n) + 0.2 * labels
+    metric = parse_metric(name)
+    ranks = np.empty(n)
+    ranks[brute_force.order_of(list(labels), list(scores))] = np.arange(1, n + 1)
+    if metric.declaration.name == "ndcg":
+        gain = labels if metric["gain"] == "linear" else 2**labels - 1
+        cut = n if metric.cutoff is None else metric.cutoff
+        discount = np.where(ranks <= cut, 1 / np.log2(1 + ranks), 0.0)
+        worth = gain / brute_force.dcg(np.sort(labels)[::-1], metric.cutoff, metric["gain"])
+    else:
+        # A step down costs class c one pair of each AUC(c), which weighs count / n in the mean.
+        count = np.array([(labels == label).sum() for label in labels])
+        discount, worth = -ranks, (count / n) / (count * (n - count))
+    delta = np.abs(np.subtract.outer(worth, worth) * np.subtract.outer(discount, discount))
+    rho = 1 / (1 + np.exp(np.abs(np.subtract.outer(scores, scores))))
+    rho = np.where(np.sign(np.subtract.outer(labels, labels))
+                   == np.sign(np.subtract.outer(scores, scores)), rho, 1 - rho)  # fmt: skip
+    push = delta * rho * np.sign(np.subtract.outer(labels, labels))
+    expected = -push.sum(axis=1), (delta * rho * (1 - rho)).sum(axis=1)
+    given_ = {"metric": metric, "group": [n]}
+    assert_close(gradients(labels, scores, all_pairs=True, **given_), expected, ROUNDING)
+    assert_close(gradients(labels, scores, **given_), expected, SWEEP)
+
+
+@each_swept
+def test_the_sweep_is_close_with_many_classes(metric) -> None:
+    random = np.random.default_rng(0)
+    labels = random.permutation(np.arange(250) % 100) * 0.04
+    assert len(set(labels)) == 100
+    assert_sweep_is_close(metric, labels, random.normal(size=250), SWEEP)
+
+
+@each_plain
+def test_every_document_may_be_a_class_of_its_own(metric) -> None:
+    random = np.random.default_rng(1)
+    labels, scores = random.permutation(24) / 6, random.normal(size=24)
+    expected = brute_force.lambda_gradients(metric, labels, scores)
+    given_ = {"metric": metric, "group": [24]}
+    assert_close(gradients(labels, scores, all_pairs=True, **given_), expected, ROUNDING)
+    assert_close(gradients(labels, scores, **given_), expected, SWEEP)
+
+
+# What must not matter -----------------------------------------------------------------------------
+
+
+@each_declared
+@given(data=st.data())
+@examples(40)
+def test_the_order_of_the_rows_does_not_matter_to_the_last_bit(declaration, data) -> None:
+    metric = data.draw(metrics(declaration))
+    labels, scores = map(np.array, data.draw(queries(12) | queries(60, least=30)))
+    order = np.array(data.draw(st.permutations(range(len(labels)))))
+    given_ = {"metric": metric, "group": [len(labels)], "normalize": data.draw(st.booleans())}
+    given_["damping"] = data.draw(st.sampled_from([None, 0.01]))
+    expected = gradients(labels, scores, **given_)
+    found = gradients(labels[order], scores[order], **given_)
+    assert_identical(found, [part[order] for part in expected])
+
+
+@each_plain
+@pytest.mark.parametrize("n", [9, 600])
+@pytest.mark.parametrize("zeros", [[0.0], [0.0, -0.0]])
+def test_nor_does_it_where_all_scores_are_tied(metric, n: int, zeros: list[float]) -> None:
+    """As in the first round of boosting, and with zeros of either sign."""
+    random = np.random.default_rng(n)
+    labels, scores = random_query(n, n, 1.0)[0], random.choice(zeros, n)
+    expected = gradients(labels, scores, metric=metric, group=[n])
+    assert np.abs(expected[0]).max() > 0
+    for _ in range(5):
+        order = random.permutation(n)
+        shuffled = random.choice(zeros, n)  # which zero is whose does not matter either
+        found = gradients(labels[order], shuffled, metric=metric, group=[n])
+        assert_identical(found, [part[order] for part in expected])
+
+
+@each_pooled
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("ties", [None, 3])
+@pytest.mark.parametrize("normalize", [False, NORMALIZED])
+def test_nor_does_it_without_queries(name, weighted, ties, normalize) -> None:
+    random = np.random.default_rng(2)
+    labels, scores = random_query(2, 700, 1.0, ties)
+    weight = random.choice([0.0, 0.5, 1.0, 2.3], 700) if weighted else None
+    expected = gradients(labels, scores, metric=name, weight=weight, normalize=normalize)
+    for _ in range(20):
+        order = random.permutation(700)
+        found = gradients(
+            labels[order],
+            scores[order],
+            metric=name,
+            weight=None if weight is None else weight[order],
+            normalize=normalize,
+        )
+        assert_identical(found, [part[order] for part in expected])
+
+
+@each_declared
+@given(data=st.data())
+@examples(30)
+def test_equal_documents_get_equal_gradients(declaration, data) -> None:
+    metric = data.draw(metrics(declaration))
+    labels = data.draw(label_lists(14) | label_lists(50, least=30))
+    scores = [data.draw(st.sampled_from(TIED_SCORES[:3])) for _ in labels]
+    found = gradients(labels, scores, metric=metric, group=[len(labels)])
+    for part in found:
+        of_kind: dict[tuple[float, float], set[float]] = {}
+        for label, score, number in zip(labels, scores, part, strict=True):
+            of_kind.setdefault((label, score), set()).add(number)
+        assert all(len(numbers) == 1 for numbers in of_kind.values())
+
+
+@each_plain
+@pytest.mark.parametrize("ties", [None, 7])
+@pytest.mark.parametrize("damping", [None, 0.01])
+def test_gradients_of_a_query_sum_to_zero(metric, ties: int | None, damping) -> None:
+    """What one document of a pair gets the other one loses; Hessians are not negative."""
+    for seed, n in enumerate((2, 10, 50, 600)):
+        labels, scores = random_query(seed, n, 1.0, ties)
+        gradient, hessian = gradients(
+            labels, scores, metric=metric, group=[n], damping=damping
+        )
+        # Either end sums the same fitted pairs in its own order: rounding of the decays, no more.
+        assert abs(gradient.sum()) <= 1e-7 * np.abs(gradient).sum()
+        assert hessian.min() >= -1e-9 * hessian.max()
+
+
+def data_set(n_queries: int, longest: int, seed: int = 0) -> tuple[Floats, Floats, Any]:
+    random = np.random.default_rng(seed)
+    group = random.integers(1, longest, n_queries)
+    labels, scores = random_query(seed, group.sum(), 1.0)
+    tied = np.repeat(random.random(n_queries) < 0.3, group)
+    return labels, np.where(tied, np.round(scores), scores), group
+
+
+@each_metric
+@pytest.mark.parametrize("normalize", [False, True])
+def test_queries_do_not_see_each_other(name: str, normalize: bool) -> None:
+    labels, scores, group = data_set(60, 80)
+    found = gradients(labels, scores, metric=name, group=group, normalize=normalize)
+    ends = np.cumsum(group)[:-1]
+    assert np.abs(found[0]).max() > 0
+    parts = zip(*(np.split(array, ends) for array in (labels, scores, *found)), strict=True)
+    for label, score, *expected in parts:
+        alone = gradients(label, score, metric=name, group=[len(label)], normalize=normalize)
+        assert_identical(alone, expected)
+    by_qid = gradients(
+        labels,
+        scores,
+        metric=name,
+        qid=np.repeat(np.random.default_rng(0).permutation(len(group)), group),
+        normalize=normalize,
+    )
+    assert_identical(by_qid, found)
+
+
+@each_metric
+@pytest.mark.parametrize("damping", [None, 0.01])
+def test_the_number_of_threads_does_not_matter(name: str, damping: float | None) -> None:
+    """To the last bit, on data that is worth two threads."""
+    if numba.config.NUMBA_NUM_THREADS < 2:
+        pytest.skip("this machine has one core")
+    labels, scores, group = data_set(700, 130)
+    assert len(labels) > 40_000
+    before, found = numba.get_num_threads(), []
+    try:
+        for threads in (1, 2):
+            numba.set_num_threads(threads)
+            found.append(
+                gradients(labels, scores, metric=name, group=group, normalize=True, damping=damping)
+            )
+    finally:
+        numba.set_num_threads(before)
+    assert np.abs(found[0][0]).max() > 0
+    assert_identical(*found)
+
+
+# Weights -----------------------------------------------------------------------------------------
+
+
+@each_metric
+@pytest.mark.parametrize("normalize", [False, True])
+def test_weights_multiply_the_rows_of_queries(name: str, normalize: bool) -> None:
+    labels, scores, group = data_set(20, 50)
+    weight = np.random.default_rng(4).choice([0.0, 0.3, 1.0, 7.0], len(labels))
+    given_ = {"metric": name, "group": group, "normalize": normalize}
+    plain = gradients(labels, scores, **given_)
+    found = gradients(labels, scores, weight=weight, **given_)
+    assert_identical(found, [part * weight for part in plain])
+
+
+@pytest.mark.parametrize("name", [d.name for d in CATALOGUE if not d.pooled])
+def test_weights_multiply_the_rows_of_one_group(name: str) -> None:
+    labels, scores = random_query(6, 90, 1.0)
+    weight = np.random.default_rng(4).choice([0.3, 1.0, 7.0], 90)
+    plain = gradients(labels, scores, metric=name, group=[90])
+    found = gradients(labels, scores, metric=name, weight=weight, one_group=True)
+    assert_identical(found, [part * weight for part in plain])
+    with pytest.raises(ValueError, match="no queries"):
+        gradients(labels, scores, metric=name)
+
+
+def pooled_query(ties: int | None, n: int = 300) -> tuple[Floats, Floats, Floats]:
+    labels, scores = random_query(11, n, 1.0, ties)
+    return labels, scores, np.random.default_rng(11).integers(0, 4, n).astype(float)
+
+
+@pytest.mark.parametrize("ties", [None, 1, 8])
+@pytest.mark.parametrize("all_pairs", [False, True])
+@pytest.mark.parametrize("damping", [None, 0.01])
+def test_an_auc_weight_of_k_is_k_rows(ties: int | None, all_pairs: bool, damping) -> None:
+    labels, scores, weight = pooled_query(ties)
+    copies = weight.astype(int)
+    given_ = {"metric": "auc", "all_pairs": all_pairs, "damping": damping}
+    weighted = gradients(labels, scores, weight=weight, **given_)
+    repeated = gradients(np.repeat(labels, copies), np.repeat(scores, copies), **given_)
+    row = np.repeat(np.arange(len(labels)), copies)
+    summed = [np.bincount(row, part, minlength=len(labels)) for part in repeated]
+    assert_close(weighted, summed, (1e-9, 1e-9))
+
+
+def weighted_average_precision_lambdas(
+    labels: Floats, scores: Floats, weight: Floats
+) -> tuple[Floats, Floats]:
+    """The definition in `lambdaplus.objectives.pooled`, pair by pair; no tied scores."""
+    order = np.argsort(-scores)
+    relevant, s, w = labels[order] >= 1, scores[order], weight[order]
+    reached = np.cumsum(w)  # T
+    precision = np.cumsum(w * relevant) / reached  # C/T
+    potential = precision - np.cumsum(w * relevant / reached)
+    gradient, hessian = np.zeros(len(s)), np.zeros(len(s))
+    for p, q in itertools.combinations(range(len(s)), 2):
+        if relevant[p] == relevant[q]:
+            continue
+        delta = potential[p] - potential[q]
+        if relevant[q]:  # discordant: the relevant row's own copies come on top
+            delta += w[q] * (1 / reached[p] - 1 / reached[q])
+        delta *= w[p] * w[q] / (w @ relevant)
+        better, worse = (p, q) if relevant[p] else (q, p)
+        rho = 1 / (1 + np.exp(s[better] - s[worse]))
+        gradient[better] -= delta * rho
+        gradient[worse] += delta * rho
+        hessian[[p, q]] += delta * rho * (1 - rho)
+    out = np.empty(len(s)), np.empty(len(s))
+    out[0][order], out[1][order] = gradient, hessian
+    return out
+
+
+def test_weighted_average_precision_is_as_defined() -> None:
+    labels, scores, _ = pooled_query(None, 120)
+    weight = np.random.default_rng(1).uniform(0.1, 3, 120)
+    expected = weighted_average_precision_lambdas(labels, scores, weight)
+    given_ = {"metric": "map", "weight": weight}
+    assert_close(gradients(labels, scores, all_pairs=True, **given_), expected, ROUNDING)
+    assert_close(gradients(labels, scores, **given_), expected, SWEEP)
+
+
+@each_pooled
+@pytest.mark.parametrize("ties", [None, 1, 8])
+@pytest.mark.parametrize("normalize", [False, True])
+def test_a_weight_of_zero_is_no_row(name: str, ties: int | None, normalize: bool) -> None:
+    labels, scores, weight = pooled_query(ties)
+    weight[np.argmax(scores)] = 0.0  # at the very top, too, where ranks begin
+    weight = np.where(weight > 0, np.sqrt(weight), 0.0)
+    kept = weight > 0
+    given_ = {"metric": name, "normalize": normalize}
+    found = gradients(labels, scores, weight=weight, **given_)
+    absent = gradients(labels[kept], scores[kept], weight=weight[kept], **given_)
+    assert_identical([part[~kept] for part in found], [np.zeros((~kept).sum())] * 2)
+    # A row of no weight still splits one decay in two: as far apart as the decays are rounded.
+    assert_close([part[kept] for part in found], absent, (1e-8, 1e-8))
+
+
+@each_pooled
+@pytest.mark.parametrize("ties", [None, 1, 8])
+@pytest.mark.parametrize("n", [7, 300])
+def test_unit_weights_change_nothing(name: str, ties: int | None, n: int) -> None:
+    labels, scores, _ = pooled_query(ties, n)
+    plain = gradients(labels, scores, metric=name, all_pairs=True)
+    weighted = gradients(labels, scores, metric=name, all_pairs=True, weight=np.ones(n))
+    assert_close(weighted, plain, ROUNDING)
+    weighted = gradients(labels, scores, metric=name, weight=np.ones(n))
+    assert_close(weighted, gradients(labels, scores, metric=name), SWEEP)
+
+
+@each_pooled
+@pytest.mark.parametrize("ties", [None, 1, 30])
+@pytest.mark.parametrize("spread", [1e-3, 1.0, 100.0])
+@pytest.mark.parametrize("damping", [None, 0.01])
+def test_the_weighted_sweep_is_close(name: str, ties: int | None, spread: float, damping) -> None:
+    for n in (2, 30, 1500):
+        labels, scores = random_query(n, n, spread, ties)
+        weight = np.random.default_rng(n).choice([0.0, 0.01, 1.0, 3.5, 100.0], n)
+        weight[0] = 1.0
+        assert_sweep_is_close(
+            name, labels, scores, DAMPED if damping else SWEEP,
+            group=None, weight=weight, damping=damping,
+        )  # fmt: skip
+
+
+@each_pooled
+@pytest.mark.parametrize("ties", [None, 8])
+def test_scaled_weights_scale_the_gradient(name: str, ties: int | None) -> None:
+    """Twice the copies of everything: twice the gradient per row, and the same balance."""
+    labels, scores, weight = pooled_query(ties)
+    plain = gradients(labels, scores, metric=name, weight=weight, all_pairs=True)
+    for factor in (0.125, 3.0):
+        found = gradients(labels, scores, metric=name, weight=factor * weight, all_pairs=True)
+        assert_close(found, [factor * part for part in plain], ROUNDING)
+
+
+@each_pooled
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("damping", [None, 0.01])
+def test_one_data_set_is_scaled_to_half_its_rows(name: str, weighted: bool, damping) -> None:
+    labels, scores, weight = pooled_query(None)
+    given_ = {"metric": name, "weight": weight if weighted else None, "damping": damping}
+    plain = gradients(labels, scores, **given_)
+    found = gradients(labels, scores, normalize=True, **given_)
+    rows = weight.sum() if weighted else len(labels)
+    assert np.abs(found[0]).sum() == pytest.approx(rows / 2, rel=1e-12)
+    scale = rows / 2 / np.abs(plain[0]).sum()
+    assert_close(found, [scale * part for part in plain], ROUNDING)
+

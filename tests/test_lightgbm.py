@@ -1,0 +1,953 @@
+"""Objectives and metrics inside LightGBM 4: what it hands over, keeps, changes and forgets.
+
+LightGBM runs on one thread here: its own threads spin while they wait, and these data are small.
+"""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+import weakref
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.model_selection import GroupKFold
+from small_data import Recorder, Small, graded, mq2008, rare
+
+import lambdaplus as lp
+from lambdaplus import eval_metric, evaluate, lambda_objective
+from lambdaplus.frameworks import read_call
+
+lgb = pytest.importorskip("lightgbm", minversion="4.0")
+llgb = pytest.importorskip("lambdaplus.lightgbm")
+
+QUIET: dict[str, Any] = {"verbosity": -1, "num_threads": 1}
+ESTIMATOR: dict[str, Any] = {**QUIET, "n_estimators": 8, "metric": "None"}
+EACH_METRIC = pytest.mark.parametrize("metric", lp.metric_names())
+pytestmark = pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
+FIVE = ("auc", "mauc", "map", "mrr", "ndcg")
+
+
+def dataset(data: Small, **options: Any) -> Any:
+    options = {"label": data.labels, "group": data.sizes, "params": {"verbosity": -1}, **options}
+    return lgb.Dataset(data.features, **options)
+
+
+def constructed(data: Small, **options: Any) -> Any:
+    return dataset(data, **{"free_raw_data": False, **options}).construct()
+
+
+def train(objective: Any, train_set: Any, rounds: int = 8, **options: Any) -> Any:
+    params = {**QUIET, "objective": objective, **options.pop("params", {})}
+    return lgb.train(params, train_set, rounds, **options)
+
+
+def value(metric: str, data: Small, scores: Any) -> float:
+    return evaluate(data.labels, scores, group=data.sizes, metrics=metric)[metric]
+
+
+def same_gradient(one: Any, other: Any) -> bool:
+    return bool(np.array_equal(one[0], other[0]) and np.array_equal(one[1], other[1]))
+
+
+# -- training ------------------------------------------------------------------------------------
+
+
+@EACH_METRIC
+def test_an_objective_in_params_trains(metric: str) -> None:
+    data = graded()
+    booster = train(lambda_objective(metric), dataset(data), 10)
+    after_one, after_ten = (
+        value(metric, data, booster.predict(data.features, num_iteration=rounds))
+        for rounds in (1, 10)
+    )
+    assert booster.num_trees() == 10
+    assert value(metric, data, np.zeros(data.n)) + 0.1 < after_one < after_ten
+
+
+@pytest.mark.parametrize("metric", FIVE)
+def test_it_learns_mq2008_with_default_parameters(metric: str, data_folder: Path) -> None:
+    # The first tree alone gains a lot over random; the bar is what the others add to it. An
+    # objective whose Hessians are under LightGBM's floor ends with trees of one or two leaves.
+    data = mq2008(data_folder)
+    booster = train(lambda_objective(metric), dataset(data), 30)
+    after_one, after_all = (
+        value(metric, data, booster.predict(data.features, num_iteration=rounds))
+        for rounds in (1, 30)
+    )
+    leaves = [tree["num_leaves"] for tree in booster.dump_model()["tree_info"]]
+    assert after_all > after_one + 0.05
+    assert np.mean(leaves) > 20
+
+
+def test_hessians_that_are_too_small_would_fail_that_bar(data_folder: Path) -> None:
+    data = mq2008(data_folder)
+
+    def tiny(scores: Any, given: Any) -> Any:
+        gradient, hessian = lp.lambda_map(scores, given)
+        return 1e-6 * gradient, 1e-6 * hessian
+
+    booster = train(tiny, dataset(data), 30)
+    leaves = [tree["num_leaves"] for tree in booster.dump_model()["tree_info"]]
+    assert np.mean(leaves) < 5
+
+
+@pytest.mark.parametrize(
+    ("objective", "score"),
+    [(lp.lambda_auc, roc_auc_score), (lp.lambda_map, average_precision_score)],
+    ids=["auc", "map"],
+)
+def test_it_learns_rare_positives_without_queries_as_log_loss_does(
+    objective: Any, score: Any
+) -> None:
+    training, test = rare()
+
+    def reached(chosen: Any) -> float:
+        data = lgb.Dataset(training.features, training.labels)
+        booster = train(chosen, data, 100)
+        return float(score(test.labels, booster.predict(test.features)))
+
+    assert reached(objective) > reached("binary") - 0.02
+
+
+def test_training_again_gives_the_same_model() -> None:
+    data = graded()
+    first = train(lp.lambda_map, dataset(data)).model_to_string()
+    train(lambda_objective("map", sigma=3), dataset(graded(30, seed=9)))
+    given = dataset(data)
+    assert train(lp.lambda_map, given).model_to_string() == first
+    assert train(lp.lambda_map, given).model_to_string() == first
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"boosting": "goss"},
+        {"data_sample_strategy": "goss"},
+        {"boosting": "dart", "drop_rate": 0.5},
+        {"bagging_fraction": 0.5, "bagging_freq": 1},
+        {"use_quantized_grad": True},
+        {"extra_trees": True},
+        {"linear_tree": True},
+        {"feature_fraction": 0.5},
+    ],
+    ids=str,
+)
+def test_ways_of_boosting_and_sampling_train(params: dict[str, Any]) -> None:
+    data = graded()
+    booster = train(lp.lambda_ndcg, dataset(data, params={**params, **QUIET}), 20, params=params)
+    assert value("ndcg", data, booster.predict(data.features)) > 0.85  # 0.62 untrained
+
+
+def test_random_forests_take_no_custom_objective_at_all() -> None:
+    params = {"boosting": "rf", "bagging_fraction": 0.5, "bagging_freq": 1}
+    with pytest.raises(lgb.basic.LightGBMError, match="do not support custom objective"):
+        train(lp.lambda_ndcg, dataset(graded()), params=params)
+
+
+def test_a_booster_updated_by_hand_is_the_same_model() -> None:
+    data = graded()
+    booster = lgb.Booster({**QUIET, "objective": "none"}, dataset(data))
+    for _ in range(8):
+        booster.update(fobj=lp.lambda_mrr)
+    expected = train(lp.lambda_mrr, dataset(data)).predict(data.features)
+    assert_array_equal(booster.predict(data.features), expected)
+
+
+def test_a_saved_model_predicts_the_same_and_names_no_objective(tmp_path: Path) -> None:
+    data = graded()
+    booster = train(lp.lambda_ndcg, dataset(data))
+    booster.save_model(tmp_path / "model.txt")
+    text = (tmp_path / "model.txt").read_text()
+    assert "\nobjective=" not in text
+    loaded = lgb.Booster(model_file=tmp_path / "model.txt")
+    assert_array_equal(loaded.predict(data.features), booster.predict(data.features))
+
+
+# -- what the objective is given -----------------------------------------------------------------
+
+
+@EACH_METRIC
+def test_the_buffer_of_scores_is_neither_written_to_nor_kept(metric: str) -> None:
+    objective = lambda_objective(metric)
+    buffers, earlier = set(), []
+
+    def watched(scores: Any, given: Any) -> Any:
+        before = scores.copy()
+        scores.flags.writeable = False
+        try:
+            found = objective(scores, given)
+        finally:
+            scores.flags.writeable = True
+        assert_array_equal(scores, before)
+        assert not any(np.shares_memory(array, scores) for array in found)
+        # LightGBM fills the same buffer again; what was kept of it would change here.
+        buffers.add(scores.__array_interface__["data"][0])
+        fresh = lp.gradients(
+            given.get_label(), before, metric=metric, group=given.get_group(), normalize=True,
+            damping=objective.shape.damping,
+        )  # fmt: skip
+        earlier.append((found, [array.copy() for array in found]))
+        assert_allclose(found[0], fresh[0], rtol=1e-6, atol=1e-9)
+        assert_allclose(found[1], fresh[1], rtol=1e-6, atol=1e-9)
+        return found
+
+    plain = train(objective, dataset(graded())).predict(graded().features)
+    assert_array_equal(train(watched, dataset(graded())).predict(graded().features), plain)
+    assert len(buffers) == 1
+    for kept, copied in earlier:
+        assert same_gradient(kept, copied)
+
+
+def test_the_order_of_rows_within_queries_makes_no_difference() -> None:
+    data = graded()
+    order = data.shuffled()
+    moved = data.rows(order)
+    assert not np.array_equal(moved.labels, data.labels)
+    for metric in lp.metric_names():
+        objective = lambda_objective(metric)
+        scores = data.scores()  # with ties
+        gradient, hessian = objective(scores, constructed(data))
+        again = objective(scores[order], constructed(moved))
+        assert same_gradient(again, (gradient[order], hessian[order]))
+        here, there = train(objective, dataset(data)), train(objective, dataset(moved))
+        # LightGBM sums the same numbers in another order.
+        assert_allclose(
+            here.predict(data.features), there.predict(data.features), rtol=1e-6, atol=1e-9
+        )
+
+
+def test_scores_start_at_zero_or_at_init_score() -> None:
+    data = graded()
+    recorder = Recorder(lp.lambda_ndcg, lambda scores, given: scores.copy())
+    train(recorder, dataset(data), 1)
+    assert_array_equal(recorder.seen[0], np.zeros(data.n))
+
+    start = data.scores()
+    recorder = Recorder(lp.lambda_ndcg, lambda scores, given: scores.copy())
+    booster = train(recorder, dataset(data, init_score=start), 4)
+    assert_array_equal(recorder.seen[0], start)
+    plain = train(lp.lambda_ndcg, dataset(data), 4).predict(data.features)
+    assert np.abs(booster.predict(data.features) - plain).max() > 0.01
+
+
+def test_training_continues_from_a_model() -> None:
+    data = graded()
+    whole = train(lp.lambda_map, dataset(data), 10)
+    half = train(lp.lambda_map, dataset(data, free_raw_data=False), 5)
+    rest = train(lp.lambda_map, dataset(data, free_raw_data=False), 5, init_model=half)
+    assert rest.num_trees() == 10
+    assert_allclose(rest.predict(data.features), whole.predict(data.features), rtol=1e-9)
+
+
+@EACH_METRIC
+def test_weights_multiply_the_rows(metric: str) -> None:
+    data, objective = graded(), lambda_objective(metric)
+    plain = objective(data.scores(), constructed(data))
+    weighted = objective(data.scores(), constructed(data, weight=data.row_weights))
+    for mine, unweighted in zip(weighted, plain, strict=True):
+        assert_allclose(mine, unweighted * data.row_weights, rtol=1e-6)
+    assert not same_gradient(weighted, plain)
+
+
+def test_weights_change_the_model() -> None:
+    data = graded()
+    weight = np.where(data.qid < 30, 1.0, 1e-3)
+    focused = train(lp.lambda_ndcg, dataset(data, weight=weight), 30).predict(data.features)
+    plain = train(lp.lambda_ndcg, dataset(data), 30).predict(data.features)
+    here, there = data.qid < 30, data.qid >= 30
+    assert np.abs(focused - plain).max() > 0.1
+    rest = data.queries(30, 60)
+    assert value("ndcg", rest, focused[there]) < value("ndcg", rest, plain[there])
+    assert value("ndcg", data.queries(0, 30), focused[here]) > 0.9
+
+
+def test_a_query_counts_in_the_metric_by_the_mean_weight_of_its_rows() -> None:
+    data = graded()
+    per_query = evaluate(data.labels, data.scores(), group=data.sizes, metrics="map")
+    found = per_query.per_query["map"]
+    weight = np.bincount(data.qid, weights=data.row_weights.astype(np.float64)) / data.sizes
+    defined = ~np.isnan(found)
+    expected = found[defined] @ weight[defined] / weight[defined].sum()
+    name, got, higher = lp.eval_map(data.scores(), constructed(data, weight=data.row_weights))
+    assert (name, higher) == ("map", True)
+    assert got == pytest.approx(expected, abs=1e-6)
+    assert abs(got - per_query["map"]) > 1e-4
+
+
+@pytest.mark.parametrize("one_label", [31.0, 40.0, 700.0])
+def test_labels_beyond_lightgbms_limit(one_label: float) -> None:
+    data = graded()
+    labels = np.where(data.labels == 3, one_label, data.labels)
+    booster = train(lp.lambda_ndcg, dataset(data, label=labels), 10)
+    found = evaluate(labels, booster.predict(data.features), group=data.sizes, metrics="ndcg")
+    assert found["ndcg"] > 0.9
+    with pytest.raises(lgb.basic.LightGBMError, match=r"Label .* is not less than"):
+        train("lambdarank", dataset(data, label=labels))
+
+
+def test_fractional_labels() -> None:
+    data = graded()
+    labels = data.labels / 3 + 0.25
+    booster = train(lambda_objective("ndcg", gain="linear"), dataset(data, label=labels), 10)
+    scores = booster.predict(data.features)
+    assert (
+        evaluate(labels, scores, group=data.sizes, metrics="ndcg(gain=linear)").mean[
+            "ndcg(gain=linear)"
+        ]
+        > 0.95
+    )
+    with pytest.raises(lgb.basic.LightGBMError, match="should be int type"):
+        train("lambdarank", dataset(data, label=labels))
+
+
+def test_a_fractional_threshold_finds_the_labels_that_equal_it() -> None:
+    data = graded()
+    labels = data.labels / 10 + 0.4
+    scores, relevant = data.scores(), float(labels.max())
+    _, expected, _ = eval_metric("map", relevant=relevant)(labels, scores, None, data.sizes)
+    given = constructed(data, label=labels)
+    assert eval_metric("map", relevant=relevant)(scores, given)[1] == pytest.approx(expected)
+
+
+def test_a_query_of_12000_rows() -> None:
+    random = np.random.default_rng(0)
+    features = random.normal(size=(12_100, 4))
+    labels = np.digitize(features[:, 0] + 0.3 * random.normal(size=12_100), [1.0, 2.0])
+    data = Small(features, labels.astype(float), np.array([12_000, 60, 40]))
+    for metric in FIVE:
+        booster = train(lambda_objective(metric), dataset(data), 3)
+        assert value(metric, data, booster.predict(features)) > 0.8
+    with pytest.raises(lgb.basic.LightGBMError, match="Number of rows 12000 exceeds upper limit"):
+        train("lambdarank", dataset(data), 1)
+
+
+def test_a_label_that_only_validation_data_has_is_no_error() -> None:
+    data = graded()
+    first, rest = data.queries(0, 40), data.queries(40, 60)
+    labels = np.where(first.labels == 2, 1.0, first.labels)
+    training = dataset(first, label=labels)
+    record: dict[str, Any] = {}
+    train(
+        lp.lambda_mauc,
+        training,
+        valid_sets=[dataset(rest, label=rest.labels + 0.5, reference=training)],
+        feval=eval_metric("mauc", "ndcg", "auc"),
+        callbacks=[lgb.record_evaluation(record)],
+    )
+    assert len(record["valid_0"]["mauc"]) == 8
+
+
+# -- changes, caches -----------------------------------------------------------------------------
+
+
+def change(method: str, *arguments: Any) -> Callable[[Any], Any]:
+    return lambda data: getattr(data, method)(*arguments)
+
+
+def swapped_sizes() -> Any:
+    """Other query sizes for the same rows: their order reversed."""
+    return graded().sizes[::-1].copy()
+
+
+OTHER_LABELS = np.roll(graded().labels, 7)
+
+
+@pytest.mark.parametrize(
+    ("options", "changed"),
+    [
+        ({"label": OTHER_LABELS}, change("set_label", OTHER_LABELS)),
+        ({"label": OTHER_LABELS}, change("set_field", "label", OTHER_LABELS)),
+        ({"group": swapped_sizes()}, change("set_group", swapped_sizes())),
+        ({"group": swapped_sizes()}, change("set_field", "group", swapped_sizes())),
+        ({"weight": graded().row_weights}, change("set_weight", graded().row_weights)),
+        ({"weight": graded().row_weights}, change("set_field", "weight", graded().row_weights)),
+    ],
+    ids=lambda value: "" if callable(value) else next(iter(value)),
+)
+@EACH_METRIC
+def test_what_is_set_after_a_training_is_used_in_the_next(
+    metric: str, options: dict[str, Any], changed: Any
+) -> None:
+    data, objective = graded(), lambda_objective(metric)
+    given = constructed(data)
+    train(objective, given, 2, feval=eval_metric(metric), valid_sets=[given])
+    stale, stale_value = objective(data.scores(), given), eval_metric(metric)(data.scores(), given)
+    changed(given)
+    fresh = constructed(data, **options)
+    found = objective(data.scores(), given)
+    assert same_gradient(found, objective(data.scores(), fresh))
+    assert not same_gradient(found, stale)
+    found_value = eval_metric(metric)(data.scores(), given)
+    assert found_value == eval_metric(metric)(data.scores(), fresh)
+    assert found_value != stale_value
+
+
+def test_weights_can_be_taken_away_again() -> None:
+    data = graded()
+    given = constructed(data, weight=data.row_weights)
+    weighted = lp.lambda_ndcg(data.scores(), given)
+    given.set_weight(None)  # which LightGBM ignores, as it does weights that are all 1
+    assert same_gradient(lp.lambda_ndcg(data.scores(), given), weighted)
+    assert_array_equal(given.get_field("weight"), data.row_weights)
+    given.set_field("weight", None)
+    found = lp.lambda_ndcg(data.scores(), given)
+    assert not same_gradient(found, weighted)
+    assert same_gradient(found, lp.lambda_ndcg(data.scores(), constructed(data)))
+
+
+def test_what_is_known_of_a_data_set_dies_with_it() -> None:
+    data = graded(seed=77)
+    given = constructed(data)
+    booster = train(lp.lambda_map, given, 2, feval=lp.eval_map, valid_sets=[given])
+    queries = weakref.ref(read_call(data.scores(), given).queries)
+    watched = weakref.ref(given)
+    assert queries() is not None
+    del booster, given
+    gc.collect()
+    assert watched() is None
+    assert queries() is None
+
+
+def test_what_is_known_of_a_data_set_is_found_again_by_copies_of_the_objective() -> None:
+    # lgb.train copies the objective with its parameters, twice.
+    data = graded()
+    given = constructed(data)
+    lp.lambda_map(data.scores(), given)
+    queries = read_call(data.scores(), given).queries
+    copy.deepcopy(lp.lambda_map)(data.scores(), given)
+    assert read_call(data.scores(), given).queries is queries
+
+
+# -- errors --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_scores_that_are_not_finite_raise(bad: float) -> None:
+    scores = graded().scores()
+    scores[7] = bad
+    for made in (lp.lambda_ndcg, lp.eval_ndcg):
+        with pytest.raises(ValueError, match=rf"scores must be finite.*{bad} in row 7"):
+            made(scores, constructed(graded()))
+
+
+@pytest.mark.parametrize("metric", ["mauc", "hand_till", "mrr", "ndcg"])
+def test_a_forgotten_group_raises(metric: str) -> None:
+    data = graded()
+    with pytest.raises(ValueError, match=rf"{metric} ranks.*no queries: set group="):
+        train(lambda_objective(metric), dataset(data, group=None))
+    given = dataset(data, group=None)
+    with pytest.raises(ValueError, match=rf"{metric} ranks.*no queries: set group="):
+        train(lp.lambda_auc, given, valid_sets=[given], feval=eval_metric(metric))
+
+
+@pytest.mark.parametrize("metric", ["auc", "map"])
+def test_without_group_all_rows_are_one_ranking_for_auc_and_map(metric: str) -> None:
+    data = graded()
+    booster = train(lambda_objective(metric), dataset(data, group=None))
+    scores = booster.predict(data.features)
+    score = roc_auc_score if metric == "auc" else average_precision_score
+    assert score(data.binary, scores) > 0.9
+    name, got, _ = eval_metric(metric)(scores, constructed(data, group=None))
+    assert (name, got) == (metric, pytest.approx(score(data.binary, scores), abs=1e-12))
+
+
+@pytest.mark.parametrize("metric", ["mauc", "hand_till", "mrr", "ndcg"])
+def test_one_group_takes_all_rows_as_one_query(metric: str) -> None:
+    data = graded()
+    one = train(lambda_objective(metric, one_group=True), dataset(data, group=None))
+    named = train(lambda_objective(metric), dataset(data, group=[data.n]))
+    assert_array_equal(one.predict(data.features), named.predict(data.features))
+
+
+BY_QUERY = {"bagging_by_query": True, "bagging_freq": 1, "bagging_fraction": 0.5}
+
+
+def by_query_in_train() -> None:
+    train(lp.lambda_ndcg, dataset(graded()), params=BY_QUERY)
+
+
+def by_query_as_text() -> None:
+    train(lp.lambda_ndcg, dataset(graded()), params={**BY_QUERY, "bagging_by_query": "true"})
+
+
+def by_query_with_a_data_set_made_before() -> None:
+    given = constructed(graded())
+    train(lp.lambda_auc, given, 2)
+    train(lp.lambda_auc, given, params=BY_QUERY)
+
+
+def by_query_in_update() -> None:
+    booster = lgb.Booster({**QUIET, **BY_QUERY, "objective": "none"}, dataset(graded()))
+    booster.update(fobj=lp.lambda_ndcg)
+
+
+def by_query_in_a_wrapped_objective() -> None:
+    train(lambda scores, data: lp.lambda_ndcg(scores, data), dataset(graded()), params=BY_QUERY)
+
+
+def by_query_in_cv() -> None:
+    lgb.cv(
+        {**QUIET, **BY_QUERY, "objective": lp.lambda_ndcg},
+        dataset(graded()),
+        3,
+        folds=GroupKFold(3),
+    )
+
+
+def by_query_in_our_train() -> None:
+    llgb.train({**QUIET, **BY_QUERY}, dataset(graded()), 3, fobj=lp.lambda_ndcg)
+
+
+def by_query_in_our_train_with_a_data_set_made_before() -> None:
+    given = constructed(graded())
+    llgb.train({**QUIET, **BY_QUERY, "objective": lp.lambda_ndcg}, given, 3)
+
+
+def by_query_in_our_cv() -> None:
+    llgb.cv({**QUIET, **BY_QUERY}, dataset(graded()), 3, fobj=lp.lambda_ndcg)
+
+
+def by_query_in_the_ranker() -> None:
+    data = graded()
+    ranker = lgb.LGBMRanker(objective=lp.lambda_ndcg, **ESTIMATOR, **BY_QUERY)
+    ranker.fit(data.features, data.labels, group=data.sizes)
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        by_query_in_train,
+        by_query_as_text,
+        by_query_with_a_data_set_made_before,
+        by_query_in_update,
+        by_query_in_a_wrapped_objective,
+        by_query_in_cv,
+        by_query_in_our_train,
+        by_query_in_our_train_with_a_data_set_made_before,
+        by_query_in_our_cv,
+        by_query_in_the_ranker,
+    ],
+)
+def test_bagging_by_query_raises(act: Callable[[], None]) -> None:
+    with pytest.raises(ValueError, match="bagging_by_query=True makes LightGBM learn nothing"):
+        act()
+
+
+def test_bagging_by_query_is_no_error_where_it_works_or_is_off() -> None:
+    data = graded()
+    llgb.train({**QUIET, **BY_QUERY, "objective": "lambdarank"}, dataset(data), 2)
+    off = {**BY_QUERY, "bagging_by_query": False}
+    booster = train(lp.lambda_ndcg, dataset(data), 20, params=off)
+    assert value("ndcg", data, booster.predict(data.features)) > 0.85
+    # Left over from another run, with other parameters now:
+    given = dataset(data, params={**QUIET, **BY_QUERY})
+    booster = train(lp.lambda_ndcg, given, 20)
+    assert value("ndcg", data, booster.predict(data.features)) > 0.85
+
+
+# -- metrics as feval ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("feval", "names"),
+    [
+        (lp.eval_map, ["map"]),
+        (eval_metric("map", "ndcg@10"), ["map", "ndcg@10"]),
+        ([lp.eval_map, eval_metric("mrr", "auc")], ["map", "mrr", "auc"]),
+        (eval_metric("ndcg@3", "map", gain="linear", relevant=2), None),
+    ],
+    ids=["one", "several in one", "a list", "with options"],
+)
+def test_feval_reports_what_evaluate_says(feval: Any, names: list[str] | None) -> None:
+    data = graded()
+    first, rest = data.queries(0, 40), data.queries(40, 60)
+    training, record = dataset(first), dict[str, Any]()
+    booster = train(
+        lp.lambda_ndcg,
+        training,
+        5,
+        valid_sets=[training, dataset(rest, reference=training)],
+        valid_names=["train", "rest"],
+        feval=feval,
+        callbacks=[lgb.record_evaluation(record)],
+    )
+    names = names or ["ndcg(gain=linear)@3", "map(relevant=2)"]
+    for name, part in (("train", first), ("rest", rest)):
+        assert list(record[name]) == names
+        for metric, values in record[name].items():
+            expected = [
+                value(metric, part, booster.predict(part.features, num_iteration=rounds + 1))
+                for rounds in range(5)
+            ]
+            assert_allclose(values, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("metric", lp.metric_names())
+def test_early_stopping_keeps_the_best_round(metric: str) -> None:
+    data = graded()
+    first, rest = data.queries(0, 30), data.queries(30, 60)
+    training, record = dataset(first), dict[str, Any]()
+    booster = train(
+        lambda_objective(metric, sigma=2),
+        training,
+        60,
+        valid_sets=[dataset(rest, reference=training)],
+        feval=eval_metric(metric),
+        callbacks=[lgb.early_stopping(3, verbose=False), lgb.record_evaluation(record)],
+        params={"learning_rate": 0.3},
+    )
+    curve = record["valid_0"][metric]
+    assert booster.best_iteration == np.argmax(curve) + 1
+    assert len(curve) == booster.best_iteration + 3 < 60
+    assert booster.best_score["valid_0"][metric] == max(curve)
+    assert max(curve) > min(curve)
+
+
+def test_a_validation_set_without_anything_relevant_is_an_error() -> None:
+    data = graded()
+    training = dataset(data)
+    nothing = dataset(data, label=np.zeros(data.n), reference=training)
+    with pytest.raises(ValueError, match="ndcg has no value on any query"):
+        train(lp.lambda_ndcg, training, valid_sets=[nothing], feval=lp.eval_ndcg)
+
+
+# -- subsets and folds ---------------------------------------------------------------------------
+
+
+def test_a_subset_of_whole_queries_is_as_good_as_data_of_its_own() -> None:
+    data = graded()
+    rows = np.flatnonzero((data.qid % 3 != 1) & (data.qid != 0))
+    part = data.rows(rows)
+    again = np.flatnonzero(part.qid % 2 == 1)
+    subset = constructed(data, weight=data.row_weights).subset(rows.tolist()).construct()
+    own = constructed(part, weight=data.row_weights[rows])
+    for metric in lp.metric_names():
+        objective = lambda_objective(metric)
+        expected = objective(part.scores(), own)
+        assert same_gradient(objective(part.scores(), subset), expected)
+        assert eval_metric(metric)(part.scores(), subset) == eval_metric(metric)(part.scores(), own)
+    inner = part.rows(again)
+    of_subset = subset.subset(again.tolist()).construct()
+    expected = lp.lambda_map(
+        inner.scores(), constructed(inner, weight=data.row_weights[rows][again])
+    )
+    assert same_gradient(lp.lambda_map(inner.scores(), of_subset), expected)
+
+
+def test_a_subset_that_cuts_queries_raises_unless_it_is_grouped_anew() -> None:
+    data = graded()
+    rows = np.arange(3, data.n - 2)
+    part = data.rows(rows)
+    cut = constructed(data).subset(rows.tolist()).construct()
+    for made in (lp.lambda_ndcg, lp.eval_ndcg):
+        with pytest.raises(ValueError, match=r"cuts 2 of 60 queries apart.*lambdaplus.lightgbm.cv"):
+            made(part.scores(), cut)
+    sizes = [part.n - 10, 10]
+    cut.set_group(sizes)
+    found = lp.lambda_ndcg(part.scores(), cut)
+    assert same_gradient(found, lp.lambda_ndcg(part.scores(), constructed(part, group=sizes)))
+
+
+def rows_of(scores: Any, data: Any) -> Any:
+    return np.asarray(data.used_indices)
+
+
+def assert_queries_whole(data: Small, folds: list[Any]) -> None:
+    """Every fold has all rows of a query or none, and some of the queries."""
+    for rows in folds:
+        taken = np.bincount(data.qid[rows], minlength=len(data.sizes))
+        assert set(np.unique(taken / data.sizes)) == {0.0, 1.0}
+
+
+def different(folds: list[Any]) -> set[Any]:
+    return {rows.tobytes() for rows in folds}
+
+
+def test_plain_cv_raises_since_it_cuts_queries() -> None:
+    params = {**QUIET, "objective": lp.lambda_ndcg}
+    with pytest.raises(ValueError, match=r"queries apart, as lgb.cv does by default"):
+        lgb.cv(params, dataset(graded()), 2)
+    with pytest.raises(ValueError, match=r"folds=sklearn.model_selection.GroupKFold"):
+        lgb.cv({**params, "objective": lp.lambda_auc}, dataset(graded()), 2, stratified=False)
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["GroupKFold", "lambdaplus.lightgbm"])
+@pytest.mark.parametrize("before", [False, True], ids=["", "data set made before"])
+def test_folds_keep_queries_whole(own: bool, before: bool) -> None:
+    data = graded()
+    given = constructed(data) if before else dataset(data, free_raw_data=False)
+    objective, metric = Recorder(lp.lambda_ndcg, rows_of), Recorder(lp.eval_ndcg, rows_of)
+    if own:
+        result = llgb.cv(QUIET, given, 4, nfold=3, fobj=objective, feval=metric)
+    else:
+        params = {**QUIET, "objective": objective}
+        result = lgb.cv(params, given, 4, folds=GroupKFold(3), feval=metric)
+    assert len(objective.seen) == len(metric.seen) == 12
+    assert len(different(objective.seen)) == len(different(metric.seen)) == 3
+    assert_queries_whole(data, objective.seen + metric.seen)
+    assert_array_equal(np.sort(np.concatenate(metric.seen[:3])), np.arange(data.n))
+    curve = result["valid ndcg-mean"]
+    assert len(curve) == 4
+    assert curve[-1] > curve[0]
+
+
+def test_our_cv_deals_queries_by_seed() -> None:
+    data = graded()
+
+    def folds(*arguments: Any, **options: Any) -> set[Any]:
+        metric = Recorder(lp.eval_ndcg, rows_of)
+        llgb.cv(QUIET, dataset(data), 1, *arguments, fobj=lp.lambda_ndcg, feval=metric, **options)
+        assert_queries_whole(data, metric.seen)
+        return different(metric.seen)
+
+    assert len(folds()) == 5
+    assert len(folds(nfold=4)) == 4
+    assert folds() == folds(seed=0)
+    assert folds(seed=1) == folds(seed=1) != folds(seed=2)
+    assert folds(shuffle=False) == folds(shuffle=False, seed=3) != folds()
+    assert len(folds(None, 3)) == 3  # folds and nfold by position
+    mine = [(np.arange(200, data.n), np.arange(200))]
+    whole = [(np.flatnonzero(data.qid > 20), np.flatnonzero(data.qid <= 20))]
+    assert folds(folds=whole) == {whole[0][1].astype(np.int64).tobytes()}
+    with pytest.raises(ValueError, match="queries apart"):
+        folds(folds=mine)
+
+
+def test_our_cv_takes_what_lightgbms_takes() -> None:
+    data = graded()
+    found = llgb.cv(
+        {**QUIET, "objective": lp.lambda_map, "num_iterations": 40, "learning_rate": 0.3},
+        dataset(data),
+        feval=eval_metric("map", "ndcg@5"),
+        eval_train_metric=True,
+        return_cvbooster=True,
+        callbacks=[lgb.early_stopping(3, first_metric_only=True, verbose=False)],
+    )
+    assert len(found["cvbooster"].boosters) == 5
+    assert {"train map-mean", "valid map-mean", "valid ndcg@5-stdv"} < set(found)
+    assert len(found["valid map-mean"]) == found["cvbooster"].best_iteration < 40
+    with pytest.raises(TypeError, match="unexpected keyword argument 'nfolds'"):
+        llgb.cv(QUIET, dataset(data), 1, nfolds=3, fobj=lp.lambda_map)
+    native = llgb.cv({**QUIET, "objective": "lambdarank"}, dataset(data), 2)
+    assert len(native["valid ndcg@5-mean"]) == 2
+
+
+def test_our_cv_without_queries_is_lightgbms() -> None:
+    data = graded()
+    given = lgb.Dataset(data.features, data.binary, params={"verbosity": -1})
+    metric = Recorder(lp.eval_auc, rows_of)
+    found = llgb.cv(QUIET, given, 3, nfold=4, fobj=lp.lambda_auc, feval=metric)
+    assert found["valid auc-mean"][-1] > 0.85
+    share = [data.binary[rows].mean() for rows in metric.seen]
+    assert np.ptp(share) < 0.01  # stratified by label
+
+
+def test_our_cv_keeps_queries_whole_in_a_subset() -> None:
+    data = graded()
+    rows = np.flatnonzero(data.qid < 40)
+    subset = constructed(data).subset(rows.tolist())
+    assert llgb.cv(QUIET, subset, 2, fobj=lp.lambda_ndcg, feval=lp.eval_ndcg)
+
+
+# -- lambdaplus.lightgbm -------------------------------------------------------------------------
+
+
+def test_our_train_is_lightgbms_with_fobj() -> None:
+    data = graded()
+    expected = train(lp.lambda_ndcg, dataset(data)).model_to_string()
+    assert llgb.train(QUIET, dataset(data), 8, fobj=lp.lambda_ndcg).model_to_string() == expected
+    with_params = {**QUIET, "objective": lp.lambda_ndcg}
+    assert llgb.train(with_params, dataset(data), 8).model_to_string() == expected
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"objective": "binary"},
+        {"objective": "lambdarank"},
+        {"application": "binary"},
+        {"app": lp.lambda_auc},
+        {"loss": lp.lambda_auc},
+        {"objective_type": lp.lambda_auc, "objective": "binary"},
+    ],
+    ids=str,
+)
+def test_fobj_wins_over_objectives_in_params(params: dict[str, Any]) -> None:
+    data = graded()
+    expected = train(lp.lambda_ndcg, dataset(data)).predict(data.features)
+    params = {**QUIET, **params}
+    before = dict(params)
+    booster = llgb.train(params, dataset(data), 8, fobj=lp.lambda_ndcg)
+    assert_array_equal(booster.predict(data.features), expected)
+    assert params == before
+
+
+def test_aliases_of_objective_take_callables() -> None:
+    data = graded()
+    expected = train(lp.lambda_ndcg, dataset(data)).predict(data.features)
+    for name in ("objective", "objective_type", "app", "application", "loss"):
+        booster = llgb.train({**QUIET, name: lp.lambda_ndcg}, dataset(data), 8)
+        assert_array_equal(booster.predict(data.features), expected)
+
+
+def test_our_train_passes_everything_else_on() -> None:
+    data = graded()
+    training, record = llgb.Dataset(data.features, data.labels, group=data.sizes), {}
+    booster = llgb.train(
+        {**QUIET, "learning_rate": 0.3},
+        training,
+        num_boost_round=30,
+        fobj=lp.lambda_ndcg,
+        valid_sets=[llgb.Dataset(data.features[:400], OTHER_LABELS[:400], group=[400])],
+        valid_names=["mine"],
+        feval=eval_metric("map"),
+        callbacks=[llgb.record_evaluation(record), llgb.early_stopping(2, verbose=False)],
+    )
+    assert isinstance(booster, lgb.Booster)
+    assert len(record["mine"]["map"]) == booster.best_iteration + 2 < 30
+    native = llgb.train({**QUIET, "objective": "lambdarank"}, dataset(data), 3)
+    assert "\nobjective=lambdarank" in native.model_to_string()
+
+
+def test_our_module_is_lightgbm_otherwise() -> None:
+    for name in ("Dataset", "Booster", "LGBMRanker", "early_stopping", "log_evaluation"):
+        assert getattr(llgb, name) is getattr(lgb, name)
+    assert llgb.__version__ == lgb.__version__
+    assert llgb.train is not lgb.train
+    with pytest.raises(AttributeError, match="no_such_thing"):
+        llgb.no_such_thing  # noqa: B018
+
+
+# -- estimators ----------------------------------------------------------------------------------
+
+
+def fitted(data: Small, objective: Any, **options: Any) -> Any:
+    ranker = lgb.LGBMRanker(objective=objective, **ESTIMATOR)
+    return ranker.fit(data.features, data.labels, group=data.sizes, **options)
+
+
+@pytest.mark.parametrize("metric", [*lp.metric_names(), "ndcg@10"])
+@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
+def test_the_ranker_gets_groups_and_weights(metric: str, weighted: bool) -> None:
+    data, objective = graded(), lambda_objective(metric)
+    weight = data.row_weights if weighted else None
+    ranker = fitted(data, objective, sample_weight=weight)
+    booster = train(objective, dataset(data, weight=weight))
+    assert_array_equal(ranker.predict(data.features), booster.predict(data.features))
+    one_query = train(objective, dataset(data, weight=weight, group=[data.n]))
+    assert np.abs(one_query.predict(data.features) - ranker.predict(data.features)).max() > 0.01
+
+
+def test_the_ranker_takes_metrics_and_stops_early() -> None:
+    data = graded()
+    first, rest = data.queries(0, 30), data.queries(30, 60)
+    ranker = lgb.LGBMRanker(
+        objective=lp.lambda_ndcg, **{**ESTIMATOR, "n_estimators": 60, "learning_rate": 0.3}
+    )
+    ranker.fit(
+        first.features,
+        first.labels,
+        group=first.sizes,
+        eval_set=[(rest.features, rest.labels)],
+        eval_group=[rest.sizes],
+        eval_metric=eval_metric("ndcg@10", "map"),
+        callbacks=[lgb.early_stopping(3, first_metric_only=True, verbose=False)],
+    )
+    curves = ranker.evals_result_["valid_0"]
+    assert list(curves) == ["ndcg@10", "map"]
+    assert len(curves["ndcg@10"]) == ranker.best_iteration_ + 3 < 60
+    assert ranker.best_iteration_ == np.argmax(curves["ndcg@10"]) + 1
+    scores = ranker.predict(rest.features)
+    assert max(curves["ndcg@10"]) == pytest.approx(value("ndcg@10", rest, scores), abs=1e-9)
+
+
+def test_without_metric_none_the_ranker_checks_labels_by_its_own_metric() -> None:
+    # The trap that the documentation names: LGBMRanker adds its ndcg, also to a custom objective.
+    data = graded()
+    labels, options = data.labels * 20, {"group": data.sizes}
+    assert lgb.LGBMRanker(objective=lp.lambda_ndcg, **ESTIMATOR).fit(
+        data.features, labels, **options
+    )
+    ranker = lgb.LGBMRanker(objective=lp.lambda_ndcg, n_estimators=8, **QUIET)
+    with pytest.raises(lgb.basic.LightGBMError, match=r"Label .* is not less than"):
+        ranker.fit(
+            data.features, labels, **options,
+            eval_set=[(data.features, labels)], eval_group=[data.sizes],
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["LGBMRegressor", "LGBMClassifier"])
+@pytest.mark.parametrize("objective", [lp.lambda_auc, lp.lambda_map], ids=str)
+@pytest.mark.filterwarnings("ignore:Cannot compute class probabilities")
+def test_other_estimators_train_on_ungrouped_data(kind: str, objective: Any) -> None:
+    data = graded()
+    model = getattr(lgb, kind)(objective=objective, **ESTIMATOR)
+    model.fit(
+        data.features, data.binary, sample_weight=data.row_weights,
+        eval_set=[(data.features, data.binary)], eval_sample_weight=[data.row_weights],
+        eval_metric=eval_metric("auc", "map"),
+    )  # fmt: skip
+    given = dataset(data, label=data.binary, group=None, weight=data.row_weights)
+    expected = train(objective, given).predict(data.features)
+    raw = model.predict(data.features, raw_score=True)
+    assert_array_equal(raw, expected)
+    curves = next(iter(model.evals_result_.values()))
+    for metric, score in (("auc", roc_auc_score), ("map", average_precision_score)):
+        weighted = score(data.binary, raw, sample_weight=data.row_weights)
+        assert curves[metric][-1] == pytest.approx(weighted, abs=1e-6)
+
+
+def test_a_fitted_ranker_can_be_copied_pickled_and_cloned(tmp_path: Path) -> None:
+    data = graded()
+    ranker = fitted(data, lambda_objective("map@10", relevant=2))
+    expected = ranker.predict(data.features)
+    joblib.dump(ranker, tmp_path / "ranker")
+    copies = [
+        copy.deepcopy(ranker),
+        pickle.loads(pickle.dumps(ranker)),
+        joblib.load(tmp_path / "ranker"),
+        clone(ranker).fit(data.features, data.labels, group=data.sizes),
+    ]
+    for mine in copies:
+        assert mine.get_params()["objective"] == ranker.objective
+        assert_array_equal(mine.predict(data.features), expected)
+    refitted = copies[1].fit(data.features, data.labels, group=data.sizes)
+    assert_array_equal(refitted.predict(data.features), expected)
+
+
+# -- threads -------------------------------------------------------------------------------------
+
+
+def test_three_trainings_at_once_are_what_they_are_one_after_the_other() -> None:
+    data = graded()
+
+    def run(objective: Any) -> Any:
+        given = dataset(data)
+        booster = train(objective, given, feval=eval_metric("map"), valid_sets=[given])
+        return booster.predict(data.features)
+
+    objectives = [lp.lambda_map, lp.lambda_map, lp.lambda_ndcg] * 2
+    expected = [run(objective) for objective in objectives]
+    with ThreadPoolExecutor(3) as pool:
+        for mine, theirs in zip(pool.map(run, objectives, timeout=60), expected, strict=True):
+            assert_array_equal(mine, theirs)
+
+
+def test_three_trainings_on_the_same_data_at_once() -> None:
+    data = graded()
+    given = constructed(data)
+    expected = train(lp.lambda_mauc, given).predict(data.features)
+    with ThreadPoolExecutor(3) as pool:
+        runs = [pool.submit(train, lp.lambda_mauc, given) for _ in range(3)]
+        for one in runs:
+            assert_array_equal(one.result(timeout=60).predict(data.features), expected)

@@ -1,0 +1,544 @@
+"""Objectives and metrics as Python objects: options, errors, copies, pickles, threads, forks."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import inspect
+import multiprocessing
+import pickle
+import threading
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import cloudpickle
+import joblib
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import BaseEstimator, clone
+from small_data import Small, graded
+
+import lambdaplus as lp
+from lambdaplus import eval_metric, lambda_objective
+from lambdaplus.frameworks import read_call
+from lambdaplus.metrics.catalogue import NDCG
+
+EACH_METRIC = pytest.mark.parametrize("metric", lp.metric_names())
+OBJECTIVES = [
+    lambda_objective("auc"),
+    lambda_objective("mauc", classes="all", share="dataset"),
+    lambda_objective("hand_till"),
+    lambda_objective("map@10", relevant=2),
+    lambda_objective("mrr", sigma=2.5, one_group=True),
+    lambda_objective("ndcg@5", gain="linear", damping=None, normalize=False),
+    lambda_objective("ndcg", damping=0.5),
+]
+METRICS = [
+    eval_metric("auc"),
+    eval_metric("map@10", "ndcg", relevant=2, gain="linear"),
+    eval_metric("mrr", one_group=True),
+]
+NO_GROUP = ("auc", "map")  # ungrouped data has a meaning for these
+
+
+def gradient_of(objective: Any, data: Small, scores: Any = None) -> Any:
+    scores = data.scores() if scores is None else scores
+    return objective(data.labels, scores, None, data.sizes)
+
+
+def assert_same_gradient(one: Any, other: Any) -> None:
+    assert np.any(one[0] != 0)
+    assert_array_equal(one[0], other[0])
+    assert_array_equal(one[1], other[1])
+
+
+# -- what is returned ----------------------------------------------------------------------------
+
+
+@EACH_METRIC
+def test_gradients_are_float32_vectors_that_cost_no_copy(metric: str) -> None:
+    gradient, hessian = gradient_of(lambda_objective(metric), graded())
+    for array in (gradient, hessian):
+        assert array.dtype == np.float32
+        assert array.shape == (graded().n,)
+        assert array.flags.c_contiguous
+    assert np.all(hessian >= 0)
+    assert np.abs(gradient).sum() > 0
+
+
+@EACH_METRIC
+def test_it_is_what_the_plain_function_says(metric: str) -> None:
+    data = graded()
+    objective = lambda_objective(metric, sigma=1.5, normalize=True, damping=0.2)
+    found = gradient_of(objective, data)
+    expected = lp.gradients(
+        data.labels, data.scores(), metric=metric, group=data.sizes, sigma=1.5, normalize=True,
+        damping=0.2,
+    )  # fmt: skip
+    assert_array_equal(found[0], expected[0].astype(np.float32))
+    assert_array_equal(found[1], expected[1].astype(np.float32))
+
+
+@EACH_METRIC
+def test_results_of_earlier_calls_and_the_scores_are_left_alone(metric: str) -> None:
+    data, objective = graded(), lambda_objective(metric)
+    scores = data.scores()
+    first = gradient_of(objective, data, scores)
+    kept = [array.copy() for array in first]
+    for seed in (7, 8):
+        later = gradient_of(objective, data, data.scores(seed))
+        for array in later:
+            assert not any(np.shares_memory(array, mine) for mine in (*first, scores))
+    assert_array_equal(scores, data.scores())
+    for array, copied in zip(first, kept, strict=True):
+        assert_array_equal(array, copied)
+
+
+@EACH_METRIC
+def test_scores_and_labels_may_be_read_only(metric: str) -> None:
+    data = graded()
+    labels, scores = data.labels.copy(), data.scores()
+    labels.flags.writeable = scores.flags.writeable = False
+    found = lambda_objective(metric)(labels, scores, None, data.sizes)
+    assert_same_gradient(found, gradient_of(lambda_objective(metric), data))
+
+
+@EACH_METRIC
+@pytest.mark.parametrize("kind", [list, np.float32, "column", "strided"])
+def test_scores_may_come_in_any_shape_of_vector(metric: str, kind: Any) -> None:
+    data = graded()
+    scores: Any = data.scores()
+    if kind is list:
+        scores = scores.tolist()
+    elif kind == "column":
+        scores = scores[:, None]
+    elif kind == "strided":
+        scores = np.repeat(scores, 2)[::2]
+    else:
+        scores = scores.astype(kind)
+    objective = lambda_objective(metric)
+    assert_same_gradient(gradient_of(objective, data, scores), gradient_of(objective, data))
+
+
+def test_estimators_see_four_parameters_and_the_name_sample_weight() -> None:
+    # LGBMRanker counts them; XGBRegressor passes the weight by name.
+    for made in (lp.lambda_auc, lp.eval_auc):
+        names = list(inspect.signature(made).parameters)
+        assert len(names) == 4
+        assert names[2:] == ["sample_weight", "group"]
+
+
+# -- queries and weights as arrays ---------------------------------------------------------------
+
+
+def test_a_query_that_is_alone_has_the_same_gradient() -> None:
+    data = graded()
+    first = int(data.sizes[0])
+    for objective in OBJECTIVES:
+        if "share=dataset" in repr(objective):
+            continue  # says itself that it looks beyond the query
+        whole = gradient_of(objective, data)[0]
+        alone = objective(data.labels[:first], data.scores()[:first], None, [first])[0]
+        assert_array_equal(whole[:first], alone)
+
+
+@EACH_METRIC
+def test_row_weights_multiply_the_rows_of_queries(metric: str) -> None:
+    data, objective = graded(), lambda_objective(metric)
+    gradient, hessian = lp.gradients(
+        data.labels, data.scores(), metric=metric, group=data.sizes, normalize=True,
+        damping=objective.shape.damping,
+    )  # fmt: skip
+    weighted = objective(data.labels, data.scores(), data.row_weights, data.sizes)
+    assert_array_equal(weighted[0], (gradient * data.row_weights).astype(np.float32))
+    assert_array_equal(weighted[1], (hessian * data.row_weights).astype(np.float32))
+    assert np.abs(weighted[0] - gradient).max() > 0.01
+
+
+@pytest.mark.parametrize("metric", NO_GROUP)
+def test_without_queries_a_weight_of_two_is_the_row_twice(metric: str) -> None:
+    data = graded(20)
+    twice = np.random.default_rng(5).integers(1, 3, data.n)
+    rows = np.repeat(np.arange(data.n), twice)
+    value = eval_metric(metric)
+    assert value(data.binary, data.scores(), twice) == pytest.approx(
+        value(data.binary[rows], data.scores()[rows]), abs=1e-12
+    )
+    if metric == "auc":  # MAP's gradient is a definition that is near the copies', not equal
+        weighted = lp.lambda_auc(data.binary, data.scores(), twice)
+        copies = lp.lambda_auc(data.binary[rows], data.scores()[rows])
+        for mine, theirs in zip(weighted, copies, strict=True):
+            assert_allclose(mine, np.bincount(rows, weights=theirs), rtol=1e-5)
+
+
+@EACH_METRIC
+def test_ungrouped_data_needs_one_group_unless_the_metric_is_pooled(metric: str) -> None:
+    data = graded()
+    if metric in NO_GROUP:
+        assert np.any(lambda_objective(metric)(data.labels, data.scores())[0])
+    else:
+        with pytest.raises(ValueError, match=r"no queries.*one_group=True"):
+            lambda_objective(metric)(data.labels, data.scores())
+        with pytest.raises(ValueError, match=r"no queries.*one_group=True"):
+            eval_metric(metric)(data.labels, data.scores())
+
+
+@pytest.mark.parametrize("metric", ["mauc", "hand_till", "mrr", "ndcg"])
+def test_one_group_takes_all_rows_as_a_single_query(metric: str) -> None:
+    data = graded()
+    one = lambda_objective(metric, one_group=True)(data.labels, data.scores())
+    assert_same_gradient(one, lambda_objective(metric)(data.labels, data.scores(), None, [data.n]))
+    one_value = eval_metric(metric, one_group=True)(data.labels, data.scores(), None, None)
+    assert one_value == eval_metric(metric)(data.labels, data.scores(), None, [data.n])
+
+
+@pytest.mark.parametrize("metric", ["mrr", "ndcg"])
+def test_one_group_leaves_real_queries_alone(metric: str) -> None:
+    assert_same_gradient(
+        gradient_of(lambda_objective(metric, one_group=True), graded()),
+        gradient_of(lambda_objective(metric), graded()),
+    )
+
+
+# -- errors --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([1, 0], [0.0, np.nan], None, [2]), r"scores must be finite.*nan in row 1"),
+        (([1, 0], [np.inf, 0.0], None, [2]), r"scores must be finite.*inf in row 0"),
+        (([1, np.nan], [0.0, 1.0], None, [2]), r"labels must be finite.*nan in row 1"),
+        (([1, 0], [0.0, 1.0, 2.0], None, [2]), r"3 scores for 2 labels"),
+        (([1, 0], ["a", "b"], None, [2]), r"scores must be numbers"),
+        (([[1, 0]], [0.0, 1.0], None, [2]), r"labels must be one-dimensional"),
+        (([1, 0], [[0.0, 1.0]], None, [2]), r"scores must be one-dimensional"),
+        (([], [], None, None), r"labels is empty"),
+        (([1, 0], [0.0, 1.0], None, [3]), r"add up to 3, but there are 2 rows"),
+        (([1, 0], [0.0, 1.0], None, [1.5, 0.5]), r"whole numbers"),
+        (([1, 0], [0.0, 1.0], None, [2, 0]), r"at least 1"),
+        (([1, 0], [0.0, 1.0], [1.0], [2]), r"1 weights for 2 rows"),
+        (([1, 0], [0.0, 1.0], [1.0, -1.0], [2]), r"not be negative: -1.0 in row 1"),
+        (([1, 0], [0.0, 1.0], [0.0, 0.0], [2]), r"all weights are zero"),
+        (([1, 0], [0.0, 1.0], [1.0, np.nan], [2]), r"weight must be finite"),
+        (([1, -1], [0.0, 1.0], None, [2]), r"needs labels >= 0.*-1"),
+        (([1, 1000], [0.0, 1.0], None, [2]), r"does not fit a float64; use gain='linear'"),
+    ],
+)
+@pytest.mark.parametrize("made", [lp.lambda_ndcg, lp.eval_ndcg], ids=["objective", "metric"])
+def test_unusable_input_is_a_value_error_that_says_what_is_wrong(
+    made: Any, arguments: Any, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        made(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "message"),
+    [
+        ("ndgc", {}, r"unknown metric 'ndgc' \(did you mean 'ndcg'\?\); known: auc"),
+        ("", {}, r"is not a metric name"),
+        (None, {}, r"known: auc"),
+        ("auc@5", {}, r"auc takes no cutoff"),
+        ("ndcg@0", {}, r"at least 1"),
+        ("ndcg@x", {}, r"'x' is not a whole number"),
+        ("ndcg@2.5", {}, r"'2.5' is not a whole number"),
+        ("map(relevant)", {}, r"not of the form option=value"),
+        ("map(relevant=x)", {}, r"relevant='x' is not a finite number"),
+        ("ndcg", {"gian": "linear"}, r"no option 'gian'; it has: gain"),
+        ("ndcg", {"gain": "lin"}, r"gain='lin' is not one of exp2, linear"),
+        ("auc", {"gain": "linear"}, r"auc has no option 'gain'; it has: relevant"),
+        ("auc", {"relevant": np.inf}, r"not a finite number"),
+        ("ndcg", {"sigma": 0}, r"sigma must be a positive number, got 0"),
+        ("ndcg", {"sigma": -1}, r"sigma must be a positive number"),
+        ("ndcg", {"sigma": np.nan}, r"sigma must be a positive number"),
+        ("ndcg", {"sigma": np.inf}, r"sigma must be a positive number"),
+        ("ndcg", {"damping": -0.1}, r"damping must be None or a number >= 0"),
+        ("ndcg", {"damping": np.nan}, r"damping must be None or a number >= 0"),
+    ],
+)
+def test_unusable_options_are_value_errors_that_say_what_is_allowed(
+    metric: Any, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        lambda_objective(metric, **options)
+
+
+@pytest.mark.parametrize("options", [{"damping": "off"}, {"damping": "none"}])
+def test_damping_that_is_no_number_is_refused_as_the_other_options_are(
+    options: dict[str, Any],
+) -> None:
+    with pytest.raises(ValueError, match="damping must be None or a number >= 0"):
+        lambda_objective("ndcg", **options)
+
+
+def test_a_metric_needs_a_name_and_known_options() -> None:
+    with pytest.raises(ValueError, match="no metric was named"):
+        eval_metric()
+    with pytest.raises(ValueError, match="none of auc, map has an option gain"):
+        eval_metric("auc", "map", gain="linear")
+
+
+@pytest.mark.parametrize("metric", lp.metric_names())
+def test_a_metric_without_value_on_any_query_is_an_error_and_no_nan(metric: str) -> None:
+    # LightGBM and XGBoost would take NaN for a value, and early stopping would never improve.
+    with pytest.raises(ValueError, match=f"{metric} has no value on any query"):
+        eval_metric(metric)([0, 0, 0, 0], [1.0, 2.0, 3.0, 4.0], None, [2, 2])
+
+
+def test_estimators_of_xgboost_take_one_metric_only() -> None:
+    with pytest.raises(TypeError, match="take a single metric"):
+        eval_metric("auc", "map")([1, 0], [1.0, 0.0])
+
+
+# -- identity: repr, equality, copies ------------------------------------------------------------
+
+
+def test_default_options_are_the_metrics_own() -> None:
+    for metric in lp.metric_names():
+        objective = lambda_objective(metric)
+        assert objective.shape.damping == (0.01 if metric == "ndcg" else None)
+        assert (objective.shape.sigma, objective.shape.normalize) == (1.0, True)
+        assert not objective.one_group
+
+
+def test_names_of_the_library_are_the_defaults() -> None:
+    assert lp.lambda_auc == lambda_objective("auc")
+    assert lp.lambda_mauc == lambda_objective("mauc")
+    assert lp.lambda_map == lambda_objective("map")
+    assert lp.lambda_mrr == lambda_objective("mrr")
+    assert lp.lambda_ndcg == lambda_objective("ndcg")
+    assert lp.eval_ndcg == eval_metric("ndcg")
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES, ids=repr)
+def test_repr_says_how_to_make_it_again(objective: Any) -> None:
+    assert eval(repr(objective), {"lambda_objective": lambda_objective}) == objective
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=repr)
+def test_repr_of_a_metric_says_how_to_make_it_again(metric: Any) -> None:
+    assert eval(repr(metric), {"eval_metric": eval_metric}) == metric
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [lambda_objective("auc", sigma=1 / 3), lambda_objective("map", relevant=0.1234567)],
+)
+def test_repr_keeps_every_digit(objective: Any) -> None:
+    assert eval(repr(objective), {"lambda_objective": lambda_objective}) == objective
+
+
+def test_functions_have_names_that_logs_can_show() -> None:
+    assert lambda_objective("ndcg@10").__name__ == "lambda_ndcg@10"
+    assert eval_metric("map", "ndcg@3").__name__ == "map_ndcg@3"
+
+
+def test_equal_options_make_equal_objects_whatever_their_spelling() -> None:
+    same = [
+        lambda_objective("map(relevant=2)@5"),
+        lambda_objective("AP@5", relevant=2.0),
+        lambda_objective(" map@5", relevant="2"),
+    ]
+    assert same[0] == same[1] == same[2]
+    assert len(set(same)) == 1
+    assert lambda_objective(NDCG(10)) == lambda_objective("ndcg@10")
+    assert lambda_objective(NDCG) == lp.lambda_ndcg
+    assert lambda_objective("ndcg", damping=0.01) == lp.lambda_ndcg
+
+
+def test_other_options_make_other_objects() -> None:
+    others = [
+        *OBJECTIVES,
+        lp.lambda_ndcg,
+        lambda_objective("ndcg@10"),
+        lambda_objective("ndcg", gain="linear"),
+        lambda_objective("ndcg", sigma=2),
+        lambda_objective("ndcg", normalize=False),
+        lambda_objective("ndcg", damping=None),
+        lambda_objective("ndcg", one_group=True),
+    ]
+    assert len(set(others)) == len(others)
+    assert all(a != b for i, a in enumerate(others) for b in others[:i])
+    assert lp.lambda_auc != lp.eval_auc
+    assert eval_metric("auc") != eval_metric("auc", one_group=True)
+    assert eval_metric("auc", "map") != eval_metric("map", "auc")
+
+
+def test_options_change_the_gradient() -> None:
+    data = graded()
+    plain = gradient_of(lp.lambda_ndcg, data)[0]
+    for options in ({"sigma": 2}, {"normalize": False}, {"damping": None}, {"gain": "linear"}):
+        other = gradient_of(lambda_objective("ndcg", **options), data)[0]
+        assert np.abs(other - plain).max() > 0.01
+
+
+def own_copies(item: Any) -> list[Any]:
+    copies = [copy.copy(item), copy.deepcopy(item), pickle.loads(cloudpickle.dumps(item))]
+    protocols = range(pickle.HIGHEST_PROTOCOL + 1)
+    return copies + [pickle.loads(pickle.dumps(item, protocol)) for protocol in protocols]
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES, ids=repr)
+def test_copies_and_pickles_of_a_used_objective_are_equal_and_work(objective: Any) -> None:
+    expected = gradient_of(objective, graded())
+    for mine in own_copies(objective):
+        assert mine == objective
+        assert hash(mine) == hash(objective)
+        assert repr(mine) == repr(objective)
+        assert_same_gradient(gradient_of(mine, graded()), expected)
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=repr)
+def test_copies_and_pickles_of_a_used_metric_are_equal_and_work(metric: Any) -> None:
+    data = graded()
+    expected = metric(data.labels, data.scores(), None, data.sizes)
+    for mine in own_copies(metric):
+        assert mine == metric
+        assert hash(mine) == hash(metric)
+        assert mine(data.labels, data.scores(), None, data.sizes) == expected
+
+
+def test_a_used_objective_pickles_small(tmp_path: Any) -> None:
+    # It holds no data: neither the labels it saw nor what it derived from them.
+    gradient_of(lp.lambda_ndcg, graded())
+    assert len(pickle.dumps(lp.lambda_ndcg)) < 2_000
+    joblib.dump([lp.lambda_ndcg, lp.eval_ndcg], tmp_path / "two")
+    assert joblib.load(tmp_path / "two") == [lp.lambda_ndcg, lp.eval_ndcg]
+
+
+class Holder(BaseEstimator):
+    """An estimator that only holds parameters."""
+
+    def __init__(self, objective: Any = None, eval_metric: Any = None) -> None:
+        self.objective = objective
+        self.eval_metric = eval_metric
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES, ids=repr)
+def test_scikit_learn_clones_estimators_that_hold_them(objective: Any) -> None:
+    made = clone(Holder(objective=objective, eval_metric=METRICS[1]))
+    assert made.objective == objective
+    assert made.eval_metric == METRICS[1]
+    assert_same_gradient(gradient_of(made.objective, graded()), gradient_of(objective, graded()))
+
+
+# -- what is kept between calls ------------------------------------------------------------------
+
+
+def test_arrays_written_to_between_calls_are_read_again() -> None:
+    data = graded()
+    labels, sizes, weight = data.labels.copy(), data.sizes.copy(), data.row_weights.copy()
+    objective = lp.lambda_ndcg
+    objective(labels, data.scores(), weight, sizes)
+    labels[:] = labels[::-1]
+    weight[:] = 2.0
+    sizes[:2] = sizes[0] - 1, sizes[1] + 1
+    found = objective(labels, data.scores(), weight, sizes)
+    fresh = lp.gradients(
+        labels, data.scores(), metric="ndcg", group=sizes, weight=weight, normalize=True,
+        damping=0.01,
+    )  # fmt: skip
+    assert_array_equal(found[0], fresh[0].astype(np.float32))
+
+
+def test_options_of_several_objectives_do_not_mix_on_the_same_data() -> None:
+    data = graded(60, seed=1)
+    for objective in OBJECTIVES + OBJECTIVES[::-1]:
+        shape = objective.shape
+        expected = lp.gradients(
+            data.labels, data.scores(), metric=objective.metric, group=data.sizes,
+            sigma=shape.sigma, normalize=shape.normalize, damping=shape.damping,
+        )  # fmt: skip
+        found = gradient_of(objective, data)
+        assert_array_equal(found[0], expected[0].astype(np.float32))
+        assert_array_equal(found[1], expected[1].astype(np.float32))
+
+
+def test_only_a_few_data_sets_that_came_as_arrays_are_kept() -> None:
+    kept = []
+    for seed in range(12):
+        data = graded(5, seed=100 + seed)
+        queries = read_call(data.labels, data.scores(), None, data.sizes).queries
+        again = read_call(data.labels.copy(), data.scores(), None, data.sizes.copy()).queries
+        assert again is queries
+        kept.append(weakref.ref(queries))
+        del queries, again
+    gc.collect()
+    assert 1 <= sum(reference() is not None for reference in kept) <= 4
+
+
+# -- threads and processes -----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def large() -> Small:
+    """More documents than one thread gets, so that the library uses several."""
+    return graded(1_700, seed=3)
+
+
+def test_threads_at_once_get_what_they_get_one_after_the_other(large: Small) -> None:
+    work = [(objective, seed) for seed in (1, 2) for objective in OBJECTIVES]
+
+    def one(job: tuple[Any, int]) -> Any:
+        return gradient_of(job[0], large, large.scores(job[1]))
+
+    expected = [one(job) for job in work]
+    start = threading.Barrier(3)
+
+    def in_thread(turn: int) -> Any:
+        start.wait(timeout=30)
+        mine = work[turn:] + work[:turn]
+        found = [one(job) for job in mine]
+        return found[len(work) - turn :] + found[: len(work) - turn]
+
+    with ThreadPoolExecutor(3) as pool:
+        for found in pool.map(in_thread, (0, 5, 9), timeout=120):
+            for mine, theirs in zip(found, expected, strict=True):
+                assert_same_gradient(mine, theirs)
+
+
+def test_threads_may_meet_on_data_that_is_new_to_all_of_them() -> None:
+    for seed in range(5):
+        data = graded(40, seed=200 + seed)
+        start = threading.Barrier(3)
+
+        def one(_: int, data: Small = data, start: Any = start) -> Any:
+            start.wait(timeout=30)
+            return gradient_of(lp.lambda_map, data)
+
+        with ThreadPoolExecutor(3) as pool:
+            found = list(pool.map(one, range(3), timeout=60))
+        for mine in found:
+            assert_same_gradient(mine, gradient_of(lp.lambda_map, data))
+
+
+def in_child(connection: Any, objectives: list[Any], data: Small) -> None:
+    connection.send([gradient_of(objective, data) for objective in objectives])
+    connection.close()
+
+
+@pytest.mark.skipif(
+    "fork" not in multiprocessing.get_all_start_methods(), reason="this system has no fork"
+)
+@pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
+def test_a_forked_process_works_after_its_parent_has_worked(large: Small) -> None:
+    expected = [gradient_of(objective, large) for objective in OBJECTIVES]  # threads are running
+    context = multiprocessing.get_context("fork")
+    for _ in range(2):
+        mine, theirs = context.Pipe(duplex=False)
+        child = context.Process(target=in_child, args=(theirs, OBJECTIVES, large), daemon=True)
+        child.start()
+        theirs.close()
+        try:
+            assert mine.poll(60), "the forked process hangs"
+            found = mine.recv()
+            child.join(30)
+            assert child.exitcode == 0
+        finally:
+            child.kill()
+        for one, other in zip(found, expected, strict=True):
+            assert_same_gradient(one, other)
+    assert_same_gradient(gradient_of(OBJECTIVES[0], large), expected[0])

@@ -1,0 +1,220 @@
+"""Swap deltas are differences of potentials: shown by swapping, and shown to say something.
+
+Every test of a metric runs over the whole catalogue, so a new declaration is tested by being there
+(and by a textbook definition in brute_force.TEXTBOOK).
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+from brute_force import (
+    CASCADE,
+    DECLARED,
+    TEXTBOOK,
+    classes,
+    examples,
+    label_lists,
+    metrics,
+    swap_delta,
+    value,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from lambdaplus.metrics import CATALOGUE, RankingMetric, parse_metric
+from lambdaplus.metrics.potentials import potential
+from lambdaplus.metrics.terms import Terms, terms
+from lambdaplus.queries import Queries
+from lambdaplus.ranking import rank
+
+# Values are at most 1 and sums of at most 12 terms of that size, so rounding stays far below this.
+ROUNDING = 1e-12
+
+each_declared = pytest.mark.parametrize("declaration", DECLARED, ids=lambda d: d.name)
+Delta = Callable[[Sequence[float], int, int], float]
+
+
+class Laid:
+    """A ranked list as the library lays it out, beside another query of the same data set."""
+
+    def __init__(self, metric: RankingMetric, ranked: list[float], others: list[float]) -> None:
+        # Not the first query: a mix-up of a query's own arrays with the data set's would show.
+        group = [len(others), len(ranked)] if others else [len(ranked)]
+        queries = Queries(others + ranked, group=group)
+        found: Terms = terms(metric, queries)
+        scores = np.concatenate([np.zeros(len(others)), -np.arange(len(ranked))])
+        self.terms = found
+        self.code = found.code[rank(queries, scores).place[len(others) :]]
+        self.strata = slice(found.first[-2], found.first[-1])
+        self.scale = float(found.scale[-1])
+
+    @functools.cache  # noqa: B019  (a Laid lives as long as one example)
+    def potential(self, a: int, b: int, sign: float) -> NDArray[np.float64]:
+        out, t, own = np.full(len(self.code), np.nan), self.terms, self.strata
+        potential(self.code, t.discount, t.gain[own], t.relation, t.row[own], t.column[own],
+                  t.stops, t.stop[own], a, b, sign, 1.0, np.empty(0), out)  # fmt: skip
+        return self.scale * out
+
+
+def misfit(ranked: Sequence[float], high: float, low: float, delta: Delta) -> float:
+    """How far swap deltas of one pair of classes are from being differences of potentials.
+
+    The worst residual of the best U with delta(p, q) = U(p) - U(q), and of the best V; 0 if both
+    exist.  Nothing is assumed about U and V, except that they depend on the rank alone.
+    """
+    worst = 0.0
+    for upper, lower in ((high, low), (low, high)):
+        pairs = [
+            (p, q)
+            for p, q in itertools.combinations(range(len(ranked)), 2)
+            if (ranked[p], ranked[q]) == (upper, lower)
+        ]
+        if not pairs:
+            continue
+        system = np.zeros((len(pairs), len(ranked)))
+        for equation, (p, q) in zip(system, pairs, strict=True):
+            equation[p], equation[q] = 1, -1
+        deltas = np.array([delta(ranked, p, q) for p, q in pairs])
+        best = np.linalg.lstsq(system, deltas, rcond=None)[0]
+        worst = max(worst, float(np.abs(system @ best - deltas).max()))
+    return worst
+
+
+def test_every_metric_of_the_catalogue_has_a_textbook_definition() -> None:
+    assert {declaration.name for declaration in CATALOGUE} <= TEXTBOOK.keys()
+
+
+@each_declared
+@given(data=st.data())
+@examples(120)
+def test_differences_of_potentials_are_swap_deltas(declaration, data) -> None:
+    metric = data.draw(metrics(declaration))
+    ranked, others = data.draw(label_lists(12)), data.draw(label_lists(4) | st.just([]))
+    laid = Laid(metric, ranked, others)
+    everything = others + ranked
+    if np.isnan(value(metric, ranked, everything)):
+        assert laid.scale == 0.0
+        return
+    found, worth = laid.terms, laid.terms.gain[laid.strata]
+    seen = classes(metric, ranked)
+    for p, q in itertools.combinations(range(len(ranked)), 2):
+        upper, lower = int(laid.code[p]), int(laid.code[q])
+        assert np.sign(upper - lower) == np.sign(seen[p] - seen[q])
+        delta = swap_delta(metric, ranked, p, q, everything)
+        if seen[p] == seen[q]:
+            assert abs(delta) <= ROUNDING
+            continue
+        if upper > lower:  # concordant
+            u = laid.potential(upper, lower, 1.0)
+            assert -(u[p] - u[q]) == pytest.approx(delta, abs=ROUNDING)
+        else:
+            v = laid.potential(upper, lower, -1.0)
+            assert v[p] - v[q] == pytest.approx(delta, abs=ROUNDING)
+        if found.gains_only:
+            gap = found.discount[p] - found.discount[q]
+            size = abs(worth[upper] - worth[lower]) * gap * laid.scale
+            assert size == pytest.approx(abs(delta), abs=ROUNDING)
+
+
+@each_declared
+@given(data=st.data())
+@examples(100)
+def test_potentials_never_rise_with_the_rank(declaration, data) -> None:
+    """So that the size of a delta is the sum of the steps between, which is what a sweep adds up.
+
+    That is asked between the first document of the upper class and the last of the lower one:
+    elsewhere no pair reads them.
+    """
+    metric = data.draw(metrics(declaration))
+    laid = Laid(metric, data.draw(label_lists(12, least=2)), [])
+    if laid.terms.gains_only:
+        assert np.all(np.diff(laid.terms.discount) <= 0)  # these, times the size of the worth
+        return
+    if declaration.signed_deltas or laid.scale == 0.0:
+        return
+    for upper, lower in itertools.permutations(range(len(laid.terms.gain)), 2):
+        sign = 1.0 if upper > lower else -1.0
+        first = np.flatnonzero(laid.code == upper)[0]
+        last = np.flatnonzero(laid.code == lower)[-1]
+        read = laid.potential(upper, lower, sign)[first : last + 1]
+        assert np.all(np.diff(read) <= ROUNDING)
+
+
+@pytest.mark.parametrize("declaration", [d for d in DECLARED if d.signed_deltas], ids=str)
+def test_signed_deltas_do_change_sign(declaration) -> None:
+    """Putting a better document above a worse one can lower the metric, or raise it."""
+    metric, found = declaration(), set()
+    for ranked in itertools.product([0, 1, 2], repeat=5):
+        for p, q in itertools.combinations(range(5), 2):
+            if ranked[p] < ranked[q]:
+                found.add(np.sign(round(swap_delta(metric, ranked, p, q), 9)))
+    assert found >= {-1.0, 1.0}
+
+
+@each_declared
+@given(data=st.data())
+@examples(60)
+def test_swap_deltas_have_potentials(declaration, data) -> None:
+    """Of the textbook definition, whatever the library says about it."""
+    metric = data.draw(metrics(declaration))
+    ranked = data.draw(label_lists(12))
+    if np.isnan(value(metric, ranked)):
+        return
+    seen = classes(metric, ranked)
+    for low, high in itertools.combinations(sorted(set(seen)), 2):
+        assert misfit(seen, high, low, lambda _, p, q: swap_delta(metric, ranked, p, q)) < ROUNDING
+
+
+def squared_ndcg_delta(ranked: Sequence[float], p: int, q: int) -> float:
+    metric = parse_metric("ndcg")
+    before = value(metric, ranked)
+    return (before + swap_delta(metric, ranked, p, q)) ** 2 - before**2
+
+
+def test_squared_ndcg_has_no_potentials() -> None:
+    """The negative control: the checker above can tell that a metric is not of this form."""
+    ranked = [1, 1, 0, 0]
+    assert misfit(ranked, 1, 0, squared_ndcg_delta) > 0.001
+    ndcg = parse_metric("ndcg")
+    assert misfit(ranked, 1, 0, lambda y, p, q: swap_delta(ndcg, y, p, q)) < ROUNDING
+    # By hand: U(0) - U(2) = U(0) - U(3) + U(1) - U(2) - (U(1) - U(3)) does not hold.
+    around = [squared_ndcg_delta(ranked, *pair) for pair in ((0, 2), (0, 3), (1, 3), (1, 2))]
+    assert abs(around[0] - around[1] + around[2] - around[3]) > 0.001
+
+
+@given(ranked=st.lists(st.sampled_from([0.0, 1.0, 2.0]), min_size=4, max_size=12))
+@examples(100)
+def test_squared_ndcg_has_no_potentials_on_most_lists(ranked) -> None:
+    """Only where one class stands in a single place on either side can potentials be made up."""
+    for low, high in itertools.combinations(sorted(set(ranked)), 2):
+        for upper, lower in ((high, low), (low, high)):
+            first, last = ranked.index(upper), len(ranked) - 1 - ranked[::-1].index(lower)
+            tops = [p for p in range(first, last) if ranked[p] == upper]
+            both_ways = [
+                (p, r, q, s)
+                for p, r in itertools.combinations(tops, 2)
+                for q, s in itertools.combinations(range(r + 1, len(ranked)), 2)
+                if ranked[q] == ranked[s] == lower
+            ]
+            if both_ways:
+                assert misfit(ranked, high, low, squared_ndcg_delta) > 1e-7
+
+
+@pytest.mark.parametrize("sure", [False, True])
+def test_a_reader_who_may_stop_is_swapped_right(sure: bool) -> None:
+    """Every order of sure, doubtful and impossible stops, which no list of a few draws covers."""
+    metric, grades = CASCADE(), ([0, 1, 4, 4] if sure else [0, 1, 2, 3])
+    for ranked in map(list, itertools.permutations(grades)):
+        laid = Laid(metric, ranked, [])
+        for p, q in itertools.combinations(range(4), 2):
+            a, b = int(laid.code[p]), int(laid.code[q])
+            t = laid.potential(a, b, -1.0)
+            delta = swap_delta(metric, ranked, p, q)
+            if a != b:
+                assert t[p] - t[q] == pytest.approx(delta, abs=ROUNDING)
