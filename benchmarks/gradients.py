@@ -80,7 +80,8 @@ def xgboost_round(labels: Array, sizes: Array, scores: Array, params: Any) -> Ca
 
 def our_call(labels: Array, sizes: Array, scores: Array, objective: Any) -> Callable[[], Any]:
     rng = np.random.default_rng(1)
-    data = lightgbm.Dataset(np.zeros((labels.size, 1)), label=labels, group=sizes)
+    blank = np.zeros((labels.size, 1))
+    data = lightgbm.Dataset(blank, label=labels, group=sizes, params={"verbose": -1})
     data.construct()
     moving = scores.copy()
 

@@ -759,6 +759,48 @@ def test_our_cv_keeps_queries_whole_in_a_subset() -> None:
     assert llgb.cv(QUIET, subset, 2, fobj=lp.lambda_ndcg, feval=lp.eval_ndcg)
 
 
+@pytest.fixture
+def in_file(tmp_path: Path) -> str:
+    """A data set in LightGBM's binary format, which knows its queries only once it is read."""
+    path = str(tmp_path / "data.bin")
+    constructed(graded()).save_binary(path)
+    return path
+
+
+def test_a_data_set_in_a_file_has_its_queries(in_file: str) -> None:
+    data = graded()
+    expected = train(lp.lambda_map, dataset(data)).predict(data.features)
+    given = lgb.Dataset(in_file, params={"verbosity": -1})
+    assert_array_equal(train(lp.lambda_map, given).predict(data.features), expected)
+    rows = np.flatnonzero(data.qid % 2 == 1)
+    part = data.rows(rows)
+    subset = given.subset(rows.tolist()).construct()
+    found = lp.lambda_map(part.scores(), subset)
+    assert same_gradient(found, lp.lambda_map(part.scores(), constructed(part)))
+    cut = given.subset(rows[1:].tolist()).construct()
+    with pytest.raises(ValueError, match="cuts 1 of 60 queries apart"):
+        lp.lambda_map(part.scores()[1:], cut)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        pytest.param(
+            False, marks=pytest.mark.xfail(strict=True, reason="queries in a file are not seen")
+        ),
+        True,
+    ],
+    ids=["", "data set made before"],
+)
+def test_our_cv_keeps_queries_whole_that_are_in_a_file(in_file: str, before: bool) -> None:
+    given = lgb.Dataset(in_file, params={"verbosity": -1})
+    metric = Recorder(lp.eval_map, rows_of)
+    given = given.construct() if before else given
+    llgb.cv(QUIET, given, 1, fobj=lp.lambda_map, feval=metric)
+    assert len(different(metric.seen)) == 5
+    assert_queries_whole(graded(), metric.seen)
+
+
 # -- lambdaplus.lightgbm -------------------------------------------------------------------------
 
 
