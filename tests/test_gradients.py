@@ -38,7 +38,6 @@ each_declared = pytest.mark.parametrize("declaration", DECLARED, ids=lambda d: d
 each_metric = pytest.mark.parametrize("name", [d.name for d in CATALOGUE])
 each_plain = pytest.mark.parametrize("metric", PLAIN, ids=str)
 each_swept = pytest.mark.parametrize("metric", SWEPT, ids=str)
-NORMALIZED = True
 each_pooled = pytest.mark.parametrize("name", POOLED)
 
 
@@ -301,7 +300,7 @@ def test_nor_does_it_where_all_scores_are_tied(metric, n: int, zeros: list[float
 @each_pooled
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("ties", [None, 3])
-@pytest.mark.parametrize("normalize", [False, NORMALIZED])
+@pytest.mark.parametrize("normalize", [False, True])
 def test_nor_does_it_without_queries(name, weighted, ties, normalize) -> None:
     random = np.random.default_rng(2)
     labels, scores = random_query(2, 700, 1.0, ties)

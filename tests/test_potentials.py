@@ -92,7 +92,7 @@ def test_every_metric_of_the_catalogue_has_a_textbook_definition() -> None:
 
 @each_declared
 @given(data=st.data())
-@examples(120)
+@examples(80)
 def test_differences_of_potentials_are_swap_deltas(declaration, data) -> None:
     metric = data.draw(metrics(declaration))
     ranked, others = data.draw(label_lists(12)), data.draw(label_lists(4) | st.just([]))
@@ -124,7 +124,7 @@ def test_differences_of_potentials_are_swap_deltas(declaration, data) -> None:
 
 @each_declared
 @given(data=st.data())
-@examples(100)
+@examples(60)
 def test_potentials_never_rise_with_the_rank(declaration, data) -> None:
     """So that the size of a delta is the sum of the steps between, which is what a sweep adds up.
 

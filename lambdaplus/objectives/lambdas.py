@@ -9,6 +9,7 @@ import numba
 import numpy as np
 
 from lambdaplus.metrics.potentials import potential
+from lambdaplus.metrics.terms import NO_RELATION
 from lambdaplus.objectives.lanes import LANES
 from lambdaplus.objectives.pairs import visit_pairs
 from lambdaplus.objectives.sweep import KEPT, sweep
@@ -37,7 +38,6 @@ def lambda_queries(
     counts, gaps = np.empty((blocks * most, LANES)), np.empty((blocks * most, LANES))
     decays = np.empty((blocks * KEPT, LANES))
     slope, bend = np.empty(longest), np.empty(longest)
-    worth = np.empty(most)
     for q in range(first, last):
         start, stop = boundaries[q], boundaries[q + 1]
         n, classes = stop - start, terms.first[q + 1] - terms.first[q]
@@ -48,16 +48,15 @@ def lambda_queries(
             continue
         score, code = ranking.score[start:stop], terms.code[place]
         strata = slice(terms.first[q], terms.first[q + 1])
-        gain = terms.gain[strata]
         g, h = slope[:n], bend[:n]
         g[:] = 0.0
         h[:] = 0.0
         use = plain if score[0] == score[n - 1] else kernel
-        if terms.relation == 0 and not terms.stops:
-            worth[:classes] = gain
-            rank_weight = terms.discount[:n]
-            total = _list(score, code, rank_weight, rank_weight, worth[:classes], use, all_pairs,
-                          counts, gaps, decays, g, h)  # fmt: skip
+        if terms.relation == NO_RELATION and not terms.stops:
+            # A discounted sum of gains: the discount is the potential, the gains the worth.
+            discount = terms.discount[:n]
+            total = _one_list(score, code, discount, discount, terms.gain[strata], use, all_pairs,
+                              counts, gaps, decays, g, h)  # fmt: skip
         else:
             total = _class_pairs(
                 score, code, terms, strata, use, all_pairs, counts, gaps, decays, g, h
@@ -74,7 +73,7 @@ def lambda_queries(
 
 
 @numba.njit(cache=True, nogil=True)
-def _list(
+def _one_list(
     score: Any, code: Any, high: Any, low: Any, worth: Any, kernel: Any, all_pairs: bool,
     counts: Any, gaps: Any, decays: Any, g: Any, h: Any,
 ) -> float:  # fmt: skip
@@ -104,9 +103,8 @@ def _class_pairs(
             potential(code, terms.discount, gain, terms.relation, row, column, terms.stops, stop,
                       b, a, -1.0, 1.0, NO_COPIES, low)  # fmt: skip
             if classes == 2:
-                return _list(
-                    score, code, high, low, two, kernel, all_pairs, counts, gaps, decays, g, h
-                )
+                return _one_list(score, code, high, low, two, kernel, all_pairs,
+                                 counts, gaps, decays, g, h)  # fmt: skip
             m = 0
             for r in range(n):
                 if code[r] == a or code[r] == b:
@@ -114,9 +112,9 @@ def _class_pairs(
                     m += 1
             chosen = members[:m]
             part_g, part_h = np.zeros(m), np.zeros(m)
-            total += _list(score[chosen], (code[chosen] == a).astype(np.int32), high[chosen],
-                           low[chosen], two, kernel, all_pairs, counts, gaps,
-                           decays, part_g, part_h)  # fmt: skip
+            total += _one_list(score[chosen], (code[chosen] == a).astype(np.int32), high[chosen],
+                               low[chosen], two, kernel, all_pairs,
+                               counts, gaps, decays, part_g, part_h)  # fmt: skip
             for i in range(m):
                 g[chosen[i]] += part_g[i]
                 h[chosen[i]] += part_h[i]
