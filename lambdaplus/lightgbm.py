@@ -67,7 +67,8 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
 
     If the data has groups and no ``folds=`` are given, queries are dealt to ``nfold`` folds (5),
     shuffled by ``seed`` (0) unless ``shuffle=False``.  ``lightgbm.cv`` itself would stratify by
-    row and cut every query apart.
+    row and cut every query apart.  Groups of data that is still in a file are not known yet:
+    ``train_set.construct()`` it first (our objectives raise if queries are cut all the same).
 
     Parameters
     ----------

@@ -212,15 +212,17 @@ def _vector(values: ArrayLike, name: str) -> Floats:
 
 def _boundaries(n: int, group: ArrayLike | None, qid: ArrayLike | None) -> Ints:
     if group is not None:
-        sizes = np.asarray(group)
+        try:
+            sizes = np.asarray(group, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"group must be a list of query sizes: {error}") from None
         if sizes.ndim != 1 or sizes.size == 0:
             raise ValueError(f"group must be a list of query sizes, got shape {sizes.shape}")
-        whole = sizes.astype(np.int64)
-        if not np.array_equal(whole, sizes) or whole.min() < 1:
+        if not (np.isfinite(sizes) & (sizes >= 1) & (sizes == np.floor(sizes))).all():
             raise ValueError("group must hold query sizes: whole numbers, at least 1 each")
-        if whole.sum() != n:
-            raise ValueError(f"group sizes add up to {whole.sum()}, but there are {n} rows")
-        return np.concatenate([[0], np.cumsum(whole)])
+        if sizes.sum() != n:
+            raise ValueError(f"group sizes add up to {sizes.sum():.0f}, but there are {n} rows")
+        return np.concatenate([[0], np.cumsum(sizes.astype(np.int64))])
     if qid is not None:
         ids = np.asarray(qid)
         if ids.shape != (n,):

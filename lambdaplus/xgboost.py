@@ -56,16 +56,23 @@ def train(params: dict[str, Any], dtrain: Any, *args: Any, **kwargs: Any) -> Any
         params.setdefault("base_score", 0.0)
         if "eval_metric" not in params:
             params.setdefault("disable_default_eval_metric", 1)
-    if isinstance(kwargs.get("custom_metric"), EvalMetric):
+    metric = kwargs.get("custom_metric")
+    if isinstance(metric, EvalMetric):
         if kwargs.get("early_stopping_rounds") and kwargs.get("maximize") is None:
             kwargs["maximize"] = True
-        kwargs["callbacks"] = [_maximising(found) for found in kwargs.get("callbacks") or ()]
+        kwargs["callbacks"] = [
+            _maximising(found, metric) for found in kwargs.get("callbacks") or ()
+        ]
     return xgboost.train(params, dtrain, *args, **kwargs)
 
 
-def _maximising(callback: Any) -> Any:
-    """An early-stopping callback that leaves the direction open, as one that maximises."""
-    if isinstance(callback, xgboost.callback.EarlyStopping) and callback.maximize is None:
+def _maximising(callback: Any, metric: EvalMetric) -> Any:
+    """An early-stopping callback on our metric that leaves the direction open, with it set."""
+    if (
+        isinstance(callback, xgboost.callback.EarlyStopping)
+        and callback.maximize is None
+        and callback.metric_name in (None, *map(str, metric.metrics))
+    ):
         callback = copy.copy(callback)
         callback.maximize = True
     return callback

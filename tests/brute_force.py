@@ -37,7 +37,7 @@ def examples(count: int) -> settings:
     )
 
 
-# The metrics -------------------------------------------------------------------------------------
+# The metrics ----------------------------------------------------------------------------------
 
 
 def share_in_order(ranked: Sequence[bool]) -> float:
@@ -122,7 +122,7 @@ TEXTBOOK: dict[str, Callable[..., float]] = {
 }
 
 
-# Two that the catalogue lacks, declared as a user would --------------------------------------------
+# Two that the catalogue lacks, declared as a user would ---------------------------------------
 
 
 def cascade(ranked: Labels, data: Labels, k: int | None) -> float:
@@ -170,23 +170,32 @@ PRECISION = Declaration(
 DECLARED = (*CATALOGUE, CASCADE, PRECISION)
 
 
-# What follows from a metric ------------------------------------------------------------------------
+# What follows from a metric -------------------------------------------------------------------
+
+
+def textbook(metric: RankingMetric) -> Callable[[Labels, Labels], float]:
+    """The metric as a function of a ranked list and the labels of all queries."""
+    options = {known.name: metric[known.name] for known in metric.declaration.parameters}
+    definition, k = TEXTBOOK[metric.declaration.name], metric.cutoff
+    return lambda ranked, data: definition(ranked, data, k, **options)
 
 
 def value(metric: RankingMetric, ranked: Labels, data: Labels | None = None) -> float:
     """The metric of one ranked list; data holds the labels of all queries, if there are more."""
-    options = {known.name: metric[known.name] for known in metric.declaration.parameters}
-    textbook = TEXTBOOK[metric.declaration.name]
-    return textbook(list(ranked), ranked if data is None else data, metric.cutoff, **options)
+    return textbook(metric)(ranked, ranked if data is None else data)
 
 
-def swap_delta(
-    metric: RankingMetric, ranked: Labels, p: int, q: int, data: Labels | None = None
-) -> float:
-    """What the metric changes by when the documents at places p and q change places."""
-    swapped = list(ranked)
-    swapped[p], swapped[q] = swapped[q], swapped[p]
-    return value(metric, swapped, data) - value(metric, ranked, data)
+def swap_deltas(metric: RankingMetric, ranked: Labels, data: Labels | None = None) -> Floats:
+    """What the metric changes by when the documents at places p and q change places, (n, n)."""
+    measure, data = textbook(metric), ranked if data is None else data
+    before, n = measure(ranked, data), len(ranked)
+    deltas = np.zeros((n, n))
+    for p, q in itertools.combinations(range(n), 2):
+        if ranked[p] != ranked[q]:
+            swapped = list(ranked)
+            swapped[p], swapped[q] = swapped[q], swapped[p]
+            deltas[p, q] = deltas[q, p] = measure(swapped, data) - before
+    return deltas
 
 
 def classes(metric: RankingMetric, labels: Labels) -> list[float]:
@@ -204,7 +213,9 @@ def order_of(labels: Labels, scores: Labels) -> list[int]:
 def tied_orders(labels: Labels, scores: Labels) -> Iterator[list[float]]:
     """Each different ranked list that the ties allow; all of them are equally likely."""
     blocks = [
-        sorted(set(itertools.permutations(y for y, s in zip(labels, scores, strict=True) if s == t)))
+        sorted(
+            set(itertools.permutations(y for y, s in zip(labels, scores, strict=True) if s == t))
+        )
         for t in sorted(set(scores), reverse=True)
     ]
     for chosen in itertools.product(*blocks):
@@ -215,7 +226,8 @@ def expected_value(
     metric: RankingMetric, labels: Labels, scores: Labels, data: Labels | None = None
 ) -> float:
     """Mean of the metric over all orders of tied documents."""
-    found = [value(metric, ranked, data) for ranked in tied_orders(labels, scores)]
+    measure, data = textbook(metric), labels if data is None else data
+    found = [measure(ranked, data) for ranked in tied_orders(labels, scores)]
     return sum(found) / len(found)
 
 
@@ -236,11 +248,12 @@ def lambda_gradients(
     ranked = [labels[i] for i in order]
     gradient, hessian, total = np.zeros(len(labels)), np.zeros(len(labels)), 0.0
     if not math.isnan(value(metric, ranked, data)):
+        deltas = swap_deltas(metric, ranked, data)
         for better, worse in itertools.permutations(range(len(labels)), 2):
             if seen[better] <= seen[worse]:
                 continue
             distance = scores[better] - scores[worse]
-            size = abs(swap_delta(metric, ranked, place[better], place[worse], data))
+            size = abs(deltas[place[better], place[worse]])
             if size < 1e-13:  # a rounded zero: on short lists no true change is as small as that
                 continue
             if damping and len(set(scores)) > 1:
@@ -261,7 +274,7 @@ def lambda_gradients(
     return gradient, hessian, total
 
 
-# What to try -----------------------------------------------------------------------------------------
+# What to try ----------------------------------------------------------------------------------
 
 GRADES = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0)
 TIED_SCORES = (-1.5, -0.0, 0.0, 0.25, 2.0)

@@ -56,7 +56,9 @@ def assert_identical(found: Any, expected: Any) -> None:
         np.testing.assert_array_equal(ours, right)
 
 
-def random_query(seed: int, n: int, spread: float, ties: int | None = None) -> tuple[Floats, Floats]:
+def random_query(
+    seed: int, n: int, spread: float, ties: int | None = None
+) -> tuple[Floats, Floats]:
     """Labels 0 to 4, most of them 0, and scores that know a little about them."""
     random = np.random.default_rng(seed)
     labels = np.minimum(random.geometric(0.5, n) - 1, 4).astype(float)
@@ -100,9 +102,7 @@ def test_damping_divides_each_pair_by_its_distance(declaration, data) -> None:
 def test_normalizing_scales_a_query_by_the_log_of_its_sum(declaration, damping, data) -> None:
     metric = data.draw(metrics(declaration))
     labels, scores = data.draw(queries(12))
-    *expected, total = brute_force.lambda_gradients(
-        metric, labels, scores, damping=damping or 0.0
-    )
+    *expected, total = brute_force.lambda_gradients(metric, labels, scores, damping=damping or 0.0)
     scale = np.log2(1 + total) / total if total > 0 else 1.0
     found = gradients(
         labels,
@@ -192,7 +192,7 @@ def test_the_sweep_is_close_for_every_sigma(metric, sigma: float) -> None:
 @each_swept
 @pytest.mark.parametrize("descending", [False, True])
 def test_the_sweep_is_close_where_all_is_in_order_or_nothing(metric, descending) -> None:
-    """Then all pairs are of one kind: a fault of the other kind can't hide behind larger numbers."""
+    """Then all pairs are of one kind, and can't hide behind larger numbers of the other."""
     labels = np.sort(random_query(1, 300, 1.0)[0])
     for step in (1e-4, 0.01, 0.3, 10.0):
         scores = step * np.arange(300.0)
@@ -340,9 +340,7 @@ def test_gradients_of_a_query_sum_to_zero(metric, ties: int | None, damping) -> 
     """What one document of a pair gets the other one loses; Hessians are not negative."""
     for seed, n in enumerate((2, 10, 50, 600)):
         labels, scores = random_query(seed, n, 1.0, ties)
-        gradient, hessian = gradients(
-            labels, scores, metric=metric, group=[n], damping=damping
-        )
+        gradient, hessian = gradients(labels, scores, metric=metric, group=[n], damping=damping)
         # Either end sums the same fitted pairs in its own order: rounding of the decays, no more.
         assert abs(gradient.sum()) <= 1e-7 * np.abs(gradient).sum()
         assert hessian.min() >= -1e-9 * hessian.max()
@@ -544,4 +542,3 @@ def test_one_data_set_is_scaled_to_half_its_rows(name: str, weighted: bool, damp
     assert np.abs(found[0]).sum() == pytest.approx(rows / 2, rel=1e-12)
     scale = rows / 2 / np.abs(plain[0]).sum()
     assert_close(found, [scale * part for part in plain], ROUNDING)
-

@@ -102,21 +102,21 @@ def test_hessians_that_are_too_small_would_fail_that_bar(data_folder: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("objective", "score"),
-    [(lp.lambda_auc, roc_auc_score), (lp.lambda_map, average_precision_score)],
+    ("objective", "score", "near"),
+    [(lp.lambda_auc, roc_auc_score, 0.02), (lp.lambda_map, average_precision_score, 0.01)],
     ids=["auc", "map"],
 )
 def test_it_learns_rare_positives_without_queries_as_log_loss_does(
-    objective: Any, score: Any
+    objective: Any, score: Any, near: float
 ) -> None:
     training, test = rare()
 
     def reached(chosen: Any) -> float:
         data = lgb.Dataset(training.features, training.labels)
-        booster = train(chosen, data, 100)
+        booster = train(chosen, data, 50)
         return float(score(test.labels, booster.predict(test.features)))
 
-    assert reached(objective) > reached("binary") - 0.02
+    assert reached(objective) > reached("binary") - near
 
 
 def test_training_again_gives_the_same_model() -> None:
@@ -374,7 +374,7 @@ OTHER_LABELS = np.roll(graded().labels, 7)
     ],
     ids=lambda value: "" if callable(value) else next(iter(value)),
 )
-@EACH_METRIC
+@pytest.mark.parametrize("metric", ["map", "mauc"])
 def test_what_is_set_after_a_training_is_used_in_the_next(
     metric: str, options: dict[str, Any], changed: Any
 ) -> None:

@@ -1,0 +1,189 @@
+"""Names of metrics: what prints is what parses, and what does not parse says what would."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from brute_force import DECLARED, PRECISION, examples
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lambdaplus.metrics import (
+    CATALOGUE,
+    Declaration,
+    RankingMetric,
+    metric_names,
+    parse_metric,
+)
+
+each_declared = pytest.mark.parametrize("declaration", CATALOGUE, ids=lambda d: d.name)
+OPTIONS = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**53), 2**53)
+CUTOFFS = st.integers(1, 10**6)
+
+
+def choices(draw: Any, declaration: Declaration) -> dict[str, Any]:
+    """Some of a metric's options, with any value that they may have."""
+    return {
+        known.name: draw(st.sampled_from(known.choices) if known.choices else OPTIONS)
+        for known in declaration.parameters
+        if draw(st.booleans())
+    }
+
+
+@each_declared
+@given(data=st.data())
+@examples(200)
+def test_what_prints_parses_back(declaration, data) -> None:
+    options = choices(data.draw, declaration)
+    cutoff = data.draw(st.none() | CUTOFFS) if declaration.has_cutoff else None
+    metric = declaration(cutoff, **options)
+    again = parse_metric(str(metric))
+    assert again == metric
+    assert hash(again) == hash(metric)
+    assert str(again) == str(metric)
+    assert {name: again[name] for name in options} == options
+    assert again.cutoff == cutoff
+
+
+@each_declared
+@given(data=st.data())
+@examples(50)
+def test_other_metrics_have_other_names(declaration, data) -> None:
+    """Evaluations are kept by name, so that two metrics may not share one."""
+    one, other = (declaration(**choices(data.draw, declaration)) for _ in range(2))
+    assert (str(one) == str(other)) == (one == other)
+
+
+@each_declared
+@given(data=st.data())
+@examples(50)
+def test_spelling_does_not_matter(declaration, data) -> None:
+    options = choices(data.draw, declaration)
+    cutoff = data.draw(CUTOFFS) if declaration.has_cutoff else None
+    name = data.draw(st.sampled_from([declaration.name, *declaration.aliases]))
+    if data.draw(st.booleans()):
+        name = name.upper()
+    items = data.draw(st.permutations(list(options.items())))
+    inside = " , ".join(f"{key} = {value!r}".replace("'", "") for key, value in items)
+    text = f" {name}({inside})" + ("" if cutoff is None else f"@{cutoff} ")
+    metric = declaration(cutoff, **options)
+    assert parse_metric(text) == metric
+    assert parse_metric(text.partition("(")[0] + text.rpartition(")")[2], **options) == metric
+    assert parse_metric(metric) == metric
+
+
+@each_declared
+def test_a_default_that_is_spelled_out_does_not_show(declaration) -> None:
+    defaults = {known.name: known.default for known in declaration.parameters}
+    assert declaration(**defaults) == declaration()
+    assert str(declaration(**defaults)) == declaration.name
+    assert {name: declaration()[name] for name in defaults} == defaults
+
+
+def test_examples() -> None:
+    assert str(parse_metric("ndcg@10")) == "ndcg@10"
+    assert str(parse_metric("NDCG@010", gain="linear")) == "ndcg(gain=linear)@10"
+    assert str(parse_metric("ap@5", relevant="2")) == "map(relevant=2)@5"
+    assert str(parse_metric("rr")) == "mrr"
+    assert parse_metric("map(relevant=2)", relevant=3)["relevant"] == 3.0
+    assert parse_metric(parse_metric("map(relevant=2)@5"), relevant=3) == parse_metric(
+        "map@5", relevant=3
+    )
+    assert metric_names() == ["auc", "mauc", "hand_till", "map", "mrr", "ndcg"]
+
+
+def test_no_two_metrics_answer_to_one_name() -> None:
+    spellings = [name for d in CATALOGUE for name in (d.name, *d.aliases)]
+    assert len(spellings) == len(set(spellings))
+    for name in spellings:
+        assert name in (
+            parse_metric(name).declaration.name,
+            *parse_metric(name).declaration.aliases,
+        )
+
+
+def test_a_metric_of_ones_own_needs_no_name() -> None:
+    assert PRECISION not in CATALOGUE
+    assert parse_metric(PRECISION) == PRECISION()
+    assert parse_metric(PRECISION(5), relevant=2) == PRECISION(5, relevant=2)
+    assert isinstance(parse_metric(PRECISION), RankingMetric)
+    with pytest.raises(ValueError, match="unknown metric 'precision'"):
+        parse_metric("precision")
+
+
+@pytest.mark.parametrize("name", ["ndgc", "precission", "m", "auc_", "map@5_", "average precision"])
+def test_an_unknown_name_is_told_the_known_ones(name: str) -> None:
+    if name == "map@5_":  # a known one, with a bad cutoff
+        with pytest.raises(ValueError, match=r"'map@5_'.*'5_' is not a whole number"):
+            parse_metric(name)
+    elif " " in name:
+        with pytest.raises(ValueError, match=r"is not a metric name such as 'ndcg@10'"):
+            parse_metric(name)
+    else:
+        with pytest.raises(ValueError, match=f"unknown metric '{name}'") as caught:
+            parse_metric(name)
+        assert str(caught.value).endswith("known: " + ", ".join(metric_names()))
+
+
+def test_a_near_miss_is_told_what_is_near() -> None:
+    with pytest.raises(ValueError, match="did you mean 'ndcg'"):
+        parse_metric("ndgc@10")
+    with pytest.raises(ValueError, match="unknown metric 'zzz'; known"):
+        parse_metric("zzz")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "@5", "ndcg@", "ndcg(", "ndcg)", "ndcg(gain=linear", "(gain=linear)", "ndcg@5)x("]
+)
+def test_what_is_no_name_at_all_is_quoted_back(text: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(repr(text))):
+        parse_metric(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("ndcg@0", "at least 1, got @0"),
+        ("ndcg@-3", "at least 1, got @-3"),
+        ("ndcg@2.5", "in 'ndcg@2.5': the cutoff '2.5' is not a whole number"),
+        ("ndcg@ten", "the cutoff 'ten' is not a whole number"),
+        ("ndcg@nan", "the cutoff 'nan' is not a whole number"),
+        ("ndcg@5(gain=linear)", "the cutoff '5(gain=linear)' is not a whole number"),
+        ("auc@5", "auc takes no cutoff, got @5"),
+        ("mauc@5", "mauc takes no cutoff, got @5"),
+        ("hand_till@5", "hand_till takes no cutoff, got @5"),
+        ("ndcg(gain=cubic)", "gain='cubic' is not one of exp2, linear"),
+        ("mauc(classes=some)", "classes='some' is not one of relevant, all"),
+        ("mauc(share=x)", "share='x' is not one of query, dataset"),
+        ("map(relevant=high)", "relevant='high' is not a finite number"),
+        ("map(relevant=nan)", "relevant='nan' is not a finite number"),
+        ("map(relevant=inf)", "relevant='inf' is not a finite number"),
+        ("map(relevant=)", "relevant='' is not a finite number"),
+        ("map(gain=linear)", "map has no option 'gain'; it has: relevant"),
+        ("hand_till(relevant=2)", "hand_till has no option 'relevant'; it has: none"),
+        ("mauc(x=1)", "mauc has no option 'x'; it has: relevant, classes, share"),
+        ("map(relevant)", "in 'map(relevant)': 'relevant' is not of the form option=value"),
+    ],
+)
+def test_bad_cutoffs_and_options_say_what_is_allowed(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        parse_metric(text)
+
+
+@pytest.mark.parametrize("cutoff", [0, -1, 2.5, float("nan"), float("inf")])
+def test_bad_cutoffs_that_are_numbers(cutoff: Any) -> None:
+    with pytest.raises(ValueError, match=f"a cutoff is a whole number, at least 1, got @{cutoff}"):
+        DECLARED[-1](cutoff)
+
+
+def test_a_cutoff_may_be_a_whole_float() -> None:
+    assert PRECISION(5.0) == PRECISION(5)
+    assert type(PRECISION(5.0).cutoff) is int
+
+
+@pytest.mark.parametrize("value", [None, "x", float("nan"), float("inf"), [1]])
+def test_options_that_are_no_numbers(value: Any) -> None:
+    with pytest.raises(ValueError, match=r"relevant=.* is not a finite number"):
+        parse_metric("map", relevant=value)

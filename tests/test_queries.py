@@ -1,0 +1,198 @@
+"""Queries: every input that can't be used is refused, with what and where; the rest adds up."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from brute_force import examples, label_lists
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lambdaplus.queries import Queries
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("given_", "message"),
+    [
+        # labels
+        ({"labels": []}, "labels is empty"),
+        ({"labels": np.empty((0, 1))}, "labels is empty"),
+        (
+            {"labels": [1, 0, NAN]},
+            "labels must be finite: 1 of 3 are not, the first is nan in row 2",
+        ),
+        ({"labels": [INF, 0, NAN]}, "2 of 3 are not, the first is inf in row 0"),
+        ({"labels": [0, -INF, 1]}, "the first is -inf in row 1"),
+        ({"labels": [[1, 0, 2]]}, "labels must be one-dimensional, got shape (1, 3)"),
+        ({"labels": 3}, "labels must be one-dimensional, got shape ()"),
+        ({"labels": ["a", "b"]}, "labels must be numbers"),
+        # group
+        ({"group": [2, 2]}, "group sizes add up to 4, but there are 3 rows"),
+        ({"group": [1]}, "group sizes add up to 1, but there are 3 rows"),
+        ({"group": [3, 0]}, "at least 1 each"),
+        ({"group": [4, -1]}, "at least 1 each"),
+        ({"group": [1.5, 1.5]}, "whole numbers"),
+        ({"group": []}, "group must be a list of query sizes, got shape (0,)"),
+        ({"group": 3}, "group must be a list of query sizes, got shape ()"),
+        ({"group": [[3]]}, "group must be a list of query sizes, got shape (1, 1)"),
+        # qid
+        ({"qid": [1, 2, 1]}, "the rows of query 1 are not adjacent (it begins again in row 2)"),
+        ({"qid": [*"bab"]}, "the rows of query b are not adjacent (it begins again in row 2)"),
+        ({"qid": [1, 1]}, "qid must have one entry per row: shape (2,) for 3 rows"),
+        ({"qid": [[1], [1], [2]]}, "qid must have one entry per row: shape (3, 1) for 3 rows"),
+        ({"group": [3], "qid": [1, 1, 1]}, "either group= (sizes) or qid= (one per row), not both"),
+        # weight
+        ({"weight": [1, 1]}, "2 weights for 3 rows"),
+        ({"weight": [1, -0.5, 1]}, "weights must not be negative: -0.5 in row 1"),
+        (
+            {"weight": [1, 1, INF]},
+            "weight must be finite: 1 of 3 are not, the first is inf in row 2",
+        ),
+        (
+            {"weight": [NAN, 1, 1]},
+            "weight must be finite: 1 of 3 are not, the first is nan in row 0",
+        ),
+        ({"weight": [0, 0, 0]}, "all weights are zero"),
+        ({"weight": ["x", 1, 1]}, "weight must be numbers"),
+        ({"weight": [[1, 1, 1]]}, "weight must be one-dimensional, got shape (1, 3)"),
+    ],
+    ids=str,
+)
+def test_unusable_input_is_refused_with_what_and_where(
+    given_: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Queries(**({"labels": [1, 0, 2]} | given_))
+
+
+def test_the_first_query_that_begins_again_is_named() -> None:
+    with pytest.raises(ValueError, match=r"query 7 .* begins again in row 3"):
+        Queries([0] * 6, qid=[7, 5, 5, 7, 5, 9])
+
+
+@pytest.mark.parametrize("group", [["a", "b"], [None]], ids=str)
+def test_group_sizes_that_are_no_numbers_are_refused_by_name(group: Any) -> None:
+    with pytest.raises(ValueError, match="group"):
+        Queries([1, 0, 2], group=group)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("group", [[NAN], [INF], [1e30]], ids=str)
+def test_group_sizes_that_are_no_sizes_are_refused_without_a_warning(group: Any) -> None:
+    with pytest.raises(ValueError, match="whole numbers"):
+        Queries([1, 0, 2], group=group)
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        ([1, 2], "2 scores for 3 labels"),
+        ([1, NAN, 2], "scores must be finite: 1 of 3 are not, the first is nan in row 1"),
+        ([1, 2, -INF], "the first is -inf in row 2"),
+        ([[1, 2, 3], [4, 5, 6]], "scores must be one-dimensional, got shape (2, 3)"),
+        (["a", 1, 2], "scores must be numbers"),
+    ],
+)
+def test_unusable_scores_are_refused_with_what_and_where(scores: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Queries([1, 0, 2]).check_scores(scores)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint16, np.float32, np.float64, bool, list, tuple])
+def test_numbers_of_any_kind_and_a_column_are_vectors(kind: Any) -> None:
+    labels = kind([1, 0, 1]) if kind in (list, tuple) else np.array([1, 0, 1], kind)
+    column = np.reshape(labels, (-1, 1))
+    for given_ in (labels, column):
+        queries = Queries(given_, weight=given_)
+        assert queries.labels.tolist() == queries.weights.tolist() == [1.0, 0.0, 1.0]
+        assert queries.labels.dtype == queries.check_scores(given_).dtype == np.float64
+
+
+def test_what_was_given_may_change_later() -> None:
+    labels, weight = np.array([1.0, 0.0]), np.array([2.0, 1.0])
+    queries = Queries(labels, weight=weight)
+    labels[:], weight[:] = 5, 5
+    assert queries.labels.tolist() == [1, 0]
+    assert queries.weights.tolist() == [2, 1]
+
+
+@given(sizes=st.lists(st.integers(1, 6), min_size=1, max_size=8))
+@examples(50)
+def test_sizes_and_names_of_queries_say_the_same(sizes) -> None:
+    n = sum(sizes)
+    names = [f"q{-i}" for i, size in enumerate(sizes) for _ in range(size)]
+    for queries in (Queries([0] * n, group=sizes), Queries([0] * n, qid=names)):
+        assert queries.grouped
+        assert queries.boundaries.tolist() == [0, *itertools.accumulate(sizes)]
+        assert queries.sizes.tolist() == sizes
+        assert (queries.n_queries, queries.n_documents) == (len(sizes), n)
+    ungrouped = Queries([0] * n)
+    assert not ungrouped.grouped
+    assert ungrouped.boundaries.tolist() == [0, n]
+
+
+def test_weights_count_copies_without_queries_only() -> None:
+    weight = [1.0, 2.0, 6.0]
+    alone, grouped = (
+        Queries([0, 1, 2], weight=weight),
+        Queries([0, 1, 2], group=[1, 2], weight=weight),
+    )
+    assert alone.multiplicities.tolist() == weight
+    assert grouped.multiplicities is None
+    assert grouped.query_weights.tolist() == [1.0, 4.0]
+    assert alone.as_one_query().multiplicities is None
+    assert alone.as_one_query().query_weights.tolist() == [3.0]
+    assert Queries([0, 1]).multiplicities is Queries([0, 1]).query_weights is None
+
+
+@given(
+    parts=st.lists(label_lists(8), min_size=1, max_size=5),
+    relevant=st.none() | st.sampled_from([0.5, 1.0, 2.0]),
+    weighted=st.booleans(),
+)
+@examples(100)
+def test_strata_are_the_classes_of_every_query(parts, relevant, weighted) -> None:
+    labels = [label for part in parts for label in part]
+    grouped = len(parts) > 1 or not weighted
+    weight = 1.0 + np.arange(len(labels)) % 3 if weighted else None
+    queries = Queries(labels, group=[*map(len, parts)] if grouped else None, weight=weight)
+    strata = queries.strata(relevant)
+
+    def class_of(label: float) -> float:
+        return label if relevant is None else float(label >= relevant)
+
+    expected, start = [], 0
+    for q, part in enumerate(parts):
+        for c in sorted({class_of(label) for label in part}):
+            rows = [start + i for i, label in enumerate(part) if class_of(label) == c]
+            counted = len(rows) if grouped or weight is None else weight[rows].sum()
+            expected.append((c, counted, q))
+        start += len(part)
+    found = zip(strata.label, strata.count, strata.query, strict=True)
+    assert list(found) == expected
+    assert strata.first.tolist() == [
+        sum(q < query for _, _, q in expected) for query in range(len(parts) + 1)
+    ]
+    in_base_order = strata.label[strata.first[queries_of(queries)] + strata.code]
+    assert in_base_order.tolist() == [class_of(labels[row]) for row in queries.base]
+    assert strata.sum(strata.count).tolist() == [
+        sum(counted for _, counted, q in expected if q == query) for query in range(len(parts))
+    ]
+
+
+def queries_of(queries: Queries) -> Any:
+    return np.repeat(np.arange(queries.n_queries), queries.sizes)
+
+
+def test_a_threshold_reaches_a_label_that_a_framework_rounded() -> None:
+    """LightGBM and XGBoost keep labels in float32, where 0.7 is a little less."""
+    kept = np.array([0.7, 0.6, 0.8], np.float32)
+    assert float(kept[0]) < 0.7
+    assert Queries(kept).strata(0.7).count.tolist() == [1, 2]
+    assert Queries(kept.astype(float) - 1e-7).strata(0.7).count.tolist() == [2, 1]

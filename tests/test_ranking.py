@@ -1,0 +1,130 @@
+"""The order of a ranking, against numpy.lexsort: score, then label, then multiplicity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from brute_force import TIED_SCORES, examples
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from lambdaplus.queries import Queries
+from lambdaplus.ranking import RUN, rank
+
+
+def assert_ranked(queries: Queries, scores: Any) -> None:
+    """Rows may differ from the oracle's only where documents agree in all that counts."""
+    scores = np.asarray(scores, dtype=float)
+    query = np.repeat(np.arange(queries.n_queries), queries.sizes)
+    copies = queries.multiplicities
+    copies = np.zeros(len(scores)) if copies is None else copies
+    expected = np.lexsort((copies, queries.labels, -scores, query))
+    found = rank(queries, scores)
+    rows = queries.base[found.place]
+    np.testing.assert_array_equal(np.sort(rows), np.arange(len(scores)))
+    for keys in (query, scores, queries.labels, copies):
+        np.testing.assert_array_equal(keys[rows], keys[expected])
+    np.testing.assert_array_equal(found.score, scores[expected])
+    assert not np.signbit(found.score[found.score == 0]).any()
+
+
+def tied_or_not(random: np.random.Generator, n: int) -> NDArray[np.float64]:
+    levels = random.choice([1, 2, 7, 10**9])
+    return random.integers(0, levels, n) / 4 - 0.5
+
+
+def data_set(draw: Any) -> Queries:
+    sizes = draw(st.lists(st.integers(1, 3 * RUN), min_size=1, max_size=4))
+    n = sum(sizes)
+    labels = draw(st.lists(st.sampled_from([0.0, 1.0, 2.5]), min_size=n, max_size=n))
+    if draw(st.booleans()):
+        return Queries(labels, group=sizes)
+    weight = draw(st.lists(st.sampled_from([0.5, 1.0, 2.0]), min_size=n, max_size=n))
+    return Queries(labels, weight=weight if draw(st.booleans()) else None)
+
+
+@given(data=st.data())
+@examples(60)
+def test_by_score_then_label_then_multiplicity(data) -> None:
+    queries = data_set(data.draw)
+    n = queries.n_documents
+    spread_out = st.floats(allow_nan=False, allow_infinity=False)
+    either = st.sampled_from(TIED_SCORES) | spread_out
+    assert_ranked(queries, data.draw(st.lists(either, min_size=n, max_size=n)))
+
+
+@given(seed=st.integers(0, 10**6), rounds=st.integers(2, 5))
+@examples(100)
+def test_earlier_scores_leave_no_trace(seed: int, rounds: int) -> None:
+    """The last ranking is where the next sort starts; nothing of it may show in the result."""
+    random = np.random.default_rng(seed)
+    group = random.integers(1, 5 * RUN, random.integers(1, 6))
+    labels, n = random.integers(0, 3, group.sum()), group.sum()
+    queries = Queries(labels, group=group)
+    scores = tied_or_not(random, n)
+    for _ in range(rounds):
+        change = random.choice(["little", "all", "sign"])
+        if change == "little":
+            scores = np.where(random.random(n) < 0.1, tied_or_not(random, n), scores)
+        else:
+            scores = -scores if change == "sign" else tied_or_not(random, n)
+        assert_ranked(queries, scores)
+        fresh, used = rank(Queries(labels, group=group), scores), rank(queries, scores)
+        np.testing.assert_array_equal(used.place, fresh.place)
+        np.testing.assert_array_equal(used.score, fresh.score)
+
+
+@pytest.mark.parametrize(
+    "n", [1, 2, RUN - 1, RUN, RUN + 1, 2 * RUN, 2 * RUN + 1, 4 * RUN - 1, 8 * RUN + 5, 5000]
+)
+def test_lists_of_every_length_and_disorder(n: int) -> None:
+    random = np.random.default_rng(n)
+    queries = Queries(random.integers(0, 3, n), group=[n])
+    ascending = np.arange(n, dtype=float)
+    for scores in (ascending, -ascending, np.zeros(n), ascending % 5, np.abs(ascending - n // 2)):
+        assert_ranked(queries, scores)
+        assert_ranked(queries, random.permutation(scores))
+
+
+@given(data=st.data())
+@examples(100)
+def test_the_order_of_the_rows_does_not_matter(data) -> None:
+    """To the last bit of the scores and to every class: rows that change places are alike."""
+    documents = st.tuples(st.sampled_from([0, 1, 2]), st.sampled_from(TIED_SCORES))
+    labels, scores = np.array(data.draw(st.lists(documents, min_size=1, max_size=50))).T
+    n = len(labels)
+    order = np.array(data.draw(st.permutations(range(n))))
+    one, other = Queries(labels, group=[n]), Queries(labels[order], group=[n])
+    a, b = rank(one, scores), rank(other, scores[order])
+    np.testing.assert_array_equal(a.score.view(np.int64), b.score.view(np.int64))
+    classes = [q.strata().code[r.place] for q, r in ((one, a), (other, b))]
+    np.testing.assert_array_equal(*classes)
+
+
+def test_zeros_of_either_sign_are_tied() -> None:
+    found = rank(Queries([1, 0, 2, 0]), [0.0, -0.0, -0.0, 1.0])
+    assert Queries([1, 0, 2, 0]).base[found.place].tolist() == [3, 1, 0, 2]
+    assert np.signbit(found.score).tolist() == [False] * 4
+
+
+def test_neighbouring_floats_are_not_tied() -> None:
+    above = np.nextafter(1.0, 2.0)
+    queries = Queries([0, 1])
+    assert queries.base[rank(queries, [1.0, above]).place].tolist() == [1, 0]
+    assert queries.base[rank(queries, [above, 1.0]).place].tolist() == [0, 1]
+
+
+def test_scores_stay_as_they_were() -> None:
+    scores = np.array([1.0, 3.0, -0.0])
+    scores.setflags(write=False)
+    rank(Queries([0, 1, 2]), scores)
+    np.testing.assert_array_equal(scores, [1, 3, 0])
+    assert np.signbit(scores[2])
+
+
+def test_bad_scores_are_refused_where_they_stand() -> None:
+    with pytest.raises(ValueError, match="inf in row 1"):
+        rank(Queries([0, 1]), [0.0, float("inf")])

@@ -1,0 +1,505 @@
+"""Values against the definitions, every order of ties, and other people's metrics; laws."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from typing import Any
+
+import brute_force
+import numpy as np
+import pytest
+from brute_force import (
+    CASCADE,
+    DECLARED,
+    PRECISION,
+    TIED_SCORES,
+    examples,
+    label_lists,
+    metrics,
+    queries,
+    tied_orders,
+    value,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import lambdaplus as lp
+from lambdaplus import evaluate
+from lambdaplus.metrics import CATALOGUE, RankingMetric, parse_metric
+
+Floats = NDArray[np.float64]
+
+# Values are at most 1, and sums of at most some hundred terms of that size.
+ROUNDING = 1e-12
+
+NAMES = [d.name for d in CATALOGUE]
+each_declared = pytest.mark.parametrize("declaration", DECLARED, ids=lambda d: d.name)
+each_metric = pytest.mark.parametrize("name", NAMES)
+
+
+def one_value(metric: Any, labels: Any, scores: Any, **given_: Any) -> float:
+    """Value of the one query."""
+    found = evaluate(labels, scores, metrics=[metric], **({"group": [len(labels)]} | given_))
+    [values] = found.per_query.values()
+    return float(values[0])
+
+
+def close(expected: float) -> Any:
+    return pytest.approx(expected, abs=ROUNDING, nan_ok=True)
+
+
+# The definitions ---------------------------------------------------------------------------------
+
+
+@each_declared
+@given(data=st.data())
+@examples(60)
+def test_a_list_without_ties_has_its_textbook_value(declaration, data) -> None:
+    metric = data.draw(metrics(declaration))
+    labels, scores = data.draw(queries(14, ties=False))
+    ranked = [labels[i] for i in brute_force.order_of(labels, scores)]
+    assert one_value(metric, labels, scores) == close(value(metric, ranked))
+
+
+@each_declared
+@given(data=st.data())
+@examples(60)
+def test_tied_documents_count_at_the_mean_over_their_orders(declaration, data) -> None:
+    """Or in the worst of them, if a reader may stop at a document or may not."""
+    metric = data.draw(metrics(declaration))
+    labels = data.draw(label_lists(6))
+    scores = [data.draw(st.sampled_from(TIED_SCORES[:4])) for _ in labels]
+    if declaration is CASCADE:
+        labels = [min(label, 3.0) for label in labels]  # nobody stops for sure
+        expected = min(value(metric, ranked) for ranked in tied_orders(labels, scores))
+    else:
+        expected = brute_force.expected_value(metric, labels, scores)
+    assert one_value(metric, labels, scores) == close(expected)
+
+
+@given(data=st.data())
+@examples(60)
+def test_sure_stops_count_at_the_mean_over_their_orders(data) -> None:
+    labels = data.draw(st.lists(st.sampled_from([0.0, 4.0]), min_size=1, max_size=7))
+    scores = [data.draw(st.sampled_from(TIED_SCORES[:4])) for _ in labels]
+    expected = brute_force.expected_value(CASCADE(), labels, scores)
+    assert one_value(CASCADE, labels, scores) == close(expected)
+
+
+@given(labels=label_lists(6))
+@examples(60)
+def test_one_doubtful_stop_makes_ties_count_in_their_worst_order(labels) -> None:
+    labels = [2.0, *labels]
+    expected = min(value(CASCADE(), ranked) for ranked in tied_orders(labels, [0.0] * len(labels)))
+    assert one_value(CASCADE, labels, [0.0] * len(labels)) == close(expected)
+
+
+@given(data=st.data())
+@examples(60)
+def test_class_shares_of_the_data_set_come_from_all_queries(data) -> None:
+    classes = data.draw(st.sampled_from(["all", "relevant"]))
+    metric = parse_metric("mauc", share="dataset", classes=classes)
+    labels = data.draw(label_lists(6))
+    scores = [data.draw(st.sampled_from(TIED_SCORES)) for _ in labels]
+    others = data.draw(label_lists(6))
+    found = evaluate(
+        labels + others,
+        scores + [0.0] * len(others),
+        group=[len(labels), len(others)],
+        metrics=[metric],
+    )
+    expected = [
+        brute_force.expected_value(metric, labels, scores, labels + others),
+        brute_force.expected_value(metric, others, [0.0] * len(others), labels + others),
+    ]
+    assert found.per_query[str(metric)].tolist() == [close(part) for part in expected]
+
+
+@each_metric
+def test_a_long_list_with_many_ties(name: str) -> None:
+    """Too many orders to list: the mean over some thousand of them, and its standard error."""
+    random = np.random.default_rng(5)
+    labels = np.minimum(random.geometric(0.6, 60) - 1, 4).astype(float)
+    scores = random.integers(0, 6, 60).astype(float)
+    metric = parse_metric(f"{name}@10" if name in ("map", "mrr", "ndcg") else name)
+    sample = []
+    for _ in range(3000):
+        order = np.lexsort((random.random(60), -scores))
+        sample.append(value(metric, labels[order].tolist()))
+    error = np.std(sample) / math.sqrt(len(sample))
+    assert 0 < error < 0.01
+    assert abs(one_value(metric, labels, scores) - np.mean(sample)) < 4 * error
+
+
+# Other people's metrics --------------------------------------------------------------------------
+
+
+def sample(seed: int, n: int, ties: int | None) -> tuple[Floats, Floats, Floats]:
+    """Binary labels, scores (of so many levels) and weights."""
+    random = np.random.default_rng(seed)
+    scores = random.normal(size=n) if ties is None else random.integers(0, ties, n).astype(float)
+    labels = (scores + (ties or 2) * random.normal(size=n) > 0.5).astype(float)
+    labels[:2] = 0, 1
+    return labels, scores, random.choice([0.0, 0.25, 1.0, 3.0], n)
+
+
+@pytest.mark.parametrize("ties", [None, 1, 4, 30])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("name", "theirs"), [("auc", "roc_auc_score"), ("map", "average_precision_score")]
+)
+def test_one_data_set_is_valued_as_by_sklearn(name, theirs, weighted, ties) -> None:
+    sklearn = pytest.importorskip("sklearn.metrics")
+    for seed, n in enumerate((5, 20, 300)):
+        labels, scores, weight = sample(seed, n, ties)
+        weight[:2] = 1.0  # both classes
+        if weighted:
+            weight[np.argmax(scores)] = 0.0  # ranks begin with a row that is not there
+        weight = np.maximum(weight, 0.25 * (np.arange(n) < 2))
+        chosen = weight if weighted else None
+        expected = getattr(sklearn, theirs)(labels, scores, sample_weight=chosen)
+        assert one_value(name, labels, scores, group=None, weight=chosen) == close(expected)
+
+
+@pytest.mark.parametrize("name", ["auc", "map"])
+@pytest.mark.parametrize("ties", [None, 4])
+def test_a_weight_of_k_is_k_rows(name: str, ties: int | None) -> None:
+    labels, scores, _ = sample(3, 100, ties)
+    copies = np.random.default_rng(0).integers(1, 4, 100)
+    copies[5:50:3] = 0
+    expected = one_value(name, np.repeat(labels, copies), np.repeat(scores, copies), group=None)
+    assert one_value(name, labels, scores, group=None, weight=copies) == close(expected)
+
+
+@pytest.mark.parametrize("k", [None, 1, 3, 10])
+@pytest.mark.parametrize("ties", [None, 1, 4])
+def test_ndcg_is_sklearns_ties_included(k: int | None, ties: int | None) -> None:
+    sklearn = pytest.importorskip("sklearn.metrics")
+    for seed, n in enumerate((2, 7, 40)):
+        _, scores, _ = sample(seed, n, ties)
+        labels = np.random.default_rng(seed).integers(0, 5, n).astype(float)
+        labels[0] = 1
+        name = "ndcg(gain=linear)" + (f"@{k}" if k else "")
+        expected = sklearn.ndcg_score([labels], [scores], k=k)
+        assert one_value(name, labels, scores) == close(expected)
+        expected = sklearn.ndcg_score([2**labels - 1], [scores], k=k)
+        assert one_value(f"ndcg@{k or n}", labels, scores) == close(expected)
+
+
+def graded_queries(binary: bool = False) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """Queries with both relevant and other documents; no ties, and scores exact in float32."""
+    random = np.random.default_rng(12)
+    group = random.integers(4, 30, 40)
+    parts = []
+    for n in group:
+        labels = random.integers(0, 5, n).astype(float)
+        labels[random.permutation(n)[:2]] = 0, 3
+        parts.append(np.minimum(labels, 1.0) if binary else labels)
+    scores = random.permutation(group.sum()) / 64 - 5
+    return np.concatenate(parts), scores, group
+
+
+def test_lightgbm_values_the_same_scores_the_same() -> None:
+    """An untrained booster predicts the init_score."""
+    lgb = pytest.importorskip("lightgbm")
+    labels, scores, group = graded_queries()
+    data = lgb.Dataset(
+        np.zeros((len(labels), 1)), labels, group=group, init_score=scores, params={"verbose": -1}
+    )
+    params = {"objective": "none", "metric": ["ndcg", "map", "auc"], "eval_at": [1, 3, 10]}
+    theirs = {row[1]: row[2] for row in lgb.Booster({**params, "verbose": -1}, data).eval_train()}
+    assert len(theirs) == 7
+    whole = theirs.pop("auc")  # LightGBM's looks past the queries, and takes label > 0
+    assert one_value("auc", labels, scores, group=None) == close(whole)
+    ours = evaluate(labels, scores, group=group, metrics=list(theirs))
+    assert ours.mean == {name: close(number) for name, number in theirs.items()}
+
+
+def test_xgboost_values_one_data_set_the_same() -> None:
+    xgb = pytest.importorskip("xgboost")
+    labels, scores, _ = sample(4, 200, 20)  # with ties
+    weight = np.random.default_rng(0).integers(1, 5, 200)
+    data = xgb.DMatrix(np.zeros((200, 1)), labels, base_margin=scores, weight=weight)
+    params = {"objective": "binary:logitraw", "base_score": 0.0, "eval_metric": "auc"}
+    theirs = xgb.Booster(params, [data]).eval(data).rpartition(":")[2]
+    ours = one_value("auc", labels, scores, group=None, weight=weight)
+    assert ours == pytest.approx(float(theirs), abs=1e-6)
+
+
+@pytest.mark.parametrize("exponential", [True, False])
+def test_xgboost_values_the_same_scores_the_same(exponential: bool) -> None:
+    """An untrained booster predicts the base_margin."""
+    xgb = pytest.importorskip("xgboost")
+
+    def theirs(labels: Floats, names: list[str]) -> dict[str, float]:
+        data = xgb.DMatrix(np.zeros((len(labels), 1)), labels, base_margin=scores)
+        data.set_group(group)
+        params = {"objective": "rank:ndcg", "base_score": 0.0, "eval_metric": names}
+        booster = xgb.Booster({**params, "ndcg_exp_gain": exponential}, [data])
+        found = re.findall(r"x-(\S+?):(\S+)", booster.eval_set([(data, "x")]))
+        assert [name for name, _ in found] == names
+        return {name: float(number) for name, number in found}
+
+    labels, scores, group = graded_queries()
+    gain = "exp2" if exponential else "linear"
+    found = theirs(labels, ["ndcg", "ndcg@1", "ndcg@5"])
+    for name, number in found.items():
+        ours = evaluate(labels, scores, group=group, metrics=[name], gain=gain)
+        assert ours[parse_metric(name, gain=gain)] == pytest.approx(number, abs=1e-6)  # float32
+    labels, scores, group = graded_queries(binary=True)
+    found = theirs(labels, ["map", "map@3", "pre@3"])
+    ours = evaluate(labels, scores, group=group, metrics=["map", "map@3", PRECISION(3)])
+    assert list(ours.mean.values()) == [pytest.approx(n, abs=1e-6) for n in found.values()]
+    # Of queries its AUC counts all pairs of documents, even of one label: let there be none.
+    random = np.random.default_rng(0)
+    labels = np.concatenate([random.permutation(n) for n in group]).astype(float)
+    ours = evaluate(labels, scores, group=group, metrics="hand_till")
+    assert ours["hand_till"] == pytest.approx(theirs(labels, ["auc"])["auc"], abs=1e-6)
+
+
+# Laws --------------------------------------------------------------------------------------------
+
+
+@each_declared
+@given(data=st.data())
+@examples(50)
+def test_values_are_from_0_to_1_and_the_best_order_has_the_most(declaration, data) -> None:
+    metric = data.draw(metrics(declaration))
+    labels, scores = data.draw(queries(16))
+    found = one_value(metric, labels, scores)
+    if math.isnan(found):
+        assert math.isnan(one_value(metric, labels, labels))
+        return
+    assert -ROUNDING <= found <= 1 + ROUNDING
+    if declaration.follows_label_order:
+        best = one_value(metric, labels, labels)
+        assert found <= best + ROUNDING
+        if declaration in CATALOGUE:
+            assert best == close(1.0)
+
+
+@each_metric
+def test_the_best_order_is_the_best_of_all_exactly_if_declared(name: str) -> None:
+    metric = parse_metric(name)
+    agrees = []
+    for labels in itertools.combinations_with_replacement([0.0, 1.0, 2.0], 5):
+        orders = [value(metric, list(ranked)) for ranked in set(itertools.permutations(labels))]
+        if not math.isnan(orders[0]):
+            agrees.append(one_value(metric, labels, labels) >= max(orders) - ROUNDING)
+    assert all(agrees) == metric.declaration.follows_label_order
+
+
+@each_declared
+@given(data=st.data())
+@examples(40)
+def test_the_order_of_the_rows_does_not_matter_to_the_last_bit(declaration, data) -> None:
+    metric = data.draw(metrics(declaration))
+    labels, scores = map(np.array, data.draw(queries(40)))
+    order = data.draw(st.permutations(range(len(labels))))
+    found = one_value(metric, labels[order], scores[order])
+    np.testing.assert_equal(found, one_value(metric, labels, scores))
+
+
+@pytest.mark.parametrize("name", [d.name for d in CATALOGUE if d.pooled])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("ties", [None, 5])
+def test_nor_does_it_without_queries(name: str, weighted: bool, ties: int | None) -> None:
+    random = np.random.default_rng(0)
+    labels, scores, weight = sample(9, 500, ties)
+    if not weighted:
+        weight = np.ones(500)
+    expected = one_value(name, labels, scores, group=None, weight=weight)
+    for _ in range(20):
+        order = random.permutation(500)
+        shuffled = {"group": None, "weight": weight[order]}
+        assert one_value(name, labels[order], scores[order], **shuffled) == expected
+
+
+@each_metric
+def test_the_order_of_the_queries_does_not_matter(name: str) -> None:
+    labels, scores, group = graded_queries()
+    scores = np.round(scores)
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(labels))
+    expected = evaluate(labels, scores, group=group, weight=weight, metrics=name)
+    order = np.random.default_rng(1).permutation(len(group))
+    starts = np.cumsum(group) - group
+    rows = np.concatenate([np.arange(starts[q], starts[q] + group[q]) for q in order])
+    found = evaluate(
+        labels[rows], scores[rows], group=group[order], weight=weight[rows], metrics=name
+    )
+    np.testing.assert_array_equal(found.per_query[name], expected.per_query[name][order])
+    assert found[name] == close(expected[name])
+
+
+@each_declared
+@given(data=st.data())
+@examples(40)
+def test_only_the_order_of_the_scores_matters(declaration, data) -> None:
+    metric = data.draw(metrics(declaration))
+    labels, scores = data.draw(queries(20))
+    levels = sorted(set(scores))
+    others = data.draw(
+        st.lists(st.floats(-1e6, 1e6), min_size=len(levels), max_size=len(levels), unique=True)
+    )
+    becomes = dict(zip(levels, sorted(others), strict=True))
+    found = one_value(metric, labels, [becomes[score] for score in scores])
+    np.testing.assert_equal(found, one_value(metric, labels, scores))
+
+
+# evaluate ----------------------------------------------------------------------------------------
+
+LABELS = [1, 0, 0, 0, 1, 1, 0, 1]
+SCORES = [2, 1, 4, 3, 5, 4, 8, 7]
+GROUP = [2, 2, 2, 2]  # in order; nothing relevant; nothing else; out of order
+BOTH, NOTHING, ALL, SWAPPED = range(4)
+
+
+def test_a_query_without_a_value_is_nan_counted_and_left_out() -> None:
+    found = evaluate(LABELS, SCORES, group=GROUP, metrics=["auc", "map", "ndcg", "mrr"])
+    np.testing.assert_array_equal(found.per_query["auc"], [1, np.nan, np.nan, 0])
+    np.testing.assert_array_equal(found.per_query["map"], [1, np.nan, 1, 0.5])
+    np.testing.assert_array_equal(found.per_query["mrr"], [1, np.nan, 1, 0.5])
+    assert found.undefined == {"auc": 2, "map": 1, "ndcg": 1, "mrr": 1}
+    assert found.n_queries == 4
+    assert (found["auc"], found["map"], found["mrr"]) == (0.5, close(2.5 / 3), close(2.5 / 3))
+    assert found["ndcg"] == close((2 + 1 / math.log2(3)) / 3)
+
+
+@each_metric
+@pytest.mark.parametrize("label", [0.0, 1.0])
+def test_where_a_single_class_leaves_no_value(name: str, label: float) -> None:
+    """As by the definition: no relevant document, or no two classes to compare."""
+    found = evaluate([label] * 3, [1, 2, 3], group=[3], metrics=name)
+    np.testing.assert_equal(found.per_query[name][0], value(parse_metric(name), [label] * 3))
+    if label == 0.0:
+        assert math.isnan(found[name])
+        assert found.undefined[name] == 1
+
+
+@pytest.mark.parametrize("empty", [0, 1, 0.0, 1.0])
+def test_a_query_without_a_value_may_count_as_0_or_1(empty: float) -> None:
+    found = evaluate(LABELS, SCORES, group=GROUP, metrics=["auc", "map"], empty=empty)
+    assert found.per_query["auc"].tolist() == [1, empty, empty, 0]
+    assert found.undefined == {"auc": 2, "map": 1}
+    assert found["auc"] == close((1 + 2 * empty) / 4)
+    assert found["map"] == close((2.5 + empty) / 4)
+
+
+@pytest.mark.parametrize("empty", [2, -1, "zero", None, float("nan")])
+def test_nothing_else_is_a_value_for_it(empty: Any) -> None:
+    with pytest.raises(ValueError, match="is not 'skip', 0 or 1"):
+        evaluate(LABELS, SCORES, group=GROUP, empty=empty)
+
+
+def test_a_query_weighs_the_mean_of_its_rows() -> None:
+    weight = [1, 3, 9, 9, 4, 0, 0.5, 0.5]  # means 2, 9, 2, 0.5
+    found = evaluate(LABELS, SCORES, group=GROUP, weight=weight, metrics=["map", "auc"])
+    assert found["map"] == close((2 * 1 + 2 * 1 + 0.5 * 0.5) / 4.5)
+    assert found["auc"] == close((2 * 1 + 0.5 * 0) / 2.5)
+    skipped_none = evaluate(LABELS, SCORES, group=GROUP, weight=weight, metrics=["map"], empty=0)
+    assert skipped_none["map"] == close((2 * 1 + 2 * 1 + 0.5 * 0.5) / 13.5)
+    even = evaluate(LABELS, SCORES, group=GROUP, weight=[7] * 8, metrics=["map"])
+    assert even["map"] == close(evaluate(LABELS, SCORES, group=GROUP, metrics=["map"])["map"])
+
+
+def test_only_queries_without_weight_leave_no_mean() -> None:
+    weight = [0, 0, 1, 1, 0, 0, 0, 0]  # the query with nothing relevant has all of it
+    found = evaluate(LABELS, SCORES, group=GROUP, weight=weight, metrics=["map"])
+    assert math.isnan(found["map"])
+    assert found.undefined == {"map": 1}
+
+
+def test_weights_within_a_query_do_not_change_its_value() -> None:
+    plain = evaluate(LABELS, SCORES, group=GROUP, metrics=NAMES)
+    weighted = evaluate(LABELS, SCORES, group=GROUP, weight=[5, 1] * 4, metrics=NAMES)
+    np.testing.assert_equal(weighted.per_query, plain.per_query)
+
+
+@each_metric
+def test_rows_without_queries_are_one_ranking_if_so_said(name: str) -> None:
+    labels, scores, _ = sample(1, 30, None)
+    as_one = evaluate(labels, scores, metrics=name, one_group=True)
+    assert as_one[name] == close(one_value(name, labels, scores))
+    assert as_one.n_queries == 1
+    if parse_metric(name).declaration.pooled:
+        assert evaluate(labels, scores, metrics=name)[name] == as_one[name]
+    else:
+        with pytest.raises(ValueError, match=rf"{name}.*no queries.*group=.*one_group=True"):
+            evaluate(labels, scores, metrics=name)
+
+
+def test_ties_of_one_data_set_enter_together_but_those_of_a_query_do_not() -> None:
+    """A threshold can't split tied rows; a ranking has to put them in some order."""
+    assert evaluate([1, 0], [0, 0], metrics="map")["map"] == 0.5
+    assert evaluate([1, 0], [0, 0], group=[2], metrics="map")["map"] == 0.75
+
+
+def test_queries_may_be_named_by_row() -> None:
+    by_size = evaluate(LABELS, SCORES, group=GROUP, metrics=NAMES)
+    by_name = evaluate(LABELS, SCORES, qid=list("ddaaccbb"), metrics=NAMES)
+    np.testing.assert_equal(by_name.per_query, by_size.per_query)
+
+
+def test_options_go_to_the_metrics_that_have_them() -> None:
+    labels, scores = [2, 1, 0, 3], [1, 2, 3, 4]
+    found = evaluate(labels, scores, group=[4], metrics=["map", "ndcg"], relevant=2, gain="linear")
+    assert list(found.mean) == ["map(relevant=2)", "ndcg(gain=linear)"]
+    assert found["ap(relevant=2)"] == close((1 + 2 / 4) / 2)
+    assert found[parse_metric("ndcg", gain="linear")] == found["NDCG(gain=linear)"]
+    with pytest.raises(ValueError, match=r"none of map has an option gain"):
+        evaluate(labels, scores, group=[4], metrics="map", gain="linear")
+    with pytest.raises(KeyError, match=r"ndcg was not evaluated.*map\(relevant=2\)"):
+        found["ndcg"]
+
+
+def test_evaluate_says_what_is_wrong() -> None:
+    with pytest.raises(ValueError, match="no metric was named"):
+        evaluate(LABELS, SCORES, group=GROUP, metrics=[])
+    with pytest.raises(ValueError, match="3 scores for 8 labels"):
+        evaluate(LABELS, [1, 2, 3], group=GROUP)
+    with pytest.raises(ValueError, match=r"scores must be finite: 1 of 8.*nan in row 2"):
+        evaluate(LABELS, [1, 2, np.nan, 4, 5, 6, 7, 8], group=GROUP)
+    with pytest.raises(ValueError, match=r"ndcg needs labels >= 0.*-1"):
+        evaluate([-1, 1], [1, 2], group=[2], metrics="ndcg")
+    with pytest.raises(ValueError, match=r"2\^1000 - 1 does not fit"):
+        evaluate([1000, 1], [1, 2], group=[2], metrics="ndcg")
+    assert evaluate([1000, 1], [1, 2], group=[2], metrics="ndcg", gain="linear").n_queries == 1
+
+
+def test_an_evaluation_prints_as_a_table() -> None:
+    found = evaluate(LABELS, SCORES, group=GROUP, metrics=["auc", "ndcg@10"])
+    assert str(found).splitlines() == [
+        "auc      0.5000  (2 undefined)",
+        f"ndcg@10  {found['ndcg@10']:.4f}  (1 undefined)",
+        "mean over 4 queries",
+    ]
+
+
+def test_values_do_not_depend_on_the_number_of_threads() -> None:
+    import numba
+
+    if numba.config.NUMBA_NUM_THREADS < 2:
+        pytest.skip("this machine has one core")
+    random = np.random.default_rng(0)
+    group = random.integers(1, 130, 700)
+    labels = np.minimum(random.geometric(0.6, group.sum()) - 1, 4)
+    scores = random.normal(size=len(labels)).round(1)
+    before, found = numba.get_num_threads(), []
+    try:
+        for threads in (1, 2):
+            numba.set_num_threads(threads)
+            found.append(lp.evaluate(labels, scores, group=group, metrics=NAMES).per_query)
+    finally:
+        numba.set_num_threads(before)
+    assert len(labels) > 40_000
+    np.testing.assert_equal(found[0], found[1])
+
+
+def test_a_metric_is_one_wherever_it_is_named() -> None:
+    metric: RankingMetric = parse_metric("map@2")
+    found = evaluate(LABELS, SCORES, group=GROUP, metrics=["ap@2", metric, "MAP@2"])
+    assert list(found.mean) == ["map@2"]
+    assert found[metric] == found["map@2"] == close(2.5 / 3)
