@@ -36,6 +36,7 @@ POOLED = [d.name for d in CATALOGUE if d.pooled]
 
 each_declared = pytest.mark.parametrize("declaration", DECLARED, ids=lambda d: d.name)
 each_metric = pytest.mark.parametrize("name", [d.name for d in CATALOGUE])
+each_listed = pytest.mark.parametrize("declaration", CATALOGUE, ids=lambda d: d.name)
 each_plain = pytest.mark.parametrize("metric", PLAIN, ids=str)
 each_swept = pytest.mark.parametrize("metric", SWEPT, ids=str)
 each_pooled = pytest.mark.parametrize("name", POOLED)
@@ -73,7 +74,7 @@ def random_query(
 
 @each_declared
 @given(data=st.data(), sigma=st.sampled_from([1.0, 0.3, 4.0]))
-@examples(60)
+@examples(50)
 def test_gradients_are_the_sum_over_pairs_of_swap_deltas(declaration, data, sigma) -> None:
     metric = data.draw(metrics(declaration))
     labels, scores = data.draw(queries(12) | queries(32, least=24))  # pairs, and a sweep
@@ -95,7 +96,7 @@ def test_damping_divides_each_pair_by_its_distance(declaration, data) -> None:
     assert_close(gradients(labels, scores, **given_), expected, DAMPED)
 
 
-@each_declared
+@each_listed
 @pytest.mark.parametrize("damping", [None, 0.01])
 @given(data=st.data())
 @examples(30)
@@ -159,14 +160,14 @@ def assert_sweep_is_close(
 @pytest.mark.parametrize("damping", [None, 0.01])
 def test_the_sweep_is_close_at_every_spread(metric, spread: float, damping) -> None:
     cut = metric.declaration(10) if metric.declaration.has_cutoff else metric
-    for seed, n in enumerate((1, 2, 3, 10, 30, 100, 511, 512, 513, 1000)):
+    for seed, n in enumerate((1, 2, 3, 10, 30, 100, 512, 513)):
         labels, scores = random_query(seed, n, spread)
         tolerance = DAMPED if damping else SWEEP
         assert_sweep_is_close(metric, labels, scores, tolerance, damping=damping)
         assert_sweep_is_close(cut, labels, scores, tolerance, damping=damping)
 
 
-@each_swept
+@pytest.mark.parametrize("metric", [m for m in SWEPT if m.declaration in CATALOGUE], ids=str)
 @pytest.mark.parametrize("spread", [1e-6, 1.0, 1e4])
 def test_the_sweep_is_close_on_long_lists(metric, spread: float) -> None:
     assert_sweep_is_close(metric, *random_query(5, 5000, spread), SWEEP)
@@ -267,9 +268,9 @@ def test_every_document_may_be_a_class_of_its_own(metric) -> None:
 # What must not matter -----------------------------------------------------------------------------
 
 
-@each_declared
+@each_listed
 @given(data=st.data())
-@examples(40)
+@examples(30)
 def test_the_order_of_the_rows_does_not_matter_to_the_last_bit(declaration, data) -> None:
     metric = data.draw(metrics(declaration))
     labels, scores = map(np.array, data.draw(queries(12) | queries(60, least=30)))
@@ -318,7 +319,7 @@ def test_nor_does_it_without_queries(name, weighted, ties, normalize) -> None:
         assert_identical(found, [part[order] for part in expected])
 
 
-@each_declared
+@each_listed
 @given(data=st.data())
 @examples(30)
 def test_equal_documents_get_equal_gradients(declaration, data) -> None:

@@ -34,7 +34,7 @@ def choices(draw: Any, declaration: Declaration) -> dict[str, Any]:
 
 @each_declared
 @given(data=st.data())
-@examples(200)
+@examples(100)
 def test_what_prints_parses_back(declaration, data) -> None:
     options = choices(data.draw, declaration)
     cutoff = data.draw(st.none() | CUTOFFS) if declaration.has_cutoff else None
@@ -49,7 +49,7 @@ def test_what_prints_parses_back(declaration, data) -> None:
 
 @each_declared
 @given(data=st.data())
-@examples(50)
+@examples(40)
 def test_other_metrics_have_other_names(declaration, data) -> None:
     """Evaluations are kept by name, so that two metrics may not share one."""
     one, other = (declaration(**choices(data.draw, declaration)) for _ in range(2))

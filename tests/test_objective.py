@@ -173,6 +173,21 @@ def test_without_queries_a_weight_of_two_is_the_row_twice(metric: str) -> None:
             assert_allclose(mine, np.bincount(rows, weights=theirs), rtol=1e-5)
 
 
+@pytest.mark.parametrize("metric", NO_GROUP)
+@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
+def test_normalised_gradients_of_ungrouped_data_sum_to_half_the_rows(
+    metric: str, weighted: bool
+) -> None:
+    data = graded()
+    weight = data.row_weights.astype(np.float64) if weighted else None
+    rows = data.n if weight is None else weight.sum()
+    for scores in (np.zeros(data.n), data.scores(), 3.0 * data.labels):
+        gradient, _ = lambda_objective(metric)(data.binary, scores, weight)
+        assert np.abs(gradient).sum() == pytest.approx(rows / 2, rel=1e-4)
+    textbook, _ = lambda_objective(metric, normalize=False)(data.binary, scores, weight)
+    assert np.abs(textbook).sum() < rows / 4
+
+
 @EACH_METRIC
 def test_ungrouped_data_needs_one_group_unless_the_metric_is_pooled(metric: str) -> None:
     data = graded()

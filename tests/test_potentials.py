@@ -92,7 +92,7 @@ def test_every_metric_of_the_catalogue_has_a_textbook_definition() -> None:
 
 @each_declared
 @given(data=st.data())
-@examples(80)
+@examples(60)
 def test_differences_of_potentials_are_swap_deltas(declaration, data) -> None:
     metric = data.draw(metrics(declaration))
     ranked, others = data.draw(label_lists(12)), data.draw(label_lists(4) | st.just([]))
