@@ -782,23 +782,15 @@ def test_a_data_set_in_a_file_has_its_queries(in_file: str) -> None:
         lp.lambda_map(part.scores()[1:], cut)
 
 
-@pytest.mark.parametrize(
-    "before",
-    [
-        pytest.param(
-            False, marks=pytest.mark.xfail(strict=True, reason="queries in a file are not seen")
-        ),
-        True,
-    ],
-    ids=["", "data set made before"],
-)
-def test_our_cv_keeps_queries_whole_that_are_in_a_file(in_file: str, before: bool) -> None:
-    given = lgb.Dataset(in_file, params={"verbosity": -1})
+def test_our_cv_keeps_queries_whole_that_were_read_from_a_file(in_file: str) -> None:
     metric = Recorder(lp.eval_map, rows_of)
-    given = given.construct() if before else given
-    llgb.cv(QUIET, given, 1, fobj=lp.lambda_map, feval=metric)
+    given = lgb.Dataset(in_file, params={"verbosity": -1})
+    llgb.cv(QUIET, given.construct(), 1, fobj=lp.lambda_map, feval=metric)
     assert len(different(metric.seen)) == 5
     assert_queries_whole(graded(), metric.seen)
+    # Before that nobody knows of the queries, but cut ones do not pass in silence.
+    with pytest.raises(ValueError, match="queries apart"):
+        llgb.cv(QUIET, lgb.Dataset(in_file, params={"verbosity": -1}), 1, fobj=lp.lambda_map)
 
 
 # -- lambdaplus.lightgbm -------------------------------------------------------------------------
