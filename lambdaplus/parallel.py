@@ -1,8 +1,8 @@
 """Run a compiled kernel over the queries, on as many threads as numba is allowed.
 
 The kernels release the GIL and every query's result depends on that query alone, so plain threads
-do: results are the same for any number of them, no OpenMP runtime is involved (a second one in the
-process, or a fork after it started, hangs or aborts), and kernels compile without numba's slow
+do: results are the same for any number of them, nothing runs in OpenMP (where a fork hangs and
+threads that call at the same time may abort the process), and kernels compile without numba's slow
 parallel transform.
 """
 
@@ -32,11 +32,11 @@ def _pool(process: int) -> ThreadPoolExecutor:
 def over_queries(kernel: Callable[..., None], boundaries: Ints, *arguments: Any) -> None:
     """Call ``kernel(first_query, last_query, *arguments)`` on ranges that cover all queries."""
     n_documents = int(boundaries[-1])
-    n_threads = min(numba.get_num_threads(), 1 + n_documents // WORTH_A_THREAD)
     n_queries = boundaries.size - 1
-    if n_threads == 1 or n_queries == 1:
+    if n_documents < WORTH_A_THREAD or n_queries == 1:
         kernel(0, n_queries, *arguments)
         return
+    n_threads = min(numba.get_num_threads(), 1 + n_documents // WORTH_A_THREAD)
     # Cut by documents, not by queries: one query may be as large as a hundred others.
     cuts = np.searchsorted(boundaries, np.linspace(0, n_documents, n_threads + 1)[1:-1])
     edges = [0, *cuts.tolist(), n_queries]
