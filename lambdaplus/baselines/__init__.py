@@ -1,0 +1,1 @@
+"""Baselines from the papers, as scikit-learn style estimators."""

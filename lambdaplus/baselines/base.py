@@ -1,0 +1,100 @@
+"""What all baselines share: how they read data and how a linear one predicts."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from lambdaplus.queries import Floats, Ints, Queries
+
+
+class Sample(NamedTuple):
+    """Documents with their labels, the rows of each query brought together.
+
+    Attributes
+    ----------
+    X : (n, d) float64, C-contiguous
+    queries : Queries
+        Labels and boundaries, in the order of X.
+    rows : (n,) int64
+        Row of the caller's data that each row of X is.
+    """
+
+    X: Floats
+    queries: Queries
+    rows: Ints
+
+
+class Ranker(BaseEstimator):  # type: ignore[misc]
+    """Base of the baselines: ``fit(X, y, qid=qid)`` and ``predict(X)``, scikit-learn style.
+
+    The rows of a query may stand anywhere; without ``qid`` all rows are one ranking.
+    """
+
+    def _sample(
+        self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None, *, reset: bool = True
+    ) -> Sample:
+        """Check data and bring the rows of each query together.
+
+        Parameters
+        ----------
+        X : (n, d) array_like
+        y : (n,) array_like
+        qid : (n,) array_like, optional
+        reset : bool
+            True for training data, which says how many features there are; False for validation.
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinite entries, empty data, or lengths that differ.
+        """
+        checked, labels = validate_data(
+            self, X, y, reset=reset, dtype=np.float64, order="C", y_numeric=True
+        )
+        if qid is None:
+            return Sample(checked, Queries(labels, group=[len(labels)]), np.arange(len(labels)))
+        ids = np.asarray(qid)
+        if ids.shape != (len(labels),):
+            raise ValueError(
+                f"qid must have one entry per row: shape {ids.shape} for {len(labels)} rows"
+            )
+        _, first, query = np.unique(ids, return_index=True, return_inverse=True)
+        rows = np.argsort(first[query], kind="stable")  # queries in the order they first appear
+        if (rows[1:] < rows[:-1]).any():
+            checked, labels, ids = checked[rows], labels[rows], ids[rows]
+        return Sample(checked, Queries(labels, qid=ids), rows)
+
+    def _documents(self, X: ArrayLike) -> Floats:
+        """Documents to score: (n, d) float64 with the features of the training data."""
+        check_is_fitted(self)
+        found: NDArray[Any] = validate_data(self, X, reset=False, dtype=np.float64, order="C")
+        return found
+
+
+class LinearRanker(Ranker):
+    """A ranker whose score is linear in the features: ``X @ coef_``.
+
+    Attributes
+    ----------
+    coef_ : (d,) float64
+    """
+
+    coef_: Floats
+
+    def predict(self, X: ArrayLike) -> Floats:
+        """Score documents; a higher score ranks higher.
+
+        Parameters
+        ----------
+        X : (n, d) array_like
+
+        Returns
+        -------
+        (n,) float64
+        """
+        return np.asarray(self._documents(X) @ self.coef_)
