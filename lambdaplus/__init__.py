@@ -7,7 +7,14 @@ Examples
 lambda_objective('map@10', sigma=1, normalize=True, damping=None)
 """
 
-from lambdaplus.evaluation import EvalMetric, Evaluation, eval_metric, evaluate
+from lambdaplus.evaluation import (
+    EvalMetric,
+    Evaluation,
+    compare_runs,
+    eval_metric,
+    evaluate,
+    explain,
+)
 from lambdaplus.metrics import metric_names, parse_metric
 from lambdaplus.objectives import LambdaObjective, gradients, lambda_objective
 
@@ -29,6 +36,7 @@ __all__ = [
     "EvalMetric",
     "Evaluation",
     "LambdaObjective",
+    "compare_runs",
     "eval_auc",
     "eval_map",
     "eval_mauc",
@@ -36,6 +44,7 @@ __all__ = [
     "eval_mrr",
     "eval_ndcg",
     "evaluate",
+    "explain",
     "gradients",
     "lambda_auc",
     "lambda_map",

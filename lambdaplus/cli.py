@@ -163,8 +163,9 @@ def metrics() -> None:
         table.add_column(heading)
     for declared in CATALOGUE:
         options = [f"{p.name}={p.default}: {p.help}" for p in declared.parameters]
-        name = declared.name + ("[@k]" if declared.has_cutoff else "")
-        table.add_row(name.replace("[", r"\["), declared.title, "\n".join(options), declared.source)
+        table.add_row(
+            str(declared).replace("[", r"\["), declared.title, "\n".join(options), declared.source
+        )
     Console().print(table)
 
 

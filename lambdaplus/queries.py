@@ -70,6 +70,9 @@ class Queries:
         Query of each row; the rows of a query must be adjacent.
     weight : (n,) array_like, optional
         Row weights.  Without queries they are multiplicities: a row of weight k stands for k rows.
+    returned : (n_queries,) array_like of int, optional
+        Documents of each query that a system ranked.  Those beyond, by score, are judged but were
+        not found: they count among the relevant documents and stand at no rank.
 
     Raises
     ------
@@ -85,6 +88,7 @@ class Queries:
         group: ArrayLike | None = None,
         qid: ArrayLike | None = None,
         weight: ArrayLike | None = None,
+        returned: ArrayLike | None = None,
     ) -> None:
         self.labels: Floats = _vector(labels, "labels")
         if self.labels.size == 0:
@@ -94,6 +98,7 @@ class Queries:
         self.grouped: bool = group is not None or qid is not None
         self.boundaries: Ints = _boundaries(self.labels.size, group, qid)
         self.weights: Floats | None = None if weight is None else _weights(weight, self.labels.size)
+        self.returned: Ints | None = None if returned is None else _returned(returned, self)
         self.facts: dict[Hashable, Any] = {}  # what upper floors derive once per data set
 
     @property
@@ -140,6 +145,15 @@ class Queries:
             one = Queries(self.labels, group=[self.n_documents], weight=self.weights)
             self.facts["one query"] = one
         found: Queries = self.facts["one query"]
+        return found
+
+    def ungrouped(self) -> Queries:
+        """The same rows without queries; weights then are multiplicities."""
+        if not self.grouped:
+            return self
+        if "ungrouped" not in self.facts:
+            self.facts["ungrouped"] = Queries(self.labels, weight=self.weights)
+        found: Queries = self.facts["ungrouped"]
         return found
 
     def strata(self, relevant: float | None = None) -> Strata:
@@ -242,6 +256,13 @@ def _boundaries(n: int, group: ArrayLike | None, qid: ArrayLike | None) -> Ints:
 def _first_repeated(ids: NDArray[Any]) -> int:
     _, first = np.unique(ids, return_index=True)
     return int(np.setdiff1d(np.arange(ids.size), first)[0])
+
+
+def _returned(returned: ArrayLike, queries: Queries) -> Ints:
+    found = np.asarray(returned, dtype=np.int64)
+    if found.shape != (queries.n_queries,) or (found < 0).any() or (found > queries.sizes).any():
+        raise ValueError("returned must hold, for each query, 0 to as many documents as it has")
+    return found
 
 
 def _weights(weight: ArrayLike, n: int) -> Floats:

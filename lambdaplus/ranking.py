@@ -64,6 +64,23 @@ def rank(queries: Queries, scores: ArrayLike) -> Ranking:
     return Ranking(place, score)
 
 
+def split_ties(queries: Queries, ranking: Ranking, key: Floats) -> Ranking:
+    """The ranking with tied documents in ascending order of a key, and no ties left.
+
+    Parameters
+    ----------
+    queries : Queries
+    ranking : Ranking
+    key : (n,) float64
+        By document, in the order of `Queries.base`.
+    """
+    starts = np.ones(ranking.score.size, dtype=bool)
+    starts[1:] = ranking.score[1:] != ranking.score[:-1]
+    starts[queries.boundaries[:-1]] = True
+    order = np.lexsort((key[ranking.place], np.cumsum(starts)))
+    return Ranking(ranking.place[order], -np.arange(ranking.score.size, dtype=np.float64))
+
+
 @numba.njit(cache=True, nogil=True)
 def _rank(
     first: int,

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lambdaplus.metrics import CATALOGUE, Declaration, Parameter, RankingMetric
+from lambdaplus.metrics import CATALOGUE, Declaration, RankingMetric
 
 Floats = NDArray[np.float64]
 Labels = Sequence[float]
@@ -52,13 +52,19 @@ def share_in_order(ranked: Sequence[bool]) -> float:
     return in_order / pairs if pairs else NAN
 
 
-def auc(ranked: Labels, data: Labels, k: int | None, relevant: float) -> float:
+def auc(ranked: Labels, data: Labels, k: int | None, relevant: float, over: str) -> float:
     """Wilcoxon-Mann-Whitney: share of the (relevant, other) pairs in order."""
     return share_in_order([label >= relevant for label in ranked])
 
 
 def mauc(
-    ranked: Labels, data: Labels, k: int | None, relevant: float, classes: str, share: str
+    ranked: Labels,
+    data: Labels,
+    k: int | None,
+    relevant: float,
+    classes: str,
+    share: str,
+    over: str,
 ) -> float:
     """Welleck 2016, eq. 5: the mean of each class's AUC against the rest, by class share."""
     total = weights = 0.0
@@ -72,6 +78,17 @@ def mauc(
     return total / weights if weights else NAN
 
 
+def class_auc(ranked: Labels, data: Labels, k: int | None, label: float, over: str) -> float:
+    """AUC of one class against all others."""
+    return share_in_order([found == label for found in ranked])
+
+
+def concordance(ranked: Labels, data: Labels, k: int | None) -> float:
+    """Share of the pairs of different labels that are in order."""
+    pairs = [(a, b) for a, b in itertools.combinations(ranked, 2) if a != b]
+    return sum(a > b for a, b in pairs) / len(pairs) if pairs else NAN
+
+
 def hand_till(ranked: Labels, data: Labels, k: int | None) -> float:
     """Hand & Till 2001: the mean, over pairs of classes, of the AUC of one against the other."""
     of_pairs = [
@@ -81,15 +98,19 @@ def hand_till(ranked: Labels, data: Labels, k: int | None) -> float:
     return sum(of_pairs) / len(of_pairs) if of_pairs else NAN
 
 
-def average_precision(ranked: Labels, data: Labels, k: int | None, relevant: float) -> float:
-    """Mean of the precision at each relevant document; at k, divided by min(R, k)."""
+def average_precision(
+    ranked: Labels, data: Labels, k: int | None, relevant: float, divisor: str
+) -> float:
+    """Mean of the precision at each relevant document; at k, divided by min(R, k), or by R."""
     k = len(ranked) if k is None else k
     hits, total = 0, 0.0
     for rank, label in enumerate(ranked[:k], 1):
         if label >= relevant:
             hits += 1
             total += hits / rank
-    reachable = min(k, sum(label >= relevant for label in ranked))
+    reachable = sum(label >= relevant for label in ranked)
+    if divisor == "reachable":
+        reachable = min(k, reachable)
     return total / reachable if reachable else NAN
 
 
@@ -101,15 +122,109 @@ def reciprocal_rank(ranked: Labels, data: Labels, k: int | None, relevant: float
     return NAN
 
 
-def dcg(ranked: Labels, k: int | None, gain: str) -> float:
+def discounted(ranked: Labels, k: int | None, gain: str, discount: str) -> float:
     gains = [label if gain == "linear" else 2.0**label - 1.0 for label in ranked[:k]]
-    return sum(g / math.log2(1 + rank) for rank, g in enumerate(gains, 1))
+    shift = 0 if discount == "letor" else 1
+    return sum(g / max(1.0, math.log2(shift + rank)) for rank, g in enumerate(gains, 1))
 
 
-def ndcg(ranked: Labels, data: Labels, k: int | None, gain: str) -> float:
+def dcg(ranked: Labels, data: Labels, k: int | None, gain: str, discount: str) -> float:
+    """Discounted cumulative gain."""
+    return discounted(ranked, k, gain, discount)
+
+
+def ndcg(
+    ranked: Labels, data: Labels, k: int | None, gain: str, discount: str, short: str
+) -> float:
     """Discounted cumulative gain over that of the best order."""
-    ideal = dcg(sorted(ranked, reverse=True), k, gain)
-    return dcg(ranked, k, gain) / ideal if ideal else NAN
+    ideal = discounted(sorted(ranked, reverse=True), k, gain, discount)
+    if ideal and short == "zero" and k is not None and len(ranked) < k:
+        return 0.0
+    return discounted(ranked, k, gain, discount) / ideal if ideal else NAN
+
+
+def expected_reciprocal_rank(ranked: Labels, data: Labels, k: int | None, top: float) -> float:
+    """Chapelle et al. 2009: the reader is satisfied by label l with chance (2^l - 1) / 2^top."""
+    reached, total = 1.0, 0.0
+    for rank, label in enumerate(ranked[:k], 1):
+        satisfied = (2.0**label - 1) / 2.0**top
+        total += reached * satisfied / rank
+        reached *= 1 - satisfied
+    return total
+
+
+def rank_biased_precision(
+    ranked: Labels, data: Labels, k: int | None, relevant: float, persistence: float
+) -> float:
+    """Share of relevant documents among those that a reader sees who goes on with a chance."""
+    return (1 - persistence) * sum(
+        persistence**above for above, label in enumerate(ranked[:k]) if label >= relevant
+    )
+
+
+def precision(ranked: Labels, data: Labels, k: int | None, relevant: float) -> float:
+    """Relevant documents among the first k, over k; without k, the share among all."""
+    k = len(ranked) if k is None else k
+    return sum(label >= relevant for label in ranked[:k]) / k
+
+
+def recall(ranked: Labels, data: Labels, k: int | None, relevant: float) -> float:
+    """Share of the relevant documents that are among the first k."""
+    hits = [label >= relevant for label in ranked]
+    return sum(hits[:k]) / sum(hits) if any(hits) else NAN
+
+
+def r_precision(ranked: Labels, data: Labels, k: int | None, relevant: float) -> float:
+    """Precision at the number of relevant documents."""
+    hits = [label >= relevant for label in ranked]
+    return sum(hits[: sum(hits)]) / sum(hits) if any(hits) else NAN
+
+
+def binary_preference(ranked: Labels, data: Labels, k: int | None, relevant: float) -> float:
+    """Elsas et al. 2008, sec. 3.1: of the first min(N, R) others, the share below, on average."""
+    good = [rank for rank, label in enumerate(ranked) if label >= relevant]
+    bad = [rank for rank, label in enumerate(ranked) if label < relevant]
+    if not good:
+        return NAN
+    first = bad[: min(len(bad), len(good))]
+    above = [sum(n < r for n in first) / max(1, len(first)) for r in good]
+    return sum(1 - share for share in above) / len(good)
+
+
+def tables(
+    ranked: Labels, k: int | None, relevant: float, classes: str
+) -> list[tuple[float, float]]:
+    """True and false positives of each counted class that ranks within k predict."""
+    predicted = sorted(ranked, reverse=True)
+    counted = [c for c in sorted(set(ranked)) if classes == "all" or c >= relevant]
+    found = []
+    for c in counted:
+        of_c = [y for y, guess in zip(ranked[:k], predicted[:k], strict=True) if guess == c]
+        found.append((float(of_c.count(c)), float(len(of_c) - of_c.count(c))))
+    return [(true, false) for true, false in found if true + false > 0]
+
+
+def micro_precision(
+    ranked: Labels, data: Labels, k: int | None, relevant: float, classes: str
+) -> float:
+    """Welleck 2016, eq. 1."""
+    found = tables(ranked, k, relevant, classes)
+    return sum(t for t, _ in found) / sum(t + f for t, f in found) if found else NAN
+
+
+def macro_precision(
+    ranked: Labels, data: Labels, k: int | None, relevant: float, classes: str
+) -> float:
+    """Welleck 2016, eq. 3."""
+    found = tables(ranked, k, relevant, classes)
+    return sum(t / (t + f) for t, f in found) / len(found) if found else NAN
+
+
+def printed_precision(ranked: Labels, data: Labels, k: int | None, relevant: float) -> float:
+    """Welleck 2016, eq. 2 as printed, its sum over the relevant classes of the data set."""
+    assert k is not None
+    counted = {label for label in data if label >= relevant}
+    return sum(ranked[:k].count(c) for c in counted) / (max(1, len(counted)) * k)
 
 
 TEXTBOOK: dict[str, Callable[..., float]] = {
@@ -119,17 +234,26 @@ TEXTBOOK: dict[str, Callable[..., float]] = {
     "map": average_precision,
     "mrr": reciprocal_rank,
     "ndcg": ndcg,
+    "class_auc": class_auc,
+    "concordance": concordance,
+    "dcg": dcg,
+    "err": expected_reciprocal_rank,
+    "rbp": rank_biased_precision,
+    "p": precision,
+    "recall": recall,
+    "rprec": r_precision,
+    "bpref": binary_preference,
+    "micro_precision": micro_precision,
+    "macro_precision": macro_precision,
+    "printed_precision": printed_precision,
 }
 
 
-# Two that the catalogue lacks, declared as a user would ---------------------------------------
+# One that the catalogue lacks, declared as a user would ---------------------------------------
 
 
 def cascade(ranked: Labels, data: Labels, k: int | None) -> float:
-    """As ERR (Chapelle et al. 2009): E[1 / rank of the stop], stopping at label l with chance l/4.
-
-    Label 4 is a sure stop and 0 none; in between is what no metric of the catalogue has.
-    """
+    """As ERR, stopping at label l with chance l/4: label 4 is a sure stop and 0 none."""
     reached, total = 1.0, 0.0
     for rank, label in enumerate(ranked[:k], 1):
         total += reached * label / 4 / rank
@@ -137,37 +261,22 @@ def cascade(ranked: Labels, data: Labels, k: int | None) -> float:
     return total if any(ranked) else NAN
 
 
-def precision(ranked: Labels, data: Labels, k: int | None, relevant: float) -> float:
-    """Share of relevant documents among the first k; without k, among all."""
-    k = len(ranked) if k is None else k
-    return sum(label >= relevant for label in ranked[:k]) / k
-
-
-TEXTBOOK |= {"cascade": cascade, "precision": precision}
+TEXTBOOK |= {"cascade": cascade}
 
 CASCADE = Declaration(
     name="cascade",
     title="Expected reciprocal rank of the stop",
     source="tests",
     binary=False,
-    discount=lambda rank: 1.0 / rank,
+    discount=lambda metric, rank: 1.0 / rank,
     gain=lambda facts: facts.label / 4,
     normalizer=lambda facts: (facts.sum(facts.label) > 0).astype(float),
     stop=lambda facts: facts.label / 4,
+    closed_ties=False,
 )
 
-PRECISION = Declaration(
-    name="precision",
-    title="Precision",
-    source="tests",
-    binary=True,
-    discount=np.ones_like,
-    gain=lambda facts: facts.relevant.astype(float),
-    normalizer=lambda facts: np.where(np.isinf(facts.at_most), facts.size, facts.at_most),
-    parameters=(Parameter("relevant", 1.0, "label from which a document is relevant"),),
-)
-
-DECLARED = (*CATALOGUE, CASCADE, PRECISION)
+DECLARED = (*CATALOGUE, CASCADE)
+OBJECTIVES = tuple(declaration for declaration in DECLARED if not declaration.no_objective)
 
 
 # What follows from a metric -------------------------------------------------------------------
@@ -226,9 +335,16 @@ def expected_value(
     metric: RankingMetric, labels: Labels, scores: Labels, data: Labels | None = None
 ) -> float:
     """Mean of the metric over all orders of tied documents."""
-    measure, data = textbook(metric), labels if data is None else data
-    found = [measure(ranked, data) for ranked in tied_orders(labels, scores)]
+    found = tied_values(metric, labels, scores, data)
     return sum(found) / len(found)
+
+
+def tied_values(
+    metric: RankingMetric, labels: Labels, scores: Labels, data: Labels | None = None
+) -> list[float]:
+    """The metric in each order that the ties allow."""
+    measure, data = textbook(metric), labels if data is None else data
+    return [measure(ranked, data) for ranked in tied_orders(labels, scores)]
 
 
 def lambda_gradients(
@@ -277,6 +393,7 @@ def lambda_gradients(
 # What to try ----------------------------------------------------------------------------------
 
 GRADES = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0)
+TRIED = {"over": ("query",), "top": (4.0, 5.0), "persistence": (0.8, 0.5)}  # options' values
 TIED_SCORES = (-1.5, -0.0, 0.0, 0.25, 2.0)
 
 
@@ -290,13 +407,31 @@ def label_lists(most: int, least: int = 1) -> st.SearchStrategy[list[float]]:
 
 @st.composite
 def metrics(draw: st.DrawFn, declaration: Declaration) -> RankingMetric:
-    """A declared metric with any of its options, and any small cutoff if it takes one."""
+    """A declared metric with any of its options, and any small cutoff if it takes one.
+
+    Each query is a ranking of its own: what a metric over the data set is has a test of its own.
+    """
     options = {
-        known.name: draw(st.sampled_from(known.choices or (known.default, 0.5, 2.0)))
+        known.name: draw(st.sampled_from(TRIED.get(known.name, known.choices or (1.0, 0.5, 2.0))))
         for known in declaration.parameters
     }
-    cutoffs = st.none() | st.integers(1, 14)
-    return declaration(draw(cutoffs) if declaration.has_cutoff else None, **options)
+    return declaration(draw(cutoffs(declaration, st.integers(1, 14))), **options)
+
+
+def cutoffs(
+    declaration: Declaration, whole_numbers: st.SearchStrategy[int]
+) -> st.SearchStrategy[int | None]:
+    """Cutoffs that a metric takes, among these and none."""
+    return {
+        "no": st.none(),
+        "optional": st.none() | whole_numbers,
+        "required": whole_numbers,
+    }[declaration.cutoff]
+
+
+def plain(declaration: Declaration) -> RankingMetric:
+    """The metric with nothing chosen but a cutoff that it needs."""
+    return declaration(5 if declaration.cutoff == "required" else None)
 
 
 @st.composite

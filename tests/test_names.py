@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
 import pytest
-from brute_force import DECLARED, PRECISION, examples
+from brute_force import CASCADE, cutoffs, examples, plain
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lambdaplus.metrics import (
     CATALOGUE,
     Declaration,
+    Parameter,
     RankingMetric,
     metric_names,
     parse_metric,
 )
 
 each_declared = pytest.mark.parametrize("declaration", CATALOGUE, ids=lambda d: d.name)
-OPTIONS = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**53), 2**53)
+ANY_NUMBER = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**53), 2**53)
 CUTOFFS = st.integers(1, 10**6)
+
+
+def numbers(known: Parameter) -> Any:
+    low, high = known.limits
+    if math.isinf(low):
+        return ANY_NUMBER
+    return st.floats(low, high, exclude_min=True, exclude_max=True)
 
 
 def choices(draw: Any, declaration: Declaration) -> dict[str, Any]:
     """Some of a metric's options, with any value that they may have."""
     return {
-        known.name: draw(st.sampled_from(known.choices) if known.choices else OPTIONS)
+        known.name: draw(st.sampled_from(known.choices) if known.choices else numbers(known))
         for known in declaration.parameters
         if draw(st.booleans())
     }
@@ -37,7 +46,7 @@ def choices(draw: Any, declaration: Declaration) -> dict[str, Any]:
 @examples(100)
 def test_what_prints_parses_back(declaration, data) -> None:
     options = choices(data.draw, declaration)
-    cutoff = data.draw(st.none() | CUTOFFS) if declaration.has_cutoff else None
+    cutoff = data.draw(cutoffs(declaration, CUTOFFS))
     metric = declaration(cutoff, **options)
     again = parse_metric(str(metric))
     assert again == metric
@@ -52,7 +61,8 @@ def test_what_prints_parses_back(declaration, data) -> None:
 @examples(40)
 def test_other_metrics_have_other_names(declaration, data) -> None:
     """Evaluations are kept by name, so that two metrics may not share one."""
-    one, other = (declaration(**choices(data.draw, declaration)) for _ in range(2))
+    k = plain(declaration).cutoff
+    one, other = (declaration(k, **choices(data.draw, declaration)) for _ in range(2))
     assert (str(one) == str(other)) == (one == other)
 
 
@@ -61,7 +71,7 @@ def test_other_metrics_have_other_names(declaration, data) -> None:
 @examples(50)
 def test_spelling_does_not_matter(declaration, data) -> None:
     options = choices(data.draw, declaration)
-    cutoff = data.draw(CUTOFFS) if declaration.has_cutoff else None
+    cutoff = data.draw(cutoffs(declaration, CUTOFFS))
     name = data.draw(st.sampled_from([declaration.name, *declaration.aliases]))
     if data.draw(st.booleans()):
         name = name.upper()
@@ -77,9 +87,10 @@ def test_spelling_does_not_matter(declaration, data) -> None:
 @each_declared
 def test_a_default_that_is_spelled_out_does_not_show(declaration) -> None:
     defaults = {known.name: known.default for known in declaration.parameters}
-    assert declaration(**defaults) == declaration()
-    assert str(declaration(**defaults)) == declaration.name
-    assert {name: declaration()[name] for name in defaults} == defaults
+    metric = plain(declaration)
+    assert declaration(metric.cutoff, **defaults) == metric
+    assert str(declaration(metric.cutoff, **defaults)).partition("@")[0] == declaration.name
+    assert {name: metric[name] for name in defaults} == defaults
 
 
 def test_examples() -> None:
@@ -91,26 +102,27 @@ def test_examples() -> None:
     assert parse_metric(parse_metric("map(relevant=2)@5"), relevant=3) == parse_metric(
         "map@5", relevant=3
     )
-    assert metric_names() == ["auc", "mauc", "hand_till", "map", "mrr", "ndcg"]
+    assert metric_names()[:4] == ["auc", "mauc", "class_auc", "hand_till"]
+    assert parse_metric("precision@3") == parse_metric("p@3")
+    assert parse_metric("rankeff") == parse_metric("auc")
 
 
 def test_no_two_metrics_answer_to_one_name() -> None:
     spellings = [name for d in CATALOGUE for name in (d.name, *d.aliases)]
     assert len(spellings) == len(set(spellings))
     for name in spellings:
-        assert name in (
-            parse_metric(name).declaration.name,
-            *parse_metric(name).declaration.aliases,
-        )
+        found = next(d for d in CATALOGUE if name in (d.name, *d.aliases))
+        k = plain(found).cutoff
+        assert parse_metric(f"{name}@{k}" if k else name) == plain(found)
 
 
 def test_a_metric_of_ones_own_needs_no_name() -> None:
-    assert PRECISION not in CATALOGUE
-    assert parse_metric(PRECISION) == PRECISION()
-    assert parse_metric(PRECISION(5), relevant=2) == PRECISION(5, relevant=2)
-    assert isinstance(parse_metric(PRECISION), RankingMetric)
-    with pytest.raises(ValueError, match="unknown metric 'precision'"):
-        parse_metric("precision")
+    assert CASCADE not in CATALOGUE
+    assert parse_metric(CASCADE) == CASCADE()
+    assert parse_metric(CASCADE(5)) == CASCADE(5)
+    assert isinstance(parse_metric(CASCADE), RankingMetric)
+    with pytest.raises(ValueError, match="unknown metric 'cascade'"):
+        parse_metric("cascade")
 
 
 @pytest.mark.parametrize("name", ["ndgc", "precission", "m", "auc_", "map@5_", "average precision"])
@@ -161,9 +173,14 @@ def test_what_is_no_name_at_all_is_quoted_back(text: str) -> None:
         ("map(relevant=nan)", "relevant='nan' is not a finite number"),
         ("map(relevant=inf)", "relevant='inf' is not a finite number"),
         ("map(relevant=)", "relevant='' is not a finite number"),
-        ("map(gain=linear)", "map has no option 'gain'; it has: relevant"),
+        ("map(gain=linear)", "map has no option 'gain'; it has: relevant, divisor"),
         ("hand_till(relevant=2)", "hand_till has no option 'relevant'; it has: none"),
-        ("mauc(x=1)", "mauc has no option 'x'; it has: relevant, classes, share"),
+        ("mauc(x=1)", "mauc has no option 'x'; it has: relevant, classes, share, over"),
+        ("p", "p needs a cutoff, such as p@10"),
+        ("recall(relevant=2)", "recall needs a cutoff, such as recall@10"),
+        ("rprec@5", "rprec takes no cutoff, got @5"),
+        ("rbp(persistence=1)", "persistence='1' is not between 0 and 1"),
+        ("err(top=-1)@5", "top='-1' is not between 0 and 900"),
         ("map(relevant)", "in 'map(relevant)': 'relevant' is not of the form option=value"),
     ],
 )
@@ -175,12 +192,12 @@ def test_bad_cutoffs_and_options_say_what_is_allowed(text: str, message: str) ->
 @pytest.mark.parametrize("cutoff", [0, -1, 2.5, float("nan"), float("inf")])
 def test_bad_cutoffs_that_are_numbers(cutoff: Any) -> None:
     with pytest.raises(ValueError, match=f"a cutoff is a whole number, at least 1, got @{cutoff}"):
-        DECLARED[-1](cutoff)
+        CASCADE(cutoff)
 
 
 def test_a_cutoff_may_be_a_whole_float() -> None:
-    assert PRECISION(5.0) == PRECISION(5)
-    assert type(PRECISION(5.0).cutoff) is int
+    assert CASCADE(5.0) == CASCADE(5)
+    assert type(CASCADE(5.0).cutoff) is int
 
 
 @pytest.mark.parametrize("value", [None, "x", float("nan"), float("inf"), [1]])

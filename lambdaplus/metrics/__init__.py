@@ -3,8 +3,8 @@
 Examples
 --------
 >>> from lambdaplus.metrics import metric_names, parse_metric
->>> metric_names()
-['auc', 'mauc', 'hand_till', 'map', 'mrr', 'ndcg']
+>>> metric_names()[:6]
+['auc', 'mauc', 'class_auc', 'hand_till', 'concordance', 'map']
 >>> parse_metric("ndcg@10").declaration.title
 'Normalised discounted cumulative gain'
 """

@@ -6,132 +6,35 @@ its row in the tables and its place in the tests follow.
 
 from __future__ import annotations
 
-import numpy as np
-
-from lambdaplus.metrics.declaration import Above, Declaration, Facts, Parameter
-from lambdaplus.queries import Floats
+from lambdaplus.metrics import rules
+from lambdaplus.metrics.declaration import Above, Declaration, Parameter
 
 RELEVANT = Parameter("relevant", 1.0, "label from which a document counts as relevant")
 GAIN = Parameter(
     "gain", "exp2", "gain of label l: exp2 is 2^l - 1, linear is l", ("exp2", "linear")
 )
-
-# Discounts -------------------------------------------------------------------------------------
-
-
-def logarithmic(rank: Floats) -> Floats:
-    return 1.0 / np.log2(1.0 + rank)
-
-
-def reciprocal(rank: Floats) -> Floats:
-    return 1.0 / rank
-
-
-def falling(rank: Floats) -> Floats:
-    """Minus the rank: sums of it count pairs in order (Wilcoxon's rank sum)."""
-    return -rank
-
-
-def constant(rank: Floats) -> Floats:
-    return np.ones_like(rank)
-
-
-# Gains, normalizers, offsets -------------------------------------------------------------------
-
-
-def relevance(facts: Facts) -> Floats:
-    return facts.relevant.astype(np.float64)
-
-
-def label_gain(facts: Facts) -> Floats:
-    top = facts.label.max()
-    if facts.label.min() < 0:
-        raise ValueError(
-            f"{facts.metric} needs labels >= 0, since a gain must not be negative; "
-            f"the lowest label is {facts.label.min():g}"
-        )
-    if facts.metric["gain"] == "linear":
-        return facts.label
-    if top > 900:  # 2^1024 overflows, and sums of gains need some room
-        raise ValueError(
-            f"{facts.metric}: the gain 2^{top:g} - 1 does not fit a float64; use gain='linear' "
-            "or smaller labels"
-        )
-    return np.exp2(facts.label) - 1.0
-
-
-def ideal_gain(facts: Facts) -> Floats:
-    return facts.ideal(label_gain(facts))
-
-
-def reachable_hits(facts: Facts) -> Floats:
-    return np.minimum(facts.n_relevant, facts.at_most)
-
-
-def any_relevant(facts: Facts) -> Floats:
-    return np.minimum(facts.n_relevant, 1.0)
-
-
-def both_classes(facts: Facts) -> Floats:
-    return facts.n_relevant * (facts.size - facts.n_relevant)
-
-
-def rank_sum_offset(facts: Facts) -> Floats:
-    """What P relevant documents' ranks are short of when nothing is out of order."""
-    return facts.n_relevant * (2 * facts.size - facts.n_relevant + 1) / 2
-
-
-def class_share(facts: Facts) -> Floats:
-    """p(c) of Welleck's eq. (5), 0 for classes that are not counted or have no counterpart."""
-    counted = facts.relevant if facts.metric["classes"] == "relevant" else facts.relevant | True
-    share = np.where(counted, facts.count, 0.0)
-    if facts.metric["share"] == "dataset":
-        labels, index = np.unique(facts.label, return_inverse=True)
-        in_all = np.bincount(index, weights=share, minlength=labels.size)[index]
-        share = np.where(counted, in_all, 0.0)
-    return np.where(facts.spread(facts.size) > facts.count, share, 0.0)
-
-
-def class_reference_gain(facts: Facts) -> Floats:
-    others = np.maximum(facts.spread(facts.size) - facts.count, 1.0)  # 0 only where the share is
-    return class_share(facts) / (facts.count * others)
-
-
-def total_share(facts: Facts) -> Floats:
-    return facts.sum(class_share(facts))
-
-
-def class_reference_offset(facts: Facts) -> Floats:
-    size = facts.spread(facts.size)
-    return facts.sum(class_reference_gain(facts) * facts.count * (2 * size - facts.count + 1) / 2)
-
-
-def nothing(facts: Facts) -> Floats:
-    return np.zeros_like(facts.label)
-
-
-def one_over_count(facts: Facts) -> Floats:
-    return 1.0 / facts.count
-
-
-def class_pairs(facts: Facts) -> Floats:
-    classes = np.diff(facts.strata.first).astype(np.float64)
-    return classes * (classes - 1) / 2
-
-
-# Declarations ----------------------------------------------------------------------------------
+DISCOUNT = Parameter(
+    "discount",
+    "log2",
+    "discount at rank r: log2 is 1 / log2(1 + r); letor is 1, 1, 1 / log2 3, 1 / log2 4, ...",
+    ("log2", "letor"),
+)
+OVER = Parameter(
+    "over", "query", "what is one ranking: each query, or the whole data set", ("query", "dataset")
+)
 
 AUC = Declaration(
     name="auc",
+    aliases=("rankeff",),
     title="Area under the ROC curve",
-    source="Welleck 2016, eqs. 9-10; swap delta: theorem 4.1",
+    source="Welleck 2016, eqs. 9-10, theorem 4.1; as RankEff: Elsas et al. 2008, sec. 3.1",
     binary=True,
-    discount=falling,
-    gain=relevance,
-    normalizer=both_classes,
-    offset=rank_sum_offset,
-    has_cutoff=False,
-    parameters=(RELEVANT,),
+    discount=rules.falling,
+    gain=rules.relevance,
+    normalizer=rules.both_classes,
+    offset=rules.rank_sum_offset,
+    cutoff="no",
+    parameters=(RELEVANT, OVER),
     pooled="middle",
 )
 
@@ -140,17 +43,34 @@ MAUC = Declaration(
     title="Multi-class AUC: class-reference AUCs weighted by class share",
     source="Welleck 2016, eq. 5 (our reading: relevant classes, the query's own shares)",
     binary=False,
-    discount=falling,
-    gain=class_reference_gain,
-    normalizer=total_share,
-    offset=class_reference_offset,
-    has_cutoff=False,
+    discount=rules.falling,
+    gain=rules.class_reference_gain,
+    normalizer=rules.total_share,
+    offset=rules.class_reference_offset,
+    cutoff="no",
     parameters=(
         RELEVANT,
         Parameter("classes", "relevant", "classes that are averaged", ("relevant", "all")),
         Parameter("share", "query", "where class shares are counted", ("query", "dataset")),
+        OVER,
     ),
     follows_label_order=False,  # putting the rarer of two grades above can lower it
+)
+
+CLASS_AUC = Declaration(
+    name="class_auc",
+    title="Class-reference AUC: one class against all others",
+    source="Welleck 2016, sec. 3.1.4 and table 3",
+    binary=False,
+    discount=rules.falling,
+    gain=rules.one_class,
+    normalizer=rules.class_and_rest,
+    offset=rules.class_rank_sum_offset,
+    cutoff="no",
+    parameters=(Parameter("label", 1.0, "label of the class"), OVER),
+    follows_label_order=False,
+    no_objective="it rewards a class for standing above higher ones; optimise mauc, or auc with "
+    "relevant=",
 )
 
 HAND_TILL = Declaration(
@@ -158,25 +78,46 @@ HAND_TILL = Declaration(
     title="Multi-class AUC: mean over the pairs of classes",
     source="Hand & Till 2001, with one score for all classes",
     binary=False,
-    discount=constant,
-    gain=nothing,
-    normalizer=class_pairs,
-    above=Above("lower", row=one_over_count, column=one_over_count),
-    has_cutoff=False,
+    discount=rules.constant,
+    gain=rules.nothing,
+    normalizer=rules.class_pairs,
+    above=Above("lower", row=rules.one_over_count, column=rules.one_over_count),
+    cutoff="no",
     signed_deltas=True,  # a swap also moves both documents past the other classes between them
+)
+
+CONCORDANCE = Declaration(
+    name="concordance",
+    aliases=("cindex",),
+    title="Graded concordance: share of the pairs of different labels that are in order",
+    source="Harrell's c; for two classes it is AUC",
+    binary=False,
+    discount=rules.constant,
+    gain=rules.nothing,
+    normalizer=rules.unequal_pairs,
+    above=Above("lower", row=rules.each_one, column=rules.each_one),
+    cutoff="no",
 )
 
 MAP = Declaration(
     name="map",
     aliases=("ap",),
     title="Mean average precision",
-    source="Yue et al. 2007, sec. 2.1; map@k divides by min(R, k)",
+    source="Yue et al. 2007, sec. 2.1",
     binary=True,
-    discount=reciprocal,
-    gain=relevance,
-    normalizer=reachable_hits,
-    above=Above("any", row=relevance, column=relevance),
-    parameters=(RELEVANT,),
+    discount=rules.reciprocal,
+    gain=rules.relevance,
+    normalizer=rules.reachable_or_all_hits,
+    above=Above("any", row=rules.relevance, column=rules.relevance),
+    parameters=(
+        RELEVANT,
+        Parameter(
+            "divisor",
+            "reachable",
+            "map@k divides by min(R, k), the reachable hits, or by R, the relevant documents",
+            ("reachable", "relevant"),
+        ),
+    ),
     pooled="last",
 )
 
@@ -186,10 +127,10 @@ MRR = Declaration(
     title="Mean reciprocal rank of the first relevant document",
     source="Chakrabarti et al. 2008, sec. 2.2",
     binary=True,
-    discount=reciprocal,
-    gain=relevance,
-    normalizer=any_relevant,
-    stop=relevance,
+    discount=rules.reciprocal,
+    gain=rules.relevance,
+    normalizer=rules.any_relevant,
+    stop=rules.relevance,
     parameters=(RELEVANT,),
 )
 
@@ -198,11 +139,184 @@ NDCG = Declaration(
     title="Normalised discounted cumulative gain",
     source="Jarvelin & Kekalainen 2002; gain 2^l - 1 and discount log2(1 + rank): Burges 2005",
     binary=False,
-    discount=logarithmic,
-    gain=label_gain,
-    normalizer=ideal_gain,
-    parameters=(GAIN,),
+    discount=rules.logarithmic,
+    gain=rules.label_gain_of_long_queries,
+    normalizer=rules.ideal_gain,
+    parameters=(
+        GAIN,
+        DISCOUNT,
+        Parameter(
+            "short",
+            "value",
+            "ndcg@k of a query with fewer than k documents: its value, or zero as in LETOR 4",
+            ("value", "zero"),
+        ),
+    ),
     damping=0.01,
 )
 
-CATALOGUE: tuple[Declaration, ...] = (AUC, MAUC, HAND_TILL, MAP, MRR, NDCG)
+DCG = Declaration(
+    name="dcg",
+    title="Discounted cumulative gain",
+    source="Jarvelin & Kekalainen 2002; gain 2^l - 1 and discount log2(1 + rank): Burges 2005",
+    binary=False,
+    discount=rules.logarithmic,
+    gain=rules.label_gain,
+    normalizer=rules.one,
+    parameters=(GAIN, DISCOUNT),
+    damping=0.01,
+)
+
+ERR = Declaration(
+    name="err",
+    title="Expected reciprocal rank of the document that satisfies the reader",
+    source="Chapelle, Metzler, Zhang & Grinspan 2009, eqs. 4-5",
+    binary=False,
+    discount=rules.reciprocal,
+    gain=rules.chance_of_satisfaction,
+    normalizer=rules.one,
+    stop=rules.chance_of_satisfaction,
+    parameters=(
+        Parameter(
+            "top",
+            4.0,
+            "highest grade; label l satisfies with chance (2^l - 1) / 2^top",
+            limits=(0.0, 900.0),
+        ),
+    ),
+    closed_ties=False,
+)
+
+RBP = Declaration(
+    name="rbp",
+    title="Rank-biased precision",
+    source="Moffat & Zobel 2008",
+    binary=True,
+    discount=rules.geometric,
+    gain=rules.relevance,
+    normalizer=rules.one,
+    parameters=(
+        RELEVANT,
+        Parameter(
+            "persistence",
+            0.8,
+            "chance that the reader goes on to the next rank",
+            limits=(0.0, 1.0),
+        ),
+    ),
+)
+
+P = Declaration(
+    name="p",
+    aliases=("precision",),
+    title="Precision at k",
+    source="Elsas et al. 2008, table 6",
+    binary=True,
+    discount=rules.constant,
+    gain=rules.relevance,
+    normalizer=rules.cutoff,
+    cutoff="required",
+    parameters=(RELEVANT,),
+)
+
+RECALL = Declaration(
+    name="recall",
+    title="Recall at k",
+    source="share of the relevant documents that stand in the first k ranks",
+    binary=True,
+    discount=rules.constant,
+    gain=rules.relevance,
+    normalizer=rules.n_relevant,
+    cutoff="required",
+    parameters=(RELEVANT,),
+)
+
+R_PRECISION = Declaration(
+    name="rprec",
+    title="R-precision: precision at R, the number of relevant documents",
+    source="Elsas et al. 2008, table 6",
+    binary=True,
+    discount=rules.constant,
+    gain=rules.relevance,
+    normalizer=rules.n_relevant,
+    window=rules.first_r_ranks,
+    cutoff="no",
+    parameters=(RELEVANT,),
+)
+
+BPREF = Declaration(
+    name="bpref",
+    title="Binary preference: relevant documents above the first R others",
+    source="Buckley & Voorhees 2004; Elsas et al. 2008, sec. 3.1",
+    binary=True,
+    discount=rules.constant,
+    gain=rules.relevance,
+    normalizer=rules.n_relevant,
+    stop=rules.irrelevance,
+    patience=rules.smaller_class,
+    cutoff="no",
+    parameters=(RELEVANT,),
+    closed_ties=False,
+)
+
+CLASSES = Parameter("classes", "relevant", "classes that are counted", ("relevant", "all"))
+PREDICTED = "its classes are predicted by rank, and a swap towards label order may lower it"
+
+MICRO_PRECISION = Declaration(
+    name="micro_precision",
+    title="Precision of the classes that the ranks predict, pooled over classes",
+    source="Welleck 2016, eq. 1; a query's m_c documents of class c are predicted in label order",
+    binary=False,
+    discount=rules.constant,
+    gain=rules.counted_classes,
+    normalizer=rules.n_predicted,
+    window=rules.predicted_ranks,
+    parameters=(RELEVANT, CLASSES),
+    no_objective=PREDICTED,
+)
+
+MACRO_PRECISION = Declaration(
+    name="macro_precision",
+    title="Precision of the classes that the ranks predict, mean over classes",
+    source="Welleck 2016, eq. 3, over the classes predicted within the cutoff",
+    binary=False,
+    discount=rules.constant,
+    gain=rules.one_over_predicted,
+    normalizer=rules.n_classes_predicted,
+    window=rules.predicted_ranks,
+    parameters=(RELEVANT, CLASSES),
+    no_objective=PREDICTED,
+)
+
+PRINTED_PRECISION = Declaration(
+    name="printed_precision",
+    title="Relevant documents in the first k over k and the number of relevant classes",
+    source="Welleck 2016, eq. 2 as printed, over relevant classes; eq. 4 is its sum over queries",
+    binary=False,
+    discount=rules.constant,
+    gain=rules.one_over_classes,
+    normalizer=rules.cutoff,
+    cutoff="required",
+    parameters=(RELEVANT,),
+)
+
+CATALOGUE: tuple[Declaration, ...] = (
+    AUC,
+    MAUC,
+    CLASS_AUC,
+    HAND_TILL,
+    CONCORDANCE,
+    MAP,
+    MRR,
+    NDCG,
+    DCG,
+    ERR,
+    RBP,
+    P,
+    RECALL,
+    R_PRECISION,
+    BPREF,
+    MICRO_PRECISION,
+    MACRO_PRECISION,
+    PRINTED_PRECISION,
+)

@@ -5,10 +5,11 @@ Every metric of lambdaplus has the form
     M = 1/Z * ( offset + sum over ranks r of  d[r] * ( g[x_r] + sum_c A[x_r, c] * C_c(r) ) * h_r )
 
 where x_r is the class of the document at rank r, C_c(r) counts the class-c documents above it, and
-h_r is the product of 1 - stop[x_k] over the ranks k above r (1 where nothing stops).  A
-`Declaration` states d, g, A, stop, Z and offset once; values, swap deltas, lambda-gradients, names
-and help are derived from it.  A `RankingMetric` is a declaration with its cutoff and parameters
-chosen, such as ``ndcg@10``.
+h_r is the chance that the reader comes as far as r.  At a document of class c the reader stops
+with probability stop[c]; sure stops (stop = 1) are endured up to a patience: after S of them a
+share 1 - S / patience is left.  A `Declaration` states d, g, A, stop, Z and offset once; values,
+swap deltas, lambda-gradients, names and help are derived from it.  A `RankingMetric` is a
+declaration with its cutoff and parameters chosen, such as ``ndcg@10``.
 """
 
 from __future__ import annotations
@@ -26,12 +27,16 @@ from lambdaplus.queries import Floats, Queries, Strata, reaches
 
 @dataclass(frozen=True)
 class Parameter:
-    """An option of a metric: its name, default, meaning and, if it is a word, the words allowed."""
+    """An option of a metric: its name, default, meaning, and what is allowed.
+
+    That is one of ``choices`` for a word; a finite number, strictly between ``limits``, else.
+    """
 
     name: str
     default: str | float
     help: str
     choices: tuple[str, ...] = ()
+    limits: tuple[float, float] = (-np.inf, np.inf)
 
     def check(self, value: Any) -> str | float:
         """The value in its canonical type, or a ValueError that says what is allowed."""
@@ -46,6 +51,9 @@ class Parameter:
             number = np.nan
         if not np.isfinite(number):
             raise ValueError(f"{self.name}={value!r} is not a finite number")
+        low, high = self.limits
+        if not low < number < high:
+            raise ValueError(f"{self.name}={value!r} is not between {low:g} and {high:g}")
         return number
 
 
@@ -69,15 +77,20 @@ class Declaration:
     binary : bool
         Whether it knows only relevant and non-relevant documents (label >= ``relevant``).
     discount : callable
-        d as a function of float ranks counted from 1.
+        d as a function of the metric and of float ranks counted from 1.
     gain, normalizer : callable
         g per stratum and Z per query; a query with Z = 0 has no value (no relevant document, say).
     above : Above, optional
     stop : callable, optional
         Probability per stratum that the reader stops at such a document.
+    patience : callable, optional
+        Sure stops per query after which nobody reads on; 1 without it.
+    window : callable, optional
+        Ranks (first, last), counted from 1, within which a class has its gain, each per stratum;
+        outside it has none.
     offset : callable, optional
         Per query, divided by Z like the rest.
-    has_cutoff : bool
+    cutoff : {"optional", "required", "no"}
         Whether ``name@k`` sets d to 0 beyond rank k.
     parameters : tuple of Parameter
     pooled : {"middle", "last"}, optional
@@ -88,6 +101,11 @@ class Declaration:
     signed_deltas : bool
         Whether the sign of a swap delta depends on more than the two labels, and not on the ranks
         alone.  Its size is then no difference of potentials: an objective visits every pair.
+    closed_ties : bool
+        Whether the mean over the orders of tied documents has a closed form; ties count in their
+        worst order where it has none.
+    no_objective : str
+        Why it can't be an objective; empty if it can.
     damping : float, optional
         What an objective divides score distances by unless told otherwise.
     """
@@ -96,23 +114,31 @@ class Declaration:
     title: str
     source: str
     binary: bool
-    discount: Callable[[Floats], Floats]
+    discount: Callable[[RankingMetric, Floats], Floats]
     gain: Callable[[Facts], Floats]
     normalizer: Callable[[Facts], Floats]
     above: Above | None = None
     stop: Callable[[Facts], Floats] | None = None
+    patience: Callable[[Facts], Floats] | None = None
+    window: Callable[[Facts], tuple[Floats, Floats]] | None = None
     offset: Callable[[Facts], Floats] | None = None
-    has_cutoff: bool = True
+    cutoff: Literal["optional", "required", "no"] = "optional"
     parameters: tuple[Parameter, ...] = ()
     aliases: tuple[str, ...] = ()
     pooled: Literal["middle", "last"] | None = None
     follows_label_order: bool = True
     signed_deltas: bool = False
+    closed_ties: bool = True
+    no_objective: str = ""
     damping: float | None = None
 
     def __post_init__(self) -> None:
-        if self.above is not None and self.stop is not None:
-            raise ValueError(f"{self.name}: above and stop together are not supported")
+        if sum(part is not None for part in (self.above, self.stop, self.window)) > 1:
+            raise ValueError(f"{self.name}: of above, stop and window only one is supported")
+
+    def __str__(self) -> str:
+        """How it is written: ``ndcg[@k]``, ``p@k``, ``auc``."""
+        return self.name + {"optional": "[@k]", "required": "@k", "no": ""}[self.cutoff]
 
     def __call__(self, cutoff: int | None = None, **parameters: Any) -> RankingMetric:
         """The metric with this cutoff and these parameters."""
@@ -121,8 +147,10 @@ class Declaration:
             if name not in known:
                 options = ", ".join(known) or "none"
                 raise ValueError(f"{self.name} has no option {name!r}; it has: {options}")
+        if cutoff is None and self.cutoff == "required":
+            raise ValueError(f"{self.name} needs a cutoff, such as {self.name}@10")
         if cutoff is not None:
-            if not self.has_cutoff:
+            if self.cutoff == "no":
                 raise ValueError(f"{self.name} takes no cutoff, got @{cutoff}")
             if not float(cutoff).is_integer() or cutoff < 1:
                 raise ValueError(f"a cutoff is a whole number, at least 1, got @{cutoff}")
@@ -174,9 +202,14 @@ class RankingMetric:
         """Threshold that makes labels binary; None for a graded metric."""
         return float(self["relevant"]) if self.declaration.binary else None
 
+    @property
+    def over_data_set(self) -> bool:
+        """Whether the whole data set is one ranking, its queries set aside."""
+        return ("over", "dataset") in self.changed
+
     def discounts(self, ranks: Floats) -> Floats:
         """Weight of each rank, counted from 1, with the cutoff applied: (n,) -> (n,)."""
-        found = np.asarray(self.declaration.discount(ranks), dtype=np.float64)
+        found = np.asarray(self.declaration.discount(self, ranks), dtype=np.float64)
         return found if self.cutoff is None else np.where(ranks <= self.cutoff, found, 0.0)
 
 
@@ -233,11 +266,16 @@ class Facts:
         """Repeat a value per query for each of its strata: (n_queries,) -> (s,)."""
         return per_query[self.strata.query]
 
+    @cached_property
+    def higher(self) -> Floats:
+        """Documents of the same query with a higher label, (s,)."""
+        upto = np.cumsum(self.count)
+        upto -= self.spread((upto - self.count)[self.strata.first[:-1]])
+        return self.spread(self.size) - upto
+
     def ideal(self, gain: Floats) -> Floats:
         """Discounted gain of the best order, highest labels first: (s,) -> (n_queries,)."""
         discounts = self.metric.discounts(np.arange(1.0, self.longest + 1))
         upto = np.concatenate([[0.0], np.cumsum(discounts)])
-        lower = np.cumsum(self.count)
-        lower -= self.spread((lower - self.count)[self.strata.first[:-1]])
-        above = (self.spread(self.size) - lower).astype(np.int64)
+        above = self.higher.astype(np.int64)
         return self.sum(gain * (upto[above + self.count.astype(np.int64)] - upto[above]))

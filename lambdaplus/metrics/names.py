@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from lambdaplus.metrics.catalogue import CATALOGUE
@@ -17,7 +18,12 @@ def metric_names() -> list[str]:
     return [declaration.name for declaration in CATALOGUE]
 
 
-def parse_metric(name: str | RankingMetric | Declaration, **options: Any) -> RankingMetric:
+def parse_metric(
+    name: str | RankingMetric | Declaration,
+    *,
+    defaults: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> RankingMetric:
     """Find a metric by name.
 
     Parameters
@@ -25,6 +31,8 @@ def parse_metric(name: str | RankingMetric | Declaration, **options: Any) -> Ran
     name : str, RankingMetric or Declaration
         A name with optional parameters and cutoff, such as ``"ndcg(gain=linear)@10"``; capitals
         do not matter.  A metric of your own is taken as it is.
+    defaults : dict, optional
+        Parameters for where neither the name nor the options choose one.
     **options
         More parameters of the metric, such as ``relevant=2``.
 
@@ -40,10 +48,11 @@ def parse_metric(name: str | RankingMetric | Declaration, **options: Any) -> Ran
     >>> str(parse_metric("ap@5", relevant=2))
     'map(relevant=2)@5'
     """
+    given = dict(defaults or {})
     if isinstance(name, Declaration):
-        return name(**options)
+        return name(**{**given, **options})
     if isinstance(name, RankingMetric):
-        return name.declaration(name.cutoff, **{**dict(name.changed), **options})
+        return name.declaration(name.cutoff, **{**given, **dict(name.changed), **options})
     found = _FORM.fullmatch(str(name).strip().lower())
     if found is None:
         raise ValueError(f"{name!r} is not a metric name such as 'ndcg@10' or 'map(relevant=2)'")
@@ -54,7 +63,7 @@ def parse_metric(name: str | RankingMetric | Declaration, **options: Any) -> Ran
         if not equals:
             raise ValueError(f"in {name!r}: {option.strip()!r} is not of the form option=value")
         chosen[key.strip()] = value.strip()
-    return declaration(_cutoff(found["cutoff"], str(name)), **{**chosen, **options})
+    return declaration(_cutoff(found["cutoff"], str(name)), **{**given, **chosen, **options})
 
 
 def _lookup(name: str) -> Declaration:

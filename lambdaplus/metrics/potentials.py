@@ -35,25 +35,46 @@ def coupling(relation: int, row: Any, column: Any, x: int, c: int) -> float:
 
 
 @numba.njit(cache=True, nogil=True)
+def reached(log_chance: float, sure: int, patience: float) -> float:
+    """h: the chance that the reader comes this far, past doubtful stops and past sure ones."""
+    left = min(1.0, max(0.0, 1.0 - sure / patience))
+    return left if left == 0.0 or log_chance == 0.0 else left * math.exp(log_chance)
+
+
+@numba.njit(cache=True, nogil=True)
 def potential(
-    code: Any, discount: Any, gain: Any, relation: int, row: Any, column: Any, stops: bool,
-    stop: Any, a: int, b: int, sign: float, own: float, copies: Any, out: Any,
+    code: Any, discount: Any, terms: Any, q: int, a: int, b: int, sign: float, own: float,
+    copies: Any, out: Any,
 ) -> None:  # fmt: skip
-    """Write ``sign * T_ab`` at every rank of one query into out.
+    """Write ``sign * T_ab`` at every rank of query q into out.
 
     Parameters
     ----------
     code : (n,) int
-        Class at each rank; gain, row, column and stop are indexed by class.
+        Class at each rank.
+    discount : (n,) float64
+        d at each rank.
+    terms : Terms
     own : float
         Factor of the part that a document contributes by itself; 1, but see
         `lambdaplus.objectives.pooled`.
     copies : (n,) float64 or empty
         Multiplicities; empty for ones.
     """
-    if stops:
-        _stopping_potential(code, discount, gain, stop, a, b, sign, out)
+    strata = slice(terms.first[q], terms.first[q + 1])
+    gain = terms.gain[strata]
+    if terms.stops:
+        _stopping_potential(code, discount, gain, terms.stop[strata], terms.patience[q],
+                            a, b, sign, out)  # fmt: skip
         return
+    if terms.windowed:
+        opens, closes = terms.opens[strata], terms.closes[strata]
+        for r in range(code.size):
+            of_a = gain[a] if opens[a] <= r < closes[a] else 0.0
+            of_b = gain[b] if opens[b] <= r < closes[b] else 0.0
+            out[r] = sign * discount[r] * (of_a - of_b)
+        return
+    relation, row, column = terms.relation, terms.row[strata], terms.column[strata]
     itself = own * (
         gain[a] - gain[b]
         + coupling(relation, row, column, a, b) - coupling(relation, row, column, a, a)
@@ -72,10 +93,11 @@ def potential(
 
 @numba.njit(cache=True, nogil=True)
 def _stopping_potential(
-    code: Any, discount: Any, gain: Any, stop: Any, a: int, b: int, sign: float, out: Any
-) -> None:
-    # The chance of reaching a rank is a product; sure stops are counted apart, so that one of
-    # them can be taken out of it again.
+    code: Any, discount: Any, gain: Any, stop: Any, patience: float, a: int, b: int, sign: float,
+    out: Any,
+) -> None:  # fmt: skip
+    # The chance of passing doubtful stops is a product; sure ones are counted apart, so that one
+    # of them can be taken out of it again.
     log_chance, sure = 0.0, 0
     log_change, sure_change = 0.0, 0
     for c, times in ((b, 1), (a, -1)):
@@ -86,8 +108,8 @@ def _stopping_potential(
     passed = 0.0
     for r in range(code.size):
         x = code[r]
-        reach = math.exp(log_chance) if sure <= 0 else 0.0
-        swapped = math.exp(log_chance + log_change) if sure + sure_change <= 0 else 0.0
+        reach = reached(log_chance, sure, patience)
+        swapped = reached(log_chance + log_change, sure + sure_change, patience)
         out[r] = sign * (discount[r] * (gain[a] * swapped - gain[b] * reach) + passed)
         passed += discount[r] * gain[x] * (swapped - reach)
         if stop[x] < 1.0:

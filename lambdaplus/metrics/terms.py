@@ -31,6 +31,12 @@ class Terms(NamedTuple):
         Which classes A couples: NO_RELATION, ANY or LOWER.
     stops : bool
         Whether stop is used.
+    patience : (n_queries,) float64
+        Sure stops after which nobody reads on.
+    windowed : bool
+        Whether a class has its gain within a window of ranks alone.
+    opens, closes : (s,) int64
+        That window: ranks from 0, the last one excluded.
     scale : (n_queries,) float64
         1/Z; 0 where the metric has no value.
     offset : (n_queries,) float64
@@ -45,17 +51,21 @@ class Terms(NamedTuple):
     stop: Floats
     relation: int
     stops: bool
+    patience: Floats
+    windowed: bool
+    opens: Ints
+    closes: Ints
     scale: Floats
     offset: Floats
 
     @property
     def gains_only(self) -> bool:
         """Whether the metric is a discounted sum of gains: one sweep then serves all classes."""
-        return self.relation == NO_RELATION and not self.stops
+        return self.relation == NO_RELATION and not self.stops and not self.windowed
 
 
 def scope(metric: RankingMetric, queries: Queries, one_group: bool = False) -> Queries:
-    """What the metric ranks: the queries, or all rows at once if it has that meaning.
+    """What the metric ranks: the queries, or all rows at once if it has or was given that meaning.
 
     Raises
     ------
@@ -63,6 +73,8 @@ def scope(metric: RankingMetric, queries: Queries, one_group: bool = False) -> Q
         If there are no queries and the metric needs them: a forgotten ``group=`` must not pass
         for one huge query unless ``one_group`` says so.
     """
+    if metric.over_data_set:
+        return queries.ungrouped() if metric.declaration.pooled else queries.as_one_query()
     if queries.grouped or metric.declaration.pooled is not None:
         return queries
     if one_group:
@@ -96,8 +108,9 @@ def _terms(metric: RankingMetric, queries: Queries) -> Terms:
     def per_stratum(rule: Any) -> Floats:
         return zeros if rule is None else np.ascontiguousarray(rule(facts), dtype=np.float64)
 
-    above = declaration.above
+    above, window, patience = declaration.above, declaration.window, declaration.patience
     offset = declaration.offset
+    opens, closes = (zeros, zeros) if window is None else window(facts)
     return Terms(
         first=facts.strata.first,
         code=facts.strata.code,
@@ -108,6 +121,10 @@ def _terms(metric: RankingMetric, queries: Queries) -> Terms:
         stop=per_stratum(declaration.stop),
         relation=NO_RELATION if above is None else _RELATIONS[above.relation],
         stops=declaration.stop is not None,
+        patience=np.ones(queries.n_queries) if patience is None else patience(facts),
+        windowed=window is not None,
+        opens=np.maximum(opens - 1, 0).astype(np.int64),
+        closes=closes.astype(np.int64),
         scale=np.divide(1.0, normalizer, out=np.zeros_like(normalizer), where=normalizer > 0),
         offset=np.zeros(queries.n_queries) if offset is None else offset(facts),
     )

@@ -54,6 +54,14 @@ def _is_number(value: object) -> bool:
     return isinstance(value, numbers.Real) and math.isfinite(value)
 
 
+def objective_metric(metric: str | RankingMetric | Declaration, **options: Any) -> RankingMetric:
+    """Parse the name of a metric that is to be optimised; a ValueError if it can't be."""
+    found = parse_metric(metric, **options)
+    if found.declaration.no_objective:
+        raise ValueError(f"{found} is no objective: {found.declaration.no_objective}")
+    return found
+
+
 def lambda_gradients(
     metric: RankingMetric,
     queries: Queries,
@@ -156,6 +164,6 @@ def gradients(
     [0.3655, -0.5, 0.1345]
     """
     shape = Shape(sigma, normalize, damping)
-    found = parse_metric(metric, **options)
+    found = objective_metric(metric, **options)
     queries = scope(found, Queries(labels, group=group, qid=qid, weight=weight), one_group)
     return lambda_gradients(found, queries, scores, shape, all_pairs=all_pairs)

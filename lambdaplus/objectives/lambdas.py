@@ -52,15 +52,13 @@ def lambda_queries(
         g[:] = 0.0
         h[:] = 0.0
         use = plain if score[0] == score[n - 1] else kernel
-        if terms.relation == NO_RELATION and not terms.stops:
+        if terms.relation == NO_RELATION and not terms.stops and not terms.windowed:
             # A discounted sum of gains: the discount is the potential, the gains the worth.
             discount = terms.discount[:n]
             total = _one_list(score, code, discount, discount, terms.gain[strata], use, all_pairs,
                               counts, gaps, decays, g, h)  # fmt: skip
         else:
-            total = _class_pairs(
-                score, code, terms, strata, use, all_pairs, counts, gaps, decays, g, h
-            )
+            total = _class_pairs(score, code, terms, q, use, all_pairs, counts, gaps, decays, g, h)
         scale = terms.scale[q]
         total *= scale
         if normalize and total > 0.0:
@@ -84,24 +82,20 @@ def _one_list(
 
 @numba.njit(cache=True, nogil=True)
 def _class_pairs(
-    score: Any, code: Any, terms: Any, strata: Any, kernel: Any, all_pairs: bool,
+    score: Any, code: Any, terms: Any, q: int, kernel: Any, all_pairs: bool,
     counts: Any, gaps: Any, decays: Any, g: Any, h: Any,
 ) -> float:  # fmt: skip
     """Sum over the pairs of classes: each has potentials, and so a sweep, of its own."""
     n = score.size
-    gain, row, column = terms.gain[strata], terms.row[strata], terms.column[strata]
-    stop = terms.stop[strata]
-    classes = gain.size
+    classes = terms.first[q + 1] - terms.first[q]
     high, low = np.empty(n), np.empty(n)
     two = np.array([0.0, 1.0])
     members = np.empty(n, dtype=np.int64)
     total = 0.0
     for a in range(1, classes):
         for b in range(a):
-            potential(code, terms.discount, gain, terms.relation, row, column, terms.stops, stop,
-                      a, b, 1.0, 1.0, NO_COPIES, high)  # fmt: skip
-            potential(code, terms.discount, gain, terms.relation, row, column, terms.stops, stop,
-                      b, a, -1.0, 1.0, NO_COPIES, low)  # fmt: skip
+            potential(code, terms.discount, terms, q, a, b, 1.0, 1.0, NO_COPIES, high)
+            potential(code, terms.discount, terms, q, b, a, -1.0, 1.0, NO_COPIES, low)
             if classes == 2:
                 return _one_list(score, code, high, low, two, kernel, all_pairs,
                                  counts, gaps, decays, g, h)  # fmt: skip

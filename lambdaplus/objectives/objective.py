@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.frameworks import framework_of, read_call, refuse_bagging_by_query
-from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
+from lambdaplus.metrics import Declaration, RankingMetric
 from lambdaplus.metrics.declaration import shortest
 from lambdaplus.metrics.terms import scope
-from lambdaplus.objectives.gradients import Shape, lambda_gradients
+from lambdaplus.objectives.gradients import Shape, lambda_gradients, objective_metric
 
 
 class LambdaObjective:
@@ -145,6 +145,6 @@ def lambda_objective(
     >>> lambda_objective("ndcg@10", gain="linear")
     lambda_objective('ndcg(gain=linear)@10', sigma=1, normalize=True, damping=0.01)
     """
-    found = parse_metric(metric, **options)
+    found = objective_metric(metric, **options)
     chosen = found.declaration.damping if damping == "default" else damping
     return LambdaObjective(found, Shape(sigma, normalize, chosen), one_group)

@@ -62,8 +62,7 @@ def pooled_lambdas(
         def potentials(own: float) -> tuple[Floats, Floats]:
             high, low = np.empty(n), np.empty(n)
             for a, b, sign, out in ((1, 0, 1.0, high), (0, 1, -1.0, low)):
-                potential(code, discount, terms.gain, terms.relation, terms.row, terms.column,
-                          terms.stops, terms.stop, a, b, sign, own, copies, out)  # fmt: skip
+                potential(code, discount, terms, 0, a, b, sign, own, copies, out)
             return high, low
 
         worth = np.array([0.0, 1.0])

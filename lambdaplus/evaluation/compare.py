@@ -1,0 +1,363 @@
+"""Several systems on the same queries: who is better, on how many, and is it chance.
+
+Examples
+--------
+>>> import numpy as np
+>>> from lambdaplus import compare_runs, evaluate
+>>> random = np.random.default_rng(0)
+>>> labels, group = random.integers(0, 3, 1000), [20] * 50
+>>> good, bad = labels + random.normal(size=1000), labels + 3 * random.normal(size=1000)
+>>> runs = {name: evaluate(labels, s, group=group) for name, s in (("good", good), ("bad", bad))}
+>>> found = compare_runs(runs)
+>>> [pair] = found.of("map")
+>>> (pair.wins, pair.losses, pair.ties, pair.p_value < 0.001)
+(45, 5, 0, True)
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import string
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from lambdaplus.evaluation.evaluate import Evaluation, Metric, queries_in_words
+from lambdaplus.evaluation.significance import (
+    ALTERNATIVES,
+    TESTS,
+    Alternative,
+    Test,
+    holm,
+)
+from lambdaplus.evaluation.tables import Cell, Table
+from lambdaplus.queries import Floats
+
+ROUNDING = 1e-12  # values are sums of some hundred terms, so equal ones may differ by as much
+STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two systems by one metric.
+
+    Attributes
+    ----------
+    metric, first, second : str
+    n_queries : int
+        Queries on which both have a value.
+    difference : float
+        Mean of first - second.
+    interval : (float, float)
+        Of the difference, by the bootstrap over queries.
+    wins, losses, ties : int
+        Queries on which the first is better, worse, or the same.
+    p_value : float
+    p_corrected : float
+        The same after the correction for all pairs of this metric.
+    """
+
+    metric: str
+    first: str
+    second: str
+    n_queries: int
+    difference: float
+    interval: tuple[float, float]
+    wins: int
+    losses: int
+    ties: int
+    p_value: float
+    p_corrected: float
+
+
+@dataclass(frozen=True, eq=False)
+class RunComparison:
+    """What `compare_runs` found; prints as a table of means with marks of significance.
+
+    Attributes
+    ----------
+    names : tuple of str
+    means : dict of str to dict of str to float
+        By metric, then system: over the queries on which every system has a value.
+    pairs : tuple of Pair
+    test, alternative, correction : str
+    alpha, confidence : float
+    baseline : str or None
+    """
+
+    names: tuple[str, ...]
+    means: dict[str, dict[str, float]]
+    pairs: tuple[Pair, ...]
+    test: Test
+    alternative: Alternative
+    correction: str
+    alpha: float
+    confidence: float
+    baseline: str | None
+    foot: tuple[str, ...]
+
+    def of(self, metric: Metric) -> list[Pair]:
+        """The pairs of one metric."""
+        wanted = str(metric)
+        if wanted not in self.means:
+            raise KeyError(f"{wanted} was not compared; there is: {', '.join(self.means)}")
+        return [pair for pair in self.pairs if pair.metric == wanted]
+
+    @property
+    def table(self) -> Table:
+        """Means by system and metric, marked where they differ by more than chance.
+
+        Without a baseline each system has a letter, and a mean carries the letters of those that
+        it beats; with one, a mean carries stars (0.05, 0.01, 0.001) where it differs from it.
+        """
+        letters = dict(zip(self.names, _letters(), strict=False))
+        rows: list[list[Any]] = []
+        for name in self.names:
+            row: list[Any] = [name if self.baseline else f"{letters[name]} {name}"]
+            for metric, means in self.means.items():
+                beaten = [pair for pair in self.of(metric) if name in (pair.first, pair.second)]
+                row.append(Cell(means[name], self._mark(name, beaten, letters)))
+            rows.append(row)
+        return Table(("run", *self.means), rows, self.foot)
+
+    def _mark(self, name: str, pairs: list[Pair], letters: dict[str, str]) -> str:
+        if self.baseline is not None:
+            if name == self.baseline:
+                return ""
+            p = min((pair.p_corrected for pair in pairs if name == pair.first), default=1.0)
+            return next((stars for level, stars in STARS if p < level), "")
+        beaten = set()
+        for pair in pairs:
+            better = pair.first if pair.difference > 0 else pair.second
+            if self.alternative == "greater":
+                better = pair.first
+            if better == name and pair.p_corrected < self.alpha:
+                beaten.add(pair.second if better == pair.first else pair.first)
+        return "".join(letters[other] for other in self.names if other in beaten)
+
+    @property
+    def pair_table(self) -> Table:
+        """Each pair in a row: difference, interval, wins, losses, ties, p-values."""
+        rows = [
+            (
+                pair.metric,
+                pair.first,
+                pair.second,
+                f"{pair.difference:+.4f}",
+                f"{pair.interval[0]:+.4f} .. {pair.interval[1]:+.4f}",
+                f"{pair.wins}/{pair.losses}/{pair.ties}",
+                pair.p_value,
+                pair.p_corrected,
+            )
+            for pair in self.pairs
+        ]
+        heads = ("metric", "run", "against", "difference", f"{self.confidence:.0%} interval")
+        return Table((*heads, "W/L/T", "p", f"p ({self.correction})"), rows, self.foot)
+
+    def __str__(self) -> str:
+        return str(self.table)
+
+    def __rich__(self) -> Any:
+        return self.table
+
+    def to_markdown(self) -> str:
+        """The table of means in Markdown."""
+        return self.table.to_markdown()
+
+    _repr_markdown_ = to_markdown
+
+    def to_latex(self) -> str:
+        """The table of means in LaTeX."""
+        return self.table.to_latex()
+
+    def to_dataframe(self, backend: str = "pandas") -> Any:
+        """The pairs as a data frame of the backend."""
+        names = [name for name in Pair.__dataclass_fields__ if name != "interval"]
+        rows = [[*(getattr(p, n) for n in names), *p.interval] for p in self.pairs]
+        return Table((*names, "interval_low", "interval_high"), rows).to_dataframe(backend)
+
+
+def compare_runs(
+    runs: Mapping[str, Evaluation],
+    *,
+    baseline: str | None = None,
+    test: Test = "wilcoxon",
+    alternative: Alternative = "two-sided",
+    correction: str = "holm",
+    alpha: float = 0.05,
+    confidence: float = 0.95,
+    resamples: int = 9999,
+    seed: int = 0,
+) -> RunComparison:
+    """Compare systems that were evaluated on the same queries.
+
+    Parameters
+    ----------
+    runs : dict of str to Evaluation
+        At least two, by name, of the same metrics and queries; in any order of the queries if they
+        were evaluated with a qid.
+    baseline : str, optional
+        Compare every other run with this one alone; without it, every two.
+    test : {"wilcoxon", "t", "randomization"}
+        See `lambdaplus.evaluation.significance.p_value`.
+    alternative : {"two-sided", "greater"}
+        "greater" tests, of every two runs, whether the first is better, and whether the second is.
+    correction : {"holm", "none"}
+        Over all the tests of one metric.
+    alpha : float
+        Level at which a mean is marked.
+    confidence : float
+        Of the bootstrap intervals.
+    resamples, seed : int
+        Of randomisation and bootstrap.
+
+    Returns
+    -------
+    RunComparison
+
+    Raises
+    ------
+    ValueError
+        If runs differ in queries or metrics, are fewer than two, or an option is unknown.
+
+    Notes
+    -----
+    Every query weighs the same, whatever weights it was evaluated with.  Queries on which a run
+    has no value are left out of that pair.  A metric over the whole data set has no value per
+    query and is not tested.
+    """
+    _check(runs, baseline, test, alternative, correction)
+    names = tuple(runs)
+    per_query = _aligned(runs)
+    pairs: list[Pair] = []
+    means: dict[str, dict[str, float]] = {}
+    for metric, values in per_query.items():
+        every = ~np.isnan(np.array(list(values.values()))).any(axis=0)
+        means[metric] = {
+            name: float(found[every].mean()) if every.any() else math.nan
+            for name, found in values.items()
+        }
+        if baseline is not None:
+            chosen = [(name, baseline) for name in names if name != baseline]
+        elif alternative == "greater":
+            chosen = list(itertools.permutations(names, 2))
+        else:
+            chosen = list(itertools.combinations(names, 2))
+        if every.size < 2:
+            continue
+        found = [
+            _pair(
+                metric, a, b, values[a] - values[b], test, alternative, confidence, resamples, seed
+            )
+            for a, b in chosen
+        ]
+        p = np.array([pair.p_value for pair in found])
+        corrected = holm(p) if correction == "holm" else p
+        pairs += [
+            replace(pair, p_corrected=float(q)) for pair, q in zip(found, corrected, strict=True)
+        ]
+    first = next(iter(runs.values()))
+    tail = "two-tailed" if alternative == "two-sided" else "one-tailed"
+    marks = (
+        f"Stars: differs from {baseline} at .05, .01, .001"
+        if baseline is not None
+        else f"Letters: better than that run at {alpha:g}"
+    )
+    foot = (
+        f"{queries_in_words(first.n_queries)}. {marks} ({tail} {TESTS[test]}, "
+        f"{'Holm' if correction == 'holm' else 'no'} correction over the tests of a metric).",
+        f"Convention {first.convention.name}:",
+        *(f"  {name}: {rules}" for name, rules in first.conventions.items()),
+    )
+    return RunComparison(
+        names, means, tuple(pairs), test, alternative, correction, alpha, confidence, baseline, foot
+    )
+
+
+def _check(
+    runs: Mapping[str, Evaluation],
+    baseline: str | None,
+    test: str,
+    alternative: str,
+    correction: str,
+) -> None:
+    if len(runs) < 2:
+        raise ValueError(f"a comparison takes at least two runs, got {len(runs)}")
+    for value, allowed, name in (
+        (test, tuple(TESTS), "test"),
+        (alternative, ALTERNATIVES, "alternative"),
+        (correction, ("holm", "none"), "correction"),
+    ):
+        if value not in allowed:
+            raise ValueError(f"{name}={value!r} is not one of {', '.join(allowed)}")
+    if baseline is not None and baseline not in runs:
+        raise ValueError(f"baseline={baseline!r} is not one of the runs: {', '.join(runs)}")
+
+
+def _aligned(runs: Mapping[str, Evaluation]) -> dict[str, dict[str, Floats]]:
+    """Per-query values by metric and run, the queries in the order of the first run."""
+    (first_name, first), *others = runs.items()
+    places = {first_name: np.arange(first.n_queries)}
+    for name, run in others:
+        if list(run.conventions.items()) != list(first.conventions.items()):
+            raise ValueError(
+                f"{name!r} and {first_name!r} were not evaluated by the same metrics and "
+                f"conventions: {run.conventions} and {first.conventions}"
+            )
+        place = {query: i for i, query in enumerate(run.qid.tolist())}
+        missing = [query for query in first.qid.tolist() if query not in place]
+        if missing or run.n_queries != first.n_queries:
+            some = f", such as {missing[0]!r}" if missing else ""
+            raise ValueError(
+                f"{name!r} and {first_name!r} are not on the same queries: {run.n_queries} and "
+                f"{first.n_queries}, and {len(missing)} of the latter are not among the former"
+                f"{some}"
+            )
+        places[name] = np.array([place[query] for query in first.qid.tolist()])
+    return {
+        metric: {
+            name: run.per_query[metric][places[name]]
+            if len(run.per_query[metric]) == run.n_queries
+            else run.per_query[metric]
+            for name, run in runs.items()
+        }
+        for metric in first.per_query
+    }
+
+
+def _pair(
+    metric: str,
+    first: str,
+    second: str,
+    difference: Floats,
+    p_value_of: Callable[[Floats], float],
+    interval_of: Callable[[Floats], tuple[float, float]],
+) -> Pair:
+    known = difference[~np.isnan(difference)]
+    known[np.abs(known) <= ROUNDING] = 0.0
+    if known.size == 0:
+        nan = math.nan
+        return Pair(metric, first, second, 0, nan, (nan, nan), 0, 0, 0, nan, nan)
+    p = p_value_of(known)
+    return Pair(
+        metric=metric,
+        first=first,
+        second=second,
+        n_queries=known.size,
+        difference=float(known.mean()),
+        interval=interval_of(known),
+        wins=int((known > 0).sum()),
+        losses=int((known < 0).sum()),
+        ties=int((known == 0).sum()),
+        p_value=p,
+        p_corrected=p,
+    )
+
+
+def _letters() -> list[str]:
+    """a .. z, then A .. Z, then aa, ab, ..."""
+    single = string.ascii_lowercase + string.ascii_uppercase
+    return [*single, *(a + b for a in string.ascii_lowercase for b in string.ascii_lowercase)]

@@ -1,0 +1,206 @@
+"""Why two tools print different numbers for the same ranking.
+
+Examples
+--------
+>>> from lambdaplus import explain
+>>> print(explain("ndcg", [2, 1, 0, 0, 0], [0.5, 0.5, 0.9, 0.3, 0.1], group=[3, 2]))
+convention  ndcg    gap      because
+lambdaplus  0.6229  +0.0000
+lightgbm    0.8295  +0.2066  ties=stable +0.0361, empty=1 +0.1705
+xgboost     0.8295  +0.2066  ties=stable +0.0361, empty=1 +0.1705
+sklearn     0.3224  -0.3005  gain=linear +0.0218, empty=0 -0.3224
+trec        -       -        ties=docno needs docno=
+letor3      0.4539  -0.1691  discount=letor +0.1925, ties=stable +0.0923, empty=0 -0.4539
+letor4      0.4539  -0.1691  discount=letor +0.1925, ties=stable +0.0923, empty=0 -0.4539
+2 queries. Choices are made one after the other, each beside the change that it makes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lambdaplus.evaluation.conventions import CONVENTIONS, Convention, Empty, TieRule
+from lambdaplus.evaluation.evaluate import Metric, evaluate_queries, queries_in_words
+from lambdaplus.evaluation.tables import Table
+from lambdaplus.metrics import RankingMetric, parse_metric
+from lambdaplus.queries import Queries
+
+
+@dataclass(frozen=True)
+class Step:
+    """One choice of a convention and what it changes."""
+
+    choice: str
+    change: float
+
+
+@dataclass(frozen=True)
+class Path:
+    """From our number to a tool's.
+
+    Attributes
+    ----------
+    convention : Convention
+    value : float
+        NaN if the convention can't be followed.
+    steps : tuple of Step
+        Their changes add up to the gap.
+    reason : str
+        Why the convention can't be followed, if so.
+    """
+
+    convention: Convention
+    value: float
+    steps: tuple[Step, ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """What `explain` found; prints as a table.
+
+    Attributes
+    ----------
+    metric : RankingMetric
+    value : float
+        By our own convention.
+    paths : tuple of Path
+        One for each convention that has the metric.
+    n_queries : int
+    """
+
+    metric: RankingMetric
+    value: float
+    paths: tuple[Path, ...]
+    n_queries: int
+
+    def __getitem__(self, convention: str) -> Path:
+        for path in self.paths:
+            if path.convention.name == convention:
+                return path
+        raise KeyError(convention)
+
+    @property
+    def table(self) -> Table:
+        rows = [
+            (
+                path.convention.name,
+                path.value,
+                "-" if path.reason else f"{path.value - self.value:+.4f}",
+                path.reason or ", ".join(f"{s.choice} {s.change:+.4f}" for s in path.steps),
+            )
+            for path in self.paths
+        ]
+        foot = (
+            f"{queries_in_words(self.n_queries)}. Choices are made one after the other, each beside the "
+            "change that it makes.",
+        )
+        return Table(("convention", str(self.metric), "gap", "because"), rows, foot)
+
+    def __str__(self) -> str:
+        return str(self.table)
+
+    def __rich__(self) -> Any:
+        return self.table
+
+
+def explain(
+    metric: Metric,
+    labels: ArrayLike,
+    scores: ArrayLike,
+    *,
+    group: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    weight: ArrayLike | None = None,
+    docno: ArrayLike | None = None,
+    **options: Any,
+) -> Explanation:
+    """What each tool's convention gives on the same scores, and which choice makes each gap.
+
+    Parameters
+    ----------
+    metric : str
+        Such as ``"ndcg@10"``.
+    labels, scores : (n,) array_like
+    group, qid, weight, docno
+        As in `lambdaplus.evaluate`.
+    **options
+        Parameters of the metric; they hold for every convention.
+
+    Returns
+    -------
+    Explanation
+
+    Raises
+    ------
+    ValueError
+        For input that `lambdaplus.evaluate` refuses.
+    """
+    queries = Queries(labels, group=group, qid=qid, weight=weight)
+    return explain_queries(parse_metric(metric, **options), queries, scores, docno, options)
+
+
+def explain_queries(
+    metric: RankingMetric,
+    queries: Queries,
+    scores: ArrayLike,
+    docno: ArrayLike | None = None,
+    fixed: Any = (),
+) -> Explanation:
+    """As `explain`, for queries that are at hand; options named in fixed are not changed."""
+    kept = {*fixed, *(name for name, _ in metric.changed)}
+    paths = [
+        _path(convention, metric, queries, np.asarray(scores), docno, kept)
+        for convention in CONVENTIONS.values()
+        if convention.has(metric)
+    ]
+    ours = next(path for path in paths if path.convention.name == "lambdaplus")
+    return Explanation(metric, ours.value, tuple(paths), queries.n_queries)
+
+
+def _path(
+    convention: Convention,
+    metric: RankingMetric,
+    queries: Queries,
+    scores: NDArray[Any],
+    docno: ArrayLike | None,
+    kept: set[str],
+) -> Path:
+    rule = convention.rule(metric)
+    ties: TieRule | None = None
+    empty: Empty = "skip"
+
+    def value() -> float:
+        found = evaluate_queries([metric], queries, scores, ties=ties, empty=empty, docno=docno)
+        return found.mean[str(metric)]
+
+    now = value()
+    steps = []
+
+    def step(choice: str) -> None:
+        nonlocal now
+        before, now = now, value()
+        # Until a choice gives the first query a value there is nothing to change from.
+        change = now if math.isnan(before) else now - before
+        if abs(change) > 1e-12:
+            steps.append(Step(choice, change))
+
+    try:
+        for name, chosen in rule.options.items():
+            if name not in kept:
+                metric = parse_metric(metric, defaults={name: chosen})
+                step(f"{name}={chosen}")
+        ties = rule.ties
+        step(f"ties={ties}")
+        empty = rule.empty
+        step(f"empty={empty}")
+    except ValueError as error:
+        if rule.ties == "docno" and docno is None:
+            return Path(convention, math.nan, (), "ties=docno needs docno=")
+        return Path(convention, math.nan, (), str(error))
+    return Path(convention, now, tuple(steps))

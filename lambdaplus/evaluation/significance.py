@@ -1,0 +1,138 @@
+"""Tests of whether one system is better than another on the same queries.
+
+Examples
+--------
+>>> import numpy as np
+>>> from lambdaplus.evaluation.significance import p_value
+>>> difference = np.array([0.1, 0.2, 0.05, 0.3, -0.02, 0.15, 0.08, 0.01])
+>>> round(p_value(difference, "wilcoxon", "two-sided"), 4)
+0.0234
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+from scipy import stats
+
+from lambdaplus.queries import Floats
+
+Test = Literal["wilcoxon", "t", "randomization"]
+Alternative = Literal["two-sided", "greater"]
+
+TESTS: dict[str, str] = {
+    "wilcoxon": "Wilcoxon signed-rank",
+    "t": "paired t",
+    "randomization": "paired randomisation",
+}
+ALTERNATIVES: tuple[str, ...] = get_args(Alternative)
+AT_A_TIME = 1_000_000  # random signs drawn at a time: 8 MB
+
+
+def p_value(
+    difference: Floats,
+    test: Test,
+    alternative: Alternative,
+    *,
+    resamples: int = 9999,
+    seed: int = 0,
+) -> float:
+    """Chance of such a difference, or a larger one, if both systems were alike.
+
+    Parameters
+    ----------
+    difference : (n,) float64
+        First system minus second, query by query.
+    test : {"wilcoxon", "t", "randomization"}
+        Wilcoxon's signed-rank test (queries without a difference left out; Yue et al. 2007), the
+        paired t-test (Elsas et al. 2008), or Fisher's paired randomisation, which swaps the two
+        systems on each query at random (exactly, if 2^n <= resamples).
+    alternative : {"two-sided", "greater"}
+        "greater": the first system is better.
+    resamples : int
+        Of the randomisation test.
+    seed : int
+
+    Returns
+    -------
+    float
+        1 if there is no difference on any query; NaN for the t-test of fewer than two queries.
+    """
+    if not difference.any():
+        return 1.0
+    if test == "wilcoxon":
+        return float(stats.wilcoxon(difference, alternative=alternative).pvalue)
+    if test == "t":
+        if np.ptp(difference) == 0.0:  # the same on all queries: no variance, no chance
+            return 0.0 if alternative == "two-sided" or difference[0] > 0 else 1.0
+        return float(stats.ttest_1samp(difference, 0.0, alternative=alternative).pvalue)
+    sums = _random_sums(difference, resamples, seed)
+    if alternative == "two-sided":
+        sums, observed = np.abs(sums), abs(difference.sum())
+    else:
+        observed = difference.sum()
+    # Rounding must not make an equal sum a smaller one.
+    extreme = int((sums >= observed - 1e-12 * np.abs(difference).sum()).sum())
+    if 2**difference.size <= resamples:
+        return extreme / sums.size
+    return (1 + extreme) / (1 + sums.size)
+
+
+def _random_sums(difference: Floats, resamples: int, seed: int) -> Floats:
+    """Sums of the differences under random signs; under all of them if they are few enough."""
+    n = difference.size
+    if 2**n <= resamples:
+        signs = 1.0 - 2.0 * (np.arange(2**n)[:, None] >> np.arange(n) & 1)
+        return np.asarray(signs @ difference)
+    random = np.random.default_rng(seed)
+    rows = max(1, AT_A_TIME // n)
+    parts = [
+        (1.0 - 2.0 * random.integers(0, 2, (min(rows, resamples - done), n))) @ difference
+        for done in range(0, resamples, rows)
+    ]
+    return np.concatenate(parts)
+
+
+def bootstrap_interval(
+    difference: Floats, confidence: float = 0.95, *, resamples: int = 9999, seed: int = 0
+) -> tuple[float, float]:
+    """Interval of the mean difference by the percentile bootstrap over queries.
+
+    Parameters
+    ----------
+    difference : (n,) float64
+    confidence : float
+    resamples, seed : int
+    """
+    n = difference.size
+    random = np.random.default_rng(seed)
+    rows = max(1, AT_A_TIME // n)
+    means = np.concatenate(
+        [
+            difference[random.integers(0, n, (min(rows, resamples - done), n))].mean(axis=1)
+            for done in range(0, resamples, rows)
+        ]
+    )
+    tail = (1.0 - confidence) / 2
+    low, high = np.quantile(means, [tail, 1.0 - tail])
+    return float(low), float(high)
+
+
+def holm(p_values: Floats) -> Floats:
+    """P-values corrected for their number (Holm 1979); NaN stays and is not counted.
+
+    Parameters
+    ----------
+    p_values : (m,) float64
+
+    Returns
+    -------
+    (m,) float64
+    """
+    out = np.full(p_values.size, np.nan)
+    known = np.flatnonzero(~np.isnan(p_values))
+    order = known[np.argsort(p_values[known], kind="stable")]
+    factors = np.arange(order.size, 0, -1)
+    out[order] = np.minimum(1.0, np.maximum.accumulate(factors * p_values[order]))
+    return out

@@ -1,0 +1,155 @@
+"""A table that prints on a terminal, in Markdown, in LaTeX and as a data frame.
+
+Examples
+--------
+>>> from lambdaplus.evaluation.tables import Cell, Table
+>>> table = Table(("run", "map"), [("ours", Cell(0.52, "a")), ("theirs", 0.5)], ("5 queries",))
+>>> print(table)
+run     map
+ours    0.5200a
+theirs  0.5000
+5 queries
+>>> print(table.to_markdown())
+| run | map |
+|---|---|
+| ours | 0.5200<sup>a</sup> |
+| theirs | 0.5000 |
+<BLANKLINE>
+5 queries
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+_LATEX = str.maketrans({c: f"\\{c}" for c in "_%&#$"} | {"^": r"\^{}", "~": r"\~{}"})
+
+
+class Cell(NamedTuple):
+    """A value with a mark beside it, such as the letters of significance."""
+
+    value: Any
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under headings, with a foot that says what the numbers are.
+
+    Attributes
+    ----------
+    columns : sequence of str
+    rows : sequence of sequences of str, int, float or Cell
+        Floats are shown with four digits; NaN as a dash.
+    foot : sequence of str
+    """
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    foot: Sequence[str] = ()
+
+    def __str__(self) -> str:
+        shown = [
+            list(self.columns),
+            *([_text(c) + _cell(c).mark for c in row] for row in self.rows),
+        ]
+        widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+        lines = [
+            "  ".join(f"{text:<{width}}" for text, width in zip(row, widths, strict=True)).rstrip()
+            for row in shown
+        ]
+        return "\n".join([*lines, *self.foot])
+
+    def __rich__(self) -> Group:
+        from rich import box
+        from rich.console import Group
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+        numeric = [
+            any(isinstance(_cell(row[i]).value, (int, float)) for row in self.rows)
+            for i in range(len(self.columns))
+        ]
+        for name, number in zip(self.columns, numeric, strict=True):
+            table.add_column(name, justify="right" if number else "left", no_wrap=number)
+        for row in self.rows:
+            table.add_row(*(Text.assemble(_text(c), (_cell(c).mark, "bold green")) for c in row))
+        return Group(table, *(Text(line, style="dim") for line in self.foot))
+
+    def to_markdown(self) -> str:
+        """The table in Markdown (GitHub's pipes), marks as superscripts."""
+
+        def line(cells: Sequence[str]) -> str:
+            return "| " + " | ".join(c.replace("|", r"\|") for c in cells) + " |"
+
+        def shown(c: Any) -> str:
+            mark = _cell(c).mark
+            return _text(c) + (f"<sup>{mark}</sup>" if mark else "")
+
+        rule = "|" + "---|" * len(self.columns)
+        lines = [line(self.columns), rule, *(line([shown(c) for c in row]) for row in self.rows)]
+        return "\n".join([*lines, "", *self.foot] if self.foot else lines)
+
+    _repr_markdown_ = to_markdown
+
+    def to_latex(self) -> str:
+        """The table in LaTeX (booktabs), marks as superscripts, the foot as comments."""
+
+        def line(cells: Sequence[str]) -> str:
+            return " & ".join(cells) + r" \\"
+
+        def shown(c: Any) -> str:
+            mark = _cell(c).mark
+            return _text(c).translate(_LATEX) + (f"$^{{{mark}}}$" if mark else "")
+
+        head = line([name.translate(_LATEX) for name in self.columns])
+        body = [line([shown(c) for c in row]) for row in self.rows]
+        form = "l" + "r" * (len(self.columns) - 1)
+        lines = [rf"\begin{{tabular}}{{{form}}}", r"\toprule", head, r"\midrule", *body]
+        return "\n".join(
+            [*lines, r"\bottomrule", r"\end{tabular}", *(f"% {line}" for line in self.foot)]
+        )
+
+    def to_dataframe(self, backend: str = "pandas") -> Any:
+        """The bare values as a data frame.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow", "modin"}
+
+        Raises
+        ------
+        ImportError
+            Without narwhals, which serves all of them, or without the backend.
+        """
+        try:
+            import narwhals
+        except ImportError:
+            raise ImportError(
+                "data frames need narwhals: pip install 'lambdaplus[dataframe]'"
+            ) from None
+        cells = zip(*self.rows, strict=True) if self.rows else ([] for _ in self.columns)
+        columns = {
+            name: [_cell(c).value for c in column]
+            for name, column in zip(self.columns, cells, strict=True)
+        }
+        chosen: Any = backend
+        return narwhals.from_dict(columns, backend=chosen).to_native()
+
+
+def _cell(content: Any) -> Cell:
+    return content if isinstance(content, Cell) else Cell(content)
+
+
+def _text(content: Any) -> str:
+    value = _cell(content).value
+    if isinstance(value, float):
+        return "-" if math.isnan(value) else f"{value:.4f}"
+    return str(value)
