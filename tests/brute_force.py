@@ -162,10 +162,11 @@ def rank_biased_precision(
     )
 
 
-def precision(ranked: Labels, data: Labels, k: int | None, relevant: float) -> float:
-    """Relevant documents among the first k, over k; without k, the share among all."""
-    k = len(ranked) if k is None else k
-    return sum(label >= relevant for label in ranked[:k]) / k
+def precision(ranked: Labels, data: Labels, k: int | None, relevant: float, divisor: str) -> float:
+    """Relevant documents among the first k, over k or over as many as there are."""
+    assert k is not None
+    hits = sum(label >= relevant for label in ranked[:k])
+    return hits / (k if divisor == "k" else min(k, len(ranked)))
 
 
 def recall(ranked: Labels, data: Labels, k: int | None, relevant: float) -> float:

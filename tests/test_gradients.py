@@ -27,7 +27,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lambdaplus import gradients
+from lambdaplus import gradients, lambda_objective
 from lambdaplus.metrics import CATALOGUE, parse_metric
 
 Floats = NDArray[np.float64]
@@ -557,3 +557,33 @@ def test_one_data_set_is_scaled_to_half_its_rows(name: str, weighted: bool, damp
     assert np.abs(found[0]).sum() == pytest.approx(rows / 2, rel=1e-12)
     scale = rows / 2 / np.abs(plain[0]).sum()
     assert_close(found, [scale * part for part in plain], ROUNDING)
+
+
+def test_over_the_data_set_queries_are_set_aside() -> None:
+    labels, scores, group = data_set(20, 50)
+    weight = np.random.default_rng(4).choice([0.3, 1.0, 7.0], len(labels))
+    for name in ("auc", "mauc"):
+        metric = parse_metric(name, over="dataset")
+        found = gradients(labels, scores, group=group, weight=weight, metric=metric)
+        assert_identical(
+            found, gradients(labels, scores, weight=weight, metric=name, one_group=True)
+        )
+
+
+@pytest.mark.parametrize("declaration", [d for d in CATALOGUE if d.no_objective], ids=str)
+def test_what_is_no_objective_says_why(declaration) -> None:
+    metric = plain(declaration)
+    for refused in (
+        lambda: gradients([0, 1], [1, 2], metric=metric, group=[2]),
+        lambda: lambda_objective(metric),
+    ):
+        with pytest.raises(ValueError, match=f"{metric.declaration.name}.* is no objective: "):
+            refused()
+
+
+def test_every_other_metric_is_an_objective() -> None:
+    for declaration in LISTED:
+        metric = plain(declaration)
+        objective = lambda_objective(str(metric))
+        gradient, _ = objective([0, 1, 2, 0, 0, 0, 0], [7, 6, 1, 9, 5, 4, 3], None, [7])
+        assert gradient[2] < 0 < gradient[3], metric

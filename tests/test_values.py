@@ -557,3 +557,37 @@ def test_a_metric_is_one_wherever_it_is_named() -> None:
     found = evaluate(LABELS, SCORES, group=GROUP, metrics=["ap@2", metric, "MAP@2"])
     assert list(found.mean) == ["map@2"]
     assert found[metric] == found["map@2"] == close(2.5 / 3)
+
+
+# One ranking of the whole data set ---------------------------------------------------------------
+
+
+def test_over_the_data_set_queries_are_set_aside() -> None:
+    labels, scores, group = graded_queries()
+    scores = np.round(scores)
+    weight = np.random.default_rng(3).integers(1, 4, len(labels)).astype(float)
+    names = ["auc", "mauc", "class_auc(label=2)"]
+    over = [parse_metric(name, over="dataset") for name in names]
+    for w in (None, weight):
+        found = evaluate(labels, scores, group=group, weight=w, metrics=over)
+        whole = evaluate(labels, scores, weight=w, metrics=names, one_group=True)
+        assert list(found.mean.values()) == list(whole.mean.values())
+    assert [len(part) for part in found.per_query.values()] == [1, 1, 1]
+
+
+def test_class_reference_auc_is_that_of_one_class_against_the_rest() -> None:
+    sklearn = pytest.importorskip("sklearn.metrics")
+    labels, scores, group = graded_queries()
+    scores = np.round(scores)
+    for label in range(5):
+        name = f"class_auc(label={label},over=dataset)"
+        found = evaluate(labels, scores, group=group, metrics=name)
+        assert found[name] == close(sklearn.roc_auc_score(labels == label, scores))
+
+
+def test_err_needs_to_know_the_highest_grade() -> None:
+    with pytest.raises(ValueError, match=r"the label 5 is above top=4; pass the highest grade"):
+        one_value("err", [5, 0], [1, 2])
+    assert one_value("err(top=5)", [5, 0], [2, 1]) == close(31 / 32)
+    with pytest.raises(ValueError, match="err needs labels >= 0"):
+        one_value("err", [-1, 0], [1, 2])

@@ -66,7 +66,7 @@ def read_letor(path: str | os.PathLike[str]) -> RankingData:
     file, labels, qids = Path(path), list[float](), list[str]()
     # A block is a run of lines with the same features: these, their columns, first row, values.
     blocks: list[tuple[tuple[str, ...], NDArray[np.int64], int, array[float]]] = []
-    with _open_text(file) as lines:
+    with open_text(file) as lines:
         for number, line in enumerate(lines, start=1):
             if not (tokens := line.partition("#")[0].split()):
                 continue
@@ -155,7 +155,7 @@ def _read_fold(name: str, triple: dict[str, Path]) -> Fold:
     return Fold(name, *parts)
 
 
-def _open_text(file: Path) -> TextIO:
+def open_text(file: Path) -> TextIO:
     opener: Any = {".xz": lzma.open, ".gz": gzip.open}.get(file.suffix.lower(), open)
     # Comments come in all encodings and are dropped; the rest of the format is ASCII.
     return cast(TextIO, opener(file, "rt", encoding="utf-8-sig", errors="replace"))

@@ -21,6 +21,7 @@ import math
 import string
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,9 @@ from lambdaplus.evaluation.significance import (
     TESTS,
     Alternative,
     Test,
+    bootstrap_interval,
     holm,
+    p_value,
 )
 from lambdaplus.evaluation.tables import Cell, Table
 from lambdaplus.queries import Floats
@@ -232,6 +235,8 @@ def compare_runs(
     _check(runs, baseline, test, alternative, correction)
     names = tuple(runs)
     per_query = _aligned(runs)
+    chance = partial(p_value, test=test, alternative=alternative, resamples=resamples, seed=seed)
+    interval = partial(bootstrap_interval, confidence=confidence, resamples=resamples, seed=seed)
     pairs: list[Pair] = []
     means: dict[str, dict[str, float]] = {}
     for metric, values in per_query.items():
@@ -248,12 +253,7 @@ def compare_runs(
             chosen = list(itertools.combinations(names, 2))
         if every.size < 2:
             continue
-        found = [
-            _pair(
-                metric, a, b, values[a] - values[b], test, alternative, confidence, resamples, seed
-            )
-            for a, b in chosen
-        ]
+        found = [_pair(metric, a, b, values[a] - values[b], chance, interval) for a, b in chosen]
         p = np.array([pair.p_value for pair in found])
         corrected = holm(p) if correction == "holm" else p
         pairs += [
@@ -333,22 +333,22 @@ def _pair(
     first: str,
     second: str,
     difference: Floats,
-    p_value_of: Callable[[Floats], float],
-    interval_of: Callable[[Floats], tuple[float, float]],
+    chance: Callable[[Floats], float],
+    bootstrap: Callable[[Floats], tuple[float, float]],
 ) -> Pair:
     known = difference[~np.isnan(difference)]
     known[np.abs(known) <= ROUNDING] = 0.0
     if known.size == 0:
         nan = math.nan
         return Pair(metric, first, second, 0, nan, (nan, nan), 0, 0, 0, nan, nan)
-    p = p_value_of(known)
+    p = chance(known)
     return Pair(
         metric=metric,
         first=first,
         second=second,
         n_queries=known.size,
         difference=float(known.mean()),
-        interval=interval_of(known),
+        interval=bootstrap(known),
         wins=int((known > 0).sum()),
         losses=int((known < 0).sum()),
         ties=int((known == 0).sum()),

@@ -100,7 +100,10 @@ CONVENTIONS: dict[str, Convention] = {
             "xgboost",
             "XGBoost 3.2: ndcg, map, pre",
             _ROWS_ONE,
-            _all(_ROWS_ONE, "ndcg", "map", "p"),
+            {
+                **_all(_ROWS_ONE, "ndcg", "map"),
+                "p": Rule(ties="stable", empty=0, options={"divisor": "documents"}),
+            },
         ),
         Convention(
             "sklearn",

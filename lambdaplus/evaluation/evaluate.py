@@ -78,7 +78,8 @@ class Evaluation:
             for name in self.mean
         ]
         foot = [
-            f"{queries_in_words(self.n_queries)}, {self.without_relevant} without relevant documents.",
+            f"{queries_in_words(self.n_queries)}, {self.without_relevant} without relevant "
+            "documents.",
             f"Convention {self.convention.name}:",
             *(f"  {name}: {rules}" for name, rules in self.conventions.items()),
         ]

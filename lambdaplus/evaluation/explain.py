@@ -97,8 +97,8 @@ class Explanation:
             for path in self.paths
         ]
         foot = (
-            f"{queries_in_words(self.n_queries)}. Choices are made one after the other, each beside the "
-            "change that it makes.",
+            f"{queries_in_words(self.n_queries)}. Choices are made one after the other, each "
+            "beside the change that it makes.",
         )
         return Table(("convention", str(self.metric), "gap", "because"), rows, foot)
 

@@ -214,9 +214,17 @@ P = Declaration(
     binary=True,
     discount=rules.constant,
     gain=rules.relevance,
-    normalizer=rules.cutoff,
+    normalizer=rules.cutoff_or_documents,
     cutoff="required",
-    parameters=(RELEVANT,),
+    parameters=(
+        RELEVANT,
+        Parameter(
+            "divisor",
+            "k",
+            "p@k divides by k, or by min(n, k), the documents that there are",
+            ("k", "documents"),
+        ),
+    ),
 )
 
 RECALL = Declaration(
@@ -257,6 +265,7 @@ BPREF = Declaration(
     cutoff="no",
     parameters=(RELEVANT,),
     closed_ties=False,
+    judged_only=True,
 )
 
 CLASSES = Parameter("classes", "relevant", "classes that are counted", ("relevant", "all"))

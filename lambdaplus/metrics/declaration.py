@@ -104,6 +104,8 @@ class Declaration:
     closed_ties : bool
         Whether the mean over the orders of tied documents has a closed form; ties count in their
         worst order where it has none.
+    judged_only : bool
+        Whether it leaves out documents that nobody judged, where that is known.
     no_objective : str
         Why it can't be an objective; empty if it can.
     damping : float, optional
@@ -129,6 +131,7 @@ class Declaration:
     follows_label_order: bool = True
     signed_deltas: bool = False
     closed_ties: bool = True
+    judged_only: bool = False
     no_objective: str = ""
     damping: float | None = None
 
@@ -139,6 +142,17 @@ class Declaration:
     def __str__(self) -> str:
         """How it is written: ``ndcg[@k]``, ``p@k``, ``auc``."""
         return self.name + {"optional": "[@k]", "required": "@k", "no": ""}[self.cutoff]
+
+    @property
+    def how_optimised(self) -> str:
+        """What its objective costs for n documents in L classes, or why there is none."""
+        if self.no_objective:
+            return f"none: {self.no_objective}"
+        if self.signed_deltas:
+            return "every pair, O(n^2)"
+        if self.binary or (self.above, self.stop, self.window) == (None, None, None):
+            return "one sweep, O(n L)"
+        return "a sweep for each pair of classes, O(n L^2)"
 
     def __call__(self, cutoff: int | None = None, **parameters: Any) -> RankingMetric:
         """The metric with this cutoff and these parameters."""

@@ -85,6 +85,11 @@ def cutoff(facts: Facts) -> Floats:
     return np.full_like(facts.size, facts.at_most)
 
 
+def cutoff_or_documents(facts: Facts) -> Floats:
+    every = facts.metric["divisor"] == "k"
+    return cutoff(facts) if every else np.minimum(facts.size, facts.at_most)
+
+
 def n_relevant(facts: Facts) -> Floats:
     return facts.n_relevant
 

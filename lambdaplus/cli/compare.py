@@ -1,43 +1,16 @@
-"""The command line: ``lambdaplus compare`` and ``lambdaplus metrics``."""
+"""``lambdaplus compare``."""
 
 from __future__ import annotations
 
 import pathlib
-import sys
 from typing import Annotated
 
-try:
-    import typer
-except ImportError:  # pragma: no cover
-    sys.exit("the command line needs typer and rich: pip install 'lambdaplus[cli]'")
+import typer
 
-app = typer.Typer(
-    help="Ranking objectives for LightGBM and XGBoost.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
+from lambdaplus.cli.evaluate import split_names
+from lambdaplus.cli.files import errors_of
 
 
-def _print_versions(wanted: bool) -> None:
-    if wanted:
-        from lambdaplus.comparison import installed_versions
-
-        for name, version in installed_versions().items():
-            typer.echo(f"{name} {version}")
-        raise typer.Exit
-
-
-@app.callback()
-def _options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_print_versions, is_eager=True, help="Versions.")
-    ] = False,
-) -> None:
-    pass
-
-
-@app.command()
 def compare(
     data: Annotated[
         pathlib.Path | None,
@@ -85,20 +58,17 @@ def compare(
     from lambdaplus.metrics import parse_metric
 
     console = Console()
-    try:
+    with errors_of("compare"):
         study = Study(
             folds=[],
             methods=find_methods(methods),
-            metrics=[parse_metric(name) for name in metrics.split(",") if name.strip()],
+            metrics=[parse_metric(name) for name in split_names(metrics) if name],
             settings=Settings(rounds=rounds, seed=seed),
         )
         if not study.metrics:
             raise ValueError("no metric was named")
         found = digits_queries() if data is None else read_folds(data)
         study.folds = [found[i] for i in _chosen(folds, len(found))]
-    except (ValueError, FileNotFoundError) as error:
-        typer.echo(f"lambdaplus compare: {error}", err=True)
-        raise typer.Exit(2) from None
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -148,31 +118,3 @@ def _chosen(folds: str | None, n: int) -> list[int]:
     if not numbers or min(numbers) < 1 or max(numbers) > n:
         raise ValueError(f"--folds {folds!r}: the data has folds 1 to {n}")
     return [number - 1 for number in dict.fromkeys(numbers)]
-
-
-@app.command()
-def metrics() -> None:
-    """List the metrics, which are also objectives, with their options."""
-    from rich.console import Console
-    from rich.table import Table
-
-    from lambdaplus.metrics import CATALOGUE
-
-    table = Table()
-    for heading in ("name", "what", "options", "source"):
-        table.add_column(heading)
-    for declared in CATALOGUE:
-        options = [f"{p.name}={p.default}: {p.help}" for p in declared.parameters]
-        table.add_row(
-            str(declared).replace("[", r"\["), declared.title, "\n".join(options), declared.source
-        )
-    Console().print(table)
-
-
-def main() -> None:
-    """Entry point of the ``lambdaplus`` command."""
-    app()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,50 @@
+"""The command line: ``lambdaplus compare``, ``evaluate``, ``explain`` and ``metrics``."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+try:
+    import typer
+except ImportError:  # pragma: no cover
+    sys.exit("the command line needs typer and rich: pip install 'lambdaplus[cli]'")
+
+from lambdaplus.cli.compare import compare
+from lambdaplus.cli.evaluate import evaluate
+from lambdaplus.cli.explain import explain
+from lambdaplus.cli.metrics import metrics
+
+app = typer.Typer(
+    help="Ranking objectives for LightGBM and XGBoost.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _print_versions(wanted: bool) -> None:
+    if wanted:
+        from lambdaplus.comparison import installed_versions
+
+        for name, version in installed_versions().items():
+            typer.echo(f"{name} {version}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_versions, is_eager=True, help="Versions.")
+    ] = False,
+) -> None:
+    pass
+
+
+for command in (compare, evaluate, explain, metrics):
+    app.command()(command)
+
+
+def main() -> None:
+    """Entry point of the ``lambdaplus`` command."""
+    app()

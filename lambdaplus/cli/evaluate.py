@@ -1,0 +1,113 @@
+"""``lambdaplus evaluate``."""
+
+from __future__ import annotations
+
+import csv
+import pathlib
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lambdaplus.cli.files import errors_of, read_runs
+
+if TYPE_CHECKING:
+    from lambdaplus.evaluation import Evaluation
+
+
+def evaluate(
+    runs: Annotated[
+        list[pathlib.Path],
+        typer.Argument(
+            help="Scores, one per line (with --data); TREC runs (with --qrels); or CSV or Parquet "
+            "with columns qid, label, score."
+        ),
+    ],
+    data: Annotated[
+        pathlib.Path | None, typer.Option(help="LETOR or svmlight file that the scores are of.")
+    ] = None,
+    qrels: Annotated[pathlib.Path | None, typer.Option(help="TREC judgements.")] = None,
+    columns: Annotated[
+        str, typer.Option(help="Columns of CSV and Parquet: qid, label, score[, docno].")
+    ] = "qid,label,score",
+    metrics: Annotated[str, typer.Option(help="Comma-separated; see lambdaplus metrics.")] = (
+        "ndcg@10,map,mrr,p@10"
+    ),
+    convention: Annotated[
+        str,
+        typer.Option(help="lambdaplus, lightgbm, xgboost, sklearn, trec, letor3 or letor4."),
+    ] = "lambdaplus",
+    ties: Annotated[
+        str | None, typer.Option(help="expected, worst, best, stable, together or docno.")
+    ] = None,
+    empty: Annotated[
+        str | None, typer.Option(help="What a query without a value counts: skip, 0 or 1.")
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="Run to compare the others with; else every two.")
+    ] = None,
+    test: Annotated[str, typer.Option(help="wilcoxon, t or randomization.")] = "wilcoxon",
+    alternative: Annotated[str, typer.Option(help="two-sided or greater.")] = "two-sided",
+    form: Annotated[
+        str, typer.Option("--format", help="terminal, markdown or latex.")
+    ] = "terminal",
+    pairs: Annotated[
+        bool, typer.Option("--pairs", help="Also each pair: difference, interval, W/L/T, p.")
+    ] = False,
+    per_query: Annotated[
+        pathlib.Path | None, typer.Option(help="CSV file for run, qid, metric, value.")
+    ] = None,
+) -> None:
+    """Evaluate runs; of several, say which differences are more than chance."""
+    from lambdaplus.evaluation import compare_runs
+    from lambdaplus.evaluation.runs import evaluate_run
+
+    with errors_of("evaluate"):
+        if form not in ("terminal", "markdown", "latex"):
+            raise ValueError(f"--format {form!r} is not terminal, markdown or latex")
+        options: dict[str, Any] = {"convention": convention, "ties": ties}
+        if empty is not None:
+            options["empty"] = empty if empty == "skip" else float(empty)
+        names = [name for name in split_names(metrics) if name]
+        found = {
+            name: evaluate_run(run, names, **options)
+            for name, run in read_runs(runs, data, qrels, columns).items()
+        }
+        if len(found) == 1:
+            tables = [next(iter(found.values())).table]
+        else:
+            options = {"baseline": baseline, "test": test, "alternative": alternative}
+            comparison = compare_runs(found, **options)
+            tables = [comparison.table, *([comparison.pair_table] if pairs else [])]
+        if per_query is not None:
+            _write_per_query(per_query, found)
+    for table in tables:
+        if form == "terminal":
+            from rich.console import Console
+
+            Console().print(table)
+        else:
+            typer.echo(table.to_markdown() if form == "markdown" else table.to_latex())
+
+
+def split_names(text: str) -> list[str]:
+    """Names between commas that are not within parentheses."""
+    names, depth = [""], 0
+    for c in text:
+        depth += (c == "(") - (c == ")")
+        if c == "," and depth == 0:
+            names.append("")
+        else:
+            names[-1] += c
+    return [name.strip() for name in names]
+
+
+def _write_per_query(file: pathlib.Path, found: dict[str, Evaluation]) -> None:
+    with file.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["run", "qid", "metric", "value"])
+        for run, evaluation in found.items():
+            for metric, values in evaluation.per_query.items():
+                whole = len(values) != evaluation.n_queries  # one ranking of all rows
+                qids = ["all"] if whole else evaluation.qid.tolist()
+                for qid, value in zip(qids, values.tolist(), strict=True):
+                    writer.writerow([run, qid, metric, "" if value != value else repr(value)])

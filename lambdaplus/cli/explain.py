@@ -1,0 +1,59 @@
+"""``lambdaplus explain``."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Annotated
+
+import typer
+
+from lambdaplus.cli.files import errors_of, read_runs
+
+
+def explain(
+    metric: Annotated[str, typer.Argument(help="Such as ndcg@10.")],
+    run: Annotated[
+        pathlib.Path | None,
+        typer.Argument(help="A run, as for lambdaplus evaluate; or pass --labels and --scores."),
+    ] = None,
+    labels: Annotated[
+        str | None, typer.Option(help="Labels of one query, such as 2,0,1; queries apart by ;.")
+    ] = None,
+    scores: Annotated[str | None, typer.Option(help="Scores, likewise.")] = None,
+    data: Annotated[
+        pathlib.Path | None, typer.Option(help="LETOR or svmlight file that the scores are of.")
+    ] = None,
+    qrels: Annotated[pathlib.Path | None, typer.Option(help="TREC judgements.")] = None,
+    columns: Annotated[
+        str, typer.Option(help="Columns of CSV and Parquet: qid, label, score[, docno].")
+    ] = "qid,label,score",
+) -> None:
+    """Show what each tool's convention makes of a metric, and which choice makes each gap."""
+    from rich.console import Console
+
+    from lambdaplus.evaluation.explain import explain_queries
+    from lambdaplus.metrics import parse_metric
+    from lambdaplus.queries import Queries
+
+    with errors_of("explain"):
+        wanted = parse_metric(metric)
+        if run is not None:
+            [found] = read_runs([run], data, qrels, columns).values()
+            explanation = explain_queries(wanted, found.queries, found.scores, found.docno)
+        elif labels is not None and scores is not None:
+            y, s = _numbers(labels, "--labels"), _numbers(scores, "--scores")
+            sizes = [len(query) for query in y]
+            if sizes != [len(query) for query in s]:
+                raise ValueError("--labels and --scores must hold as many numbers in each query")
+            queries = Queries([v for query in y for v in query], group=sizes)
+            explanation = explain_queries(wanted, queries, [v for query in s for v in query])
+        else:
+            raise ValueError("pass a run, or --labels and --scores")
+    Console().print(explanation.table)
+
+
+def _numbers(text: str, option: str) -> list[list[float]]:
+    try:
+        return [[float(part) for part in query.split(",")] for query in text.split(";")]
+    except ValueError as error:
+        raise ValueError(f"{option} {text!r}: {error}") from None

@@ -1,0 +1,252 @@
+"""Runs from files: scores beside a LETOR file, TREC runs and qrels, CSV and Parquet."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from lambdaplus.datasets.letor import open_text
+from lambdaplus.datasets.ranking_data import RankingData
+from lambdaplus.evaluation.runs import Run
+
+Judgements = dict[str, dict[str, float]]
+
+
+def read_scores(path: str | os.PathLike[str], data: RankingData) -> Run:
+    """Scores of the documents of a LETOR or svmlight file, one number per line.
+
+    Parameters
+    ----------
+    path : path
+        As many lines as the data has rows, in its order; .gz and .xz too.
+    data : RankingData
+
+    Raises
+    ------
+    ValueError
+        For a line that is not a finite number, and for too few or too many of them.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from lambdaplus.datasets import RankingData, read_scores
+    >>> data = RankingData([[0.1], [0.7]], labels=[0, 1], qid=["q1", "q1"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "scores.txt")
+    ...     _ = file.write_text("0.25\\n0.5\\n")
+    ...     read_scores(file, data).scores.tolist()
+    [0.25, 0.5]
+    """
+    file = Path(path)
+    scores = []
+    for number, fields in _lines(file):
+        if len(fields) != 1:
+            raise ValueError(f"{file}, line {number}: one score is expected, not {len(fields)}")
+        scores.append(_number(fields[0], "score", file, number))
+    if len(scores) != len(data.labels):
+        raise ValueError(f"{file} has {len(scores)} scores for {len(data.labels)} documents")
+    return Run(_name(file), data.labels, np.array(scores), data.qid)
+
+
+def read_qrels(path: str | os.PathLike[str]) -> Judgements:
+    """TREC relevance judgements: lines of query, iteration, document number, label.
+
+    Returns
+    -------
+    dict of str to dict of str to float
+        Label by query and document number.  Labels below 0 become 0, as in trec_eval.
+
+    Raises
+    ------
+    ValueError
+        For a malformed line or a document judged twice, with its number; for a file without any.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from lambdaplus.datasets import read_qrels
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "qrels.txt")
+    ...     _ = file.write_text("q1 0 d1 1\\nq1 0 d2 0\\n")
+    ...     read_qrels(file)
+    {'q1': {'d1': 1.0, 'd2': 0.0}}
+    """
+    file = Path(path)
+    found: Judgements = {}
+    for number, fields in _lines(file):
+        if len(fields) != 4:
+            raise ValueError(
+                f"{file}, line {number}: a judgement has 4 fields (query, iteration, document, "
+                f"label), this line has {len(fields)}"
+            )
+        query, _, document, label = fields
+        labels = found.setdefault(query, {})
+        if document in labels:
+            raise ValueError(f"{file}, line {number}: {document} of {query} is judged twice")
+        labels[document] = max(_number(label, "label", file, number), 0.0)
+    if not found:
+        raise ValueError(f"{file} has no judgements")
+    return found
+
+
+def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
+    """A TREC run: lines of query, Q0, document number, rank, score, tag.
+
+    Parameters
+    ----------
+    path : path
+        Ranks are ignored: the score says where a document stands, as in trec_eval.
+    qrels : dict
+        From `read_qrels`.  Every judged query counts: one that the run lacks has no document
+        returned.  Queries of the run that are not judged are left out.
+
+    Raises
+    ------
+    ValueError
+        For a malformed line or a document returned twice, with its number; if no query of the run
+        is judged.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from lambdaplus.datasets import read_trec_run
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "bm25.run")
+    ...     _ = file.write_text("q1 Q0 d2 1 7.5 bm25\\nq1 Q0 d9 2 6.5 bm25\\n")
+    ...     run = read_trec_run(file, {"q1": {"d1": 1.0, "d2": 0.0}})
+    >>> run.docno.tolist(), run.returned.tolist(), run.judged.tolist()
+    (['d2', 'd9', 'd1'], [True, True, False], [True, False, True])
+    """
+    file = Path(path)
+    scores: Judgements = {}
+    for number, fields in _lines(file):
+        if len(fields) != 6:
+            raise ValueError(
+                f"{file}, line {number}: a line of a run has 6 fields (query, Q0, document, rank, "
+                f"score, tag), this one has {len(fields)}"
+            )
+        query, _, document, _, score, _ = fields
+        documents = scores.setdefault(query, {})
+        if document in documents:
+            raise ValueError(f"{file}, line {number}: {document} of {query} is returned twice")
+        documents[document] = _number(score, "score", file, number)
+    if not scores.keys() & qrels.keys():
+        raise ValueError(f"no query of {file} is among the {len(qrels)} judged ones")
+    rows = []  # qid, label, score, docno, returned, judged
+    for query, judgements in qrels.items():
+        found = scores.get(query, {})
+        below = math.nextafter(min(found.values(), default=0.0), -math.inf)
+        rows += [
+            (query, judgements.get(document, 0.0), value, document, True, document in judgements)
+            for document, value in found.items()
+        ]
+        rows += [
+            (query, judgement, below, document, False, True)
+            for document, judgement in judgements.items()
+            if document not in found
+        ]
+    qid, label, column, docno, returned, judged = (np.array(c) for c in zip(*rows, strict=True))
+    return Run(_name(file), label, column, qid, docno, returned, judged)
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    qid: str = "qid",
+    label: str = "label",
+    score: str = "score",
+    docno: str | None = None,
+) -> Run:
+    """A run from a CSV or Parquet file, the rows of a query anywhere.
+
+    Parameters
+    ----------
+    path : path
+        Ends in .csv or .parquet.
+    qid, label, score : str
+        Names of the columns.
+    docno : str, optional
+        Column of document numbers.
+
+    Raises
+    ------
+    ValueError
+        For a column that is missing (those there are listed) or a cell without a finite number.
+    ImportError
+        Without narwhals and polars.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from lambdaplus.datasets import read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "ours.csv")
+    ...     _ = file.write_text("qid,label,score\\n1,0,0.5\\n2,1,0.75\\n1,1,0.25\\n")
+    ...     read_table(file).qid.tolist()
+    [1, 1, 2]
+    """
+    try:
+        import narwhals
+        import polars  # noqa: F401
+    except ImportError:
+        raise ImportError(
+            "CSV and Parquet need narwhals and polars: pip install 'lambdaplus[dataframe]'"
+        ) from None
+    file = Path(path)
+    if file.suffix not in (".csv", ".parquet"):
+        raise ValueError(f"{file} is neither .csv nor .parquet")
+    read = narwhals.read_csv if file.suffix == ".csv" else narwhals.read_parquet
+    frame = read(str(file), backend="polars")
+    wanted = [qid, label, score, *([docno] if docno else [])]
+    missing = [name for name in wanted if name not in frame.columns]
+    if missing:
+        raise ValueError(
+            f"{file} has no column {', '.join(map(repr, missing))}; it has: "
+            f"{', '.join(frame.columns)}"
+        )
+    columns = {name: frame[name].to_numpy() for name in wanted}
+    for name in (label, score):
+        try:
+            columns[name] = columns[name].astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{file}, column {name!r}: {error}") from None
+        bad = np.flatnonzero(~np.isfinite(columns[name]))
+        if bad.size:
+            raise ValueError(
+                f"{file}, column {name!r}: {bad.size} cells hold no finite number, the first is "
+                f"in row {bad[0] + 1} below the header"
+            )
+    if frame[qid].null_count():
+        raise ValueError(f"{file}, column {qid!r}: {frame[qid].null_count()} cells are empty")
+    _, first, query = np.unique(columns[qid], return_index=True, return_inverse=True)
+    rows = np.argsort(first[query], kind="stable")
+    found = {name: column[rows] for name, column in columns.items()}
+    numbers = found[docno].astype(str) if docno else None
+    return Run(_name(file), found[label], found[score], found[qid], numbers)
+
+
+def _lines(file: Path) -> Iterator[tuple[int, list[str]]]:
+    """Fields of each line that is not blank, with its number."""
+    with open_text(file) as lines:
+        for number, line in enumerate(lines, 1):
+            fields = line.split()
+            if fields:
+                yield number, fields
+
+
+def _number(text: str, what: str, file: Path, line: int) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise ValueError(f"{file}, line {line}: the {what} {text!r} is not a finite number")
+    return found
+
+
+def _name(file: Path) -> str:
+    return file.name.split(".")[0]

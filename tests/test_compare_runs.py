@@ -1,0 +1,285 @@
+"""Comparisons of runs: the tests against scipy and by hand, alignment, tables, errors."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from brute_force import examples
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import stats
+
+from lambdaplus import compare_runs, evaluate
+from lambdaplus.evaluation import Cell, Evaluation, Table
+from lambdaplus.evaluation.significance import bootstrap_interval, holm, p_value
+
+Floats = NDArray[np.float64]
+
+
+def run(noise: float, seed: int = 0, **given_: Any) -> Evaluation:
+    """A system on 40 queries of 15 documents, the worse the more noise."""
+    random = np.random.default_rng(1)
+    labels = random.integers(0, 3, 600)
+    scores = labels + noise * np.random.default_rng(seed).normal(size=600)
+    chosen = {"group": [15] * 40, "metrics": ["map", "ndcg@5"], **given_}
+    return evaluate(labels, scores, **chosen)
+
+
+RUNS = {"good": run(0.5, 1), "fair": run(2.0, 2), "same": run(2.0, 3), "bad": run(9.0, 4)}
+
+
+# The tests ---------------------------------------------------------------------------------------
+
+
+def test_p_values_are_scipys() -> None:
+    found = RUNS["good"].per_query["map"] - RUNS["fair"].per_query["map"]
+    a, b = RUNS["good"].per_query["map"], RUNS["fair"].per_query["map"]
+    for alternative in ("two-sided", "greater"):
+        expected = stats.wilcoxon(a, b, alternative=alternative).pvalue
+        assert p_value(found, "wilcoxon", alternative) == pytest.approx(expected, rel=1e-9)
+        expected = stats.ttest_rel(a, b, alternative=alternative).pvalue
+        assert p_value(found, "t", alternative) == pytest.approx(expected, rel=1e-9)
+
+
+@given(
+    difference=st.lists(st.sampled_from([-0.3, -0.1, 0.0, 0.1, 0.2]), min_size=1, max_size=8),
+    alternative=st.sampled_from(["two-sided", "greater"]),
+)
+@examples(60)
+def test_randomisation_of_few_queries_is_exact(difference: list[float], alternative: Any) -> None:
+    """The share of all sign patterns that are as extreme, by listing them."""
+    signed = [
+        sum(s * d for s, d in zip(signs, difference, strict=True))
+        for signs in itertools.product((-1, 1), repeat=len(difference))
+    ]
+    observed = sum(difference)
+    if alternative == "two-sided":
+        signed, observed = [abs(v) for v in signed], abs(observed)
+    expected = sum(v >= observed - 1e-9 for v in signed) / len(signed)
+    found = p_value(np.array(difference), "randomization", alternative)
+    assert found == pytest.approx(expected if any(difference) else 1.0, abs=1e-12)
+
+
+def test_randomisation_of_many_queries_is_near_the_t_test() -> None:
+    difference = np.random.default_rng(0).normal(0.1, 0.5, 60)
+    for alternative in ("two-sided", "greater"):
+        found = p_value(difference, "randomization", alternative)
+        # 9,999 draws: a standard error of at most sqrt(p / 9999), and the tests differ a little.
+        assert found == pytest.approx(p_value(difference, "t", alternative), abs=0.02)
+        assert found == p_value(difference, "randomization", alternative)  # the same draws
+
+
+def test_no_difference_is_no_evidence() -> None:
+    for test in ("wilcoxon", "t", "randomization"):
+        assert p_value(np.zeros(9), test, "two-sided") == 1.0
+    assert p_value(np.full(9, 0.1), "t", "two-sided") == 0.0
+    assert p_value(np.full(9, -0.1), "t", "greater") == 1.0
+
+
+def test_holm_by_hand() -> None:
+    assert holm(np.array([0.01, 0.04, 0.03])).tolist() == pytest.approx([0.03, 0.06, 0.06])
+    assert holm(np.array([0.5, 0.9])).tolist() == [1.0, 1.0]
+    found = holm(np.array([0.02, np.nan, 0.01]))
+    assert found[[0, 2]].tolist() == pytest.approx([0.02, 0.02])
+    assert np.isnan(found[1])
+
+
+@given(p=st.lists(st.floats(0, 1), min_size=1, max_size=6))
+@examples(60)
+def test_holm_is_its_definition(p: list[float]) -> None:
+    """Rejected at alpha: those before the first, in order of size, with p > alpha / (m - rank)."""
+    corrected, m = holm(np.array(p)), len(p)
+    for alpha in (0.01, 0.05, 0.2, 0.7):
+        rejected = set()
+        for rank, i in enumerate(sorted(range(m), key=lambda i: p[i])):
+            if p[i] * (m - rank) > alpha:
+                break
+            rejected.add(i)
+        assert {i for i in range(m) if corrected[i] <= alpha} == rejected
+
+
+def test_bootstrap_interval_is_near_the_normal_one() -> None:
+    difference = np.random.default_rng(0).normal(0.1, 0.5, 400)
+    low, high = bootstrap_interval(difference)
+    half = 1.96 * difference.std() / 20
+    assert low == pytest.approx(difference.mean() - half, abs=0.005)
+    assert high == pytest.approx(difference.mean() + half, abs=0.005)
+    wide = bootstrap_interval(difference, 0.99)
+    assert wide[0] < low < high < wide[1]
+
+
+# Comparisons -------------------------------------------------------------------------------------
+
+
+def test_wins_losses_ties_and_means() -> None:
+    labels = [1, 0, 1, 0, 1, 0, 1, 0]
+    first = evaluate(labels, [2, 1, 2, 1, 1, 2, 1, 1], group=[2] * 4, metrics="map")
+    second = evaluate(labels, [2, 1, 1, 2, 2, 1, 2, 1], group=[2] * 4, metrics="map")
+    [pair] = compare_runs({"first": first, "second": second}).pairs
+    assert (pair.wins, pair.losses, pair.ties, pair.n_queries) == (1, 2, 1, 4)
+    assert pair.difference == pytest.approx((0 + 0.5 - 0.5 - 0.25) / 4)
+    assert pair.interval[0] < pair.difference < pair.interval[1]
+
+
+def test_letters_say_who_is_beaten() -> None:
+    found = compare_runs(RUNS)
+    rows = {row[0]: [cell.mark for cell in row[1:]] for row in found.table.rows}
+    assert rows["a good"] == ["bcd", "bcd"]
+    assert rows["d bad"] == ["", ""]
+    assert rows["b fair"] == rows["c same"] == ["d", "d"]
+    assert len(found.of("map")) == 6
+    assert found.means["map"]["good"] == pytest.approx(RUNS["good"]["map"])
+
+
+def test_stars_say_what_differs_from_a_baseline() -> None:
+    found = compare_runs(RUNS, baseline="fair", test="t")
+    marks = {row[0]: row[1].mark for row in found.table.rows}
+    assert marks == {"good": "***", "fair": "", "same": "", "bad": "***"}
+    assert [(p.first, p.second) for p in found.of("map")] == [
+        ("good", "fair"),
+        ("same", "fair"),
+        ("bad", "fair"),
+    ]
+
+
+def test_one_tail_is_tested_both_ways_round() -> None:
+    found = compare_runs(RUNS, test="t", alternative="greater", correction="none")
+    pairs = {(p.first, p.second): p for p in found.of("map")}
+    assert len(pairs) == 12
+    assert pairs["good", "bad"].p_value < 1e-6 < 0.999 < pairs["bad", "good"].p_value
+    for (a, b), pair in pairs.items():
+        assert pair.p_value + pairs[b, a].p_value == pytest.approx(1.0)
+        assert pair.p_corrected == pair.p_value
+        assert pair.difference == pytest.approx(-pairs[b, a].difference)
+    assert {row[0]: row[1].mark for row in found.table.rows}["a good"] == "bcd"
+
+
+def test_correction_is_over_the_pairs_of_a_metric() -> None:
+    found = compare_runs(RUNS)
+    for metric in found.means:
+        pairs = found.of(metric)
+        raw = np.array([pair.p_value for pair in pairs])
+        assert [pair.p_corrected for pair in pairs] == holm(raw).tolist()
+        assert (holm(raw) >= raw).all()
+
+
+def test_queries_are_matched_by_name() -> None:
+    random = np.random.default_rng(0)
+    labels, scores = random.integers(0, 3, 200), random.normal(size=(2, 200))
+    qid = np.repeat([f"q{i}" for i in range(20)], 10)
+    order = np.concatenate([np.flatnonzero(qid == q) for q in random.permutation(np.unique(qid))])
+    plain = {i: evaluate(labels, scores[i], qid=qid, metrics="map") for i in (0, 1)}
+    moved = evaluate(labels[order], scores[1][order], qid=qid[order], metrics="map")
+    [expected] = compare_runs({"a": plain[0], "b": plain[1]}).pairs
+    [found] = compare_runs({"a": plain[0], "b": moved}).pairs
+    assert found == expected
+
+
+def test_queries_without_a_value_are_left_out() -> None:
+    labels, group = [1, 0, 0, 0, 1, 0], [2, 2, 2]
+    runs = {
+        name: evaluate(labels, scores, group=group, metrics="map")
+        for name, scores in (("a", [2, 1, 1, 2, 2, 1]), ("b", [1, 2, 1, 2, 2, 1]))
+    }
+    [pair] = compare_runs(runs).pairs
+    assert (pair.n_queries, pair.wins, pair.ties) == (2, 1, 1)
+    assert compare_runs(runs).means["map"] == {"a": 1.0, "b": 0.75}
+
+
+def test_a_metric_of_the_whole_data_set_is_not_tested() -> None:
+    runs = {
+        name: run(noise, seed, metrics=["auc(over=dataset)", "map"])
+        for seed, (name, noise) in enumerate((("good", 0.5), ("bad", 5.0)))
+    }
+    found = compare_runs(runs)
+    assert found.of("auc(over=dataset)") == []
+    assert found.means["auc(over=dataset)"]["good"] > 0.9
+
+
+@pytest.mark.parametrize(
+    ("runs", "options", "message"),
+    [
+        ({"a": RUNS["good"]}, {}, "at least two runs, got 1"),
+        ({}, {}, "at least two runs, got 0"),
+        (RUNS, {"baseline": "x"}, "baseline='x' is not one of the runs: good, fair, same, bad"),
+        (RUNS, {"test": "z"}, "test='z' is not one of wilcoxon, t, randomization"),
+        (RUNS, {"alternative": "less"}, "alternative='less' is not one of two-sided, greater"),
+        (RUNS, {"correction": "bonferroni"}, "is not one of holm, none"),
+    ],
+)
+def test_bad_options_say_what_is_allowed(runs: Any, options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        compare_runs(runs, **options)
+
+
+def test_runs_on_other_queries_or_by_other_rules_are_refused() -> None:
+    labels = [1, 0, 1, 0]
+    a = evaluate(labels, [1, 2, 3, 4], qid=["x", "x", "y", "y"])
+    other = evaluate(labels, [1, 2, 3, 4], qid=["x", "x", "z", "z"])
+    fewer = evaluate(labels[:2], [1, 2], qid=["x", "x"])
+    with pytest.raises(ValueError, match=r"'b' and 'a' are not on the same queries: .*such as 'y'"):
+        compare_runs({"a": a, "b": other})
+    with pytest.raises(ValueError, match=r"1 and 2, and 1 of the latter are not among the former"):
+        compare_runs({"a": a, "b": fewer})
+    with pytest.raises(ValueError, match="2 and 1, and 0 of the latter"):
+        compare_runs({"a": fewer, "b": a})
+    rules = evaluate(labels, [1, 2, 3, 4], qid=["x", "x", "y", "y"], ties="worst")
+    with pytest.raises(ValueError, match="not evaluated by the same metrics and conventions"):
+        compare_runs({"a": a, "b": rules})
+
+
+# Tables ------------------------------------------------------------------------------------------
+
+
+TABLE = Table(("run", "map@10"), [("a_b", Cell(0.51234, "bc")), ("c|d", math.nan)], ("A foot.",))
+
+
+def test_a_table_in_every_form() -> None:
+    assert str(TABLE) == "run  map@10\na_b  0.5123bc\nc|d  -\nA foot."
+    assert TABLE.to_markdown() == (
+        "| run | map@10 |\n|---|---|\n| a_b | 0.5123<sup>bc</sup> |\n| c\\|d | - |\n\nA foot."
+    )
+    assert TABLE.to_latex() == (
+        "\\begin{tabular}{lr}\n\\toprule\nrun & map@10 \\\\\n\\midrule\n"
+        "a\\_b & 0.5123$^{bc}$ \\\\\nc|d & - \\\\\n\\bottomrule\n\\end{tabular}\n% A foot."
+    )
+
+
+def test_a_table_on_the_terminal() -> None:
+    console = pytest.importorskip("rich.console").Console(width=60, record=True, file=io.StringIO())
+    console.print(TABLE)
+    text = console.export_text()
+    assert "0.5123bc" in text
+    assert "A foot." in text
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_data_frames(backend: str) -> None:
+    pytest.importorskip("narwhals")
+    library = pytest.importorskip(backend)
+    frame = TABLE.to_dataframe(backend)
+    kind = library.Table if backend == "pyarrow" else library.DataFrame
+    assert isinstance(frame, kind)
+    values = RUNS["good"].to_dataframe(backend)
+    assert values.shape == (40, 3)
+    assert compare_runs(RUNS).to_dataframe(backend).shape[0] == 12
+
+
+def test_the_forms_of_an_evaluation_hold_its_numbers() -> None:
+    found = RUNS["good"]
+    for text in (str(found), found.to_markdown(), found.to_latex()):
+        assert f"{found['map']:.4f}" in text
+        assert "ties=expected" in text
+    comparison = compare_runs(RUNS)
+    for text in (str(comparison), comparison.to_markdown(), comparison.to_latex()):
+        assert f"{found['map']:.4f}" in text
+        assert "Wilcoxon" in text
+    assert "W/L/T" in str(comparison.pair_table)
+    assert json.dumps(found.mean)

@@ -1,0 +1,326 @@
+"""Each named convention against what its tool prints, ties and empty queries included."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from brute_force import examples
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from lambdaplus import evaluate, explain
+from lambdaplus.datasets import read_letor
+from lambdaplus.evaluation import CONVENTIONS
+from lambdaplus.metrics import CATALOGUE, parse_metric
+
+Floats = NDArray[np.float64]
+ROUNDING = 1e-9
+
+
+def data_set(levels: int, binary: bool = False) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """Queries of all kinds: short ones, without relevant documents, with nothing else; ties."""
+    random = np.random.default_rng(levels)
+    group = np.concatenate([[1, 1, 2, 5, 5, 12], random.integers(2, 30, 30)])
+    labels = np.maximum(random.integers(-3, 5, group.sum()), 0).astype(float)
+    query = np.repeat(np.arange(len(group)), group)
+    labels[(query == 0) | (query == 3)] = 0
+    labels[(query == 1) | (query == 4)] = 1
+    if binary:
+        labels = np.minimum(labels, 1.0)
+    scores = random.integers(0, levels, group.sum()) / 64  # exact in float32
+    return labels, scores, group
+
+
+def close(expected: float, rounding: float = ROUNDING) -> Any:
+    return pytest.approx(expected, abs=rounding)
+
+
+# LightGBM and XGBoost ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("levels", [4, 10_000])
+def test_lightgbm(levels: int) -> None:
+    """An untrained booster predicts the init_score."""
+    lgb = pytest.importorskip("lightgbm")
+    labels, scores, group = data_set(levels)
+    data = lgb.Dataset(
+        np.zeros((len(labels), 1)), labels, group=group, init_score=scores, params={"verbose": -1}
+    )
+    params = {"objective": "none", "metric": ["ndcg", "map", "auc"], "eval_at": [1, 3, 10]}
+    theirs = {row[1]: row[2] for row in lgb.Booster({**params, "verbose": -1}, data).eval_train()}
+    ours = evaluate(labels, scores, group=group, metrics=list(theirs), convention="lightgbm")
+    assert {name: ours[name] for name in theirs} == {k: close(v) for k, v in theirs.items()}
+    plain = evaluate(labels, scores, group=group, metrics=list(theirs))
+    assert abs(plain["ndcg@10"] - theirs["ndcg@10"]) > 0.001  # so that the test can fail
+
+
+@pytest.mark.parametrize("levels", [4, 10_000])
+def test_xgboost(levels: int) -> None:
+    xgb = pytest.importorskip("xgboost")
+
+    def theirs(labels: Floats, names: list[str]) -> dict[str, float]:
+        data = xgb.DMatrix(np.zeros((len(labels), 1)), labels, base_margin=scores)
+        data.set_group(group)
+        params = {"objective": "rank:ndcg", "base_score": 0.0, "eval_metric": names}
+        found = re.findall(r"x-(\S+?):(\S+)", xgb.Booster(params, [data]).eval_set([(data, "x")]))
+        return {name.replace("pre", "p"): float(number) for name, number in found}
+
+    for binary, names in ((False, ["ndcg", "ndcg@3"]), (True, ["map", "map@3", "pre@3", "pre@10"])):
+        labels, scores, group = data_set(levels, binary)
+        found = theirs(labels, names)
+        ours = evaluate(labels, scores, group=group, metrics=list(found), convention="xgboost")
+        for name, number in found.items():
+            assert ours[name] == close(number, 1e-6), name  # it prints float32
+
+
+# scikit-learn ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("levels", [4, 10_000])
+@pytest.mark.filterwarnings("ignore")  # scikit-learn's, about queries of one class
+def test_sklearn(levels: int) -> None:
+    sklearn = pytest.importorskip("sklearn.metrics")
+    labels, scores, group = data_set(levels)
+    keep = np.repeat(group > 1, group)  # ndcg_score refuses a single document
+    labels, scores, group = labels[keep], scores[keep], group[group > 1]
+    names = ["ndcg", "ndcg@3", "dcg@3", "map", "auc"]
+    ours = evaluate(labels, scores, group=group, metrics=names, convention="sklearn")
+    ends = np.cumsum(group)[:-1]
+    theirs: dict[str, list[float]] = {name: [] for name in names}
+    for y, s in zip(np.split(labels, ends), np.split(scores, ends), strict=True):
+        hits = y >= 1
+        theirs["ndcg"].append(sklearn.ndcg_score([y], [s]))
+        theirs["ndcg@3"].append(sklearn.ndcg_score([y], [s], k=3))
+        theirs["dcg@3"].append(sklearn.dcg_score([y], [s], k=3))
+        theirs["map"].append(sklearn.average_precision_score(hits, s))
+        one_class = hits.all() or not hits.any()
+        theirs["auc"].append(np.nan if one_class else sklearn.roc_auc_score(hits, s))
+    for name in names:
+        found = ours.per_query[ours.name_of(name)]
+        np.testing.assert_allclose(found, theirs[name], rtol=0, atol=ROUNDING, err_msg=name)
+
+
+# trec_eval ---------------------------------------------------------------------------------------
+
+TREC = {
+    "map": "map",
+    "ndcg": "ndcg",
+    "ndcg@5": "ndcg_cut_5",
+    "map@5": "map_cut_5",
+    "mrr": "recip_rank",
+    "p@5": "P_5",
+    "recall@5": "recall_5",
+    "rprec": "Rprec",
+    "bpref": "bpref",
+}
+
+
+def trec_eval(
+    labels: Floats, scores: Floats, group: NDArray[np.int64], docno: list[str]
+) -> dict[str, list[float]]:
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    qrels: dict[str, dict[str, int]] = {}
+    run: dict[str, dict[str, float]] = {}
+    for i, query in enumerate(np.repeat(np.arange(len(group)), group)):
+        qrels.setdefault(str(query), {})[docno[i]] = int(labels[i])
+        run.setdefault(str(query), {})[docno[i]] = float(scores[i])
+    measures = {name.rpartition("_")[0] if name[-1].isdigit() else name for name in TREC.values()}
+    cuts = {f"{name}.5" if name in ("P", "recall", "ndcg_cut", "map_cut") else name
+            for name in measures}  # fmt: skip
+    found = pytrec_eval.RelevanceEvaluator(qrels, cuts).evaluate(run)
+    queries = [found[str(query)] for query in range(len(group))]
+    return {ours: [query[theirs] for query in queries] for ours, theirs in TREC.items()}
+
+
+@pytest.mark.parametrize("levels", [4, 10_000])
+def test_trec(levels: int) -> None:
+    labels, scores, group = data_set(levels)
+    random = np.random.default_rng(0)
+    docno = [f"doc{i}" for i in random.permutation(len(labels))]
+    theirs = trec_eval(labels, scores, group, docno)
+    ours = evaluate(labels, scores, group=group, metrics=list(TREC), convention="trec", docno=docno)
+    for name, expected in theirs.items():
+        found = ours.per_query[ours.name_of(name)]
+        np.testing.assert_allclose(found, expected, rtol=0, atol=ROUNDING, err_msg=name)
+
+
+def test_trec_breaks_ties_by_document_number_so_it_must_know_them() -> None:
+    with pytest.raises(ValueError, match=r"1 documents are tied .* pass docno="):
+        evaluate([1, 0], [1, 1], group=[2], metrics="map", convention="trec")
+    assert evaluate([1, 0], [2, 1], group=[2], metrics="map", convention="trec")["map"] == 1
+    for docno, expected in ((["a", "b"], 0.5), (["b", "a"], 1.0), (["d10", "d9"], 0.5)):
+        found = evaluate([1, 0], [1, 1], group=[2], metrics="map", convention="trec", docno=docno)
+        assert found["map"] == expected
+    with pytest.raises(ValueError, match=r"docno must have one entry per row: shape \(1,\) for 2"):
+        evaluate([1, 0], [1, 1], group=[2], convention="trec", docno=["a"])
+
+
+def test_agreement_on_real_data_with_random_scores(data_folder: Any, tmp_path: Any) -> None:
+    """pytrec-eval and ir-measures on MQ2008, no ties, 1e-9."""
+    ir_measures = pytest.importorskip("ir_measures")
+    data = read_letor(data_folder / "mq2008" / "S1.txt.xz")
+    scores = np.random.default_rng(0).permutation(len(data.labels)).astype(float)
+    docno = [f"d{i}" for i in range(len(scores))]
+    theirs = trec_eval(data.labels, scores, data.group, docno)
+    ours = evaluate(
+        data.labels, scores, group=data.group, metrics=list(TREC), convention="trec", docno=docno
+    )
+    for name, expected in theirs.items():
+        found = ours.per_query[ours.name_of(name)]
+        np.testing.assert_allclose(found, expected, rtol=0, atol=ROUNDING, err_msg=name)
+    query = np.repeat(np.arange(data.n_queries), data.group).astype(str)
+    qrels = [
+        ir_measures.Qrel(q, d, int(y)) for q, d, y in zip(query, docno, data.labels, strict=True)
+    ]
+    run = [ir_measures.ScoredDoc(q, d, s) for q, d, s in zip(query, docno, scores, strict=True)]
+    names = {
+        "map": "AP",
+        "p@10": "P@10",
+        "recall@10": "R@10",
+        "mrr": "RR",
+        "rprec": "Rprec",
+        "bpref": "Bpref",
+        "ndcg": "nDCG",
+        "ndcg@10": "nDCG@10",
+    }
+    measures = [ir_measures.parse_measure(name) for name in names.values()]
+    found = ir_measures.calc_aggregate(measures, qrels, run)
+    ours = evaluate(
+        data.labels, scores, group=data.group, metrics=list(names), convention="trec", docno=docno
+    )
+    for name, measure in zip(names, measures, strict=True):
+        assert ours[name] == close(found[measure]), name
+
+
+# LETOR, by hand from the definition of its scripts ---------------------------------------
+
+# Ranked labels 2 0 1 | 0 0 | 1 2 with the last two tied, in the order of the file.
+LABELS, SCORES, GROUP = [2, 0, 1, 0, 0, 1, 2], [3, 2, 1, 2, 1, 5, 5], [3, 2, 2]
+LOG3 = float(np.log2(3))
+FIRST = (3 + 0 + 1 / LOG3) / (3 + 1)  # discounts 1, 1, 1 / log2 3
+LAST = (1 + 3) / (3 + 1)
+
+
+@pytest.mark.parametrize(
+    ("convention", "metric", "expected"),
+    [
+        ("letor3", "ndcg@1", [1, 0, 1 / 3]),
+        ("letor3", "ndcg@3", [FIRST, 0, LAST]),
+        ("letor3", "ndcg@5", [FIRST, 0, LAST]),
+        ("letor4", "ndcg@1", [1, 0, 1 / 3]),
+        ("letor4", "ndcg@3", [FIRST, 0, 0]),  # two documents: too short
+        ("letor4", "ndcg@5", [0, 0, 0]),
+        ("letor3", "map", [(1 + 2 / 3) / 2, 0, 1]),
+        ("letor4", "map", [(1 + 2 / 3) / 2, 0, 1]),
+        ("letor3", "p@3", [2 / 3, 0, 2 / 3]),
+        ("letor4", "p@5", [2 / 5, 0, 2 / 5]),
+    ],
+)
+def test_letor(convention: str, metric: str, expected: list[float]) -> None:
+    found = evaluate(LABELS, SCORES, group=GROUP, metrics=metric, convention=convention)
+    assert found.per_query[found.name_of(metric)].tolist() == [close(v) for v in expected]
+    assert found[metric] == close(np.mean(expected))
+
+
+# What can be said beside a convention ------------------------------------------------------------
+
+
+def test_what_is_said_goes_before_the_convention() -> None:
+    given_ = {"labels": LABELS, "scores": SCORES, "group": GROUP, "convention": "trec"}
+    docno = list("abcdefg")
+    linear = evaluate(**given_, metrics="ndcg", docno=docno)
+    assert list(linear.mean) == ["ndcg(gain=linear)"]
+    for exponential in (
+        evaluate(**given_, metrics="ndcg(gain=exp2)", docno=docno),
+        evaluate(**given_, metrics="ndcg", gain="exp2", docno=docno),
+    ):
+        assert list(exponential.mean) == ["ndcg"]
+        assert exponential["ndcg"] != linear["ndcg"]
+    assert evaluate(**given_, metrics="ndcg", ties="worst")["ndcg"] < linear["ndcg"]
+    skipped = evaluate(**given_, metrics="ndcg", docno=docno, empty="skip")
+    assert skipped["ndcg"] == close(1.5 * linear["ndcg"])
+
+
+def test_the_foot_names_the_conventions() -> None:
+    found = evaluate(LABELS, SCORES, group=GROUP, metrics=["ndcg@3", "mrr"], convention="letor4")
+    text = str(found)
+    assert "Convention letor4:" in text
+    assert "gain=exp2, discount=letor, short=zero, ties=stable, empty=0" in text
+    assert "not a metric of the evaluation script of LETOR 4.0" in text  # the reciprocal rank
+    assert "3 queries, 1 without relevant documents." in text
+
+
+def test_an_unknown_convention_is_told_the_known_ones() -> None:
+    with pytest.raises(ValueError, match="unknown convention 'ranklib'; known: lambdaplus, light"):
+        evaluate(LABELS, SCORES, group=GROUP, convention="ranklib")
+
+
+def test_conventions_name_metrics_and_options_that_there_are() -> None:
+    known = {declaration.name for declaration in CATALOGUE}
+    for convention in CONVENTIONS.values():
+        for name, rule in convention.metrics.items():
+            assert name in known
+            metric = parse_metric(f"{name}@5" if name in ("p", "recall") else name)
+            assert parse_metric(metric, **rule.options).declaration.name == name
+
+
+# explain -----------------------------------------------------------------------------------------
+
+
+@given(data=st.data())
+@examples(40)
+def test_the_steps_of_an_explanation_add_up_to_the_gap(data: Any) -> None:
+    """From our value, or from nothing where we have none, to the tool's own."""
+    metric = data.draw(st.sampled_from(["ndcg@3", "ndcg", "map@2", "map", "p@2", "auc"]))
+    group = data.draw(st.lists(st.integers(1, 5), min_size=1, max_size=4))
+    n = sum(group)
+    labels = data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    scores = data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    docno = [f"{i}" for i in range(n)]
+    found = explain(metric, labels, scores, group=group, docno=docno)
+    for path in found.paths:
+        given_ = {"convention": path.convention.name, "docno": docno}
+        theirs = evaluate(labels, scores, group=group, metrics=metric, **given_)[metric]
+        np.testing.assert_allclose(path.value, theirs, rtol=0, atol=ROUNDING)
+        if not np.isnan(path.value):
+            ours = 0.0 if np.isnan(found.value) else found.value
+            total = sum(step.change for step in path.steps)
+            assert ours + total == close(path.value)
+
+
+def test_an_explanation_names_the_choice_that_matters() -> None:
+    labels, scores = [2, 1, 0], [3, 1, 2]
+    found = explain("ndcg", labels, scores, group=[3])
+    assert [step.choice for step in found["sklearn"].steps] == ["gain=linear"]
+    assert [step.choice for step in found["letor3"].steps] == ["discount=letor"]
+    assert found["lightgbm"].steps == ()
+    assert found["lightgbm"].value == close(found.value)
+    assert found["trec"].reason == "ties=docno needs docno=" or found["trec"].steps
+    empty = explain("map", [1, 0, 0, 0], [2, 1, 2, 1], group=[2, 2])
+    assert [(s.choice, s.change) for s in empty["xgboost"].steps] == []
+    assert [(s.choice, s.change) for s in empty["letor3"].steps] == [("empty=0", close(-0.5))]
+    tied = explain("map", [1, 0], [1, 1], group=[2])
+    assert tied.value == close(0.75)
+    assert [(s.choice, s.change) for s in tied["lightgbm"].steps] == [("ties=stable", close(0.25))]
+    assert "ties=docno needs docno=" in str(tied)
+
+
+@pytest.mark.parametrize(("first", "second"), [*itertools.combinations(CONVENTIONS, 2)])
+def test_no_two_conventions_are_the_same_but_lightgbms_and_xgboosts(
+    first: str, second: str
+) -> None:
+    labels, scores, group = data_set(4)
+    docno = [f"{7 * i % 1000}" for i in range(len(labels))]
+    values = [
+        evaluate(
+            labels, scores, group=group, metrics=["ndcg@10", "map@3"], convention=name, docno=docno
+        ).mean.values()
+        for name in (first, second)
+    ]
+    alike = all(abs(a - b) < 1e-12 for a, b in zip(*values, strict=True))
+    assert alike == ({first, second} == {"lightgbm", "xgboost"})

@@ -1,0 +1,268 @@
+"""Runs from files, and the commands evaluate and explain."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lambdaplus.datasets import read_letor, read_qrels, read_scores, read_table, read_trec_run
+from lambdaplus.evaluation.runs import Run, evaluate_run
+
+typer_testing = pytest.importorskip("typer.testing")
+CLI_METRICS = ["map", "ndcg", "mrr", "p@5", "recall@5", "rprec", "bpref"]
+TREC = dict(
+    zip(
+        CLI_METRICS, ["map", "ndcg", "recip_rank", "P_5", "recall_5", "Rprec", "bpref"], strict=True
+    )
+)
+
+
+def invoke(*arguments: Any) -> Any:
+    from lambdaplus.cli import app
+
+    runner = typer_testing.CliRunner(env={"COLUMNS": "200"})
+    return runner.invoke(app, [str(argument) for argument in arguments])
+
+
+# TREC --------------------------------------------------------------------------------------------
+
+
+def trec_files(folder: Path, seed: int = 0) -> tuple[Path, Path]:
+    """A run that misses judged documents, finds unjudged ones, has ties, and lacks a query."""
+    random = np.random.default_rng(seed)
+    qrels, run = [], []
+    for q in range(30):
+        documents = random.permutation(40)
+        grades = np.maximum(0, random.integers(-3, 3, 20))
+        qrels += [f"q{q} 0 doc{d} {y}" for d, y in zip(documents, grades, strict=False)]
+        if q == 7:
+            continue
+        found = random.permutation(40)[: random.integers(1, 30)]
+        run += [f"q{q} Q0 doc{d} 0 {random.integers(0, 9)} test" for d in found]
+    run.append("nobody Q0 doc1 1 2.5 test")  # not judged
+    paths = folder / "judged.qrels", folder / f"ours{seed}.run"
+    paths[0].write_text("\n".join(qrels) + "\n")
+    paths[1].write_text("\n\n".join(run))
+    return paths
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_trec_files_evaluate_as_by_trec_eval(tmp_path: Path, seed: int) -> None:
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    qrels_file, run_file = trec_files(tmp_path, seed)
+    with qrels_file.open() as file:
+        qrels = pytrec_eval.parse_qrel(file)
+    lines = [line for line in run_file.read_text().splitlines() if line]
+    run = pytrec_eval.parse_run(lines)
+    measures = {"map", "ndcg", "recip_rank", "P.5", "recall.5", "Rprec", "bpref"}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(run)
+    found = evaluate_run(
+        read_trec_run(run_file, read_qrels(qrels_file)), CLI_METRICS, convention="trec"
+    )
+    assert found.n_queries == 30
+    for ours, name in TREC.items():
+        values = dict(zip(found.qid, found.per_query[found.name_of(ours)], strict=True))
+        assert values.pop("q7") == 0.0  # nothing returned; trec_eval leaves the query out
+        expected = {q: result[name] for q, result in theirs.items() if q in values}
+        assert values == pytest.approx(expected, abs=1e-9), ours
+
+
+def test_documents_that_were_not_returned_stand_at_no_rank() -> None:
+    run = Run("a", [0, 1, 1], [3, 2, 1], ["q"] * 3, returned=[True, True, False])
+    found = evaluate_run(run, ["map", "mrr", "p@3", "recall@3", "auc"])
+    assert found["map"] == pytest.approx((1 / 2 + 0) / 2)
+    assert found["p@3"] == pytest.approx(1 / 3)
+    assert found["recall@3"] == 0.5
+    assert found["auc"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("q1 Q0 d1 1 2.5", r"run.txt, line 2: a line of a run has 6 fields .* this one has 5"),
+        ("q1 Q0 d1 1 high tag", r"run.txt, line 2: the score 'high' is not a finite number"),
+        ("q1 Q0 d1 1 nan tag", r"run.txt, line 2: the score 'nan' is not a finite number"),
+        ("q1 Q0 d2 1 3 tag", r"run.txt, line 2: d2 of q1 is returned twice"),
+    ],
+)
+def test_malformed_lines_of_a_run(tmp_path: Path, line: str, message: str) -> None:
+    file = tmp_path / "run.txt"
+    file.write_text(f"q1 Q0 d2 1 1.5 tag\n{line}\n")
+    with pytest.raises(ValueError, match=message):
+        read_trec_run(file, {"q1": {"d1": 1.0}})
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("q1 0 d1", r"qrels, line 2: a judgement has 4 fields .* this line has 3"),
+        ("q1 0 d1 yes", r"qrels, line 2: the label 'yes' is not a finite number"),
+        ("q1 0 d2 1", r"qrels, line 2: d2 of q1 is judged twice"),
+    ],
+)
+def test_malformed_lines_of_judgements(tmp_path: Path, line: str, message: str) -> None:
+    file = tmp_path / "qrels"
+    file.write_text(f"q1 0 d2 1\n{line}\n")
+    with pytest.raises(ValueError, match=message):
+        read_qrels(file)
+
+
+def test_files_that_have_nothing(tmp_path: Path) -> None:
+    (tmp_path / "empty").write_text("\n")
+    (tmp_path / "run").write_text("q9 Q0 d2 1 1.5 tag\n")
+    with pytest.raises(ValueError, match="has no judgements"):
+        read_qrels(tmp_path / "empty")
+    with pytest.raises(ValueError, match=r"no query of .*run is among the 1 judged ones"):
+        read_trec_run(tmp_path / "run", {"q1": {"d1": 1.0}})
+
+
+# Scores beside a data set, CSV, Parquet -----------------------------------------------------------
+
+
+def letor_files(folder: Path) -> tuple[Path, Path]:
+    (folder / "test.txt").write_text("2 qid:1 1:0.5\n0 qid:1 1:0.1\n1 qid:2 1:0.5\n0 qid:2 1:1\n")
+    with gzip.open(folder / "scores.txt.gz", "wt") as file:
+        file.write("0.5\n0.25\n1\n2e0\n")
+    return folder / "test.txt", folder / "scores.txt.gz"
+
+
+def test_scores_beside_a_letor_file(tmp_path: Path) -> None:
+    data, scores = letor_files(tmp_path)
+    found = evaluate_run(read_scores(scores, read_letor(data)), ["mrr"])
+    assert found.per_query["mrr"].tolist() == [1.0, 0.5]
+    assert found.qid.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1\n2\n3\n", "has 3 scores for 4 documents"),
+        ("1\n2\nx\n4\n", "line 3: the score 'x' is not a finite number"),
+        ("1\n2 3\n4\n5\n", "line 2: one score is expected, not 2"),
+        ("1\n2\ninf\n4\n", "line 3: the score 'inf' is not a finite number"),
+    ],
+)
+def test_scores_that_do_not_fit(tmp_path: Path, text: str, message: str) -> None:
+    data, _ = letor_files(tmp_path)
+    (tmp_path / "bad.txt").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_scores(tmp_path / "bad.txt", read_letor(data))
+
+
+def csv_file(folder: Path, name: str, scores: list[float]) -> Path:
+    file = folder / name
+    rows = zip([1, 2, 1, 2], [1, 0, 0, 1], scores, "abcd", strict=True)
+    lines = ["query,label,score,doc", *(",".join(map(str, row)) for row in rows)]
+    file.write_text("\n".join(lines))
+    return file
+
+
+def test_tables_as_csv_and_parquet(tmp_path: Path) -> None:
+    polars = pytest.importorskip("polars")
+    file = csv_file(tmp_path, "ours.csv", [0.5, 0.1, 0.2, 0.05])
+    polars.read_csv(file).write_parquet(tmp_path / "ours.parquet")
+    for path in (file, tmp_path / "ours.parquet"):
+        run = read_table(path, qid="query", docno="doc")
+        assert run.qid.tolist() == [1, 1, 2, 2]
+        assert run.docno.tolist() == ["a", "c", "b", "d"]
+        found = evaluate_run(run, ["map"])
+        assert found.per_query["map"].tolist() == [1.0, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("qid,label\n1,1\n", "has no column 'score'; it has: qid, label"),
+        ("qid,label,score\n1,1,\n", "column 'score': 1 cells hold no finite number.* row 1"),
+        ("qid,label,score\n1,x,2\n", "column 'label': could not convert"),
+        ("qid,label,score\n,1,2\n1,1,1\n", "column 'qid': 1 cells are empty"),
+    ],
+)
+def test_tables_that_do_not_fit(tmp_path: Path, text: str, message: str) -> None:
+    pytest.importorskip("polars")
+    (tmp_path / "bad.csv").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_table(tmp_path / "bad.csv")
+    with pytest.raises(ValueError, match=r"is neither \.csv nor \.parquet"):
+        read_table(tmp_path / "bad.txt")
+
+
+# The commands ------------------------------------------------------------------------------------
+
+
+def test_evaluate_one_run(tmp_path: Path) -> None:
+    data, scores = letor_files(tmp_path)
+    found = invoke("evaluate", scores, "--data", data, "--metrics", "map(relevant=2),mrr@3")
+    assert found.exit_code == 0, found.output
+    assert "map(relevant=2)" in found.output
+    assert "0.7500" in found.output
+    assert "2 queries, 0 without relevant documents." in found.output
+
+
+def test_evaluate_several_runs_in_every_form(tmp_path: Path) -> None:
+    qrels, run = trec_files(tmp_path)
+    _, other = trec_files(tmp_path, 1)
+    qrels, _ = trec_files(tmp_path, 0)
+    per_query = tmp_path / "values.csv"
+    arguments = [run, other, "--qrels", qrels, "--metrics", "map,p@5", "--convention", "trec"]
+    for form, sign in (("terminal", "Letters"), ("markdown", "| run |"), ("latex", "\\toprule")):
+        found = invoke(
+            "evaluate", *arguments, "--format", form, "--per-query", per_query, "--pairs"
+        )
+        assert found.exit_code == 0, found.output
+        assert sign in found.output
+        assert "W/L/T" in found.output
+    with per_query.open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 2 * 30 * 2
+    expected = evaluate_run(
+        read_trec_run(run, read_qrels(qrels)), ["map"], convention="trec"
+    ).per_query["map(divisor=relevant)"]
+    mine = [r for r in rows if r["run"] == "ours0" and r["metric"].startswith("map")]
+    assert [float(row["value"]) for row in mine] == expected.tolist()
+
+
+def test_evaluate_says_what_is_wrong(tmp_path: Path) -> None:
+    data, scores = letor_files(tmp_path)
+    for arguments, message in (
+        ([scores], "is neither .csv nor .parquet: for scores in lines pass --data"),
+        ([scores, "--data", data, "--qrels", data], "pass either --data (LETOR) or --qrels"),
+        ([scores, "--data", tmp_path / "none"], "none"),
+        ([scores, "--data", data, "--metrics", "ndgc"], "did you mean 'ndcg'"),
+        ([scores, "--data", data, "--metrics", "ndcg@-2"], "at least 1, got @-2"),
+        ([scores, "--data", data, "--convention", "x"], "unknown convention 'x'"),
+        ([scores, "--data", data, "--ties", "docno"], None),
+        ([scores, "--data", data, "--format", "html"], "is not terminal, markdown or latex"),
+        ([scores, "--data", data, "--empty", "2"], "is not 'skip', 0 or 1"),
+        ([scores, "--data", data, "--columns", "a,b"], None),
+    ):
+        found = invoke("evaluate", *arguments)
+        if message is None:
+            assert found.exit_code == 0, found.output
+        else:
+            assert found.exit_code == 2
+            assert message in found.output
+
+
+def test_explain_on_the_command_line(tmp_path: Path) -> None:
+    found = invoke("explain", "ndcg@3", "--labels", "2,1,0;0,0", "--scores", "1,2,3;1,2")
+    assert found.exit_code == 0, found.output
+    assert "gain=linear" in found.output
+    assert "empty=1" in found.output
+    qrels, run = trec_files(tmp_path)
+    found = invoke("explain", "map", run, "--qrels", qrels)
+    assert found.exit_code == 0, found.output
+    assert "ties=docno" in found.output
+    for arguments, message in (
+        (["ndcg@3"], "pass a run, or --labels and --scores"),
+        (["ndcg@3", "--labels", "1,0", "--scores", "1"], "as many numbers in each query"),
+        (["ndcg@3", "--labels", "1,x", "--scores", "1,2"], "--labels '1,x'"),
+    ):
+        found = invoke("explain", *arguments)
+        assert found.exit_code == 2
+        assert message in found.output
