@@ -19,8 +19,9 @@ check: .venv/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: .venv/installed  ## gradient time beside the frameworks' own, as ratios
+bench: .venv/installed  ## time of gradients and metrics beside the frameworks' own, as ratios
 	$(BIN)/python benchmarks/gradients.py
+	$(BIN)/python benchmarks/evaluation.py
 
 .venv/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

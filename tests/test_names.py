@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pathlib
 import re
 from typing import Any
 
@@ -204,3 +205,19 @@ def test_a_cutoff_may_be_a_whole_float() -> None:
 def test_options_that_are_no_numbers(value: Any) -> None:
     with pytest.raises(ValueError, match=r"relevant=.* is not a finite number"):
         parse_metric("map", relevant=value)
+
+
+def test_the_readme_has_every_metric_where_it_belongs() -> None:
+    """Its table by what an objective costs is the one place that does not read the declarations."""
+    text = (pathlib.Path(__file__).parents[1] / "README.md").read_text()
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    starts = {
+        "one sweep": "| optimised by one sweep",
+        "a sweep for each": "| by a sweep for each pair of classes",
+        "every pair": "| by visiting every pair",
+        "none": "| not optimised",
+    }
+    for declaration in CATALOGUE:
+        [start] = [row for how, row in starts.items() if declaration.how_optimised.startswith(how)]
+        [row] = [row for row in rows if row.startswith(start)]
+        assert f"`{declaration}`" in row
