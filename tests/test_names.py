@@ -108,6 +108,10 @@ def test_examples() -> None:
     assert parse_metric("rankeff") == parse_metric("auc")
 
 
+def test_minus_zero_is_zero() -> None:
+    assert str(parse_metric("map", relevant=-0.0)) == str(parse_metric("map", relevant=0.0))
+
+
 def test_no_two_metrics_answer_to_one_name() -> None:
     spellings = [name for d in CATALOGUE for name in (d.name, *d.aliases)]
     assert len(spellings) == len(set(spellings))

@@ -54,7 +54,7 @@ class Parameter:
         low, high = self.limits
         if not low < number < high:
             raise ValueError(f"{self.name}={value!r} is not between {low:g} and {high:g}")
-        return number
+        return number + 0.0  # -0.0 is 0.0, or equal metrics would have two names
 
 
 @dataclass(frozen=True)
