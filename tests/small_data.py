@@ -15,6 +15,13 @@ import pytest
 from numpy.typing import NDArray
 
 from lambdaplus.datasets import read_letor
+from lambdaplus.metrics import CATALOGUE
+
+# Every metric that is an objective, and one of each kind for tests that train.
+OBJECTIVE_NAMES = tuple(
+    d.name + ("@5" if d.cutoff == "required" else "") for d in CATALOGUE if not d.no_objective
+)
+TRAINED = ("auc", "mauc", "hand_till", "map", "mrr", "ndcg", "err", "rprec")
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.model_selection import GroupKFold
-from small_data import Recorder, Small, graded, mq2008, rare
+from small_data import TRAINED, Recorder, Small, graded, mq2008, rare
 
 import lambdaplus as lp
 from lambdaplus import eval_metric, evaluate, lambda_objective
@@ -32,7 +32,7 @@ llgb = pytest.importorskip("lambdaplus.lightgbm")
 
 QUIET: dict[str, Any] = {"verbosity": -1, "num_threads": 1}
 ESTIMATOR: dict[str, Any] = {**QUIET, "n_estimators": 8, "metric": "None"}
-EACH_METRIC = pytest.mark.parametrize("metric", lp.metric_names())
+EACH_METRIC = pytest.mark.parametrize("metric", TRAINED)
 pytestmark = pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
 FIVE = ("auc", "mauc", "map", "mrr", "ndcg")
 
@@ -213,7 +213,7 @@ def test_the_order_of_rows_within_queries_makes_no_difference() -> None:
     order = data.shuffled()
     moved = data.rows(order)
     assert not np.array_equal(moved.labels, data.labels)
-    for metric in lp.metric_names():
+    for metric in TRAINED:
         objective = lambda_objective(metric)
         scores = data.scores()  # with ties
         gradient, hessian = objective(scores, constructed(data))
@@ -592,7 +592,7 @@ def test_feval_reports_what_evaluate_says(feval: Any, names: list[str] | None) -
             assert_allclose(values, expected, atol=1e-9)
 
 
-@pytest.mark.parametrize("metric", lp.metric_names())
+@pytest.mark.parametrize("metric", TRAINED)
 def test_early_stopping_keeps_the_best_round(metric: str) -> None:
     data = graded()
     first, rest = data.queries(0, 30), data.queries(30, 60)
@@ -631,7 +631,7 @@ def test_a_subset_of_whole_queries_is_as_good_as_data_of_its_own() -> None:
     again = np.flatnonzero(part.qid % 2 == 1)
     subset = constructed(data, weight=data.row_weights).subset(rows.tolist()).construct()
     own = constructed(part, weight=data.row_weights[rows])
-    for metric in lp.metric_names():
+    for metric in TRAINED:
         objective = lambda_objective(metric)
         expected = objective(part.scores(), own)
         assert same_gradient(objective(part.scores(), subset), expected)
@@ -870,7 +870,7 @@ def fitted(data: Small, objective: Any, **options: Any) -> Any:
     return ranker.fit(data.features, data.labels, group=data.sizes, **options)
 
 
-@pytest.mark.parametrize("metric", [*lp.metric_names(), "ndcg@10"])
+@pytest.mark.parametrize("metric", [*TRAINED, "ndcg@10"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
 def test_the_ranker_gets_groups_and_weights(metric: str, weighted: bool) -> None:
     data, objective = graded(), lambda_objective(metric)
