@@ -296,7 +296,7 @@ def test_a_metric_needs_a_name_and_known_options() -> None:
         eval_metric("auc", "map", gain="linear")
 
 
-@pytest.mark.parametrize("metric", OBJECTIVE_NAMES)
+@pytest.mark.parametrize("metric", ["auc", "mauc", "hand_till", "map", "mrr", "ndcg", "bpref"])
 def test_a_metric_without_value_on_any_query_is_an_error_and_no_nan(metric: str) -> None:
     # LightGBM and XGBoost would take NaN for a value, and early stopping would never improve.
     with pytest.raises(ValueError, match=f"{metric} has no value on any query"):
