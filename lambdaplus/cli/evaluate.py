@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lambdaplus.cli.files import errors_of, read_runs
+from lambdaplus.cli.files import COLUMNS, Columns, DataFile, Qrels, errors_of, read_runs
 
 if TYPE_CHECKING:
     from lambdaplus.evaluation import Evaluation
@@ -22,13 +22,9 @@ def evaluate(
             "with columns qid, label, score."
         ),
     ],
-    data: Annotated[
-        pathlib.Path | None, typer.Option(help="LETOR or svmlight file that the scores are of.")
-    ] = None,
-    qrels: Annotated[pathlib.Path | None, typer.Option(help="TREC judgements.")] = None,
-    columns: Annotated[
-        str, typer.Option(help="Columns of CSV and Parquet: qid, label, score[, docno].")
-    ] = "qid,label,score",
+    data: DataFile = None,
+    qrels: Qrels = None,
+    columns: Columns = COLUMNS,
     metrics: Annotated[str, typer.Option(help="Comma-separated; see lambdaplus metrics.")] = (
         "ndcg@10,map,mrr,p@10"
     ),

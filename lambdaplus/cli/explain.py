@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from lambdaplus.cli.files import errors_of, read_runs
+from lambdaplus.cli.files import COLUMNS, Columns, DataFile, Qrels, errors_of, read_runs
 
 
 def explain(
@@ -20,13 +20,9 @@ def explain(
         str | None, typer.Option(help="Labels of one query, such as 2,0,1; queries apart by ;.")
     ] = None,
     scores: Annotated[str | None, typer.Option(help="Scores, likewise.")] = None,
-    data: Annotated[
-        pathlib.Path | None, typer.Option(help="LETOR or svmlight file that the scores are of.")
-    ] = None,
-    qrels: Annotated[pathlib.Path | None, typer.Option(help="TREC judgements.")] = None,
-    columns: Annotated[
-        str, typer.Option(help="Columns of CSV and Parquet: qid, label, score[, docno].")
-    ] = "qid,label,score",
+    data: DataFile = None,
+    qrels: Qrels = None,
+    columns: Columns = COLUMNS,
 ) -> None:
     """Show what each tool's convention makes of a metric, and which choice makes each gap."""
     from rich.console import Console

@@ -5,10 +5,20 @@ from __future__ import annotations
 import pathlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Annotated
 
 import typer
 
 from lambdaplus.evaluation.runs import Run
+
+DataFile = Annotated[
+    pathlib.Path | None, typer.Option(help="LETOR or svmlight file that the scores are of.")
+]
+Qrels = Annotated[pathlib.Path | None, typer.Option(help="TREC judgements.")]
+Columns = Annotated[
+    str, typer.Option(help="Columns of CSV and Parquet: qid, label, score[, docno].")
+]
+COLUMNS = "qid,label,score"
 
 
 @contextmanager

@@ -36,7 +36,7 @@ from lambdaplus.evaluation.significance import (
     holm,
     p_value,
 )
-from lambdaplus.evaluation.tables import Cell, Table
+from lambdaplus.evaluation.tables import Cell, Table, Tabular
 from lambdaplus.queries import Floats
 
 ROUNDING = 1e-12  # values are sums of some hundred terms, so equal ones may differ by as much
@@ -77,7 +77,7 @@ class Pair:
 
 
 @dataclass(frozen=True, eq=False)
-class RunComparison:
+class RunComparison(Tabular):
     """What `compare_runs` found; prints as a table of means with marks of significance.
 
     Attributes
@@ -159,22 +159,6 @@ class RunComparison:
         ]
         heads = ("metric", "run", "against", "difference", f"{self.confidence:.0%} interval")
         return Table((*heads, "W/L/T", "p", f"p ({self.correction})"), rows, self.foot)
-
-    def __str__(self) -> str:
-        return str(self.table)
-
-    def __rich__(self) -> Any:
-        return self.table
-
-    def to_markdown(self) -> str:
-        """The table of means in Markdown."""
-        return self.table.to_markdown()
-
-    _repr_markdown_ = to_markdown
-
-    def to_latex(self) -> str:
-        """The table of means in LaTeX."""
-        return self.table.to_latex()
 
     def to_dataframe(self, backend: str = "pandas") -> Any:
         """The pairs as a data frame of the backend."""

@@ -15,7 +15,7 @@ from lambdaplus.evaluation.conventions import (
     TieRule,
     find_convention,
 )
-from lambdaplus.evaluation.tables import Table
+from lambdaplus.evaluation.tables import Table, Tabular
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declaration import shortest
 from lambdaplus.metrics.terms import scope
@@ -27,7 +27,7 @@ Metric = str | RankingMetric | Declaration
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(Tabular):
     """What `evaluate` found.
 
     Attributes
@@ -84,22 +84,6 @@ class Evaluation:
             *(f"  {name}: {rules}" for name, rules in self.conventions.items()),
         ]
         return Table(("metric", "mean", "queries", "undefined"), rows, foot)
-
-    def __str__(self) -> str:
-        return str(self.table)
-
-    def __rich__(self) -> Any:
-        return self.table
-
-    def to_markdown(self) -> str:
-        """The table in Markdown."""
-        return self.table.to_markdown()
-
-    _repr_markdown_ = to_markdown
-
-    def to_latex(self) -> str:
-        """The table in LaTeX."""
-        return self.table.to_latex()
 
     def to_dataframe(self, backend: str = "pandas") -> Any:
         """Per-query values as a data frame of the backend: qid and one column for each metric.

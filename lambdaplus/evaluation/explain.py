@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.evaluation.conventions import CONVENTIONS, Convention, Empty, TieRule
 from lambdaplus.evaluation.evaluate import Metric, evaluate_queries, queries_in_words
-from lambdaplus.evaluation.tables import Table
+from lambdaplus.evaluation.tables import Table, Tabular
 from lambdaplus.metrics import RankingMetric, parse_metric
 from lambdaplus.queries import Queries
 
@@ -61,7 +61,7 @@ class Path:
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation:
+class Explanation(Tabular):
     """What `explain` found; prints as a table.
 
     Attributes
@@ -101,12 +101,6 @@ class Explanation:
             "beside the change that it makes.",
         )
         return Table(("convention", str(self.metric), "gap", "because"), rows, foot)
-
-    def __str__(self) -> str:
-        return str(self.table)
-
-    def __rich__(self) -> Any:
-        return self.table
 
 
 def explain(

@@ -144,6 +144,31 @@ class Table:
         return narwhals.from_dict(columns, backend=chosen).to_native()
 
 
+class Tabular:
+    """What has a `table` prints as it does, in every form."""
+
+    @property
+    def table(self) -> Table:
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return str(self.table)
+
+    def __rich__(self) -> Table:
+        return self.table
+
+    def to_markdown(self) -> str:
+        """The table in Markdown."""
+        return self.table.to_markdown()
+
+    def _repr_markdown_(self) -> str:
+        return self.table.to_markdown()
+
+    def to_latex(self) -> str:
+        """The table in LaTeX."""
+        return self.table.to_latex()
+
+
 def _cell(content: Any) -> Cell:
     return content if isinstance(content, Cell) else Cell(content)
 
