@@ -150,15 +150,15 @@ class RunComparison(Tabular):
                 pair.first,
                 pair.second,
                 f"{pair.difference:+.4f}",
-                f"{pair.interval[0]:+.4f} .. {pair.interval[1]:+.4f}",
+                f"{pair.interval[0]:+.3f}..{pair.interval[1]:+.3f}",
                 f"{pair.wins}/{pair.losses}/{pair.ties}",
-                pair.p_value,
-                pair.p_corrected,
+                _p_text(pair.p_value),
+                _p_text(pair.p_corrected),
             )
             for pair in self.pairs
         ]
-        heads = ("metric", "run", "against", "difference", f"{self.confidence:.0%} interval")
-        return Table((*heads, "W/L/T", "p", f"p ({self.correction})"), rows, self.foot)
+        heads = ("metric", "run", "against", "diff.", f"{self.confidence:.0%} interval", "W/L/T")
+        return Table((*heads, "p", f"p {self.correction}"), rows, self.foot[:1])
 
     def to_dataframe(self, backend: str = "pandas") -> Any:
         """The pairs as a data frame of the backend."""
@@ -339,6 +339,10 @@ def _pair(
         p_value=p,
         p_corrected=p,
     )
+
+
+def _p_text(p: float) -> str:
+    return "<.0001" if p < 0.0001 else f"{p:.4f}"
 
 
 def _letters() -> list[str]:
