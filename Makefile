@@ -8,7 +8,7 @@ MAKEFLAGS += --no-print-directory
 .PHONY: demo test check bench clean
 
 demo: .venv/installed  ## train every objective on the built-in data and show who wins
-	$(BIN)/lambdaplus compare --rounds 100
+	$(BIN)/lambdaplus compare --rounds 100 --out build/demo
 
 test: check .venv-lightgbm3/installed  ## lint, types, tests, and the tests on LightGBM 3
 	$(BIN)/python -m pytest -q --ignore=tests/lightgbm3

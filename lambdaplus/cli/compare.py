@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 from typing import Annotated
 
@@ -30,12 +31,18 @@ def compare(
         str | None, typer.Option(help="The first so many folds (3), or these (1,4).")
     ] = None,
     rounds: Annotated[int, typer.Option(min=1, help="Most boosting rounds.")] = 200,
-    seed: Annotated[int, typer.Option(help="Of the frameworks.")] = 0,
-    out: Annotated[
-        pathlib.Path | None, typer.Option(help="Folder for per_query.csv and summary.csv.")
+    seeds: Annotated[str, typer.Option(help="Comma-separated; values are averaged.")] = "0",
+    select: Annotated[
+        str | None,
+        typer.Option(help="Validation metric that chooses parameters; else each method's own."),
     ] = None,
+    jobs: Annotated[int, typer.Option(min=0, help="Fits at a time; 0: one for each core.")] = 0,
+    out: Annotated[
+        pathlib.Path,
+        typer.Option(help="Folder for finished fits, per_query.csv and summary.csv."),
+    ] = pathlib.Path("lambdaplus-compare"),
 ) -> None:
-    """Train the frameworks' own ranking objectives and ours, and show who wins."""
+    """Train every method on every fold and show who wins; a second run goes on from the first."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -46,24 +53,22 @@ def compare(
         TimeRemainingColumn,
     )
 
-    from lambdaplus.comparison import (
-        Settings,
-        Study,
-        find_methods,
-        footnotes,
-        results_table,
-        write_csv,
-    )
+    from lambdaplus.comparison import Settings, Study, find_methods, results_table, write_csv
     from lambdaplus.datasets import digits_queries, read_folds
     from lambdaplus.metrics import parse_metric
 
     console = Console()
     with errors_of("compare"):
+        jobs = jobs or os.cpu_count() or 1
         study = Study(
             folds=[],
             methods=find_methods(methods),
             metrics=[parse_metric(name) for name in split_names(metrics) if name],
-            settings=Settings(rounds=rounds, seed=seed),
+            settings=Settings(rounds=rounds, threads=max(1, (os.cpu_count() or 1) // jobs)),
+            seeds=_seeds(seeds),
+            select=None if select is None else str(parse_metric(select)),
+            folder=out,
+            jobs=jobs,
         )
         if not study.metrics:
             raise ValueError("no metric was named")
@@ -78,31 +83,35 @@ def compare(
     )
     stopped = False
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("starting", total=len(study))
+        bar = progress.add_task("starting", total=len(study))
         try:
-            for result in study.run():
-                name = f"{result.method.name} {result.fold.name}"
-                progress.update(task, advance=1, description=f"{name:<32}")
+            for task in study.run():
+                name = f"{task.method.name} {task.fold.name}"
+                progress.update(bar, advance=1, description=f"{name:<32}")
         except KeyboardInterrupt:
             stopped = True
     if stopped:
-        console.print(f"Stopped after {len(study.results)} of {len(study)} fits.")
-        done = {result.fold.name for result in study.results}
-        study.folds = [fold for fold in study.folds if fold.name in done]
-    if study.results:
+        console.print(
+            f"Stopped after {len(study.finished)} of {len(study)} fits; they are kept in {out}, "
+            "and the same command goes on from there."
+        )
+    if study.finished:
         console.print(results_table(study))
-        for line in footnotes(study):
-            console.print(line, style="dim", highlight=False, soft_wrap=False)
-    if out is not None:
         write_csv(study, out)
         console.print(f"Wrote {out / 'per_query.csv'} and {out / 'summary.csv'}.")
-    errors = study.errors()
-    for name, message in errors.items():
+    for name, message in study.errors.items():
         console.print(f"{name} failed: {message}", style="red", markup=False)
     if stopped:
         raise typer.Exit(130)
-    if errors:
+    if study.errors:
         raise typer.Exit(1)
+
+
+def _seeds(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(dict.fromkeys(int(part) for part in text.split(",")))
+    except ValueError:
+        raise ValueError(f"--seeds {text!r} is not a list of whole numbers such as 0,1") from None
 
 
 def _chosen(folds: str | None, n: int) -> list[int]:

@@ -11,23 +11,27 @@ Examples
 ...     metrics=[parse_metric("map")],
 ...     settings=Settings(rounds=5),
 ... )
->>> [result.error for result in study.run()]
-['']
+>>> len(list(study.run())), study.errors
+(1, {})
 >>> study.mean(study.methods[0], study.metrics[0]) > 0.6
 True
 """
 
-from lambdaplus.comparison.methods import METHODS, Fitted, Method, Settings, find_methods
-from lambdaplus.comparison.study import Result, Study
-from lambdaplus.comparison.tables import footnotes, installed_versions, results_table, write_csv
+from lambdaplus.comparison.methods import Fitted, Method, Settings
+from lambdaplus.comparison.registry import METHODS, find_methods
+from lambdaplus.comparison.store import Store, installed_versions
+from lambdaplus.comparison.study import Choice, Study
+from lambdaplus.comparison.tables import comparison, footnotes, results_table, write_csv
 
 __all__ = [
     "METHODS",
+    "Choice",
     "Fitted",
     "Method",
-    "Result",
     "Settings",
+    "Store",
     "Study",
+    "comparison",
     "find_methods",
     "footnotes",
     "installed_versions",

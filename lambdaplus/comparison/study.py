@@ -1,29 +1,66 @@
-"""Train every method on every fold and evaluate it on the fold's test queries."""
+"""A comparison: every method, with every set of its parameters, on every fold.
+
+Parameters are chosen on validation data; the labels of test data are read once for each chosen
+model.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import shutil
+import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lambdaplus.comparison.methods import Method, Settings
-from lambdaplus.datasets import Fold
+from lambdaplus.comparison.store import Fit, Store, installed_versions, key_of
+from lambdaplus.comparison.workers import first_line, run_in_processes
+from lambdaplus.datasets import Fold, RankingData
+from lambdaplus.datasets.binary import fingerprint, read_binary, write_binary
 from lambdaplus.evaluation import Evaluation, evaluate
+from lambdaplus.evaluation.evaluate import join_evaluations
 from lambdaplus.metrics import RankingMetric
 
+PARTS = ("train", "valid", "test")
 
-@dataclass(frozen=True, eq=False)
-class Result:
-    """One method on one fold: test values, or what went wrong."""
+
+class Task(NamedTuple):
+    """One fit of a study."""
 
     method: Method
     fold: Fold
+    parameters: dict[str, Any]
+    seed: int
+    key: str
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The parameters that validation data chose for a method on a fold, and their test values.
+
+    Attributes
+    ----------
+    method, fold, seed, parameters
+    fit : Fit
+    evaluation : Evaluation
+        On the fold's test queries.
+    seconds : float
+        Of all the fits that were tried.
+    """
+
+    method: Method
+    fold: Fold
+    seed: int
+    parameters: dict[str, Any]
+    fit: Fit
+    evaluation: Evaluation
     seconds: float
-    rounds: int = 0
-    evaluation: Evaluation | None = None
-    error: str = ""
 
 
 @dataclass(eq=False)
@@ -34,54 +71,165 @@ class Study:
     ----------
     folds, methods, metrics, settings
         What is compared, on what, by what.
-    results : list of Result
-        What is finished, in the order it was.
+    seeds : tuple of int
+        Methods that draw random numbers are fitted with each; their values are averaged.
+    select : str, optional
+        Validation metric that chooses parameters; each method's own criterion without it.
+    folder : path, optional
+        Where finished fits are kept; without one they last as long as the study.
+    jobs : int
+        Fits at a time, each in a process of its own; 1 fits in this process.
+    finished : set of str
+        Keys of the fits that are there.
+    errors : dict of str to str
+        First error of each method that failed.
     """
 
     folds: list[Fold]
     methods: list[Method]
     metrics: list[RankingMetric]
     settings: Settings = field(default_factory=Settings)
-    results: list[Result] = field(default_factory=list)
+    seeds: tuple[int, ...] = (0,)
+    select: str | None = None
+    folder: Path | None = None
+    jobs: int = 1
+    finished: set[str] = field(default_factory=set, init=False)
+    errors: dict[str, str] = field(default_factory=dict, init=False)
+
+    @cached_property
+    def store(self) -> Store:
+        if self.folder is not None:
+            return Store(self.folder)
+        self._temporary = tempfile.TemporaryDirectory(prefix="lambdaplus-")
+        return Store(self._temporary.name)
+
+    @cached_property
+    def tasks(self) -> list[Task]:
+        """All fits, fold by fold."""
+        versions = installed_versions()
+        prints = {
+            fold.name: [fingerprint(getattr(fold, part)) for part in PARTS] for fold in self.folds
+        }
+        found = []
+        for fold in self.folds:
+            for method in self.methods:
+                for seed in self.seeds if method.random else self.seeds[:1]:
+                    for parameters in method.points:
+                        key = key_of(
+                            data=prints[fold.name],
+                            method=method.definition(),
+                            parameters=parameters,
+                            settings=asdict(replace(self.settings, threads=1)),
+                            seed=seed,
+                            versions=versions,
+                        )
+                        found.append(Task(method, fold, parameters, seed, key))
+        return found
 
     def __len__(self) -> int:
         """Number of fits."""
-        return len(self.folds) * len(self.methods)
+        return len(self.tasks)
 
-    def run(self) -> Iterator[Result]:
-        """Fit and evaluate, fold by fold; a method that fails is reported and the rest goes on.
+    def run(self) -> Iterator[Task]:
+        """Fit what is not there yet, and yield each task as it is finished or has failed.
 
-        Stop iterating whenever you like: what was finished is in `results`.
+        Stop iterating whenever you like: what was finished is kept.
         """
-        for fold in self.folds:
-            for method in self.methods:
-                result = self._one(method, fold)
-                self.results.append(result)
-                yield result
+        missing = []
+        for task in self.tasks:
+            if self.store.path(task.key).exists():
+                self.finished.add(task.key)
+                yield task
+            else:
+                missing.append(task)
+        for task, error in self._in_processes(missing) if self.jobs > 1 else self._here(missing):
+            if error:
+                self.errors.setdefault(task.method.name, f"{task.fold.name}: {error}")
+            else:
+                self.finished.add(task.key)
+            yield task
 
-    def _one(self, method: Method, fold: Fold) -> Result:
-        start = time.perf_counter()
+    def _here(self, tasks: list[Task]) -> Iterator[tuple[Task, str]]:
+        for task in tasks:
+            error = ""
+            try:
+                parts = [getattr(task.fold, part) for part in PARTS]
+                fit_and_save(self.store, task.key, task.method, task.parameters, parts,
+                             self.settings, task.seed, task.fold.name)  # fmt: skip
+            except Exception as problem:  # whatever a framework raises ends this fit alone
+                error = first_line(problem)
+            yield task, error
+
+    def _in_processes(self, tasks: list[Task]) -> Iterator[tuple[Task, str]]:
+        data = self.store.folder / "data"
         try:
-            fitted = method.fit(fold.train, fold.valid, self.settings)
-            seconds = time.perf_counter() - start
-            found = evaluate(
-                fold.test.labels,
-                fitted.predict(fold.test.features),
-                group=fold.test.group,
-                metrics=self.metrics,
-            )
-        except Exception as error:  # whatever a framework raises: it ends this fit, not the study
-            message = f"{type(error).__name__}: {error}".splitlines()[0]
-            return Result(method, fold, time.perf_counter() - start, error=message)
-        return Result(method, fold, seconds, fitted.rounds, found)
+            folders = {
+                fold.name: [_laid_out(getattr(fold, part), data) for part in PARTS]
+                for fold in {task.fold.name: task.fold for task in tasks}.values()
+            }
+            work = (
+                (self.store.folder, task.key, task.method, task.parameters,
+                 folders[task.fold.name], self.settings, task.seed, task.fold.name)
+                for task in tasks
+            )  # fmt: skip
+            running = run_in_processes(fit_from_disk, work, self.jobs)
+            with contextlib.closing(running):
+                for number, error in running:
+                    yield tasks[number], error
+        finally:
+            shutil.rmtree(data, ignore_errors=True)
+
+    def choices(self, method: Method) -> list[Choice]:
+        """What validation data chose, for each fold and seed of which all fits are finished."""
+        found = []
+        for fold in self.folds:
+            for seed in self.seeds:
+                mine = [
+                    task
+                    for task in self.tasks
+                    if (task.method, task.fold, task.seed) == (method, fold, seed)
+                ]
+                if mine and all(task.key in self.finished for task in mine):
+                    found.append(self._choose(mine))
+        return found
+
+    def _choose(self, tasks: list[Task]) -> Choice:
+        """The best on validation data; the first of those that are equal."""
+        method, fold, _, seed, _ = tasks[0]
+        criterion = self.select or method.criterion
+        fits = [self.store.load(task.key) for task in tasks]
+        known = [fit for fit in fits if fit is not None]
+        values = [
+            evaluate(
+                fold.valid.labels, fit.valid_scores, group=fold.valid.group, metrics=criterion
+            )[criterion]
+            for fit in known
+        ]
+        best = int(np.nanargmax(values)) if not np.isnan(values).all() else 0
+        found = evaluate(
+            fold.test.labels, known[best].test_scores, qid=fold.test.qid, metrics=self.metrics
+        )
+        return Choice(
+            method,
+            fold,
+            seed,
+            tasks[best].parameters,
+            known[best],
+            found,
+            sum(fit.seconds for fit in known),
+        )
+
+    @cached_property
+    def results(self) -> dict[str, list[Choice]]:
+        """Choices by method, once the study has run."""
+        return {method.name: self.choices(method) for method in self.methods}
 
     def fold_means(self, method: Method, metric: RankingMetric) -> dict[str, float]:
-        """Test mean on each fold that the method finished."""
-        return {
-            result.fold.name: result.evaluation[metric]
-            for result in self.results
-            if result.method == method and result.evaluation is not None
-        }
+        """Test mean on each fold that the method finished, over seeds."""
+        by_fold: dict[str, list[float]] = {}
+        for choice in self.results[method.name]:
+            by_fold.setdefault(choice.fold.name, []).append(choice.evaluation[metric])
+        return {name: float(np.mean(values)) for name, values in by_fold.items()}
 
     def mean(self, method: Method, metric: RankingMetric) -> float:
         """Mean of the fold means; NaN unless the method finished every fold."""
@@ -89,10 +237,62 @@ class Study:
         return float(np.mean(means)) if len(means) == len(self.folds) else float("nan")
 
     def seconds(self, method: Method) -> float:
-        """Training time over all folds."""
-        return sum(result.seconds for result in self.results if result.method == method)
+        """Training time over all folds, seeds and parameters."""
+        return sum(choice.seconds for choice in self.results[method.name])
 
-    def errors(self) -> dict[str, str]:
-        """First error of each method that failed."""
-        failed = [result for result in self.results if result.error]
-        return {result.method.name: result.error for result in reversed(failed)}
+    def evaluation(self, method: Method) -> Evaluation | None:
+        """All test queries of all folds, values averaged over seeds; None unless finished."""
+        by_seed: dict[int, dict[str, Evaluation]] = {}
+        for choice in self.results[method.name]:
+            by_seed.setdefault(choice.seed, {})[choice.fold.name] = choice.evaluation
+        whole = [parts for parts in by_seed.values() if len(parts) == len(self.folds)]
+        return join_evaluations(whole) if whole else None
+
+
+def fit_from_disk(
+    store: Path,
+    key: str,
+    method: Method,
+    parameters: dict[str, Any],
+    folders: list[Path],
+    settings: Settings,
+    seed: int,
+    fold: str,
+) -> None:
+    """What a process of its own does."""
+    parts = [read_binary(folder) for folder in folders]
+    fit_and_save(Store(store), key, method, parameters, parts, settings, seed, fold)
+
+
+def fit_and_save(
+    store: Store,
+    key: str,
+    method: Method,
+    parameters: dict[str, Any],
+    parts: list[RankingData],
+    settings: Settings,
+    seed: int,
+    fold: str,
+) -> None:
+    """Train, score validation and test documents, keep the scores."""
+    train, valid, test = parts
+    start = time.perf_counter()
+    fitted = method.fit(parameters, train, valid, settings, seed)
+    seconds = time.perf_counter() - start
+    scores = [
+        np.asarray(fitted.predict(np.asarray(part.features)), dtype=np.float64)
+        for part in (valid, test)
+    ]
+    for part, found in zip(("validation", "test"), scores, strict=True):
+        if not np.isfinite(found).all():
+            raise ValueError(f"it scored {part} documents with NaN or infinity")
+    about = {"method": method.name, "parameters": parameters, "fold": fold, "seed": seed}
+    fit = Fit(scores[0], scores[1], seconds, fitted.rounds, np.array(fitted.curve))
+    store.save(key, fit, about)
+
+
+def _laid_out(data: RankingData, root: Path) -> Path:
+    folder = root / fingerprint(data)
+    if not folder.exists():
+        write_binary(data, folder)
+    return folder

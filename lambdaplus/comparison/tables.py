@@ -1,47 +1,38 @@
-"""A study as a table on the terminal and as CSV files."""
+"""A study as tables and as files."""
 
 from __future__ import annotations
 
 import csv
-import importlib.metadata
 import math
 import pathlib
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
 
 from lambdaplus.comparison.methods import Method
+from lambdaplus.comparison.store import installed_versions
 from lambdaplus.comparison.study import Study
-
-if TYPE_CHECKING:
-    from rich.table import Table
+from lambdaplus.evaluation import Cell, RunComparison, Table, compare_runs
 
 
 def results_table(study: Study) -> Table:
     """Methods by metrics: test means over folds, the best of each column marked with a star."""
-    from rich import box
-    from rich.table import Table
-
     means = np.array([[study.mean(m, k) for k in study.metrics] for m in study.methods])
-    table = Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
-    table.add_column("method", no_wrap=True)
-    for metric in study.metrics:
-        table.add_column(_heading(str(metric)), justify="right", no_wrap=True)
-    table.add_column("time", justify="right", no_wrap=True)
     best = [np.nanmax(column) if not np.isnan(column).all() else math.nan for column in means.T]
-    for method, row in zip(study.methods, means, strict=True):
-        # Methods that agree in what is shown are best together.
-        shown = [(_digits(value), _digits(top)) for value, top in zip(row, best, strict=True)]
-        cells = [
-            "- " if text == "nan" else f"[bold green]{text}*[/]" if text == top else f"{text} "
-            for text, top in shown
+    rows = [
+        [
+            method.name,
+            # Methods that agree in what is shown are best together.
+            *(
+                Cell(float(value), "*" if f"{value:.4f}" == f"{top:.4f}" else " ")
+                for value, top in zip(row, best, strict=True)
+            ),
+            f"{study.seconds(method):.1f}s",
         ]
-        table.add_row(method.name, *cells, f"{study.seconds(method):.1f}s")
-    return table
-
-
-def _digits(value: float) -> str:
-    return f"{value:.4f}".removeprefix("0")  # seven metrics fit in 80 columns
+        for method, row in zip(study.methods, means, strict=True)
+    ]
+    names = [_heading(str(metric)) for metric in study.metrics]
+    return Table(("method", *names, "time"), rows, footnotes(study), narrow=True)
 
 
 def _heading(name: str) -> str:
@@ -50,17 +41,26 @@ def _heading(name: str) -> str:
 
 
 def footnotes(study: Study) -> list[str]:
-    """What the numbers of the table are."""
+    """What the numbers of a study are: its protocol, conventions and versions."""
     queries = sum(fold.test.n_queries for fold in study.folds)
     versions = ", ".join(f"{name} {version}" for name, version in installed_versions().items())
+    tried = ", ".join(f"{m.name} {len(m.points)}" for m in study.methods if len(m.points) > 1)
+    chosen = study.select or "each method's own criterion"
     return [
         f"Test means: over the queries of a fold, then over {len(study.folds)} folds ({queries} "
-        "test queries). * best in its column.",
+        f"test queries)"
+        + (f", then over seeds {', '.join(map(str, study.seeds))}" if len(study.seeds) > 1 else "")
+        + ". * best in its column.",
         "Queries on which a metric has no value (no relevant document) are left out; ties count "
         "at the mean over their orders; NDCG: gain 2^l - 1, discount log2(1 + rank).",
-        f"{study.settings}.",
-        "Stopped on: "
-        + ", ".join(f"{method.name.partition(':')[2]} {method.stops_on}" for method in _once(study))
+        f"{study.settings}, seed {study.seeds[0]}.",
+        (
+            f"Parameters chosen on validation data by {chosen}; sets tried: {tried}. "
+            if tried
+            else ""
+        )
+        + "Criteria: "
+        + ", ".join(f"{m.name.partition(':')[2]} {m.criterion}" for m in _once(study))
         + ".",
         versions + ".",
     ]
@@ -71,36 +71,40 @@ def _once(study: Study) -> list[Method]:
     return list({m.name.partition(":")[2]: m for m in reversed(study.methods)}.values())[::-1]
 
 
-def installed_versions() -> dict[str, str]:
-    """Versions of lambdaplus and of what it runs on, of those that are installed."""
-    found = {}
-    for name in ("lambdaplus", "lightgbm", "xgboost", "numpy", "numba", "scikit-learn"):
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
+def comparison(study: Study, baseline: str | None = None) -> RunComparison | None:
+    """Significance over the test queries of all folds; None for fewer than two finished methods."""
+    found = {method.name: study.evaluation(method) for method in study.methods}
+    runs = {name: evaluation for name, evaluation in found.items() if evaluation is not None}
+    return compare_runs(runs, baseline=baseline) if len(runs) > 1 else None
+
+
+def per_query_rows(study: Study) -> Iterator[tuple[str, str, int, str, str, float]]:
+    """method, fold, seed, qid, metric, value of every test query."""
+    for method in study.methods:
+        for choice in study.results[method.name]:
+            found = choice.evaluation
+            for metric, values in found.per_query.items():
+                # A metric over the whole data set has one value and no query.
+                qids = found.qid.tolist() if len(values) == found.n_queries else ["all"]
+                for qid, value in zip(qids, values.tolist(), strict=True):
+                    yield method.name, choice.fold.name, choice.seed, str(qid), metric, value
+
+
+PER_QUERY = ("method", "fold", "seed", "qid", "metric", "value")
 
 
 def write_csv(study: Study, folder: pathlib.Path) -> None:
     """Write ``per_query.csv`` and ``summary.csv``.
 
-    per_query.csv has method, fold, qid, metric, value, blank where a metric has no value on a
-    query; summary.csv has method, metric, mean, and a column of means for each fold.
+    per_query.csv has method, fold, seed, qid, metric, value, blank where a metric has no value on
+    a query; summary.csv has method, metric, mean, and a column of means for each fold.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "per_query.csv").open("w", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(["method", "fold", "qid", "metric", "value"])
-        for result in study.results:
-            if result.evaluation is None:
-                continue
-            test = result.fold.test
-            qids = test.qid[np.cumsum(test.group) - 1]
-            for name, values in result.evaluation.per_query.items():
-                for qid, value in zip(qids, values, strict=True):
-                    shown = "" if np.isnan(value) else repr(float(value))
-                    writer.writerow([result.method.name, result.fold.name, qid, name, shown])
+        writer.writerow(PER_QUERY)
+        for *names, value in per_query_rows(study):
+            writer.writerow([*names, "" if math.isnan(value) else repr(value)])
     with (folder / "summary.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         names = [fold.name for fold in study.folds]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -262,6 +262,45 @@ def evaluate_queries(
         qid=np.arange(queries.n_queries) if qid is None else qid,
         conventions=conventions,
         convention=convention,
+    )
+
+
+def join_evaluations(repeats: Sequence[Mapping[str, Evaluation]]) -> Evaluation:
+    """One evaluation of the test queries of all folds, values averaged over repetitions.
+
+    Parameters
+    ----------
+    repeats : sequence of dict of str to Evaluation
+        For each seed the evaluation by fold, of the same folds and metrics; queries are called
+        ``fold qid``.
+    """
+    whole = [_concatenated(parts) for parts in repeats]
+    first = whole[0]
+    per_query = {
+        name: np.mean([one.per_query[name] for one in whole], axis=0) for name in first.per_query
+    }
+    missing = {name: np.isnan(found) for name, found in per_query.items()}
+    return replace(
+        first,
+        per_query=per_query,
+        mean={k: _mean(v, ~missing[k], None) for k, v in per_query.items()},
+        undefined={name: int(found.sum()) for name, found in missing.items()},
+    )
+
+
+def _concatenated(parts: Mapping[str, Evaluation]) -> Evaluation:
+    first = next(iter(parts.values()))
+    return replace(
+        first,
+        per_query={
+            name: np.concatenate([part.per_query[name] for part in parts.values()])
+            for name in first.per_query
+        },
+        n_queries=sum(part.n_queries for part in parts.values()),
+        without_relevant=sum(part.without_relevant for part in parts.values()),
+        qid=np.concatenate(
+            [[f"{fold} {qid}" for qid in part.qid.tolist()] for fold, part in parts.items()]
+        ),
     )
 
 

@@ -48,16 +48,19 @@ class Table:
     rows : sequence of sequences of str, int, float or Cell
         Floats are shown with four digits; NaN as a dash.
     foot : sequence of str
+    narrow : bool
+        Whether floats go without their leading zero, as in .5123.
     """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
     foot: Sequence[str] = ()
+    narrow: bool = False
 
     def __str__(self) -> str:
         shown = [
             list(self.columns),
-            *([_text(c) + _cell(c).mark for c in row] for row in self.rows),
+            *([self._text(c) + _cell(c).mark for c in row] for row in self.rows),
         ]
         widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
         lines = [
@@ -66,13 +69,21 @@ class Table:
         ]
         return "\n".join([*lines, *self.foot])
 
+    def _text(self, content: Any) -> str:
+        value = _cell(content).value
+        if not isinstance(value, float):
+            return str(value)
+        text = "-" if math.isnan(value) else f"{value:.4f}"
+        return text.replace("0.", ".", 1) if self.narrow and abs(value) < 1 else text
+
     def __rich__(self) -> Group:
         from rich import box
         from rich.console import Group
         from rich.table import Table as RichTable
         from rich.text import Text
 
-        table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+        padding = (0, 0) if self.narrow else (0, 1)
+        table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=padding)
         numeric = [
             any(isinstance(_cell(row[i]).value, (int, float)) for row in self.rows)
             for i in range(len(self.columns))
@@ -80,7 +91,9 @@ class Table:
         for name, number in zip(self.columns, numeric, strict=True):
             table.add_column(name, justify="right" if number else "left", no_wrap=number)
         for row in self.rows:
-            table.add_row(*(Text.assemble(_text(c), (_cell(c).mark, "bold green")) for c in row))
+            table.add_row(
+                *(Text.assemble(self._text(c), (_cell(c).mark, "bold green")) for c in row)
+            )
         return Group(table, *(Text(line, style="dim") for line in self.foot))
 
     def to_markdown(self) -> str:
@@ -91,7 +104,7 @@ class Table:
 
         def shown(c: Any) -> str:
             mark = _cell(c).mark
-            return _text(c) + (f"<sup>{mark}</sup>" if mark else "")
+            return self._text(c) + (f"<sup>{mark}</sup>" if mark else "")
 
         rule = "|" + "---|" * len(self.columns)
         lines = [line(self.columns), rule, *(line([shown(c) for c in row]) for row in self.rows)]
@@ -107,7 +120,7 @@ class Table:
 
         def shown(c: Any) -> str:
             mark = _cell(c).mark
-            return _text(c).translate(_LATEX) + (f"$^{{{mark}}}$" if mark else "")
+            return self._text(c).translate(_LATEX) + (f"$^{{{mark}}}$" if mark else "")
 
         head = line([name.translate(_LATEX) for name in self.columns])
         body = [line([shown(c) for c in row]) for row in self.rows]
@@ -171,10 +184,3 @@ class Tabular:
 
 def _cell(content: Any) -> Cell:
     return content if isinstance(content, Cell) else Cell(content)
-
-
-def _text(content: Any) -> str:
-    value = _cell(content).value
-    if isinstance(value, float):
-        return "-" if math.isnan(value) else f"{value:.4f}"
-    return str(value)

@@ -1,0 +1,117 @@
+"""Finished fits on disk: what is there is never fitted again.
+
+A fit is one file of arrays, written wholly or not at all and named by a digest of all that could
+change it: data, method, parameters, settings, seed, versions.  It holds scores and no metric, so
+that a study can be evaluated anew, by other metrics, without another fit.  Nothing is pickled.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lambdaplus.queries import Floats
+
+_NAMES = ("lambdaplus", "lightgbm", "xgboost", "numpy", "numba", "scipy", "scikit-learn")
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """One set of parameters fitted on one fold.
+
+    Attributes
+    ----------
+    valid_scores, test_scores : (n,) float64
+    seconds : float
+        Of training, without prediction.
+    rounds : int
+    curve : (rounds,) float64
+        Validation metric by round; empty where training did not follow it.
+    """
+
+    valid_scores: Floats
+    test_scores: Floats
+    seconds: float
+    rounds: int
+    curve: Floats
+
+
+class Store:
+    """A folder of fits.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from lambdaplus.comparison.store import Fit, Store, key_of
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = Store(folder)
+    ...     key = key_of(method="svm:map", seed=0)
+    ...     store.save(key, Fit(np.zeros(2), np.ones(2), 0.5, 3, np.zeros(0)), {"seed": 0})
+    ...     store.load(key).test_scores.tolist(), store.load("another")
+    ([1.0, 1.0], None)
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+
+    def path(self, key: str) -> Path:
+        return self.folder / "fits" / f"{key}.npz"
+
+    def save(self, key: str, fit: Fit, about: dict[str, Any]) -> None:
+        """Write a fit, with what it is about for those who look into the folder."""
+        path = self.path(key)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, made = tempfile.mkstemp(dir=path.parent, suffix=".part")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                np.savez(
+                    file,
+                    valid_scores=fit.valid_scores,
+                    test_scores=fit.test_scores,
+                    numbers=np.array([fit.seconds, fit.rounds]),
+                    curve=fit.curve,
+                    about=np.array(json.dumps(about, default=str)),
+                )
+            os.replace(made, path)  # what a killed process leaves is a .part file, never a fit
+        except BaseException:
+            Path(made).unlink(missing_ok=True)
+            raise
+
+    def load(self, key: str) -> Fit | None:
+        """A finished fit, or None."""
+        if not self.path(key).exists():
+            return None
+        with np.load(self.path(key), allow_pickle=False) as arrays:
+            seconds, rounds = arrays["numbers"]
+            return Fit(
+                arrays["valid_scores"],
+                arrays["test_scores"],
+                float(seconds),
+                int(rounds),
+                arrays["curve"],
+            )
+
+
+def key_of(**parts: Any) -> str:
+    """A digest of everything that could change a fit: 20 hexadecimal digits."""
+    text = json.dumps(parts, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+def installed_versions() -> dict[str, str]:
+    """Versions of lambdaplus and of what it runs on, of those that are installed."""
+    found = {}
+    for name in _NAMES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,87 @@
+"""One process for each fit, as many at a time as there are cores.
+
+A fit that brings its process down (frameworks do abort) takes no other with it, and stopping is
+killing.  Processes are forked from a server that has everything imported and no threads, so that
+starting one takes milliseconds.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+PRELOADED = "lambdaplus.comparison.preload"
+GRACE = 0.5  # seconds between looks at whether the parent is still there
+
+
+def run_in_processes(
+    work: Callable[..., None], tasks: Iterable[tuple[Any, ...]], processes: int
+) -> Generator[tuple[int, str]]:
+    """Call ``work(*task)`` for every task and yield its number and error as each one ends.
+
+    The error is empty where there was none.  Closing the iterator kills what still runs.
+    """
+    context: Any = multiprocessing.get_context(
+        "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+    )
+    if context.get_start_method() == "forkserver":
+        context.set_forkserver_preload([PRELOADED])
+    waiting = enumerate(tasks)
+    running: dict[Any, tuple[int, Any, Connection]] = {}
+    try:
+        while True:
+            while len(running) < processes and (task := next(waiting, None)) is not None:
+                number, arguments = task
+                receives, sends = context.Pipe(duplex=False)
+                process = context.Process(target=_child, args=(work, arguments, sends), daemon=True)
+                process.start()
+                sends.close()
+                running[process.sentinel] = number, process, receives
+            if not running:
+                return
+            for sentinel in wait(list(running)):
+                number, process, receives = running.pop(sentinel)
+                process.join()
+                yield number, _error(process, receives)
+    finally:
+        for _, process, _ in running.values():
+            process.kill()
+        for _, process, _ in running.values():
+            process.join()
+
+
+def _error(process: Any, receives: Connection) -> str:
+    with receives:
+        try:
+            return str(receives.recv()) if receives.poll() else ""
+        except EOFError:
+            code = process.exitcode
+            return "" if code == 0 else f"its process ended with exit code {code}"
+
+
+def _child(work: Callable[..., None], arguments: tuple[Any, ...], sends: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    threading.Thread(target=_leave_with_parent, args=(os.getppid(),), daemon=True).start()
+    try:
+        work(*arguments)
+    except BaseException as error:  # whatever it is: it ends this fit, not the study
+        sends.send(first_line(error))
+    finally:
+        sends.close()
+
+
+def _leave_with_parent(parent: int) -> None:
+    """A killed study must not leave fits running beside those of the next one."""
+    while os.getppid() == parent:
+        time.sleep(GRACE)
+    os._exit(1)
+
+
+def first_line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".splitlines()[0]
