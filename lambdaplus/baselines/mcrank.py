@@ -148,7 +148,7 @@ class McRank(Ranker):
             "learning_rate": self.learning_rate,
             "num_leaves": self.num_leaves,
             "min_data_in_leaf": self.min_child_samples,
-            "num_threads": self.n_jobs or os.cpu_count(),
+            "num_threads": self._n_threads,
             "seed": int(check_random_state(self.random_state).randint(2**31)),
             "deterministic": True,
             "verbose": -1,
@@ -213,12 +213,17 @@ class McRank(Ranker):
         return self.variant == "multiclass" and self.classes_.size > 2
 
     @property
+    def _n_threads(self) -> int:
+        return self.n_jobs or os.cpu_count() or 1
+
+    @property
     def _n_columns(self) -> int:
         return int(self.classes_.size) if self._several else int(self.classes_.size) - 1
 
     def _raw(self, documents: Floats, first: int, rounds: int) -> Floats:
+        options: dict[str, Any] = {"raw_score": True, "num_threads": self._n_threads}
         columns = [
-            booster.predict(documents, start_iteration=first, num_iteration=rounds, raw_score=True)
+            booster.predict(documents, start_iteration=first, num_iteration=rounds, **options)
             for booster in self._boosters
         ]
         return np.concatenate([np.reshape(c, (len(documents), -1)) for c in columns], axis=1)
