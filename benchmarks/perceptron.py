@@ -2,7 +2,6 @@
 
     python benchmarks/perceptron.py table4 FOLDER [--seeds 5] [--passes 50]
     python benchmarks/perceptron.py curves FOLDER --png FILE [--passes 500]
-    python benchmarks/perceptron.py timing FOLDER
 
 FOLDER holds Fold1 ... Fold5 of the set (LETOR's own layout).  Features are scaled to [0, 1] within
 each query; passes, rounds and C are chosen by NDCG@10 on the validation queries; a query without
@@ -14,29 +13,19 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import time
-import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import ohsumed
+from ohsumed import Array, Part, Scaled, load, per_query
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 from scipy.stats import ttest_rel
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import LinearSVC
 
 from lambdaplus.baselines import BestFeature, CommitteePerceptron, McRank, RankBoost, RankSVM
-from lambdaplus.baselines.preference_pairs import preference_pairs
-from lambdaplus.datasets import RankingData, read_folds
-from lambdaplus.evaluation import evaluate
 from lambdaplus.metrics import parse_metric
-from lambdaplus.queries import Queries
-
-# The paper's discounts are 1, 1, 1/log2 3, ...: "ndcg(discount=letor)@{}" where that is known.
-NDCG_AT = "ndcg@{}"
 
 GRID = np.logspace(-4, 4, 9)  # C of RankSVM
 VOTING = {
@@ -53,69 +42,10 @@ PAPER_TABLE_4 = {
     "Pocket": (0.440, 0.510, 0.426, 0.418),
     "Average": (0.443, 0.508, 0.445, 0.429),
 }
-PAPER_TABLE_5 = {
-    "Fold1": (462.85, 27487.40),
-    "Fold2": (527.14, 35887.08),
-    "Fold3": (489.62, 28584.22),
-    "Fold4": (414.18, 7328.77),
-    "Fold5": (375.01, 6902.77),
-}
-Array = NDArray[Any]
-Scorer = Callable[["Part"], Array]
-
-
-class Part(NamedTuple):
-    X: Array
-    y: Array
-    qid: Array
-
-
-class Scaled(NamedTuple):
-    name: str
-    train: Part
-    valid: Part
-    test: Part
-
-
-def scaled(data: RankingData) -> Part:
-    """Features mapped linearly to [0, 1] within each query; constant ones to 0."""
-    starts = np.append(0, np.cumsum(data.group)[:-1])
-    low = np.minimum.reduceat(data.features, starts).repeat(data.group, axis=0)
-    high = np.maximum.reduceat(data.features, starts).repeat(data.group, axis=0)
-    span = np.where(high > low, high - low, 1.0)
-    return Part((data.features - low) / span, data.labels, data.qid)
-
-
-def load(folder: str) -> list[Scaled]:
-    return [
-        Scaled(f.name, scaled(f.train), scaled(f.valid), scaled(f.test)) for f in read_folds(folder)
-    ]
-
-
-def metrics() -> list[Any]:
-    return [parse_metric(m) for m in ("map", *(NDCG_AT.format(k) for k in (1, 5, 10)))]
-
-
-def value(part: Part, scores: Array) -> float:
-    return evaluate(part.y, scores, qid=part.qid, metrics=NDCG_AT.format(10), empty=0)[
-        NDCG_AT.format(10)
-    ]
-
-
-def per_query(part: Part, scores: Array) -> Array:
-    """(n_queries, 4): MAP and NDCG@1, 5, 10."""
-    found = evaluate(part.y, scores, qid=part.qid, metrics=metrics(), empty=0)
-    return np.stack([found.per_query[str(m)] for m in metrics()], axis=1)
+Scorer = Callable[[Part], Array]
 
 
 # Systems: (fold, seed) -> scorer of a part ------------------------------------------------------
-
-
-def rank_svm(fold: Scaled, seed: int) -> Scorer:
-    X, y, qid = fold.train
-    models = [RankSVM(C).fit(X, y, qid=qid) for C in GRID]
-    best = max(models, key=lambda model: value(fold.valid, model.predict(fold.valid.X)))
-    return lambda part: best.predict(part.X)
 
 
 def chosen_on_validation(make: Callable[[int], Any]) -> Callable[[Scaled, int], Scorer]:
@@ -131,7 +61,7 @@ def chosen_on_validation(make: Callable[[int], Any]) -> Callable[[Scaled, int], 
 
 def systems(passes: int) -> dict[str, tuple[Callable[[Scaled, int], Scorer], bool]]:
     """Each with whether it depends on a seed."""
-    ndcg = NDCG_AT.format(10)
+    ndcg = ohsumed.NDCG_AT.format(10)
 
     def perceptron(options: dict[str, Any]) -> Callable[[int], Any]:
         return lambda seed: CommitteePerceptron(
@@ -139,7 +69,7 @@ def systems(passes: int) -> dict[str, tuple[Callable[[Scaled, int], Scorer], boo
         )
 
     return {
-        "RankSVM": (rank_svm, False),
+        "RankSVM": (chosen_on_validation(lambda s: RankSVM(GRID, metric=ndcg)), False),
         "RankBoost": (chosen_on_validation(lambda s: RankBoost(300, metric=ndcg)), False),
         **{n: (chosen_on_validation(perceptron(o)), True) for n, o in VOTING.items()},
         "Best feature": (chosen_on_validation(lambda s: BestFeature(ndcg)), False),
@@ -214,7 +144,7 @@ def curves(folds: list[Scaled], passes: int, png: str, console: Console) -> None
         "Average": {"variant": "average"},
         "Pocket": {"variant": "pocket"},
     }
-    metric = NDCG_AT.format(10)
+    metric = ohsumed.NDCG_AT.format(10)
     names = {str(parse_metric(metric)): "NDCG@10", "map": "MAP"}
     found: dict[str, list[dict[str, Array]]] = {name: [] for name in forms}
     jobs = list(itertools.product(forms, folds))
@@ -243,67 +173,9 @@ def curves(folds: list[Scaled], passes: int, png: str, console: Console) -> None
     console.print(table)
 
 
-def timing(folds: list[Scaled], console: Console) -> None:
-    tiny = Part(folds[0].train.X[:300], folds[0].train.y[:300], folds[0].train.qid[:300])
-    fit_committee(tiny, folds[0].valid, 1)  # compiles
-    RankSVM().fit(tiny.X, tiny.y, qid=tiny.qid)
-    table = Table(title="Table 5: training seconds, 20 members, 50 passes; paper in ()")
-    for column in ("", "pairs", "committee", "RankSVM", "pair-based SVM", "pair / committee",
-                   "pair / RankSVM", "pair-based: iterations"):  # fmt: skip
-        table.add_column(column)
-    ratios = []
-    for fold in folds:
-        committee = seconds(lambda: fit_committee(fold.train, fold.valid, 50))  # noqa: B023
-        ours = seconds(lambda: RankSVM().fit(fold.train.X, fold.train.y, qid=fold.train.qid))  # noqa: B023
-        differences, weight = explicit_pairs(fold.train)
-        svm = LinearSVC(loss="hinge", fit_intercept=False, tol=1e-3, max_iter=1000, random_state=0)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the iterations are shown
-            pairwise = seconds(lambda: fit_pairs(svm, differences, weight))  # noqa: B023
-        ratios.append((pairwise / committee, pairwise / ours))
-        paper = PAPER_TABLE_5.get(fold.name, (np.nan, np.nan))
-        table.add_row(
-            fold.name, f"{len(differences):,}", f"{committee:.2f} ({paper[0]:.0f})", f"{ours:.3f}",
-            f"{pairwise:.1f} ({paper[1]:.0f})", f"{ratios[-1][0]:.0f} ({paper[1] / paper[0]:.0f})",
-            f"{ratios[-1][1]:.0f}", f"{svm.n_iter_} of 1000",
-        )  # fmt: skip
-    console.print(table)
-    console.print("mean ratios: {:.0f} to the committee, {:.0f} to RankSVM".format(
-        *np.mean(ratios, axis=0)))  # fmt: skip
-
-
-def fit_committee(train: Part, valid: Part, passes: int) -> None:
-    CommitteePerceptron(20, passes, metric=NDCG_AT.format(10), random_state=0).fit(
-        train.X, train.y, qid=train.qid, eval_set=tuple(valid)
-    )
-
-
-def explicit_pairs(train: Part) -> tuple[Array, Array]:
-    """Differences of all pairs, one row each, and their weights 1/|S_q|."""
-    queries = Queries(train.y, qid=train.qid)
-    pairs = preference_pairs(queries)
-    lower = np.diff(pairs.first)
-    high = np.repeat(np.arange(lower.size), lower)
-    low = pairs.lowest[high] + np.arange(pairs.n_pairs) - pairs.first[high]
-    X = train.X[queries.base]
-    return X[high] - X[low], pairs.rate[high]
-
-
-def fit_pairs(svm: LinearSVC, differences: Array, weight: Array) -> None:
-    """A linear SVM on pairs, half of them turned round so that there are two classes."""
-    sign = np.where(np.arange(len(differences)) % 2, 1.0, -1.0)
-    svm.fit(differences * sign[:, None], sign, sample_weight=weight)
-
-
-def seconds(work: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["table4", "curves", "timing"])
+    parser.add_argument("what", choices=["table4", "curves"])
     parser.add_argument("folder")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--passes", type=int)
@@ -313,10 +185,8 @@ def main() -> None:
     folds = load(arguments.folder)
     if arguments.what == "table4":
         table4(folds, arguments.seeds, arguments.passes or 50, console)
-    elif arguments.what == "curves":
-        curves(folds, arguments.passes or 500, arguments.png, console)
     else:
-        timing(folds, console)
+        curves(folds, arguments.passes or 500, arguments.png, console)
 
 
 if __name__ == "__main__":

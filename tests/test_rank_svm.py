@@ -8,7 +8,7 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
-from baseline_data import NOT_FOR_PAIRS, all_pairs, rankings
+from baseline_data import NOT_FOR_PAIRS, all_pairs, halves, rankings
 from hypothesis import given, settings
 from numpy.typing import NDArray
 from scipy.optimize import minimize
@@ -17,8 +17,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from small_data import Small, graded, mq2008
 
 from lambdaplus.baselines import RankSVM
+from lambdaplus.baselines.pair_hinge import Objective
 from lambdaplus.baselines.preference_pairs import preference_pairs
-from lambdaplus.baselines.rank_svm import Objective
+from lambdaplus.evaluation import evaluate
 from lambdaplus.queries import Queries
 
 Array = NDArray[Any]
@@ -155,6 +156,27 @@ def test_as_many_labels_as_documents() -> None:
     np.testing.assert_allclose(model.coef_, exact, rtol=1e-6)
 
 
+def test_c_is_chosen_on_validation_data() -> None:
+    train, valid = halves(graded(60))
+    eval_set = (valid.features, valid.labels, valid.qid)
+    grid = [100.0, 0.001, 1.0]
+    model = RankSVM(grid, metric="map").fit(
+        train.features, train.labels, qid=train.qid, eval_set=eval_set
+    )
+    values = {}
+    for C in grid:
+        alone = RankSVM(C).fit(train.features, train.labels, qid=train.qid)
+        scores = alone.predict(valid.features)
+        values[C] = evaluate(valid.labels, scores, qid=valid.qid, metrics="map")["map"]
+    assert model.validation_values_ == pytest.approx(values, abs=1e-12)
+    assert max(sorted(values), key=values.__getitem__) == model.C_
+    alone = RankSVM(model.C_).fit(train.features, train.labels, qid=train.qid)
+    apart = np.linalg.norm(model.coef_ - alone.coef_)
+    assert apart <= model.gradient_norm_ + alone.gradient_norm_
+    with pytest.raises(ValueError, match="several C needs validation data"):
+        RankSVM(grid).fit(train.features, train.labels, qid=train.qid)
+
+
 def test_says_so_when_it_stops_early() -> None:
     data = graded(20)
     with pytest.warns(ConvergenceWarning, match="after 1 Newton steps"):
@@ -168,7 +190,15 @@ def test_unusable_input() -> None:
         RankSVM().fit(data.features, np.zeros(data.n), qid=data.qid)
     with pytest.raises(ValueError, match="infinity"):
         RankSVM().fit(np.where(data.features > 2, np.inf, 1.0), data.labels, qid=data.qid)
-    for options in ({"C": 0.0}, {"C": -1.0}, {"balance": "both"}, {"max_iter": 0}, {"tol": -1.0}):
+    for options in (
+        {"C": 0.0},
+        {"C": -1.0},
+        {"C": [1.0, -1.0]},
+        {"C": []},
+        {"balance": "both"},
+        {"max_iter": 0},
+        {"tol": -1.0},
+    ):
         with pytest.raises(ValueError, match=next(iter(options))):
             RankSVM(**options).fit(data.features, data.labels, qid=data.qid)
 

@@ -14,8 +14,9 @@ True
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,107 +24,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from lambdaplus.baselines.base import LinearRanker
+from lambdaplus.baselines.pair_hinge import Objective, minimise
 from lambdaplus.baselines.preference_pairs import preference_pairs
-from lambdaplus.baselines.rank_svm_kernels import active_pairs
-from lambdaplus.parallel import over_queries
-from lambdaplus.queries import Floats, Queries
-from lambdaplus.ranking import Ranking, rank
-
-
-class Point(NamedTuple):
-    """The objective at a weight vector.
-
-    Attributes
-    ----------
-    w : (d,) float64
-    value : float
-    gradient : (d,) float64
-    ranking : Ranking
-    partners : (n,) float64
-        Active pairs of each document.
-    """
-
-    w: Floats
-    value: float
-    gradient: Floats
-    ranking: Ranking
-    partners: Floats
-
-
-class Objective:
-    """P(w) = |w|^2/2 + C sum_q b_q sum over pairs of max(0, 1 - (s_i - s_j))^2, with s = X w.
-
-    With N_i the active pairs of a document, D_i those in which it is the higher one less those in
-    which it is the lower one, and V(u)_i the sum of u over its active partners, the loss of a query
-    is (active pairs) - 2 s.D + s.(N s - V(s)), a quadratic form while the active set stays: its
-    gradient is 2 (N s - V(s) - D), and its Hessian times u is 2 (N u - V(u)).
-
-    Parameters
-    ----------
-    X : (n, d) float64
-        In the order of `queries.base`.
-    queries : Queries
-    pair_weight : (n,) float64
-        C b_q of each document's query.
-    """
-
-    def __init__(self, X: Floats, queries: Queries, pair_weight: Floats) -> None:
-        strata = queries.strata()
-        # Only differences within a query count; from its mean they are free of cancellation.
-        mean = np.add.reduceat(X, queries.boundaries[:-1]) / queries.sizes[:, None]
-        self.X = X - np.repeat(mean, queries.sizes, axis=0)
-        self.pair_weight = pair_weight
-        # Labels in ascending order within a query are in the order of `base` already.
-        self.queries = Queries(queries.labels[queries.base], group=queries.sizes)
-        self.code, self.n_classes = strata.code, np.diff(strata.first)
-
-    def _sums(self, ranking: Ranking, value: Floats) -> tuple[Floats, Floats, Floats]:
-        below, above, total = np.empty_like(value), np.empty_like(value), np.empty_like(value)
-        boundaries = self.queries.boundaries
-        over_queries(
-            active_pairs, boundaries, boundaries, ranking.place, ranking.score, self.code,
-            self.n_classes, value, below, above, total,
-        )  # fmt: skip
-        return below, above, total
-
-    def at(self, w: Floats) -> Point:
-        """Value and gradient, in O(n (d + log n))."""
-        scores = self.X @ w
-        ranking = rank(self.queries, scores)
-        below, above, total = self._sums(ranking, scores)
-        partners = below + above
-        bend = partners * scores - total
-        difference = below - above
-        loss = below + scores * (bend - 2.0 * difference)
-        slope = 2.0 * self.pair_weight * (bend - difference)
-        value = 0.5 * float(w @ w) + float(self.pair_weight @ loss)
-        return Point(w, value, w + self.X.T @ slope, ranking, partners)
-
-    def hessian_times(self, point: Point, direction: Floats) -> Floats:
-        """The generalised Hessian at a point times a direction, in O(n (d + log n))."""
-        moved = self.X @ direction
-        _, _, total = self._sums(point.ranking, moved)
-        bend = 2.0 * self.pair_weight * (point.partners * moved - total)
-        return np.asarray(direction + self.X.T @ bend)
-
-
-def newton_direction(objective: Objective, point: Point, tolerance: float) -> Floats:
-    """Solve Hessian d = -gradient by conjugate gradients, to a relative residual."""
-    direction = np.zeros_like(point.w)
-    residual = -point.gradient
-    conjugate = residual.copy()
-    square = float(residual @ residual)
-    enough = tolerance**2 * square
-    for _ in range(2 * point.w.size + 10):  # d would do, but for rounding
-        if square <= enough:
-            break
-        image = objective.hessian_times(point, conjugate)
-        step = square / float(conjugate @ image)
-        direction += step * conjugate
-        residual -= step * image
-        square, previous = float(residual @ residual), square
-        conjugate = residual + square / previous * conjugate
-    return direction
+from lambdaplus.baselines.validation import read_validation
+from lambdaplus.evaluation.evaluate import Metric
 
 
 class RankSVM(LinearRanker):
@@ -131,18 +35,25 @@ class RankSVM(LinearRanker):
 
     Parameters
     ----------
-    C : float
-        Weight of the loss against |w|^2/2.
+    C : float or sequence of float
+        Weight of the loss against |w|^2/2.  Of several the one that is best on ``eval_set`` is
+        taken; each starts from the solution of the next smaller one.
     balance : {"query", "pair"}
         Every query has the same weight, by 1/|S_q| a pair, or every pair has.
     tol : float
         Done when the gap is at most so large a share of the objective.
     max_iter : int
         Newton steps, at most.
+    metric : str or RankingMetric
+        What ``eval_set`` is judged by.
 
     Attributes
     ----------
     coef_ : (d,) float64
+    C_ : float
+        The C taken.
+    validation_values_ : dict of float to float
+        Value of the metric for each C; empty without ``eval_set``.
     objective_ : float
     gradient_norm_ : float
     gap_ : float
@@ -161,7 +72,7 @@ class RankSVM(LinearRanker):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": [Interval(Real, 0, None, closed="neither")],
+        "C": [Interval(Real, 0, None, closed="neither"), "array-like"],
         "balance": [StrOptions({"query", "pair"})],
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -169,18 +80,22 @@ class RankSVM(LinearRanker):
 
     def __init__(
         self,
-        C: float = 1.0,
+        C: float | Sequence[float] = 1.0,
         *,
         balance: Literal["query", "pair"] = "query",
         tol: float = 1e-8,
         max_iter: int = 100,
+        metric: Metric = "ndcg@10",
     ) -> None:
         self.C = C
         self.balance = balance
         self.tol = tol
         self.max_iter = max_iter
+        self.metric = metric
 
-    def fit(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None, eval_set: Any = None
+    ) -> Self:
         """Train.
 
         Parameters
@@ -190,6 +105,8 @@ class RankSVM(LinearRanker):
             Labels; any numbers, a higher one is better.
         qid : (n,) array_like, optional
             Query of each row; without it all rows are one ranking.
+        eval_set : (X, y, qid), optional
+            Data held out, to choose among several C by.
 
         Returns
         -------
@@ -198,7 +115,8 @@ class RankSVM(LinearRanker):
         Raises
         ------
         ValueError
-            For unusable data or parameters, and if no query holds two different labels.
+            For unusable data or parameters, if no query holds two different labels, and for
+            several C without ``eval_set``.
 
         Warns
         -----
@@ -206,46 +124,39 @@ class RankSVM(LinearRanker):
             If the gap is above the tolerance after `max_iter` steps.
         """
         self._validate_params()
+        candidates = np.unique(np.asarray(self.C, dtype=np.float64))
+        if not (candidates.size and np.isfinite(candidates).all() and candidates[0] > 0):
+            raise ValueError(f"C must be positive, one number or several; got {self.C!r}")
         sample = self._sample(X, y, qid)
+        if eval_set is None and candidates.size > 1:
+            raise ValueError("a choice among several C needs validation data: pass eval_set=")
+        held_out = None
+        if eval_set is not None:
+            held_out = read_validation(self, eval_set, sample, [self.metric])
         rate = preference_pairs(sample.queries).rate
-        weight = self.C * (rate if self.balance == "query" else np.ones_like(rate))
-        objective = Objective(sample.X[sample.queries.base], sample.queries, weight)
-        point = objective.at(np.zeros(sample.X.shape[1]))
-        first = float(np.linalg.norm(point.gradient))
-        self.n_iter_ = 0
-        while not self._done(point) and self.n_iter_ < self.max_iter:
-            norm = float(np.linalg.norm(point.gradient))
-            direction = newton_direction(objective, point, min(0.1, (norm / first) ** 0.5))
-            point, moved = _line_search(objective, point, direction)
-            self.n_iter_ += 1
-            if not moved:  # rounding is all that is left
-                break
-        if not self._done(point):
-            warnings.warn(
-                f"the gap is {_gap(point):.3g} after {self.n_iter_} Newton steps, at an objective "
-                f"of {point.value:.3g}: scale the features, lower C or raise max_iter or tol",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        self.coef_, self.objective_ = point.w, point.value
-        self.gradient_norm_, self.gap_ = float(np.linalg.norm(point.gradient)), _gap(point)
+        if self.balance == "pair":
+            rate = np.ones_like(rate)
+        documents = sample.X[sample.queries.base]
+        best, solution = -np.inf, np.zeros(sample.X.shape[1])
+        self.validation_values_: dict[float, float] = {}
+        for C in candidates:
+            objective = Objective(documents, sample.queries, C * rate)
+            point, steps = minimise(objective, solution, self.tol, self.max_iter)
+            solution = point.w  # where the next one starts
+            if point.gap > self.tol * point.value:
+                warnings.warn(
+                    f"C={C:g}: the gap is {point.gap:.3g} after {steps} Newton steps, at an "
+                    f"objective of {point.value:.3g}; scale the features, lower C, or raise "
+                    "max_iter or tol",
+                    ConvergenceWarning,
+                    stacklevel=2,
+                )
+            value = 0.0
+            if held_out is not None:
+                value = held_out.value(held_out.features @ point.w)
+                self.validation_values_[float(C)] = value
+            if value > best:
+                best, self.C_, self.n_iter_ = value, float(C), steps
+                self.coef_, self.objective_, self.gap_ = point.w, point.value, point.gap
+                self.gradient_norm_ = float(np.linalg.norm(point.gradient))
         return self
-
-    def _done(self, point: Point) -> bool:
-        return _gap(point) <= self.tol * point.value
-
-
-def _gap(point: Point) -> float:
-    return 0.5 * float(point.gradient @ point.gradient)
-
-
-def _line_search(objective: Objective, point: Point, direction: Floats) -> tuple[Point, bool]:
-    """Halve the step until the objective falls by a share of what the slope promises."""
-    slope = float(point.gradient @ direction)
-    step = 1.0
-    while step > 1e-10:
-        found = objective.at(point.w + step * direction)
-        if found.value <= point.value + 1e-4 * step * slope:
-            return found, True
-        step /= 2
-    return point, False
