@@ -122,7 +122,6 @@ class CommitteePerceptron(Ranker):
 
     hypotheses_: Floats
     votes_: Floats
-    coef_: Floats
     survival_: Ints
     X_fit_: Floats
 
@@ -217,8 +216,6 @@ class CommitteePerceptron(Ranker):
                 f"{voters.state.counter[VERSION]} mistakes"
             )
         self.hypotheses_, self.votes_, self.survival_, self._borda = elected
-        if not self._borda:
-            self.coef_ = self.votes_ @ self.hypotheses_
         self.learning_curves_ = {name: np.array(curve) for name, curve in curves.items()}
         return self
 
@@ -255,6 +252,13 @@ class CommitteePerceptron(Ranker):
         scores = np.empty(n)
         scores[rows] = elected.scores(features[rows], boundaries)
         return scores
+
+    @property
+    def coef_(self) -> Floats:
+        """The weighted sum of the hypotheses: (m,) float64."""
+        if self._borda:
+            raise AttributeError("a Borda count is not linear: it has hypotheses_, but no coef_")
+        return np.asarray(self.votes_ @ self.hypotheses_)
 
     @property
     def _dual(self) -> bool:
