@@ -153,7 +153,7 @@ def curves(folds: list[Scaled], passes: int, png: str, console: Console) -> None
             n_iter=passes, metric=metric, curve_metrics=("map",), random_state=0, **forms[name]
         ).fit(fold.train.X, fold.train.y, qid=fold.train.qid, eval_set=tuple(fold.valid))
         found[name].append(model.learning_curves_)
-    figure, axes = pyplot.subplots(1, 2, figsize=(11, 4.2), sharex=True)
+    figure, axes = pyplot.subplots(1, 2, figsize=(11, 4.4), sharex=True, layout="constrained")
     table = Table(title="validation mean over the folds after so many passes")
     marks = [t for t in (1, 2, 5, 10, 20, 50, 100, 200, 500) if t <= passes]
     for column in ("", "metric", *map(str, marks), "peak at"):
@@ -166,9 +166,8 @@ def curves(folds: list[Scaled], passes: int, png: str, console: Console) -> None
             table.add_row(name, title, *cells, f"{mean.argmax() + 1}")
         axis.set(xlabel="passes over the pairs", ylabel=f"{title} on validation", xscale="log")
         axis.grid(alpha=0.3)
-        axis.legend(loc="lower right")
     figure.suptitle("OHSUMED (LETOR 2.0), mean over five folds")
-    figure.tight_layout()
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     figure.savefig(png, dpi=130)
     console.print(table)
 
