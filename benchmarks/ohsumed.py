@@ -1,0 +1,55 @@
+"""LETOR 2.0's OHSUMED as the committee perceptron paper used it, for the benchmarks beside."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaplus.datasets import RankingData, read_folds
+from lambdaplus.evaluation import evaluate
+from lambdaplus.metrics import parse_metric
+
+# The paper's discounts are 1, 1, 1/log2 3, ...: "ndcg(discount=letor)@{}" where that is known.
+NDCG_AT = "ndcg@{}"
+
+Array = NDArray[Any]
+
+
+class Part(NamedTuple):
+    X: Array
+    y: Array
+    qid: Array
+
+
+class Scaled(NamedTuple):
+    name: str
+    train: Part
+    valid: Part
+    test: Part
+
+
+def scaled(data: RankingData) -> Part:
+    """Features mapped linearly to [0, 1] within each query; constant ones to 0."""
+    starts = np.append(0, np.cumsum(data.group)[:-1])
+    low = np.minimum.reduceat(data.features, starts).repeat(data.group, axis=0)
+    high = np.maximum.reduceat(data.features, starts).repeat(data.group, axis=0)
+    span = np.where(high > low, high - low, 1.0)
+    return Part((data.features - low) / span, data.labels, data.qid)
+
+
+def load(folder: str) -> list[Scaled]:
+    return [
+        Scaled(f.name, scaled(f.train), scaled(f.valid), scaled(f.test)) for f in read_folds(folder)
+    ]
+
+
+def metrics() -> list[Any]:
+    return [parse_metric(m) for m in ("map", *(NDCG_AT.format(k) for k in (1, 5, 10)))]
+
+
+def per_query(part: Part, scores: Array) -> Array:
+    """(n_queries, 4): MAP and NDCG@1, 5, 10."""
+    found = evaluate(part.y, scores, qid=part.qid, metrics=metrics(), empty=0)
+    return np.stack([found.per_query[str(m)] for m in metrics()], axis=1)

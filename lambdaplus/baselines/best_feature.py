@@ -1,0 +1,82 @@
+"""The best single feature: what a learned ranker has to beat.
+
+Examples
+--------
+>>> import numpy as np
+>>> from lambdaplus.baselines import BestFeature
+>>> X = np.random.default_rng(0).normal(size=(60, 3))
+>>> y, qid = (X[:, 1] < -1).astype(int), np.repeat(np.arange(6), 10)
+>>> model = BestFeature("map").fit(X, y, qid=qid)
+>>> model.feature_, model.coef_.tolist(), model.values_.argmax(axis=1).tolist()
+(1, [0.0, -1.0, 0.0], [0, 1, 0])
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lambdaplus.baselines.base import LinearRanker
+from lambdaplus.baselines.validation import read_validation
+from lambdaplus.evaluation.evaluate import Metric
+from lambdaplus.queries import Floats
+
+
+class BestFeature(LinearRanker):
+    """Ranks by one feature, up or down: the one that a metric likes best.
+
+    Parameters
+    ----------
+    metric : str or RankingMetric
+
+    Attributes
+    ----------
+    feature_ : int
+    coef_ : (d,) float64
+        1 or -1 for that feature, 0 for the others.
+    values_ : (d, 2) float64
+        The metric of every feature, ranked by its descending and by its ascending values.
+
+    Notes
+    -----
+    Yue, Finley, Radlinski & Joachims 2007, sec. 5: the base functions beside SVM-map.
+    """
+
+    values_: Floats
+
+    def __init__(self, metric: Metric = "ndcg@10") -> None:
+        self.metric = metric
+
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None, eval_set: Any = None
+    ) -> Self:
+        """Choose.
+
+        Parameters
+        ----------
+        X : (n, d) array_like
+        y : (n,) array_like
+        qid : (n,) array_like, optional
+            Query of each row; without it all rows are one ranking.
+        eval_set : (X, y, qid), optional
+            Data held out, to choose by; without it the training data serves.
+
+        Returns
+        -------
+        BestFeature
+
+        Raises
+        ------
+        ValueError
+            For unusable data, or a metric that has no value on any query.
+        """
+        sample = self._sample(X, y, qid)
+        held_out = read_validation(self, eval_set, sample, [self.metric])
+        columns = held_out.features.T
+        self.values_ = np.array([[held_out.value(c), held_out.value(-c)] for c in columns])
+        self.feature_, down = map(int, np.unravel_index(self.values_.argmax(), self.values_.shape))
+        self.coef_ = np.zeros(len(columns))
+        self.coef_[self.feature_] = -1.0 if down else 1.0
+        return self

@@ -1,0 +1,239 @@
+"""McRank: boosted trees classify documents into relevance classes; the expected class ranks them.
+
+Examples
+--------
+>>> import numpy as np
+>>> from lambdaplus.baselines import McRank
+>>> X = np.random.default_rng(0).normal(size=(200, 3))
+>>> y, qid = np.digitize(X[:, 0], [0, 1]), np.repeat(np.arange(20), 10)
+>>> model = McRank(n_estimators=10).fit(X, y, qid=qid)
+>>> model.classes_.tolist(), model.predict_proba(X).shape
+([0.0, 1.0, 2.0], (200, 3))
+"""
+
+from __future__ import annotations
+
+import os
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit, softmax
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from lambdaplus.baselines.base import Ranker
+from lambdaplus.baselines.validation import read_validation
+from lambdaplus.evaluation.evaluate import Metric
+from lambdaplus.queries import Floats
+
+
+class McRank(Ranker):
+    """Expected relevance under a boosted classifier of the labels.
+
+    Parameters
+    ----------
+    variant : {"multiclass", "ordinal"}
+        One multiclass model of P(y = c), or for each class but the lowest a binary model of
+        P(y >= c). With two classes both are the same binary model.
+    relevance : {"label", "gain"}
+        What is expected: the label, or its gain 2^label - 1.
+    n_estimators : int
+        Boosting rounds, at most; with ``eval_set`` the number that is best there is kept.
+    learning_rate, num_leaves, min_child_samples
+        As in LightGBM.
+    metric : str or RankingMetric
+        What ``eval_set`` is judged by.
+    patience : int, optional
+        Stop after so many rounds without gain on ``eval_set``; None goes through all rounds.
+    n_jobs : int, optional
+        Threads of LightGBM; None takes one per core.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    classes_ : (k,) float64
+        Labels, ascending.
+    n_estimators_ : int
+        Rounds kept.
+    learning_curve_ : (rounds done,) float64
+        Validation value after each round; empty without ``eval_set``.
+
+    Notes
+    -----
+    Li, Burges & Wu, "McRank: learning to rank using multiple classification and gradient
+    boosting", NIPS 2007: multiple classification, sec. 3, and ordinal classification, sec. 4.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "variant": [StrOptions({"multiclass", "ordinal"})],
+        "relevance": [StrOptions({"label", "gain"})],
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "num_leaves": [Interval(Integral, 2, None, closed="left")],
+        "min_child_samples": [Interval(Integral, 0, None, closed="left")],
+        "patience": [None, Interval(Integral, 1, None, closed="left")],
+        "n_jobs": [None, Integral],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        variant: Literal["multiclass", "ordinal"] = "multiclass",
+        *,
+        relevance: Literal["label", "gain"] = "label",
+        n_estimators: int = 200,
+        learning_rate: float = 0.1,
+        num_leaves: int = 15,
+        min_child_samples: int = 20,
+        metric: Metric = "ndcg@10",
+        patience: int | None = 30,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.variant = variant
+        self.relevance = relevance
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.num_leaves = num_leaves
+        self.min_child_samples = min_child_samples
+        self.metric = metric
+        self.patience = patience
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None, eval_set: Any = None
+    ) -> Self:
+        """Train.
+
+        Parameters
+        ----------
+        X : (n, d) array_like
+        y : (n,) array_like
+            Labels; each distinct one is a class.
+        qid : (n,) array_like, optional
+            Query of each row. Training looks at single documents and does not need it.
+        eval_set : (X, y, qid), optional
+            Data held out, to choose the number of rounds by.
+
+        Returns
+        -------
+        McRank
+
+        Raises
+        ------
+        ValueError
+            For unusable data or parameters, and if all labels are the same.
+        ImportError
+            If LightGBM is not installed.
+        """
+        try:
+            import lightgbm
+        except ImportError as error:
+            raise ImportError(
+                "McRank boosts with LightGBM: pip install 'lambdaplus[lightgbm]'"
+            ) from error
+        self._validate_params()
+        sample = self._sample(X, y, qid)
+        held_out = None
+        if eval_set is not None:
+            held_out = read_validation(self, eval_set, sample, [self.metric])
+        labels = sample.queries.labels
+        self.classes_: Floats = np.unique(labels)
+        if self.classes_.size < 2:
+            raise ValueError(f"all labels are {labels[0]:g}: one class can't be told from another")
+        params: dict[str, Any] = {
+            "learning_rate": self.learning_rate,
+            "num_leaves": self.num_leaves,
+            "min_data_in_leaf": self.min_child_samples,
+            "num_threads": self._n_threads,
+            "seed": int(check_random_state(self.random_state).randint(2**31)),
+            "deterministic": True,
+            "verbose": -1,
+        }
+        if self._several:
+            code = np.searchsorted(self.classes_, labels)
+            params |= {"objective": "multiclass", "num_class": self.classes_.size}
+            targets = [code.astype(np.float64)]
+        else:
+            params |= {"objective": "binary"}
+            targets = [(labels >= c).astype(np.float64) for c in self.classes_[1:]]
+        self._boosters = [
+            lightgbm.Booster(params, lightgbm.Dataset(sample.X, label=target, params=params))
+            for target in targets
+        ]
+        curve: list[float] = []
+        raw: Floats = np.zeros((len(held_out.features), self._n_columns) if held_out else 0)
+        for round_ in range(self.n_estimators):
+            finished = [booster.update() for booster in self._boosters]
+            if held_out is not None:
+                raw += self._raw(held_out.features, round_, 1)
+                curve.append(held_out.value(self._expected(self._probabilities(raw))))
+                if self.patience and len(curve) - 1 - int(np.argmax(curve)) >= self.patience:
+                    break
+            if all(finished):
+                break
+        for booster in self._boosters:
+            booster.free_dataset()
+        self.learning_curve_ = np.array(curve)
+        self.n_estimators_ = int(np.argmax(curve)) + 1 if curve else round_ + 1
+        return self
+
+    def predict(self, X: ArrayLike) -> Floats:
+        """Score documents by their expected relevance.
+
+        Parameters
+        ----------
+        X : (n, d) array_like
+
+        Returns
+        -------
+        (n,) float64
+        """
+        return self._expected(self.predict_proba(X))
+
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """Probability of each class; in the ordinal variant differences, which may be negative.
+
+        Parameters
+        ----------
+        X : (n, d) array_like
+
+        Returns
+        -------
+        (n, k) float64
+        """
+        return self._probabilities(self._raw(self._documents(X), 0, self.n_estimators_))
+
+    @property
+    def _several(self) -> bool:
+        """Whether one model tells all classes apart; for two of them a binary one does."""
+        return self.variant == "multiclass" and self.classes_.size > 2
+
+    @property
+    def _n_threads(self) -> int:
+        return self.n_jobs or os.cpu_count() or 1
+
+    @property
+    def _n_columns(self) -> int:
+        return int(self.classes_.size) if self._several else int(self.classes_.size) - 1
+
+    def _raw(self, documents: Floats, first: int, rounds: int) -> Floats:
+        options: dict[str, Any] = {"raw_score": True, "num_threads": self._n_threads}
+        columns = [
+            booster.predict(documents, start_iteration=first, num_iteration=rounds, **options)
+            for booster in self._boosters
+        ]
+        return np.concatenate([np.reshape(c, (len(documents), -1)) for c in columns], axis=1)
+
+    def _probabilities(self, raw: Floats) -> Floats:
+        if self._several:
+            return np.asarray(softmax(raw, axis=1))
+        reached = np.pad(expit(raw), ((0, 0), (1, 0)), constant_values=1.0)  # P(y >= c)
+        return np.asarray(reached - np.pad(reached[:, 1:], ((0, 0), (0, 1))))
+
+    def _expected(self, probabilities: Floats) -> Floats:
+        worth = self.classes_ if self.relevance == "label" else np.exp2(self.classes_) - 1.0
+        return np.asarray(probabilities @ worth)

@@ -1,0 +1,138 @@
+"""Every two documents of a query with different labels, as index ranges: no pair is ever stored.
+
+With the documents of a query sorted by label, those with a lower label than document i are the
+query's first ones.  So pair number p belongs to the document whose range it falls in, and names its
+lower partner by where it falls.
+
+Examples
+--------
+>>> from lambdaplus.baselines.preference_pairs import preference_pairs
+>>> from lambdaplus.queries import Queries
+>>> pairs = preference_pairs(Queries([0, 0, 1, 2], group=[4]))
+>>> pairs.first.tolist(), pairs.rate.tolist()  # documents 2 and 3 have 2 and 3 below them
+([0, 0, 0, 2, 5], [0.2, 0.2, 0.2, 0.2])
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaplus.queries import Floats, Ints, Queries
+
+Words = NDArray[np.uint64]
+
+
+class PreferencePairs(NamedTuple):
+    """Pairs of documents, in the order of `Queries.base`.
+
+    Attributes
+    ----------
+    first : (n + 1,) int64
+        Number of the first pair in which each document is the higher one; last, the pairs in all.
+    lowest : (n,) int64
+        First document of each document's query: the lower one of its first pair.
+    rate : (n,) float64
+        1/|S_q|, one over the pairs of the document's query; 0 where the query has none.
+    owner : (n_marks,) int64
+        The higher document of every 2^shift-th pair, where a search for another one's begins.
+    shift : int
+    """
+
+    first: Ints
+    lowest: Ints
+    rate: Floats
+    owner: Ints
+    shift: int
+
+    @property
+    def n_pairs(self) -> int:
+        """Pairs in all."""
+        return int(self.first[-1])
+
+
+def preference_pairs(queries: Queries) -> PreferencePairs:
+    """Lay out the pairs of a data set.
+
+    Raises
+    ------
+    ValueError
+        If no query holds two different labels.
+    """
+    strata = queries.strata()
+    documents = strata.count.astype(np.int64)
+    start = np.cumsum(documents) - documents  # of each stratum, among all documents
+    lower = np.repeat(start - queries.boundaries[strata.query], documents)
+    per_query = np.add.reduceat(lower, queries.boundaries[:-1])
+    if not per_query.any():
+        raise ValueError(
+            "no query holds two documents with different labels: there is no preference to learn"
+        )
+    rate = np.divide(1.0, per_query, out=np.zeros(per_query.size), where=per_query > 0)
+    first = np.append(0, np.cumsum(lower))
+    shift = max(int(first[-1]) // (2 * lower.size), 1).bit_length() - 1
+    marks = np.arange(0, first[-1] + 2**shift, 2**shift)
+    return PreferencePairs(
+        first=first,
+        lowest=np.repeat(queries.boundaries[:-1], queries.sizes),
+        rate=np.repeat(rate, queries.sizes),
+        owner=np.searchsorted(first, np.minimum(marks, first[-1] - 1), side="right") - 1,
+        shift=shift,
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def documents(pairs: Any, pair: int) -> tuple[int, int]:
+    """The higher and the lower document of a pair."""
+    mark = pair >> pairs.shift
+    i, beyond = pairs.owner[mark], pairs.owner[mark + 1] + 1
+    while beyond - i > 1:
+        middle = (i + beyond) // 2
+        if pairs.first[middle] <= pair:
+            i = middle
+        else:
+            beyond = middle
+    return i, pairs.lowest[i] + pair - pairs.first[i]
+
+
+class Shuffle(NamedTuple):
+    """A random order of 0 ... n - 1 that is computed, not stored.
+
+    Multiplying by an odd number, adding, and xor with a right shift are one-to-one on b bits, so a
+    few rounds of them are a permutation of 0 ... 2^b - 1; results from n on are sent through once
+    more until they fall below it, which makes it a permutation of what we want.
+    """
+
+    n: int
+    mask: np.uint64
+    shift: np.uint64
+    factor: Words
+    offset: Words
+
+
+def shuffle(n: int, random: np.random.RandomState) -> Shuffle:
+    """Draw an order of n numbers."""
+    bits = max(n - 1, 1).bit_length()
+    words = random.randint(0, 2**64, size=(2, 5), dtype=np.uint64)
+    return Shuffle(
+        n,
+        np.uint64(2**bits - 1),
+        np.uint64((bits + 1) // 2),
+        words[0] | np.uint64(1),
+        words[1],
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def nth(order: Any, place: int) -> int:
+    """The number at a place of a shuffled order."""
+    x = np.uint64(place)
+    while True:
+        for k in range(order.factor.size):
+            x = (x * order.factor[k] + order.offset[k]) & order.mask
+            x ^= x >> order.shift
+        if x < np.uint64(order.n):
+            return int(x)

@@ -1,0 +1,54 @@
+"""Sums over pairs that RankBoost needs, from sums over documents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+
+
+@numba.njit(cache=True, nogil=True)
+def potentials(
+    first: int, last: int, boundaries: Any, code: Any, n_classes: Any, rate: Any, scores: Any,
+    potential: Any, mass: Any,
+) -> None:  # fmt: skip
+    """What each document adds to r, and the mass of each query's pairs.
+
+    A pair of a lower document j and a higher one i weighs rate exp(H_j - H_i), a product, so the
+    sum over a document's partners is a sum over the classes below or above it.
+    """
+    for q in range(first, last):
+        start, stop = boundaries[q], boundaries[q + 1]
+        middle = (scores[start:stop].min() + scores[start:stop].max()) / 2  # against overflow
+        wrong, right = np.zeros(n_classes[q]), np.zeros(n_classes[q])
+        for i in range(start, stop):
+            wrong[code[i]] += np.exp(scores[i] - middle)
+            right[code[i]] += np.exp(middle - scores[i])
+        lower, higher = np.zeros(n_classes[q]), np.zeros(n_classes[q])
+        for c in range(1, n_classes[q]):
+            lower[c] = lower[c - 1] + wrong[c - 1]
+            higher[-1 - c] = higher[-c] + right[-c]
+        mass[q] = 0.0
+        for i in range(start, stop):
+            above = rate[i] * np.exp(middle - scores[i]) * lower[code[i]]
+            potential[i] = above - rate[i] * np.exp(scores[i] - middle) * higher[code[i]]
+            mass[q] += above
+
+
+@numba.njit(cache=True, nogil=True)
+def best_threshold(bins: Any, n_thresholds: Any, potential: Any) -> tuple[int, int, float]:
+    """The feature and threshold whose documents above it have the sum r of largest size."""
+    n, d = bins.shape
+    sums = np.zeros((d, n_thresholds.max() + 1))
+    for i in range(n):
+        for f in range(d):
+            sums[f, bins[i, f]] += potential[i]
+    feature, threshold, best = 0, 0, 0.0
+    for f in range(d):
+        r = 0.0
+        for t in range(n_thresholds[f] - 1, -1, -1):
+            r += sums[f, t + 1]
+            if abs(r) > abs(best):
+                feature, threshold, best = f, t, r
+    return feature, threshold, best

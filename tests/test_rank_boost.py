@@ -1,0 +1,175 @@
+"""RankBoost against the algorithm as printed: a distribution over pairs, kept as an array."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import pytest
+from baseline_data import NOT_FOR_PAIRS, all_pairs, halves
+from numpy.typing import NDArray
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from small_data import Small, graded
+
+from lambdaplus.baselines import RankBoost
+from lambdaplus.evaluation import evaluate
+
+Array = NDArray[Any]
+
+
+class Round(NamedTuple):
+    feature: int
+    threshold: float
+    alpha: float
+    normalizer: float
+
+
+def with_all_pairs(data: Small, n_rounds: int, balance: str) -> list[Round]:
+    """Freund et al., fig. 1, weak learner of sec. 3.2, over every threshold of every feature."""
+    pairs = all_pairs(data.labels, data.qid)
+    weight = pairs.rate if balance == "query" else np.ones_like(pairs.rate)
+    D = weight / weight.sum()
+    rounds = []
+    for _ in range(n_rounds):
+        best = (0, 0.0, 0.0)
+        for feature, column in enumerate(data.features.T):
+            values = np.unique(column)
+            # From the top: around a document without pairs two thresholds are equally good.
+            for threshold in (values[1:] + values[:-1])[::-1] / 2:
+                h = (column > threshold).astype(float)
+                r = float(D @ (h[pairs.high] - h[pairs.low]))
+                if abs(r) > abs(best[2]) + 1e-12:
+                    best = (feature, threshold, r)
+        feature, threshold, r = best
+        alpha = 0.5 * np.log((1 + r) / (1 - r))
+        h = (data.features[:, feature] > threshold).astype(float)
+        D = D * np.exp(alpha * (h[pairs.low] - h[pairs.high]))
+        rounds.append(Round(feature, threshold, alpha, D.sum()))
+        D = D / D.sum()
+    return rounds
+
+
+@pytest.mark.parametrize("balance", ["query", "pair"])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_every_round_is_that_of_the_pair_matrix(balance: Any, seed: int) -> None:
+    data = graded(12, seed)
+    model = RankBoost(15, balance=balance).fit(data.features, data.labels, qid=data.qid)
+    expected = with_all_pairs(data, 15, balance)
+    assert model.features_.tolist() == [r.feature for r in expected]
+    np.testing.assert_allclose(model.thresholds_, [r.threshold for r in expected], rtol=1e-12)
+    np.testing.assert_allclose(model.alphas_, [r.alpha for r in expected], rtol=1e-9)
+    np.testing.assert_allclose(model.normalizers_, [r.normalizer for r in expected], rtol=1e-9)
+    scores = sum(r.alpha * (data.features[:, r.feature] > r.threshold) for r in expected)
+    np.testing.assert_allclose(model.predict(data.features), scores, rtol=1e-9, atol=1e-12)
+
+
+def test_product_of_normalizers_bounds_the_misranked_pairs() -> None:
+    data = graded(40)
+    model = RankBoost(60).fit(data.features, data.labels, qid=data.qid)
+    scores = model.predict(data.features)
+    pairs = all_pairs(data.labels, data.qid)
+    wrong = pairs.rate @ (scores[pairs.high] <= scores[pairs.low]) / pairs.rate.sum()
+    assert wrong <= model.normalizers_.prod() < 1.0
+    assert (model.normalizers_ < 1.0).all()
+
+
+def test_low_values_may_be_the_good_ones() -> None:
+    data = graded(20)
+    model = RankBoost(10).fit(-data.features, data.labels, qid=data.qid)
+    plain = RankBoost(10).fit(data.features, data.labels, qid=data.qid)
+    assert (model.alphas_ < 0).any()
+    # x > t becomes -x < -t, so the scores differ by a constant.
+    difference = model.predict(-data.features) - plain.predict(data.features)
+    np.testing.assert_allclose(difference, difference[0], atol=1e-9)
+
+
+def test_few_bins_are_quantiles() -> None:
+    data = graded(60)
+    model = RankBoost(30, max_bins=8).fit(data.features, data.labels, qid=data.qid)
+    for feature in range(5):
+        column = np.unique(data.features[:, feature])
+        used = np.unique(model.thresholds_[model.features_ == feature])
+        assert len(used) <= 7
+        assert not np.isin(used, column).any()  # they lie between values
+
+
+def test_rounds_are_chosen_on_validation_data() -> None:
+    train, valid = halves(graded(60))
+    eval_set = (valid.features, valid.labels, valid.qid)
+    model = RankBoost(80, metric="map").fit(
+        train.features, train.labels, qid=train.qid, eval_set=eval_set
+    )
+    assert len(model.learning_curve_) == 80
+    assert model.n_rounds_ == len(model.alphas_) == model.learning_curve_.argmax() + 1
+    found = evaluate(valid.labels, model.predict(valid.features), qid=valid.qid, metrics="map")
+    assert found["map"] == pytest.approx(model.learning_curve_.max(), abs=1e-12)
+    patient = RankBoost(80, metric="map", patience=5).fit(
+        train.features, train.labels, qid=train.qid, eval_set=eval_set
+    )
+    assert len(patient.learning_curve_) < 80
+    assert len(patient.learning_curve_) - patient.n_rounds_ == 5
+    seen = len(patient.learning_curve_)
+    np.testing.assert_array_equal(patient.learning_curve_, model.learning_curve_[:seen])
+
+
+def test_a_perfect_feature_ends_it() -> None:
+    labels = np.tile([0.0, 0.0, 1.0], 5)
+    model = RankBoost(50).fit(labels[:, None] * 3, labels, qid=np.repeat(np.arange(5), 3))
+    assert model.n_rounds_ == 1
+    assert np.isfinite(model.alphas_).all()
+    assert np.unique(model.predict(labels[:, None] * 3)).size == 2
+
+
+def test_neighbouring_floats_can_be_told_apart() -> None:
+    low = 1.0
+    high = np.nextafter(low, 2.0)
+    features, labels = np.array([[low], [high]] * 2), np.array([0.0, 1.0] * 2)
+    model = RankBoost(1).fit(features, labels)
+    scores = model.predict(features)
+    assert scores[1] > scores[0]
+
+
+def test_many_rounds_do_not_overflow() -> None:
+    labels = np.tile([0.0, 1.0, 2.0], 10)
+    features = np.stack([labels >= 1, labels >= 2, labels], axis=1) + 0.0
+    features[0] = 3.0  # one pair that stays wrong and gains all the weight
+    model = RankBoost(3000).fit(features, labels, qid=np.repeat(np.arange(10), 3))
+    assert np.isfinite(model.alphas_).all()
+    assert np.isfinite(model.normalizers_).all()
+    assert np.isfinite(model.predict(features)).all()
+
+
+def test_threads_and_pickle() -> None:
+    data = graded(1500)
+    threads = numba.get_num_threads()
+    fits = []
+    try:
+        for count in (1, threads):
+            numba.set_num_threads(count)
+            fits.append(RankBoost(10).fit(data.features, data.labels, qid=data.qid))
+    finally:
+        numba.set_num_threads(threads)
+    np.testing.assert_array_equal(fits[0].alphas_, fits[1].alphas_)
+    copy = pickle.loads(pickle.dumps(fits[0]))
+    np.testing.assert_array_equal(copy.predict(data.features), fits[1].predict(data.features))
+
+
+def test_unusable_input() -> None:
+    data = graded(4)
+    with pytest.raises(ValueError, match="no query holds two documents with different labels"):
+        RankBoost().fit(data.features, np.zeros(data.n), qid=data.qid)
+    with pytest.raises(ValueError, match="no feature tells higher from lower"):
+        RankBoost().fit(np.ones((data.n, 2)), data.labels, qid=data.qid)
+    for options in ({"n_rounds": 0}, {"balance": "both"}, {"max_bins": 257}, {"patience": 0}):
+        with pytest.raises(ValueError, match=next(iter(options))):
+            RankBoost(**options).fit(data.features, data.labels, qid=data.qid)
+
+
+@parametrize_with_checks(
+    [RankBoost(10)],
+    expected_failed_checks=lambda estimator: NOT_FOR_PAIRS,
+)
+def test_scikit_learn(estimator: Any, check: Any) -> None:
+    check(estimator)

@@ -1,0 +1,208 @@
+"""RankSVM against all pairs written out, and against an exact solver."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+from baseline_data import NOT_FOR_PAIRS, all_pairs, halves, rankings
+from hypothesis import given, settings
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from small_data import Small, graded, mq2008
+
+from lambdaplus.baselines import RankSVM
+from lambdaplus.baselines.pair_hinge import Objective
+from lambdaplus.baselines.preference_pairs import preference_pairs
+from lambdaplus.evaluation import evaluate
+from lambdaplus.queries import Queries
+
+Array = NDArray[Any]
+
+
+def explicit(data: Small, balance: str = "query") -> tuple[Array, Array]:
+    """Differences of all pairs, and their weights."""
+    pairs = all_pairs(data.labels, data.qid)
+    rate = pairs.rate if balance == "query" else np.ones_like(pairs.rate)
+    return data.features[pairs.high] - data.features[pairs.low], rate
+
+
+def exact_minimiser(differences: Array, weight: Array) -> Array:
+    """By Newton steps with the Hessian of all pairs, to the last digits."""
+
+    def active(w: Array) -> Array:
+        return weight * (differences @ w < 1.0)
+
+    return minimize(
+        lambda w: objective_of(w, differences, weight),
+        np.zeros(differences.shape[1]),
+        jac=lambda w: w - 2.0 * (active(w) * (1.0 - differences @ w)) @ differences,
+        hess=lambda w: np.eye(w.size) + 2.0 * (active(w) * differences.T) @ differences,
+        method="trust-exact",
+        options={"gtol": 1e-11},
+    ).x
+
+
+def objective_of(w: Array, differences: Array, weight: Array) -> float:
+    return 0.5 * w @ w + weight @ np.maximum(0.0, 1.0 - differences @ w) ** 2
+
+
+@pytest.mark.parametrize("balance", ["query", "pair"])
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_minimiser_is_the_exact_one(balance: Any, C: float, seed: int) -> None:
+    data = graded(6, seed)
+    differences, weight = explicit(data, balance)
+    model = RankSVM(C, balance=balance, tol=1e-14).fit(data.features, data.labels, qid=data.qid)
+    exact = exact_minimiser(differences, C * weight)
+    np.testing.assert_allclose(model.coef_, exact, rtol=1e-6, atol=1e-6 * np.abs(exact).max())
+    assert model.objective_ == pytest.approx(objective_of(exact, differences, C * weight), rel=1e-6)
+    # What it says of itself: the minimiser is within the gradient's norm, the minimum the gap.
+    rounding = 1e-9
+    assert np.linalg.norm(model.coef_ - exact) <= model.gradient_norm_ + rounding
+    assert model.gap_ <= 1e-14 * model.objective_
+
+
+@settings(deadline=None)
+@given(rankings(integers=True))
+def test_value_gradient_and_hessian_are_those_of_all_pairs(data: Small) -> None:
+    queries = Queries(data.labels, group=data.sizes)
+    differences, weight = explicit(data)
+    found = Objective(data.features[queries.base], queries, 3.0 * preference_pairs(queries).rate)
+    near = {"rtol": 1e-10, "atol": 1e-10}
+    random = np.random.default_rng(0)
+    direction = random.normal(size=3)
+    # Quarters make margins of exactly 1 likely, where the Hessian jumps and only it may differ.
+    for w in (random.integers(-8, 9, 3) / 4.0, random.normal(size=3)):
+        point = found.at(w)
+        slack = np.maximum(0.0, 1.0 - differences @ w)
+        assert point.value == pytest.approx(objective_of(w, differences, 3.0 * weight), rel=1e-10)
+        np.testing.assert_allclose(point.gradient, w - 6.0 * (weight * slack) @ differences, **near)
+    active = 3.0 * weight * (slack > 0)
+    np.testing.assert_allclose(
+        found.hessian_times(point, direction),
+        direction + 2 * (active * (differences @ direction)) @ differences,
+        **near,
+    )
+
+
+def test_gap_is_the_duality_gap() -> None:
+    data = graded(6)
+    differences, weight = explicit(data)
+    queries = Queries(data.labels, group=data.sizes)
+    found = Objective(data.features[queries.base], queries, 3.0 * preference_pairs(queries).rate)
+    w = np.array([0.3, -0.2, 0.5, 0.1, 0.0])
+    point = found.at(w)
+    cost = 3.0 * weight
+    alpha = 2.0 * cost * np.maximum(0.0, 1.0 - differences @ w)
+    dual = alpha.sum() - alpha @ (alpha / cost) / 4 - 0.5 * np.sum((alpha @ differences) ** 2)
+    gap = point.value - dual
+    assert 0.5 * point.gradient @ point.gradient == pytest.approx(gap, rel=1e-9)
+
+
+def test_real_data(data_folder: Any) -> None:
+    data = mq2008(data_folder)
+    model = RankSVM(10.0).fit(data.features, data.labels, qid=data.qid)
+    differences, weight = explicit(data)
+    assert model.objective_ == pytest.approx(
+        objective_of(model.coef_, differences, 10.0 * weight), rel=1e-9
+    )
+    active = 20.0 * weight * np.maximum(0.0, 1.0 - differences @ model.coef_)
+    norm = np.linalg.norm(model.coef_ - active @ differences)
+    assert 0.5 * norm**2 <= 1.01e-8 * model.objective_
+
+
+def test_what_all_documents_of_a_query_share_does_not_count() -> None:
+    """Nor may it cost digits: 1e9 swallows the tenth digit of what is added to it."""
+    data = graded(20)
+    offset = 2.0**30 * np.random.default_rng(0).integers(-2, 3, (20, 5))[data.qid]
+    features = np.round(data.features * 2**20) / 2**20  # so that adding the offset is exact
+    plain = RankSVM(tol=1e-13).fit(features, data.labels, qid=data.qid)
+    moved = RankSVM(tol=1e-13).fit(features + offset, data.labels, qid=data.qid)
+    np.testing.assert_allclose(moved.coef_, plain.coef_, rtol=1e-6)
+
+
+def test_row_order_and_threads_do_not_matter() -> None:
+    data = graded(1500)
+    order = np.random.default_rng(1).permutation(data.n)
+    threads = numba.get_num_threads()
+    fits = []
+    try:
+        for count in (1, threads):
+            numba.set_num_threads(count)
+            fits.append(RankSVM().fit(data.features, data.labels, qid=data.qid))
+    finally:
+        numba.set_num_threads(threads)
+    np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
+    shuffled = RankSVM().fit(data.features[order], data.labels[order], qid=data.qid[order])
+    assert np.linalg.norm(shuffled.coef_ - fits[0].coef_) <= (
+        2 * max(shuffled.gradient_norm_, fits[0].gradient_norm_)
+    )
+    copy = pickle.loads(pickle.dumps(fits[0]))
+    np.testing.assert_array_equal(copy.predict(data.features), data.features @ fits[0].coef_)
+
+
+def test_as_many_labels_as_documents() -> None:
+    random = np.random.default_rng(0)
+    data = Small(random.normal(size=(40, 3)), random.normal(size=40), np.array([25, 15]))
+    differences, weight = explicit(data)
+    model = RankSVM(tol=1e-14).fit(data.features, data.labels, qid=data.qid)
+    exact = exact_minimiser(differences, weight)
+    np.testing.assert_allclose(model.coef_, exact, rtol=1e-6)
+
+
+def test_c_is_chosen_on_validation_data() -> None:
+    train, valid = halves(graded(60))
+    eval_set = (valid.features, valid.labels, valid.qid)
+    grid = [100.0, 0.001, 1.0]
+    model = RankSVM(grid, metric="map").fit(
+        train.features, train.labels, qid=train.qid, eval_set=eval_set
+    )
+    values = {}
+    for C in grid:
+        alone = RankSVM(C).fit(train.features, train.labels, qid=train.qid)
+        scores = alone.predict(valid.features)
+        values[C] = evaluate(valid.labels, scores, qid=valid.qid, metrics="map")["map"]
+    assert model.validation_values_ == pytest.approx(values, abs=1e-12)
+    assert max(sorted(values), key=values.__getitem__) == model.C_
+    alone = RankSVM(model.C_).fit(train.features, train.labels, qid=train.qid)
+    apart = np.linalg.norm(model.coef_ - alone.coef_)
+    assert apart <= model.gradient_norm_ + alone.gradient_norm_
+    with pytest.raises(ValueError, match="several C needs validation data"):
+        RankSVM(grid).fit(train.features, train.labels, qid=train.qid)
+
+
+def test_says_so_when_it_stops_early() -> None:
+    data = graded(20)
+    with pytest.warns(ConvergenceWarning, match="after 1 Newton steps"):
+        model = RankSVM(1e4, max_iter=1).fit(data.features, data.labels, qid=data.qid)
+    assert model.gap_ > 1e-8 * model.objective_
+
+
+def test_unusable_input() -> None:
+    data = graded(4)
+    with pytest.raises(ValueError, match="no query holds two documents with different labels"):
+        RankSVM().fit(data.features, np.zeros(data.n), qid=data.qid)
+    with pytest.raises(ValueError, match="infinity"):
+        RankSVM().fit(np.where(data.features > 2, np.inf, 1.0), data.labels, qid=data.qid)
+    for options in (
+        {"C": 0.0},
+        {"C": -1.0},
+        {"C": [1.0, -1.0]},
+        {"C": []},
+        {"balance": "both"},
+        {"max_iter": 0},
+        {"tol": -1.0},
+    ):
+        with pytest.raises(ValueError, match=next(iter(options))):
+            RankSVM(**options).fit(data.features, data.labels, qid=data.qid)
+
+
+@parametrize_with_checks([RankSVM()], expected_failed_checks=lambda estimator: NOT_FOR_PAIRS)
+def test_scikit_learn(estimator: Any, check: Any) -> None:
+    check(estimator)
