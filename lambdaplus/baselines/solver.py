@@ -86,10 +86,9 @@ def solve(
     w = np.zeros(hinges.X.shape[1])
     best, primal, dual, mean_slack = w, np.inf, 0.0, np.inf
     history: list[Pass] = []
+    warm = planes.offset.size > hinges.n_blocks
     # One thread for the BLAS: the systems are small, and its results depend on their number.
     with ThreadpoolController().limit(limits=1, user_api="blas"):
-        if planes.offset.size > hinges.n_blocks:
-            w, dual = _inner(planes, weight, tol)
         while True:
             cut = hinges.at(w)
             value = float(w @ w / 2 + weight @ cut.hinge)
@@ -102,7 +101,9 @@ def solve(
                 return Solution(best, primal, dual, mean_slack, history)
             planes.evict()
             planes.add(cut.block, cut.slope, cut.offset)
-            w, found = _inner(planes, weight, INNER * (primal - dual))
+            # Planes of another C are worth a precise minimum at once.
+            gap = tol * primal if warm and len(history) == 1 else primal - dual
+            w, found = _inner(planes, weight, INNER * gap)
             dual = max(dual, found)
 
 
