@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lambdaplus.datasets import read_letor
+from lambdaplus.datasets import Fold, read_folds, read_letor
 from lambdaplus.metrics import CATALOGUE
 
 # Every metric that is an objective, and one of each kind for tests that train.
@@ -103,6 +103,17 @@ def rare(n: int = 20_000) -> tuple[Small, Small]:
         Small(features[first], labels[first].astype(np.float64), one),
         Small(features[second], labels[second].astype(np.float64), one),
     )
+
+
+@cache
+def folds_of(data_folder: Path, name: str) -> list[Fold]:
+    """The five folds of a real set."""
+    if not (data_folder / name).is_dir():
+        pytest.skip(f"{name} is not in {data_folder}")
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, str(data_folder / "folds.py"), name, folder]
+        subprocess.run(command, check=True, timeout=60)
+        return read_folds(folder)
 
 
 @cache

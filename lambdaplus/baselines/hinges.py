@@ -1,0 +1,108 @@
+"""The hinges of all queries at a weight vector: values and tangent planes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+
+from lambdaplus.baselines.oracles import Loss, Ranked, ranked
+from lambdaplus.parallel import over_queries
+from lambdaplus.queries import Floats, Ints
+
+
+class Cut(NamedTuple):
+    """Hinges at a w, and the planes that touch them there.
+
+    Attributes
+    ----------
+    hinge : (n_blocks,) float64
+    block : (p,) int64
+        Block of each plane.
+    slope : (p, d) float64
+    offset : (p,) float64
+    """
+
+    hinge: Floats
+    block: Ints
+    slope: Floats
+    offset: Floats
+
+
+class Hinges:
+    """One hinge a query, or with separate slacks one a query and loss.
+
+    Parameters
+    ----------
+    X : (n, d) float64
+        Documents, the rows of each query adjacent.
+    losses : sequence of Loss
+    separate : bool
+        Whether each loss has hinges of its own; else a query's hinge is the greatest of them.
+
+    Attributes
+    ----------
+    n_blocks : int
+    loss_of_block : (n_blocks,) int64
+        0 throughout if not separate.
+    """
+
+    def __init__(self, X: Floats, losses: Sequence[Loss], separate: bool) -> None:
+        self.X, self.losses = X, losses
+        # A query of one class has nothing to separate: no block for it.
+        active = np.array([loss.separable for loss in losses])
+        blocks = active if separate else active.any(axis=0, keepdims=True)
+        index = np.cumsum(blocks.ravel()).reshape(blocks.shape) - 1
+        self.n_blocks = int(blocks.sum())
+        self.loss_of_block: Ints = np.nonzero(blocks)[0]
+        self._queries = [np.flatnonzero(row) for row in active]
+        self._blocks = [
+            index[number if separate else 0][mine] for number, mine in enumerate(self._queries)
+        ]
+
+    def at(self, w: Floats) -> Cut:
+        """Evaluate all hinges at w, (d,)."""
+        scores = np.empty(self.X.shape[0])
+        over_queries(_scores, self._bounds, self._bounds, self.X, w, scores)
+        rankings: dict[int, Ranked] = {}  # losses that see the same labels share one sort
+        slopes, offsets = [], []
+        hinge = np.zeros(self.n_blocks)
+        for loss, mine, block in zip(self.losses, self._queries, self._blocks, strict=True):
+            key = id(loss.queries)
+            if key not in rankings:
+                rankings[key] = ranked(loss.queries, scores)
+            found = loss.oracle(rankings[key])
+            slope = np.zeros((found.loss.size, w.size))
+            over_queries(_slopes, self._bounds, self._bounds, self.X, found.coefficient, slope)
+            slopes.append(slope[mine])
+            offsets.append(found.loss[mine])
+            hinge[block] = np.maximum(hinge[block], offsets[-1] + slopes[-1] @ w)
+        return Cut(
+            hinge, np.concatenate(self._blocks), np.concatenate(slopes), np.concatenate(offsets)
+        )
+
+    @property
+    def _bounds(self) -> Ints:
+        return self.losses[0].queries.boundaries
+
+
+# Sums may be reassociated to fill vector registers: the order is fixed when the kernel is compiled,
+# so results still do not depend on the number of threads (as those of a BLAS may).
+@numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def _scores(first: int, last: int, boundaries: Any, X: Any, w: Any, out: Any) -> None:
+    for i in range(boundaries[first], boundaries[last]):
+        total = 0.0
+        for f in range(w.size):
+            total += X[i, f] * w[f]
+        out[i] = total
+
+
+@numba.njit(cache=True, nogil=True)
+def _slopes(first: int, last: int, boundaries: Any, X: Any, coefficient: Any, out: Any) -> None:
+    for q in range(first, last):
+        for i in range(boundaries[q], boundaries[q + 1]):
+            if coefficient[i] != 0.0:
+                for f in range(X.shape[1]):
+                    out[q, f] += coefficient[i] * X[i, f]

@@ -1,0 +1,145 @@
+"""The least sum of |w|^2 / 2 and weighted maxima of planes, by a primal-dual interior point method.
+
+With planes p of blocks b the problem and its dual are
+
+    min over w, xi   1/2 |w|^2 + sum of weight_b xi_b
+                     with slack_p = xi_b - offset_p - slope_p . w >= 0
+    max over z >= 0  z . offset - 1/2 |w|^2
+                     with w = -z slope and the sum of z over a block = weight_b.
+
+Eliminating slacks, maxima and duals leaves one positive definite system in w for a Newton step.
+Steps are few (5 to 15) whatever C is, while pairwise steps on the dual, a usual choice here, need
+tens of thousands of sweeps where C is large or w = 0 is the optimum.
+
+References
+----------
+Mehrotra 1992 (predictor and corrector); Joachims, Finley & Yu 2009 (the problem).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.linalg import LinAlgError, blas, cho_factor, cho_solve, lapack
+
+from lambdaplus.queries import Floats, Ints
+
+STEPS = 60
+SHORT_OF_THE_EDGE = 0.995
+
+
+def minimise(first: Ints, slope: Floats, offset: Floats, weight: Floats, gap: float) -> Floats:
+    """Dual variables whose duality gap is at most ``gap``.
+
+    Parameters
+    ----------
+    first : (n_blocks + 1,) int64
+        Where each block's planes begin; none is empty.
+    slope : (m, d) float64
+    offset : (m,) float64
+    weight : (n_blocks,) float64
+        Positive.
+    gap : float
+        Absolute.  Where rounding does not let it be reached, the best point is returned.
+
+    Returns
+    -------
+    (m,) float64
+        z / weight: not negative, sum 1 in each block.
+
+    Examples
+    --------
+    The maximum of 1 - 2 w and 0, so that w = 1/2 is where they meet:
+
+    >>> import numpy as np
+    >>> alpha = minimise(np.array([0, 2]), np.array([[0.0], [-2.0]]), np.array([0.0, 1.0]),
+    ...                  np.array([1.0]), gap=1e-12)
+    >>> alpha.round(6).tolist()
+    [0.75, 0.25]
+    """
+    start, sizes = first[:-1], np.diff(first)
+    slope = _fewest_columns(slope)
+
+    def total(per_plane: Floats) -> Floats:
+        found: Floats = np.add.reduceat(per_plane, start)
+        return found
+
+    def spread(per_block: Floats) -> Floats:
+        return np.repeat(per_block, sizes)
+
+    z = spread(weight / sizes)
+    w = -(z @ slope)
+    height = slope @ w + offset
+    top = np.maximum.reduceat(height, start)
+    slack = spread(top + np.maximum(0.01, top - np.minimum.reduceat(height, start))) - height
+    best: Floats = z
+    least = np.inf
+    for _ in range(STEPS):
+        height = slope @ w + offset
+        primal = w @ w / 2 + weight @ np.maximum.reduceat(height, start)
+        dual_w = -(z @ slope)
+        found = float(primal - (z @ offset - dual_w @ dual_w / 2))
+        if found < least:
+            best, least = z, found
+        if not found > gap:
+            break
+        curvature = z / slack
+        try:
+            solve = _newton(slope, curvature, w - dual_w, start, spread)
+        except (LinAlgError, ValueError):  # rounding has the last word
+            break
+        mean = slack @ z / z.size
+        _, d_slack, d_z = solve(-z)
+        length = min(_reach(slack, d_slack), _reach(z, d_z))
+        predicted = (slack + length * d_slack) @ (z + length * d_z) / z.size
+        target = (predicted / mean) ** 3 * mean
+        d_w, d_slack, d_z = solve((target - d_slack * d_z) / slack - z)
+        length = SHORT_OF_THE_EDGE * min(_reach(slack, d_slack), _reach(z, d_z))
+        w, slack, z = w + length * d_w, slack + length * d_slack, z + length * d_z
+    return best / spread(total(best))
+
+
+def _fewest_columns(slope: Floats) -> Floats:
+    """The planes in coordinates of their own span: inner products are all that counts."""
+    m, d = slope.shape
+    if d <= m:
+        return slope
+    products = slope @ slope.T
+    products[np.diag_indices(m)] += 1e-12 * np.trace(products) / m + 1e-300
+    factor, failed = lapack.dpotrf(products, lower=1)
+    return slope if failed else np.ascontiguousarray(np.tril(factor))
+
+
+def _newton(
+    slope: Floats, curvature: Floats, residual: Floats, start: Ints,
+    spread: Callable[[Floats], Floats],
+) -> Callable[[Floats], tuple[Floats, Floats, Floats]]:  # fmt: skip
+    """Factor the system of a step; what is returned solves it for the complementarity terms c.
+
+    d_z = c - curvature * d_slack with sum 0 in each block, and d_w + slope' d_z = -residual.
+    """
+    weighted = curvature[:, None] * slope
+    block_sum = np.add.reduceat(weighted, start)
+    block_total = np.add.reduceat(curvature, start)
+    hessian = blas.dsyrk(1.0, (np.sqrt(curvature)[:, None] * slope).T)
+    hessian = blas.dsyrk(
+        -1.0, (block_sum / np.sqrt(block_total)[:, None]).T, beta=1.0, c=hessian, overwrite_c=1
+    )
+    hessian[np.diag_indices(slope.shape[1])] += 1.0
+    factor = cho_factor(hessian, overwrite_a=True)
+
+    def solve(c: Floats) -> tuple[Floats, Floats, Floats]:
+        summed = np.add.reduceat(c, start)
+        d_w = cho_solve(factor, (summed / block_total) @ block_sum - c @ slope - residual)
+        d_top = (summed + block_sum @ d_w) / block_total
+        d_slack = spread(d_top) - slope @ d_w
+        return d_w, d_slack, c - curvature * d_slack
+
+    return solve
+
+
+def _reach(value: Floats, change: Floats) -> float:
+    """Largest step, 1 at most, that keeps the value from being negative."""
+    falls = change < 0
+    return min(1.0, float(np.min(-value[falls] / change[falls], initial=1.0)))

@@ -1,0 +1,131 @@
+"""Separation oracles: the most violated ranking of every query, for each loss and feature map.
+
+An oracle gets the documents of each query sorted by score and returns a loss per query and a
+coefficient per document (see `Constraint`); everything else is shared by all losses.
+
+Examples
+--------
+A relevant document scores a little less than one of two others, which the most violated ranking
+therefore puts ahead of it:
+
+>>> from lambdaplus.baselines.oracles import make_loss, ranked
+>>> from lambdaplus.metrics import parse_metric
+>>> from lambdaplus.queries import Queries
+>>> loss = make_loss(parse_metric("map"), Queries([1, 0, 0], group=[3]))
+>>> found = loss.oracle(ranked(loss.queries, [0.5, 0.6, 0.3]))
+>>> found.loss.round(3).tolist(), found.coefficient.tolist()
+([0.5], [-1.0, 1.0, 0.0])
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaplus.baselines.oracles.auc import AUCOracle
+from lambdaplus.baselines.oracles.dorm import DORMOracle
+from lambdaplus.baselines.oracles.mrr_map import MRRMapOracle
+from lambdaplus.baselines.oracles.pair_map import PairMapOracle
+from lambdaplus.baselines.oracles.ranked import Constraint, Oracle, Ranked, ranked
+from lambdaplus.metrics import RankingMetric
+from lambdaplus.queries import Queries, reaches
+
+LOSSES = ("auc", "map", "mrr", "ndcg")
+FEATURE_MAPS = {"po": LOSSES, "mrr": ("mrr",), "dorm": ("ndcg",)}
+
+
+class Loss(NamedTuple):
+    """One loss on one data set.
+
+    Attributes
+    ----------
+    oracle : Oracle
+    queries : Queries
+        The labels it sees, binary or graded.
+    """
+
+    oracle: Oracle
+    queries: Queries
+
+    @property
+    def separable(self) -> NDArray[np.bool_]:
+        """Which queries have two classes or more, (n_queries,)."""
+        return np.diff(self.queries.strata().first) > 1
+
+
+def make_loss(
+    metric: RankingMetric,
+    queries: Queries,
+    *,
+    feature_map: str = "po",
+    decay: str | int = "smooth",
+    pair_scale: bool = True,
+) -> Loss:
+    """The loss 1 - metric with a feature map, on labels as they are.
+
+    Parameters
+    ----------
+    metric : RankingMetric
+        auc, map, mrr or ndcg.
+    queries : Queries
+        Binary labels for map and mrr.
+    feature_map : "po", "mrr" or "dorm"
+    decay : "smooth", "cutoff" or int
+        Of the map "dorm": A is the discount of NDCG at every rank, up to the metric's cutoff, or up
+        to this rank.
+    pair_scale : bool
+        Of the map "po": whether pairs are averaged over each query or summed.
+
+    Raises
+    ------
+    ValueError
+        For a loss or a map that is not known, two that don't go together, or an option of another
+        map.
+    """
+    name = metric.declaration.name
+    if name not in LOSSES:
+        raise ValueError(f"{metric} is no loss of the structural SVM; there are {_list(LOSSES)}")
+    if feature_map not in FEATURE_MAPS:
+        raise ValueError(f"feature_map={feature_map!r} is not one of {_list(FEATURE_MAPS)}")
+    if name not in FEATURE_MAPS[feature_map]:
+        raise ValueError(
+            f"feature_map={feature_map!r} takes the loss {_list(FEATURE_MAPS[feature_map])}, "
+            f"not {name}"
+        )
+    if feature_map != "po" and not pair_scale:
+        raise ValueError(f"pair_scale=False: feature_map={feature_map!r} has no pairs to scale")
+    if feature_map == "dorm":
+        return Loss(DORMOracle(metric, queries, _reach(metric, decay)), queries)
+    if feature_map == "mrr":
+        return Loss(MRRMapOracle(metric, queries), queries)
+    if name == "auc":
+        return Loss(AUCOracle(pair_scale), queries)
+    return Loss(PairMapOracle(metric, queries, pair_scale), queries)
+
+
+def binary(queries: Queries, relevant: float) -> Queries:
+    """The same queries with label 1 where a document is relevant and 0 where it is not."""
+    labels = reaches(queries.labels, relevant).astype(np.float64)
+    return Queries(labels, group=queries.sizes)
+
+
+def _reach(metric: RankingMetric, decay: str | int) -> float:
+    """Rank up to which DORM's map looks."""
+    if decay == "smooth":
+        return np.inf
+    if decay == "cutoff":
+        if metric.cutoff is None:
+            raise ValueError("decay='cutoff' needs a cutoff=")
+        return metric.cutoff
+    if isinstance(decay, bool) or not isinstance(decay, int | np.integer) or decay < 1:
+        raise ValueError(f"decay={decay!r} is not 'smooth', 'cutoff' or a rank, 1 or more")
+    return int(decay)
+
+
+def _list(names: object) -> str:
+    return ", ".join(map(str, names))  # type: ignore[call-overload]
+
+
+__all__ = ["Constraint", "Loss", "Oracle", "Ranked", "binary", "make_loss", "ranked"]

@@ -1,0 +1,151 @@
+"""NDCG with the assignment map of DORM: the sum of A(rank) x, A decreasing; any grades.
+
+What the right ranking contributes is not unique, as documents of one class may stand in any order;
+it is taken as the mean over these orders.  The hinge stays convex and above the loss, and a w that
+ranks perfectly does not pay for the order within classes that the file happens to have.
+
+References
+----------
+Le & Smola 2007 (DORM); Chakrabarti et al. 2008, secs. 3.1.3 and 3.5.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from lambdaplus.baselines.oracles.ranked import Constraint, Ranked, blank, ranked, split
+from lambdaplus.metrics import RankingMetric
+from lambdaplus.metrics.terms import Terms, terms
+from lambdaplus.parallel import over_queries
+from lambdaplus.queries import Floats, Queries
+
+
+class DORMOracle:
+    """Most violated constraints under 1 - NDCG.
+
+    Parameters
+    ----------
+    metric : RankingMetric
+        A discounted sum of gains whose best value is 1.
+    queries : Queries
+    reach : float
+        A(rank) is the metric's own discount, without its cutoff, and 0 beyond this rank.
+
+    Notes
+    -----
+    Where A is the very discount of the loss, a sort by score - gain / ideal solves the assignment,
+    in O(n log n) for any grades.  Else two classes are merged in O(R N), since both stay in the
+    order of their scores, and more are left to a solver of assignment problems.
+    """
+
+    def __init__(self, metric: RankingMetric, queries: Queries, reach: float) -> None:
+        self.queries = queries
+        self.terms: Terms = terms(metric, queries)
+        ranks = np.arange(1.0, queries.sizes.max() + 1)
+        smooth = metric.declaration.discount(ranks)
+        self.decay: Floats = np.where(ranks <= reach, smooth, 0.0)
+        self.same = bool(np.array_equal(self.decay, self.terms.discount))
+        strata = queries.strata()
+        self.many = np.flatnonzero(np.diff(strata.first) > 2)
+        gain = self.terms.gain * self.terms.scale[strata.query]
+        self.gain = gain[np.repeat(strata.first[:-1], queries.sizes) + strata.code]
+        self.by_row = np.empty(self.gain.size)
+        self.by_row[queries.base] = self.gain
+        self.ideal = _class_means(queries, self.decay)
+
+    def __call__(self, found: Ranked) -> Constraint:
+        answer = blank(found)
+        place = np.zeros(found.row.size, dtype=np.int64)  # rank, from 0, in the worst ranking
+        if self.same:
+            score = np.empty(found.row.size)
+            score[found.row] = found.score
+            row = ranked(self.queries, score - self.by_row).row
+            start = found.boundaries[:-1]
+            place[row] = np.arange(row.size) - np.repeat(start, np.diff(found.boundaries))
+        else:
+            over_queries(
+                _merge, found.boundaries, found, self.terms.discount, self.decay, self.by_row, place
+            )
+            for q in self.many:
+                mine = slice(found.boundaries[q], found.boundaries[q + 1])
+                row = found.row[mine]
+                place[row] = self._assign(found.score[mine], self.by_row[row])
+        return self._constraint(found, place, answer)
+
+    def _assign(self, score: Floats, gain: Floats) -> Any:
+        n = score.size
+        decay, discount = self.decay[:n], self.terms.discount[:n]
+        # Ranks that count for nothing are all alike and need no assignment.
+        counting = int(np.flatnonzero(decay + discount)[-1]) + 1
+        value = np.outer(score, decay[:counting]) - np.outer(gain, discount[:counting])
+        document, rank = linear_sum_assignment(value, maximize=True)
+        place = np.full(n, n)
+        place[document] = rank
+        place[place == n] = np.arange(counting, n)
+        return place
+
+    def _constraint(self, found: Ranked, place: Any, answer: Constraint) -> Constraint:
+        separable = np.repeat(found.classes > 1, np.diff(found.boundaries))
+        answer.coefficient[:] = np.where(separable, self.decay[place] - self.ideal, 0.0)
+        credit = self.by_row * self.terms.discount[place]
+        value = np.add.reduceat(credit, found.boundaries[:-1])
+        answer.loss[:] = np.where(found.classes > 1, 1.0 - value, 0.0)
+        return answer
+
+
+def _class_means(queries: Queries, decay: Floats) -> Floats:
+    """Mean decay over the ranks of a document's class in the right ranking: (n,), by row."""
+    strata = queries.strata()
+    upto = np.concatenate([[0.0], np.cumsum(decay)])
+    count = strata.count.astype(np.int64)
+    lowest = np.repeat(queries.boundaries[1:], np.diff(strata.first)) - np.cumsum(count)
+    mean = (upto[lowest + count] - upto[lowest]) / count
+    found = np.empty(queries.n_documents)
+    found[queries.base] = mean[np.repeat(strata.first[:-1], queries.sizes) + strata.code]
+    return found
+
+
+@numba.njit(cache=True, nogil=True)
+def _merge(
+    first: int, last: int, found: Any, discount: Any, decay: Any, gain: Any, place: Any
+) -> None:
+    """Worst ranking of two classes: the best path through the table of documents placed so far."""
+    for q in range(first, last):
+        if found.classes[q] != 2:
+            continue
+        low, high = found.boundaries[q], found.boundaries[q + 1]
+        n, row = high - low, found.row[low:high]
+        good, bad = np.empty(n), np.empty(n)
+        good_at, bad_at = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+        R, N = split(found.score[low:high], found.code[low:high], good, bad, good_at, bad_at)
+        good_gain, bad_gain = gain[row[good_at[0]]], gain[row[bad_at[0]]]
+        best = np.zeros(N + 1)  # with i good and j bad documents placed
+        good_last = np.empty((R + 1, N + 1), dtype=np.bool_)
+        for i in range(R + 1):
+            for j in range(N + 1):
+                if i + j == 0:
+                    continue
+                rank = i + j - 1
+                value = -np.inf
+                if j:
+                    value = best[j - 1] + decay[rank] * bad[j - 1] - discount[rank] * bad_gain
+                    good_last[i, j] = False
+                if i:
+                    other = best[j] + decay[rank] * good[i - 1] - discount[rank] * good_gain
+                    if other > value:
+                        value = other
+                        good_last[i, j] = True
+                best[j] = value
+        i, j = R, N
+        while i + j:
+            rank = i + j - 1
+            if good_last[i, j]:
+                i -= 1
+                place[row[good_at[i]]] = rank
+            else:
+                j -= 1
+                place[row[bad_at[j]]] = rank

@@ -1,0 +1,87 @@
+"""What every separation oracle reads: the documents of each query, sorted by score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaplus.queries import Floats, Ints, Queries
+from lambdaplus.ranking import rank
+
+
+class Ranked(NamedTuple):
+    """Documents of every query, highest score first.
+
+    Attributes
+    ----------
+    boundaries : (n_queries + 1,) int64
+    row : (n,) int64
+        Row of the document at each rank.
+    score : (n,) float64
+    code : (n,) int32
+        Its class within its query, ascending by label.
+    classes : (n_queries,) int64
+        How many classes a query has; one with a single class has nothing to separate.
+    """
+
+    boundaries: Ints
+    row: Ints
+    score: Floats
+    code: NDArray[np.int32]
+    classes: Ints
+
+
+class Constraint(NamedTuple):
+    """The most violated constraint of every query.
+
+    Its value is ``loss + sum of coefficient * score`` over the query's documents; its slope in w is
+    the sum of coefficient * x.  No oracle has to say more, so all losses share one solver.
+
+    Attributes
+    ----------
+    loss : (n_queries,) float64
+        Delta of the ranking that violates most.
+    coefficient : (n,) float64
+        Of each row: the difference that this ranking makes to the feature map.
+    """
+
+    loss: Floats
+    coefficient: Floats
+
+
+Oracle = Callable[[Ranked], Constraint]
+
+
+def ranked(queries: Queries, scores: Floats) -> Ranked:
+    """Sort every query by score, (n,) in row order."""
+    ranking, strata = rank(queries, scores), queries.strata()
+    return Ranked(
+        queries.boundaries,
+        queries.base[ranking.place],
+        ranking.score,
+        strata.code[ranking.place],
+        np.diff(strata.first),
+    )
+
+
+def blank(found: Ranked) -> Constraint:
+    """Room for the answer; a query that an oracle skips has loss 0 and coefficients 0."""
+    return Constraint(np.zeros(found.classes.size), np.zeros(found.row.size))
+
+
+@numba.njit(cache=True, nogil=True)
+def split(score: Any, code: Any, good: Any, bad: Any, good_at: Any, bad_at: Any) -> tuple[int, int]:
+    """Scores and ranks of the two classes of a query, each still highest first; their sizes."""
+    goods = bads = 0
+    for r in range(score.size):
+        if code[r] > 0:
+            good[goods], good_at[goods] = score[r], r
+            goods += 1
+        else:
+            bad[bads], bad_at[bads] = score[r], r
+            bads += 1
+    return goods, bads

@@ -1,0 +1,138 @@
+"""The accuracy SVMs that SVMmap is compared with: classify documents, rank by the margin."""
+
+from __future__ import annotations
+
+from typing import Literal, Self, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.svm import LinearSVC
+
+from lambdaplus.baselines.base import Ranker
+from lambdaplus.baselines.transformers import QueryScaler, ThresholdFeatures
+from lambdaplus.queries import Floats, reaches
+
+Variant = Literal["plain", "balanced", "percentile", "minmax"]
+VARIANTS: tuple[Variant, ...] = get_args(Variant)
+
+
+class SVMAccuracy(Ranker):
+    """Linear classifier of relevant documents as a ranker, in Yue's four variants.
+
+    Parameters
+    ----------
+    variant : "plain", "balanced", "percentile" or "minmax"
+        "plain" is SVMacc.  "balanced", SVMacc2, weighs a missed relevant document by the number of
+        non-relevant documents over that of relevant ones.  "percentile" and "minmax", SVMacc3 and
+        SVMacc4, turn each feature, query by query, into a percentile or a value in [0, 1], and that
+        into 50 indicators at evenly spaced thresholds.
+    C : float
+        As in scikit-learn's LinearSVC, which is what is fitted: the weight of the sum of losses.
+    loss : "hinge" or "squared_hinge"
+        The paper's is "hinge"; "squared_hinge" is solved faster where C is large.
+    relevant : float
+        Label from which a document is relevant.
+    max_iter : int
+        Of LinearSVC.
+    random_state : int, optional
+        Of LinearSVC.
+
+    Attributes
+    ----------
+    classifier_ : LinearSVC
+
+    References
+    ----------
+    Yue et al. 2007, sec. 5.2.1.
+
+    Examples
+    --------
+    >>> from lambdaplus.baselines import SVMAccuracy
+    >>> X, y, qid = [[3.0], [1.0], [0.0], [6.0], [5.0]], [1, 0, 0, 1, 0], [1, 1, 1, 2, 2]
+    >>> model = SVMAccuracy("minmax").fit(X, y, qid=qid)
+    >>> model.predict([[8.0], [9.0]], qid=[3, 3]).argmax()
+    np.int64(1)
+    """
+
+    def __init__(
+        self,
+        variant: Variant = "plain",
+        C: float = 1.0,
+        *,
+        loss: str = "hinge",
+        relevant: float = 1.0,
+        max_iter: int = 10_000,
+        random_state: int | None = 0,
+    ) -> None:
+        self.variant = variant
+        self.C = C
+        self.loss = loss
+        self.relevant = relevant
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
+        """Train the classifier.
+
+        Parameters
+        ----------
+        X : (n, d) array_like
+        y : (n,) array_like
+            Relevance labels.
+        qid : (n,) array_like, optional
+            Query of each row, in any order; without it all rows are one query.
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinite entries, empty data, an unknown variant, or one class only.
+
+        Warns
+        -----
+        ConvergenceWarning
+            From LinearSVC, if ``max_iter`` is too small.
+        """
+        if self.variant not in VARIANTS:
+            raise ValueError(f"variant={self.variant!r} is not one of {', '.join(VARIANTS)}")
+        sample = self._sample(X, y, qid)
+        good = reaches(sample.queries.labels, self.relevant)
+        if good.all() or not good.any():
+            raise ValueError(
+                f"there is nothing to classify but one class: {good.sum()} of {good.size} documents "
+                f"are relevant (relevant={self.relevant})"
+            )
+        self.classifier_ = LinearSVC(
+            C=self.C,
+            loss=self.loss,
+            dual=True if self.loss == "hinge" else "auto",
+            class_weight={True: (~good).sum() / good.sum()} if self.variant == "balanced" else None,
+            max_iter=self.max_iter,
+            random_state=self.random_state,
+        )
+        query = np.repeat(np.arange(sample.queries.n_queries), sample.queries.sizes)
+        self.classifier_.fit(self._features(sample.X, query), good)
+        return self
+
+    def predict(self, X: ArrayLike, qid: ArrayLike | None = None) -> Floats:
+        """Score documents; a higher score ranks higher.
+
+        Parameters
+        ----------
+        X : (n, d) array_like
+        qid : (n,) array_like, optional
+            Query of each row: "percentile" and "minmax" scale within queries.  Without it all rows
+            are one query.
+
+        Returns
+        -------
+        (n,) float64
+        """
+        found = self._features(self._documents(X), qid)
+        return np.asarray(self.classifier_.decision_function(found))
+
+    def _features(self, X: Floats, qid: ArrayLike | None) -> Floats:
+        if self.variant == "plain" or self.variant == "balanced":
+            return X
+        scaled = QueryScaler(self.variant).fit_transform(X, qid=qid)
+        steps = ThresholdFeatures(50, "even", limits=(0.0, 1.0)).fit(scaled)
+        return steps.transform(scaled)

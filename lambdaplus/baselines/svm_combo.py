@@ -1,0 +1,93 @@
+"""SVMcombo: several losses in one structural SVM."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lambdaplus.baselines.oracles import Loss, make_loss
+from lambdaplus.baselines.structural_svm import StructuralRanker
+from lambdaplus.queries import Queries
+
+
+class SVMCombo(StructuralRanker):
+    """Linear ranker that minimises several losses at once, for mixed needs.
+
+    Parameters
+    ----------
+    losses : sequence of str
+        Such as ``["map", "mrr", "ndcg@10"]``; as in `StructuralSVM`.
+    slack : "shared" or "separate"
+        One slack a query, the greatest of its hinges, which bounds the greatest loss; or one a
+        query and loss, added up, each of which bounds its loss.
+    C : float or sequence of float
+        Weight of the mean hinge; with separate slacks also one for each loss.
+    tol : float
+        Relative duality gap at which to stop.
+    feature_maps : sequence of str, optional
+        One for each loss; unless given, "mrr" for mrr and "po" for the others, as in the paper.
+    relevant : float
+        Label from which a document is relevant; all losses see binary labels.
+    max_passes : int
+
+    Attributes
+    ----------
+    coef_, primal_, dual_, relative_gap_, n_passes_, history_
+        As in `StructuralSVM`.
+    slack_ : float
+        Mean over the queries of their hinges, summed over the losses if slacks are separate.
+
+    References
+    ----------
+    Chakrabarti, Khanna, Sawant & Bhattacharyya 2008, sec. 3.7.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lambdaplus.baselines import SVMCombo
+    >>> X = np.array([[3.0, 1.0], [1.0, 2.0], [0.0, 1.0], [2.0, 0.0], [1.0, 3.0]])
+    >>> model = SVMCombo(["map", "ndcg"], slack="separate").fit(X, [1, 0, 0, 1, 0], [7, 7, 7, 8, 8])
+    >>> model.predict(X).argmax()
+    np.int64(0)
+    """
+
+    relevant: float
+
+    def __init__(
+        self,
+        losses: Sequence[str] = ("map", "mrr", "ndcg"),
+        slack: str = "shared",
+        C: float | Sequence[float] = 1.0,
+        tol: float = 1e-3,
+        *,
+        feature_maps: Sequence[str] | None = None,
+        relevant: float = 1.0,
+        max_passes: int = 300,
+    ) -> None:
+        self.losses = losses
+        self.slack = slack
+        self.C = C
+        self.tol = tol
+        self.feature_maps = feature_maps
+        self.relevant = relevant
+        self.max_passes = max_passes
+
+    @property
+    def _separate(self) -> bool:  # type: ignore[override]
+        return self.slack == "separate"
+
+    def _losses(self, queries: Queries) -> list[Loss]:
+        if self.slack not in ("shared", "separate"):
+            raise ValueError(f"slack={self.slack!r} is not 'shared' or 'separate'")
+        if isinstance(self.losses, str) or not len(self.losses):
+            raise ValueError(f"losses={self.losses!r} must be a list of losses, at least one")
+        metrics = [self._metric(loss) for loss in self.losses]
+        maps = self.feature_maps
+        if maps is None:
+            maps = ["mrr" if metric.declaration.name == "mrr" else "po" for metric in metrics]
+        if len(maps) != len(metrics):
+            raise ValueError(f"{len(maps)} feature maps for {len(metrics)} losses")
+        labels = self._labels(metrics[0], queries)  # the same object, so that they share one sort
+        return [
+            make_loss(metric, labels, feature_map=feature_map)
+            for metric, feature_map in zip(metrics, maps, strict=True)
+        ]

@@ -1,0 +1,94 @@
+"""Losses and feature maps of the structural SVMs, by definition, on every ranking of a query.
+
+Nothing here is shared with the package: permutations of one query are enumerated as a matrix.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@cache
+def permutations(n: int) -> NDArray[np.int64]:
+    """All rankings of n documents, (n!, n): the document at each rank, from 0."""
+    return np.array(list(itertools.permutations(range(n))))
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A loss, its cutoff and its feature map, as `StructuralSVM` takes them."""
+
+    loss: str
+    feature_map: str = "po"
+    cutoff: int | None = None
+    pair_scale: bool = True
+    decay: Any = "smooth"
+
+    def __str__(self) -> str:
+        at = "" if self.cutoff is None else f"@{self.cutoff}"
+        scale = "" if self.pair_scale else "-unscaled"
+        decay = f"-{self.decay}" if self.feature_map == "dorm" else ""
+        return f"{self.loss}{at}-{self.feature_map}{scale}{decay}"
+
+    def losses(self, labels: Floats, order: NDArray[np.int64]) -> Floats:
+        """1 - metric of each ranking, (rankings, n) -> (rankings,)."""
+        n = labels.size
+        at = np.arange(1, n + 1)
+        shown = at <= (n if self.cutoff is None else self.cutoff)
+        ranked = labels[order]
+        relevant = ranked >= 1
+        R = int((labels >= 1).sum())
+        if self.loss == "auc":
+            i, j = np.triu_indices(n, 1)
+            pairs = sum(labels[a] != labels[b] for a, b in itertools.combinations(range(n), 2))
+            return (ranked[:, i] < ranked[:, j]).sum(axis=1) / pairs
+        if self.loss == "map":
+            precision = np.cumsum(relevant, axis=1) / at
+            reachable = min(R, shown.sum())
+            return 1 - (precision * relevant * shown).sum(axis=1) / reachable
+        if self.loss == "mrr":
+            first = relevant.argmax(axis=1) + 1
+            return 1 - np.where(first <= shown.sum(), 1 / first, 0.0)
+        gain, discount = 2.0**ranked - 1, shown / np.log2(1 + at)
+        return 1 - gain @ discount / (np.sort(2.0**labels - 1)[::-1] @ discount)
+
+    def features(self, labels: Floats, order: NDArray[np.int64]) -> Floats:
+        """Psi of each ranking less Psi of the right one, as coefficients of the documents."""
+        found = np.zeros(order.shape)
+        every = np.arange(len(order))
+        rank = np.argsort(order, axis=1)
+        n = labels.size
+        if self.feature_map == "dorm":
+            reach = {"smooth": n, "cutoff": self.cutoff}.get(self.decay, self.decay)
+            decay = (np.arange(n) < reach) / np.log2(2.0 + np.arange(n))
+            right = np.argsort(np.argsort(-labels, kind="stable"), kind="stable")
+            ideal = np.array([decay[right[labels == label]].mean() for label in labels])
+            return decay[rank] - ideal
+        if self.feature_map == "mrr":
+            first = (labels[order] >= 1).argmax(axis=1)
+            for r in range(n):
+                ahead = r < first
+                found[every[ahead], order[ahead, r]] += 1
+                found[every[ahead], order[ahead, first[ahead]]] -= 1
+            return found
+        pairs = [(a, b) for a in range(n) for b in range(n) if labels[a] > labels[b]]
+        for a, b in pairs:
+            wrong = rank[:, b] < rank[:, a]
+            found[wrong, b] += 2
+            found[wrong, a] -= 2
+        return found / len(pairs) if self.pair_scale else found
+
+    def hinge(self, labels: Floats, scores: Floats) -> float:
+        """The value of the most violated constraint over all rankings."""
+        if len(np.unique(labels)) == 1:
+            return 0.0
+        order = permutations(labels.size)
+        return float(np.max(self.losses(labels, order) + self.features(labels, order) @ scores))

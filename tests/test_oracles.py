@@ -1,0 +1,257 @@
+"""Separation oracles against the enumeration of all rankings."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from rankings_by_force import Setting, permutations
+
+from lambdaplus.baselines.oracles import Loss, make_loss, ranked
+from lambdaplus.metrics import parse_metric
+from lambdaplus.queries import Queries
+
+Floats = NDArray[np.float64]
+
+CASES = 1000
+TWO_CLASSES = [
+    Setting("auc"),
+    Setting("auc", pair_scale=False),
+    Setting("map"),
+    Setting("map", pair_scale=False),
+    Setting("map", cutoff=1),
+    Setting("map", cutoff=3),
+    Setting("ndcg"),
+    Setting("ndcg", pair_scale=False),
+    Setting("ndcg", cutoff=1),
+    Setting("ndcg", cutoff=2),
+    Setting("ndcg", cutoff=4),
+    Setting("ndcg", cutoff=9),
+    Setting("mrr"),
+    Setting("mrr", cutoff=2),
+    Setting("mrr", cutoff=4, pair_scale=False),
+    Setting("mrr", "mrr"),
+    Setting("mrr", "mrr", cutoff=1),
+    Setting("mrr", "mrr", cutoff=3),
+    Setting("ndcg", "dorm"),
+    Setting("ndcg", "dorm", cutoff=3),
+    Setting("ndcg", "dorm", cutoff=3, decay="cutoff"),
+    Setting("ndcg", "dorm", cutoff=3, decay=2),
+    Setting("ndcg", "dorm", cutoff=2, decay=5),
+]
+GRADED = [setting for setting in TWO_CLASSES if setting.feature_map == "dorm"]
+
+
+def loss_of(setting: Setting, labels: Floats, sizes: Any) -> Loss:
+    metric = parse_metric(setting.loss).declaration(setting.cutoff)
+    return make_loss(
+        metric,
+        Queries(labels, group=sizes),
+        feature_map=setting.feature_map,
+        decay=setting.decay,
+        pair_scale=setting.pair_scale,
+    )
+
+
+@cache
+def random_queries(top: int) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """Labels, scores of many scales, half of them with ties, and sizes up to 7, mostly less."""
+    random = np.random.default_rng(top)
+    sizes = random.choice([1, 2, 3, 4, 5, 6, 7], CASES, p=[0.01, 0.06, 0.1, 0.3, 0.32, 0.2, 0.01])
+    labels = random.integers(0, top + 1, sizes.sum()).astype(float)
+    scale = np.repeat(random.choice([0.0, 0.03, 0.3, 1.0, 5.0], CASES), sizes)
+    tied = np.repeat(random.random(CASES) < 0.5, sizes)
+    scores = random.normal(size=labels.size)
+    return labels, scale * np.where(tied, np.round(scores), scores), sizes
+
+
+def values(loss: Loss, scores: Floats) -> tuple[Floats, Floats]:
+    """Hinge of each query, and the coefficients of its tangent plane."""
+    found = loss.oracle(ranked(loss.queries, scores))
+    start = loss.queries.boundaries[:-1]
+    return found.loss + np.add.reduceat(found.coefficient * scores, start), found.coefficient
+
+
+def check_against_enumeration(setting: Setting, top: int) -> None:
+    labels, scores, sizes = random_queries(top)
+    loss = loss_of(setting, labels, sizes)
+    hinges, coefficients = values(loss, scores)
+    found = loss.oracle(ranked(loss.queries, scores))
+    for q, hinge in enumerate(hinges):
+        mine = slice(*loss.queries.boundaries[q : q + 2])
+        if len(np.unique(labels[mine])) == 1:
+            assert found.loss[q] == 0
+            assert not coefficients[mine].any()
+            continue
+        order = permutations(sizes[q])
+        losses = setting.losses(labels[mine], order)
+        features = setting.features(labels[mine], order)
+        assert hinge == pytest.approx(np.max(losses + features @ scores[mine]), abs=1e-12)
+        # The plane is that of a ranking, and never below the loss of ranking by score.
+        distance = np.abs(losses - found.loss[q]) + np.abs(features - coefficients[mine]).sum(1)
+        assert distance.min() < 1e-12
+        by_score = np.argsort(-scores[mine], kind="stable")[None]
+        assert hinge >= setting.losses(labels[mine], by_score)[0] - 1e-12
+
+
+@pytest.mark.parametrize("setting", TWO_CLASSES, ids=str)
+def test_oracle_equals_enumeration(setting: Setting) -> None:
+    check_against_enumeration(setting, top=1)
+
+
+@pytest.mark.parametrize("setting", GRADED, ids=str)
+def test_graded_oracle_equals_enumeration(setting: Setting) -> None:
+    check_against_enumeration(setting, top=3)
+
+
+@pytest.mark.parametrize("pair_scale", [True, False])
+def test_graded_auc_is_the_hinge_of_all_pairs(pair_scale: bool) -> None:
+    labels, scores, sizes = random_queries(5)
+    loss = loss_of(Setting("auc", pair_scale=pair_scale), labels, sizes)
+    hinges, _ = values(loss, scores)
+    for q, hinge in enumerate(hinges):
+        mine = range(*loss.queries.boundaries[q : q + 2])
+        pairs = [(a, b) for a in mine for b in mine if labels[a] > labels[b]]
+        weight = 2 / len(pairs) if pair_scale and pairs else 2
+        violations = [max(0.0, 1 / len(pairs) - weight * (scores[a] - scores[b])) for a, b in pairs]
+        assert hinge == pytest.approx(sum(violations), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("setting", "top"), [*((s, 1) for s in TWO_CLASSES), *((s, 3) for s in GRADED)], ids=str
+)
+def test_coefficients_are_subgradients(setting: Setting, top: int) -> None:
+    labels, scores, sizes = random_queries(top)
+    loss = loss_of(setting, labels, sizes)
+    start = loss.queries.boundaries[:-1]
+    random = np.random.default_rng(1)
+    here, slope = values(loss, scores)
+    for scale in (1e-3, 0.1, 3.0):
+        other = scores + scale * random.normal(size=scores.size)
+        there, _ = values(loss, other)
+        bound = here + np.add.reduceat(slope * (other - scores), start)
+        assert (there >= bound - 1e-9).all()
+
+
+@pytest.mark.parametrize("setting", [s for s in TWO_CLASSES if s.decay == "smooth"], ids=str)
+def test_large_queries_agree_with_small_steps(setting: Setting) -> None:
+    """On queries beyond enumeration no exchange of two neighbours finds a worse ranking."""
+    random = np.random.default_rng(2)
+    for n, share in ((40, 0.1), (60, 0.5), (30, 0.9)):
+        labels = (random.random(n) < share).astype(float)
+        labels[:2] = 0, 1
+        scores = random.normal(size=n)
+        loss = loss_of(setting, labels, [n])
+        hinge, coefficients = values(loss, scores)
+        found = loss.oracle(ranked(loss.queries, scores))
+        order = worst_ranking(setting, labels, scores, coefficients)
+        swaps = np.repeat(order[None], n, axis=0)
+        for i in range(n - 1):
+            swaps[i + 1, [i, i + 1]] = swaps[i + 1, [i + 1, i]]
+        losses = setting.losses(labels, swaps)
+        all_values = losses + setting.features(labels, swaps) @ scores
+        assert losses[0] == pytest.approx(found.loss[0], abs=1e-9)
+        assert all_values[0] == pytest.approx(hinge[0], abs=1e-9)
+        assert (all_values <= hinge[0] + 1e-9).all()
+
+
+def worst_ranking(
+    setting: Setting, labels: Floats, scores: Floats, coefficients: Floats
+) -> NDArray[np.int64]:
+    """The ranking that the coefficients stand for."""
+    n = labels.size
+    good, bad = np.flatnonzero(labels == 1), np.flatnonzero(labels == 0)
+    good, bad = good[np.argsort(-scores[good])], bad[np.argsort(-scores[bad])]
+    if setting.feature_map == "dorm":
+        return np.argsort(-(coefficients + ideal_decay(labels)), kind="stable")
+    if setting.feature_map == "mrr":
+        first = int(np.argmin(coefficients)) if coefficients.any() else good[-1]
+        ahead = np.flatnonzero(coefficients > 0)
+        rest = np.setdiff1d(np.arange(n), [*ahead, first])
+        return np.array([*ahead, first, *rest])
+    weight = 2 / (good.size * bad.size) if setting.pair_scale else 2
+    ahead = np.round(-coefficients[good] / weight)
+    place = np.concatenate([np.arange(good.size) + ahead, np.zeros(bad.size)])
+    place[good.size :] = np.arange(bad.size) + good.size - np.round(coefficients[bad] / weight)
+    return np.concatenate([good, bad])[np.argsort(place, kind="stable")]
+
+
+def ideal_decay(labels: Floats) -> Floats:
+    decay = 1 / np.log2(2.0 + np.arange(labels.size))
+    R = int(labels.sum())
+    return np.where(labels == 1, decay[:R].mean(), decay[R:].mean())
+
+
+def test_documents_below_the_last_relevant_one_do_not_enter_the_pair_map() -> None:
+    """Chakrabarti 2008, fact 3.1."""
+    labels = np.array([1.0, 0, 1, 0, 0])
+    features = Setting("map").features(labels, np.array([[1, 0, 2, 3, 4], [1, 0, 2, 4, 3]]))
+    assert features.tolist() == [[-1 / 3, 2 / 3, -1 / 3, 0, 0]] * 2
+    # Documents 3 and 4 score far below: the worst ranking leaves them behind, and their
+    # coefficients are exactly 0.
+    for setting in (s for s in TWO_CLASSES if s.feature_map == "po"):
+        loss = loss_of(setting, labels, [5])
+        _, coefficients = values(loss, np.array([0.0, 1, 0, -99, -99]))
+        assert coefficients[1] > 0
+        assert not coefficients[3:].any()
+
+
+def test_good_by_good_is_not_exact_for_ndcg() -> None:
+    """Chakrabarti 2008, fact 3.4: with two equal relevant documents the best places cross.
+
+    The first does best behind the other document and the second before it, which no ranking of the
+    two in order allows.
+    """
+    labels, scores = np.array([1.0, 1, 0]), np.array([0.0, 0, -0.2])
+    discount = 1 / np.log2(2.0 + np.arange(3))
+    ideal = discount[:2].sum()
+    # Value of good i with b bads ahead: its rank is i + b.
+    cell = [[b * (-0.2) - discount[i + b] / ideal for b in range(2)] for i in range(2)]
+    assert [int(np.argmax(row)) for row in cell] == [1, 0]
+    greedy = 1 + cell[0][1] + cell[1][1]  # the second may not be ahead of the first
+    exact = 1 + max(
+        cell[0][a] + cell[1][b] for a, b in itertools.product(range(2), repeat=2) if a <= b
+    )
+    assert exact > greedy + 0.01
+    hinge, _ = values(loss_of(Setting("ndcg"), labels, [3]), scores)
+    assert hinge[0] == pytest.approx(exact, abs=1e-12)
+    assert hinge[0] == pytest.approx(Setting("ndcg").hinge(labels, scores), abs=1e-12)
+
+
+def test_oracles_do_not_depend_on_the_order_of_rows() -> None:
+    labels, scores, sizes = random_queries(1)
+    shuffle = np.lexsort(
+        [np.random.default_rng(3).random(labels.size), np.repeat(np.arange(CASES), sizes)]
+    )
+    for setting in TWO_CLASSES:
+        here, _ = values(loss_of(setting, labels, sizes), scores)
+        there, _ = values(loss_of(setting, labels[shuffle], sizes), scores[shuffle])
+        np.testing.assert_allclose(here, there, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("loss", "options", "message"),
+    [
+        ("mauc", {}, "auc, map, mrr, ndcg"),
+        ("map", {"feature_map": "pairs"}, "po, mrr, dorm"),
+        ("map", {"feature_map": "dorm"}, "takes the loss ndcg, not map"),
+        ("mrr", {"feature_map": "dorm"}, "takes the loss ndcg, not mrr"),
+        ("ndcg", {"feature_map": "mrr"}, "takes the loss mrr, not ndcg"),
+        ("mrr", {"feature_map": "mrr", "pair_scale": False}, "no pairs to scale"),
+        ("ndcg", {"feature_map": "dorm", "decay": "cutoff"}, "needs a cutoff"),
+        ("ndcg", {"feature_map": "dorm", "decay": 0}, "decay=0"),
+        ("ndcg", {"feature_map": "dorm", "decay": 2.5}, "decay=2.5"),
+    ],
+)
+def test_what_is_refused(loss: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make_loss(parse_metric(loss), Queries([0, 1, 1], group=[3]), **options)
+
+
+def test_graded_ndcg_with_the_pair_map_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"query 1 .* has 3 different labels: pass relevant="):
+        make_loss(parse_metric("ndcg"), Queries([0, 1, 0, 1, 2], group=[2, 3]))

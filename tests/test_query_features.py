@@ -1,0 +1,155 @@
+"""Transformers that know queries, and the accuracy SVMs built on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from small_data import graded
+
+from lambdaplus.baselines import QueryScaler, StructuralSVM, SVMAccuracy, ThresholdFeatures
+
+
+def by_query(qid: np.ndarray) -> list[np.ndarray]:
+    return [np.flatnonzero(qid == q) for q in np.unique(qid)]
+
+
+def test_minmax_scales_each_query_to_the_unit_interval() -> None:
+    data = graded()
+    rows = np.random.default_rng(0).permutation(data.n)
+    X, qid = data.features[rows], data.qid[rows]
+    found = QueryScaler().fit_transform(X, qid=qid)
+    for mine in by_query(qid):
+        assert found[mine].min(axis=0) == pytest.approx(0)
+        assert found[mine].max(axis=0) == pytest.approx(1)
+        np.testing.assert_array_equal(np.argsort(found[mine], axis=0), np.argsort(X[mine], axis=0))
+
+
+def test_percentile_is_the_share_of_others_below() -> None:
+    random = np.random.default_rng(0)
+    X, qid = random.integers(0, 4, (40, 2)).astype(float), random.integers(0, 5, 40)
+    found = QueryScaler("percentile").fit_transform(X, qid=qid)
+    for mine in by_query(qid):
+        for i in mine:
+            others = X[np.setdiff1d(mine, [i])]
+            share = ((others < X[i]) + 0.5 * (others == X[i])).mean(axis=0)
+            np.testing.assert_allclose(found[i], share)
+
+
+def test_constant_features_and_single_documents() -> None:
+    X = np.array([[1.0], [1.0], [7.0]])
+    assert QueryScaler().fit_transform(X, qid=[0, 0, 1]).tolist() == [[0], [0], [0]]
+    assert QueryScaler("percentile").fit_transform(X, qid=[0, 0, 1]).tolist() == [[0.5]] * 3
+
+
+@pytest.mark.parametrize("spacing", ["quantile", "even"])
+def test_steps_are_indicators_of_thresholds(spacing: Any) -> None:
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    X[:, 2] = 5.0  # constant: nothing to tell apart
+    steps = ThresholdFeatures(7, spacing).fit(X)
+    assert [len(k) for k in steps.thresholds_] == [7, 7, 0]
+    found = steps.transform(X)
+    assert found.shape == (200, 14)
+    for column, k in enumerate(np.concatenate(steps.thresholds_[:2])):
+        np.testing.assert_array_equal(found[:, column], X[:, column // 7] > k)
+    # Each tells some training documents from others, except the first, which all but few pass.
+    assert (found[:, 1:7].std(axis=0) > 0).all()
+    assert len(steps.get_feature_names_out()) == 14
+
+
+def test_quantile_steps_hold_as_many_documents_each() -> None:
+    X = np.random.default_rng(0).exponential(size=(1000, 1))
+    passed = ThresholdFeatures(10).fit_transform(X).sum(axis=0)
+    np.testing.assert_allclose(passed, 1000 - 100 * np.arange(10), atol=1.5)
+
+
+def test_a_linear_model_of_steps_learns_what_a_linear_one_can_not() -> None:
+    """Relevant in the middle of a feature: no linear score of it ranks well."""
+    random = np.random.default_rng(0)
+    qid = np.repeat(np.arange(40), 20)
+    X = random.uniform(-1, 1, (800, 1))
+    y = (np.abs(X[:, 0]) < 0.4).astype(float)
+    plain = StructuralSVM("auc", C=100.0).fit(X, y, qid)
+    steps = make_pipeline(ThresholdFeatures(20), StructuralSVM("auc", C=100.0))
+    steps.fit(X, y, structuralsvm__qid=qid)
+    assert steps[-1].slack_ < 0.1 < plain.slack_
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (QueryScaler("mean"), "method='mean'"),  # type: ignore[arg-type]
+        (ThresholdFeatures(0), "n_thresholds=0"),
+        (ThresholdFeatures(spacing="log"), "spacing='log'"),  # type: ignore[arg-type]
+        (ThresholdFeatures(limits=(0, 1)), "limits are for"),
+    ],
+)
+def test_bad_options_are_refused(estimator: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        estimator.fit([[1.0], [2.0]])
+
+
+def test_qid_must_match_the_rows() -> None:
+    with pytest.raises(ValueError, match="one entry per row"):
+        QueryScaler().fit_transform([[1.0], [2.0]], qid=[1])
+
+
+def test_plain_is_the_linear_svm() -> None:
+    data = graded()
+    model = SVMAccuracy(C=0.1).fit(data.features, data.labels, data.qid)
+    classifier = LinearSVC(C=0.1, loss="hinge", random_state=0, max_iter=10_000)
+    classifier.fit(data.features, data.labels >= 1)
+    np.testing.assert_array_equal(
+        model.predict(data.features), classifier.decision_function(data.features)
+    )
+
+
+def test_balanced_weighs_missed_documents_by_the_ratio_of_classes() -> None:
+    data = graded()
+    good = data.labels >= 1
+    ratio = (~good).sum() / good.sum()
+    model = SVMAccuracy("balanced", C=0.1).fit(data.features, data.labels)
+    assert model.classifier_.class_weight == {True: ratio}
+    # The costs of the two kinds of errors then balance: about as many of each class are predicted.
+    predicted = model.predict(data.features) > 0
+    plain = SVMAccuracy(C=0.1).fit(data.features, data.labels).predict(data.features) > 0
+    assert predicted[good].mean() > plain[good].mean()
+
+
+@pytest.mark.parametrize("variant", ["percentile", "minmax"])
+def test_scaled_variants_ignore_monotone_changes_per_query(variant: Any) -> None:
+    data = graded()
+    query = data.qid
+    changed = data.features * (1.0 + query)[:, None] + query[:, None]
+    model = SVMAccuracy(variant, C=0.1).fit(data.features, data.labels, query)
+    assert model.classifier_.coef_.shape == (1, 5 * 50)
+    here, there = model.predict(data.features, qid=query), model.predict(changed, qid=query)
+    np.testing.assert_allclose(here, there, atol=1e-9)
+
+
+def test_one_class_is_refused() -> None:
+    with pytest.raises(ValueError, match="one class"):
+        SVMAccuracy().fit([[1.0], [2.0]], [1, 1])
+    with pytest.raises(ValueError, match="variant='acc5'"):
+        SVMAccuracy("acc5").fit([[1.0], [2.0]], [0, 1])  # type: ignore[arg-type]
+
+
+def expected_failures(estimator: Any) -> dict[str, str]:
+    one_class = "labels of that check are all relevant, which is one class and refused"
+    if isinstance(estimator, SVMAccuracy):
+        return {"check_estimators_dtypes": one_class, "check_fit2d_1feature": one_class}
+    if isinstance(estimator, QueryScaler):
+        subset = "without qid all rows are one query, so a part of them scales differently"
+        return {"check_methods_subset_invariance": subset}
+    return {}
+
+
+@parametrize_with_checks(
+    [QueryScaler(), ThresholdFeatures(), SVMAccuracy()], expected_failed_checks=expected_failures
+)
+def test_scikit_learn_conventions(estimator: Any, check: Any) -> None:
+    check(estimator)

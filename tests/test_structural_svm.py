@@ -1,0 +1,349 @@
+"""The structural SVM's solver: certificate, reference algorithm, path, warnings, combination."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+from rankings_by_force import Setting
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from small_data import Small, folds_of, graded
+from yue_algorithm import cutting_planes
+
+from lambdaplus.baselines import StructuralSVM, SVMCombo
+from lambdaplus.baselines.oracles import make_loss, ranked
+from lambdaplus.metrics import parse_metric
+from lambdaplus.queries import Queries
+
+MODELS: dict[str, dict[str, Any]] = {
+    "auc": {"loss": "auc"},
+    "map": {"loss": "map"},
+    "ndcg": {"loss": "ndcg"},
+    "ndcg@10": {"loss": "ndcg", "cutoff": 10},
+    "mrr": {"loss": "mrr", "feature_map": "mrr"},
+    "mrr-po": {"loss": "mrr"},
+    "dorm": {"loss": "ndcg", "feature_map": "dorm"},
+    "dorm@10": {"loss": "ndcg", "feature_map": "dorm", "cutoff": 10, "decay": "cutoff"},
+}
+MAY_BE_ZERO = pytest.mark.filterwarnings("ignore:w = 0 is optimal")
+
+
+@cache
+def tiny(seed: int = 0) -> Small:
+    """Binary queries of 2 to 6 documents, one of them of a single class."""
+    random = np.random.default_rng(seed)
+    sizes = random.integers(2, 7, 8)
+    features = random.normal(size=(sizes.sum(), 3))
+    labels = (features[:, 0] + random.normal(size=len(features)) > 0).astype(float)
+    labels[: sizes[0]] = 1.0
+    return Small(features, labels, sizes)
+
+
+def objective(setting: Setting, data: Small, w: np.ndarray, C: float) -> float:
+    """P(w) by enumeration of all rankings."""
+    ends = np.cumsum(data.sizes)
+    hinges = [
+        setting.hinge(data.labels[a:b], data.features[a:b] @ w)
+        for a, b in zip(ends - data.sizes, ends, strict=True)
+    ]
+    return float(w @ w / 2 + C * np.mean(hinges))
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("C", [1.0, 100.0])
+def test_objective_and_certificate_hold_by_enumeration(name: str, C: float) -> None:
+    data = tiny()
+    options = {**MODELS[name]}
+    if "cutoff" in options:
+        options["cutoff"] = 2
+    setting = Setting(**options)
+    model = StructuralSVM(**options, C=C, tol=1e-7).fit(data.features, data.labels, data.qid)
+    assert model.relative_gap_ <= 1e-7
+    assert model.primal_ == pytest.approx(objective(setting, data, model.coef_, C), rel=1e-9)
+    # No other w may be below the certified bound.
+    random = np.random.default_rng(1)
+    for scale in (1e-4, 1e-2, 1.0):
+        other = model.coef_ + scale * random.normal(size=(20, 3))
+        assert min(objective(setting, data, w, C) for w in other) >= model.dual_ - 1e-9
+    assert model.slack_ == pytest.approx((model.primal_ - model.coef_ @ model.coef_ / 2) / C)
+
+
+@pytest.mark.parametrize("setting", [Setting("map"), Setting("auc"), Setting("ndcg")], ids=str)
+def test_agrees_with_yues_algorithm(setting: Setting) -> None:
+    """Algorithm 1 ends within epsilon and adds no more planes than theorem 1 allows."""
+    data, C, epsilon = tiny(), 5.0, 1e-3
+    ends = np.cumsum(data.sizes)
+
+    def separate(q: int, w: np.ndarray) -> tuple[float, np.ndarray]:
+        mine = slice(ends[q] - data.sizes[q], ends[q])
+        queries = Queries(data.labels[mine], group=[data.sizes[q]])
+        loss = make_loss(parse_metric(setting.loss), queries)
+        found = loss.oracle(ranked(queries, data.features[mine] @ w))
+        return float(found.loss[0]), found.coefficient @ data.features[mine]
+
+    w, slacks, added = cutting_planes(separate, len(data.sizes), 3, C, epsilon)
+    model = StructuralSVM(setting.loss, C=C, tol=1e-6).fit(data.features, data.labels, data.qid)
+    below = w @ w / 2 + C * slacks.mean()  # its own planes' minimum
+    assert below <= model.primal_ + 1e-6
+    assert model.dual_ <= below + C * epsilon + 1e-6
+    assert objective(setting, data, w, C) <= model.primal_ + C * epsilon + 1e-6
+    # Psi(right) - Psi(y) is at most 2 |x_g - x_b| on average over pairs, and all losses at most 1.
+    radius = 2 * max(
+        np.linalg.norm(a - b) for q in range(len(ends))
+        for a in data.features[ends[q] - data.sizes[q] : ends[q]]
+        for b in data.features[ends[q] - data.sizes[q] : ends[q]]
+    )  # fmt: skip
+    assert added <= max(2 * len(ends) / epsilon, 8 * C * radius**2 / epsilon**2)
+
+
+@MAY_BE_ZERO
+@pytest.mark.parametrize("name", MODELS)
+def test_certified_on_a_fold_of_real_data_at_every_c(name: str, data_folder: Path) -> None:
+    for set_name in ("ohsumed-letor3", "mq2008"):
+        train = folds_of(data_folder, set_name)[0].train
+        model = StructuralSVM(**MODELS[name], relevant=1)
+        path = model.fit_path(train.features, train.labels, train.qid, Cs=[1, 10, 100, 1e3, 1e4])
+        for point in path:
+            assert point.primal - point.dual <= 1e-3 * point.primal
+            assert point.share <= 1
+
+
+@pytest.mark.parametrize("C", [1.0, 1e4])
+def test_primal_by_independent_code_on_real_data(C: float, data_folder: Path) -> None:
+    """AUC by all pairs and MAP by Yue's sum for every place, without the package's oracles."""
+    train = folds_of(data_folder, "ohsumed-letor3")[0].train
+    labels = (train.labels >= 1).astype(float)
+    starts = np.append(np.unique(train.qid, return_index=True)[1], len(labels))
+    starts.sort()
+    for loss in ("auc", "map"):
+        model = StructuralSVM(loss, C=C).fit(train.features, labels, train.qid)
+        total = 0.0
+        for a, b in itertools.pairwise(starts):
+            scores = train.features[a:b] @ model.coef_
+            good = np.sort(scores[labels[a:b] == 1])[::-1]
+            bad = np.sort(scores[labels[a:b] == 0])[::-1]
+            if not good.size or not bad.size:
+                continue
+            if loss == "auc":
+                total += np.maximum(0, 1 - 2 * (good[:, None] - bad)).mean()
+                continue
+            i, j = np.arange(1, good.size + 1)[:, None], np.arange(1, bad.size + 1)
+            change = (j / (i + j) - (j - 1) / (i + j - 1)) / good.size
+            change = change - 2 / (good.size * bad.size) * (good[:, None] - bad)
+            behind = np.cumsum(change[::-1], axis=0)  # of the last good, the last two, ...
+            total += np.maximum(behind.max(axis=0), 0).sum()
+        primal = model.coef_ @ model.coef_ / 2 + C * total / (len(starts) - 1)
+        assert model.primal_ == pytest.approx(primal, rel=1e-9)
+        assert model.relative_gap_ <= 1e-3
+
+
+def test_clipped_ndcg_with_the_pair_map_says_that_zero_is_optimal(data_folder: Path) -> None:
+    train = folds_of(data_folder, "ohsumed-letor3")[0].train
+    model = StructuralSVM("ndcg", cutoff=10, relevant=1, C=100.0, tol=1e-6)
+    with pytest.warns(UserWarning, match="w = 0 is optimal"):
+        model.fit(train.features, train.labels, train.qid)
+    assert not model.coef_.any()
+    assert model.relative_gap_ <= 1e-6
+
+
+def test_history_is_that_of_a_cutting_plane_method() -> None:
+    data = graded()
+    model = StructuralSVM("map", C=100.0, tol=1e-5).fit(data.features, data.labels, data.qid)
+    assert model.n_passes_ == len(model.history_)
+    duals = [step.dual for step in model.history_]
+    assert duals == sorted(duals)
+    assert all(step.primal >= model.dual_ for step in model.history_)
+    assert min(step.primal for step in model.history_) == model.primal_
+    seconds = [step.seconds for step in model.history_]
+    assert seconds == sorted(seconds)
+
+
+def test_too_few_passes_warn() -> None:
+    data = graded()
+    with pytest.warns(ConvergenceWarning, match="increase max_passes"):
+        model = StructuralSVM(C=100.0, max_passes=3).fit(data.features, data.labels, data.qid)
+    assert model.n_passes_ == 3
+    assert model.relative_gap_ > 1e-3
+
+
+@pytest.mark.parametrize("name", ["auc", "map"])
+def test_path_gives_what_single_fits_give(name: str) -> None:
+    data = graded()
+    arguments = data.features, data.binary, data.qid
+    path = StructuralSVM(**MODELS[name], tol=1e-6).fit_path(*arguments, Cs=[1, 10, 100])
+    for point in path:
+        single = StructuralSVM(**MODELS[name], C=point.C, tol=1e-6).fit(*arguments)
+        # |w - w*|^2 / 2 <= P(w) - P(w*) <= gap, for both.
+        distance = 2 * np.sqrt(2 * 1e-6 * point.primal)
+        assert np.linalg.norm(single.coef_ - point.coef) <= distance
+        assert point.primal == pytest.approx(single.primal_, rel=1e-6)
+        assert point.norm == pytest.approx(np.linalg.norm(point.coef))
+    assert [p.share for p in path] == sorted([p.share for p in path], reverse=True)
+    assert [p.norm for p in path] == sorted(p.norm for p in path)
+
+
+def test_order_of_rows_is_immaterial() -> None:
+    data = graded()
+    rows = np.random.default_rng(0).permutation(data.n)
+    model = StructuralSVM("ndcg", relevant=1, C=10.0, tol=1e-6)
+    here = model.fit(data.features, data.labels, data.qid).coef_
+    there = model.fit(data.features[rows], data.labels[rows], data.qid[rows]).coef_
+    assert np.linalg.norm(here - there) <= 2 * np.sqrt(2 * 1e-6 * model.primal_)
+
+
+def test_threads_do_not_change_a_bit() -> None:
+    data = graded(2000)
+    before = numba.get_num_threads()
+    try:
+        found = []
+        for threads in (1, before):
+            numba.set_num_threads(threads)
+            model = StructuralSVM("map", C=100.0).fit(data.features, data.labels, data.qid)
+            found.append(model.coef_)
+    finally:
+        numba.set_num_threads(before)
+    np.testing.assert_array_equal(found[0], found[1])
+
+
+def test_one_class_queries_count_but_add_nothing() -> None:
+    data = tiny()
+    rest = data.queries(1, 8)
+    all_queries = StructuralSVM(C=8.0, tol=1e-8).fit(data.features, data.labels, data.qid)
+    without = StructuralSVM(C=7.0, tol=1e-8).fit(rest.features, rest.labels, rest.qid)
+    np.testing.assert_allclose(all_queries.coef_, without.coef_, atol=1e-3)
+    assert all_queries.primal_ == pytest.approx(without.primal_, rel=1e-7)
+
+
+def test_more_features_than_planes() -> None:
+    """The inner problem is solved in the planes' own span: the same as in few dimensions."""
+    data = graded(12)
+    basis = np.linalg.qr(np.random.default_rng(0).normal(size=(400, 5)))[0]
+    model = StructuralSVM("map", C=10.0, tol=1e-6)
+    few = model.fit(data.features, data.labels, data.qid).coef_
+    many = model.fit(data.features @ basis.T, data.labels, data.qid).coef_
+    assert np.linalg.norm(basis @ few - many) <= 2 * np.sqrt(2 * 1e-6 * model.primal_)
+
+
+@MAY_BE_ZERO
+def test_unscaled_pairs_are_another_problem() -> None:
+    data = tiny()
+    setting = Setting("auc", pair_scale=False)
+    model = StructuralSVM("auc", pair_scale=False, tol=1e-6)
+    model.fit(data.features, data.labels, data.qid)
+    assert model.primal_ == pytest.approx(objective(setting, data, model.coef_, 1.0), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"C": 0.0}, "C=0.0"),
+        ({"C": np.nan}, "C=nan"),
+        ({"tol": 0.0}, "tol=0.0"),
+        ({"max_passes": 0}, "max_passes=0"),
+        ({"loss": "err"}, "unknown metric 'err'"),
+        ({"loss": "ndcg@5", "cutoff": 10}, "a cutoff of its own"),
+        ({"loss": "auc", "cutoff": 10}, "auc takes no cutoff"),
+        ({"loss": "ndcg"}, r"[34] different labels"),
+        ({"relevant": 99}, "one class"),
+    ],
+)
+def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
+    data = graded()
+    with pytest.raises(ValueError, match=message):
+        StructuralSVM(**options).fit(data.features, data.labels, data.qid)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_bad_features_are_refused(bad: float) -> None:
+    data = graded()
+    features = data.features.copy()
+    features[3, 1] = bad
+    with pytest.raises(ValueError, match=r"NaN|infinity"):
+        StructuralSVM().fit(features, data.labels, data.qid)
+
+
+def test_pickles() -> None:
+    data = graded()
+    model = StructuralSVM().fit(data.features, data.labels, data.qid)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(data.features), model.predict(data.features))
+
+
+COMPONENTS = [Setting("map"), Setting("mrr", "mrr"), Setting("ndcg", cutoff=2)]
+
+
+@pytest.mark.parametrize("slack", ["shared", "separate"])
+def test_combination_minimises_the_greatest_or_the_sum(slack: str) -> None:
+    data, C = tiny(), 20.0
+    model = SVMCombo(["map", "mrr", "ndcg@2"], slack=slack, C=C, tol=1e-6)
+    model.fit(data.features, data.labels, data.qid)
+    ends = np.cumsum(data.sizes)
+
+    def value(w: np.ndarray) -> float:
+        hinges = np.array(
+            [
+                [s.hinge(data.labels[a:b], data.features[a:b] @ w) for s in COMPONENTS]
+                for a, b in zip(ends - data.sizes, ends, strict=True)
+            ]
+        )
+        each = hinges.max(axis=1) if slack == "shared" else hinges.sum(axis=1)
+        return float(w @ w / 2 + C * each.mean())
+
+    assert model.primal_ == pytest.approx(value(model.coef_), rel=1e-9)
+    random = np.random.default_rng(0)
+    others = model.coef_ + 0.1 * random.normal(size=(50, 3))
+    assert min(map(value, others)) >= model.dual_ - 1e-9
+
+
+def test_combination_of_one_loss_is_that_loss() -> None:
+    data = graded()
+    arguments = data.features, data.labels, data.qid
+    one = StructuralSVM("map", C=10.0, tol=1e-7).fit(*arguments)
+    for slack in ("shared", "separate"):
+        combo = SVMCombo(["map"], slack=slack, C=10.0, tol=1e-7).fit(*arguments)
+        assert combo.primal_ == pytest.approx(one.primal_, rel=1e-6)
+
+
+def test_each_loss_of_a_combination_has_its_c() -> None:
+    data = graded()
+    arguments = data.features, data.labels, data.qid
+    mostly = SVMCombo(["map", "auc"], "separate", C=[10.0, 1e-9], tol=1e-7).fit(*arguments)
+    one = StructuralSVM("map", C=10.0, tol=1e-7).fit(*arguments)
+    assert mostly.primal_ == pytest.approx(one.primal_, rel=1e-5)
+    with pytest.raises(ValueError, match="2 values of C for 1 kinds of slack"):
+        SVMCombo(["map", "auc"], "shared", C=[1.0, 2.0]).fit(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"slack": "both"}, "slack='both'"),
+        ({"losses": []}, "at least one"),
+        ({"losses": "map"}, "must be a list"),
+        ({"feature_maps": ["po"]}, "1 feature maps for 3 losses"),
+    ],
+)
+def test_bad_combinations_are_refused(options: dict[str, Any], message: str) -> None:
+    data = graded()
+    with pytest.raises(ValueError, match=message):
+        SVMCombo(**options).fit(data.features, data.labels, data.qid)
+
+
+def expected_failures(estimator: Any) -> dict[str, str]:
+    one_class = "labels of that check are all relevant, which is one class and refused"
+    return {"check_estimators_dtypes": one_class, "check_fit2d_1feature": one_class}
+
+
+@MAY_BE_ZERO
+@parametrize_with_checks(
+    [StructuralSVM(), SVMCombo(["map", "ndcg"])], expected_failed_checks=expected_failures
+)
+def test_scikit_learn_conventions(estimator: Any, check: Any) -> None:
+    check(estimator)
