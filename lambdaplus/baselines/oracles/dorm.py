@@ -46,7 +46,7 @@ class DORMOracle:
         self.queries = queries
         self.terms: Terms = terms(metric, queries)
         ranks = np.arange(1.0, queries.sizes.max() + 1)
-        smooth = metric.declaration.discount(ranks)
+        smooth = metric.declaration.discount(metric, ranks)
         self.decay: Floats = np.where(ranks <= reach, smooth, 0.0)
         self.same = bool(np.array_equal(self.decay, self.terms.discount))
         strata = queries.strata()
