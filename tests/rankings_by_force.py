@@ -57,7 +57,8 @@ class Setting:
         if self.loss == "mrr":
             first = relevant.argmax(axis=1) + 1
             return 1 - np.where(first <= shown.sum(), 1 / first, 0.0)
-        gain, discount = 2.0**ranked - 1, shown / np.log2(1 + at)
+        late = np.maximum(at, 2) if "letor" in self.loss else 1 + at
+        gain, discount = 2.0**ranked - 1, shown / np.log2(late)
         return 1 - gain @ discount / (np.sort(2.0**labels - 1)[::-1] @ discount)
 
     def features(self, labels: Floats, order: NDArray[np.int64]) -> Floats:

@@ -31,6 +31,8 @@ TWO_CLASSES = [
     Setting("ndcg", cutoff=2),
     Setting("ndcg", cutoff=4),
     Setting("ndcg", cutoff=9),
+    Setting("ndcg(discount=letor)"),  # whose discount is not convex
+    Setting("ndcg(discount=letor)", cutoff=4),
     Setting("mrr"),
     Setting("mrr", cutoff=2),
     Setting("mrr", cutoff=4, pair_scale=False),
@@ -47,7 +49,8 @@ GRADED = [setting for setting in TWO_CLASSES if setting.feature_map == "dorm"]
 
 
 def loss_of(setting: Setting, labels: Floats, sizes: Any) -> Loss:
-    metric = parse_metric(setting.loss).declaration(setting.cutoff)
+    plain = parse_metric(setting.loss)
+    metric = plain.declaration(setting.cutoff, **dict(plain.changed))
     return make_loss(
         metric,
         Queries(labels, group=sizes),
