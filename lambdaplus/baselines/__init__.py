@@ -1,6 +1,7 @@
 """Baselines from the papers, as scikit-learn style estimators."""
 
 from lambdaplus.baselines.best_feature import BestFeature
+from lambdaplus.baselines.class_auc_svm import ClassAUCSVM
 from lambdaplus.baselines.committee_perceptron import CommitteePerceptron
 from lambdaplus.baselines.mcrank import McRank
 from lambdaplus.baselines.rank_boost import RankBoost
@@ -12,6 +13,7 @@ from lambdaplus.baselines.transformers import QueryScaler, ThresholdFeatures
 
 __all__ = [
     "BestFeature",
+    "ClassAUCSVM",
     "CommitteePerceptron",
     "McRank",
     "PathPoint",

@@ -9,6 +9,7 @@ import numpy as np
 from lambdaplus.comparison.methods import Fitted, Method, Parameters, Settings
 from lambdaplus.datasets import RankingData
 from lambdaplus.evaluation import eval_metric
+from lambdaplus.queries import Floats
 
 
 def train_lightgbm(
@@ -50,7 +51,7 @@ def train_lightgbm(
     )
     [curve] = next(iter(curves.values())).values()
     return Fitted(
-        lambda features: np.asarray(booster.predict(features, raw_score=True)),
+        lambda part: np.asarray(booster.predict(np.asarray(part.features), raw_score=True)),
         int(booster.best_iteration or booster.current_iteration()),
         tuple(curve),
     )
@@ -102,10 +103,10 @@ def train_xgboost(
     )
     best = booster.best_iteration + 1
     [curve] = curves["valid"].values()
-    return Fitted(
-        lambda features: np.asarray(
-            booster.predict(xgb.DMatrix(features), output_margin=True, iteration_range=(0, best))
-        ),
-        best,
-        tuple(curve),
-    )
+
+    def predict(part: RankingData) -> Floats:
+        documents = xgb.DMatrix(np.asarray(part.features))
+        found = booster.predict(documents, output_margin=True, iteration_range=(0, best))
+        return np.asarray(found, dtype=np.float64)
+
+    return Fitted(predict, best, tuple(curve))

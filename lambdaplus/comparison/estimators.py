@@ -10,6 +10,7 @@ import numpy as np
 
 from lambdaplus.comparison.methods import Fitted, Method, Parameters, Settings
 from lambdaplus.datasets import RankingData
+from lambdaplus.queries import Floats
 
 
 def train_estimator(
@@ -22,33 +23,46 @@ def train_estimator(
 ) -> Fitted:
     """Fit the estimator ``method.target`` names; it is passed what its signatures ask for.
 
-    The constructor may take ``random_state`` and ``metric``, fit may take ``qid``, ``group`` and
-    ``eval_set=(X, y, qid)``.
+    The constructor may take ``random_state``, ``n_jobs`` and ``metric``; fit may take ``qid`` or
+    ``group`` and ``eval_set=(X, y, qid)``; predict may take ``qid``.
     """
     made = find_class(method.target)
+    own = {"random_state": seed, "n_jobs": settings.threads, "metric": method.criterion}
     asked = inspect.signature(made).parameters
-    chosen: dict[str, Any] = dict(parameters)
-    if "random_state" in asked:
-        chosen.setdefault("random_state", seed)
-    if "metric" in asked and "metric" not in chosen:
-        chosen["metric"] = method.criterion
-    model = made(**chosen)
+    chosen = {name: value for name, value in own.items() if name in asked}
+    model = made(**{**chosen, **parameters})
+    data = {
+        "qid": train.qid,
+        "group": train.group,
+        "eval_set": (np.asarray(valid.features), valid.labels, valid.qid),
+    }
     takes = inspect.signature(model.fit).parameters
-    given: dict[str, Any] = {}
-    if "qid" in takes:
-        given["qid"] = train.qid
-    elif "group" in takes:
-        given["group"] = train.group
-    if "eval_set" in takes:
-        given["eval_set"] = (valid.features, valid.labels, valid.qid)
+    given = {name: value for name, value in data.items() if name in takes}
+    if "qid" in given:
+        given.pop("group", None)
     model.fit(np.asarray(train.features), train.labels, **given)
-    rounds = getattr(model, "n_iter_", 0)
-    curve = getattr(model, "validation_curve_", ())
-    return Fitted(
-        lambda features: np.asarray(model.predict(features), dtype=np.float64),
-        int(rounds) if np.ndim(rounds) == 0 else 0,
-        tuple(float(value) for value in curve),
-    )
+    by_query = "qid" in inspect.signature(model.predict).parameters
+
+    def predict(part: RankingData) -> Floats:
+        queries = {"qid": part.qid} if by_query else {}
+        return np.asarray(model.predict(np.asarray(part.features), **queries), dtype=np.float64)
+
+    return Fitted(predict, _rounds(model), _curve(model, method.criterion))
+
+
+def _rounds(model: Any) -> int:
+    """Passes or rounds that it kept, by the names that estimators give them."""
+    for name in ("n_iter_", "n_rounds_", "n_estimators_", "n_passes_"):
+        found = getattr(model, name, None)
+        if found is not None and np.ndim(found) == 0:
+            return int(found)
+    return 0
+
+
+def _curve(model: Any, criterion: str) -> tuple[float, ...]:
+    found = getattr(model, "learning_curve_", ())
+    found = getattr(model, "learning_curves_", {}).get(criterion, found)
+    return tuple(float(value) for value in found)
 
 
 def find_class(name: str) -> Any:

@@ -55,14 +55,14 @@ class Fitted:
     Attributes
     ----------
     predict : callable
-        Scores of (n, d) features.
+        Scores of the documents of a `RankingData`, (n,) float64.
     rounds : int
         Boosting rounds or passes that it kept; 0 where that means nothing.
     curve : tuple of float
         Validation metric by round, where training followed it.
     """
 
-    predict: Callable[[Floats], Floats]
+    predict: Callable[[RankingData], Floats]
     rounds: int = 0
     curve: tuple[float, ...] = ()
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from lambdaplus.comparison.boosting import train_lightgbm, train_xgboost
 from lambdaplus.comparison.estimators import find_class, train_estimator
 from lambdaplus.comparison.methods import Method, Trainer
@@ -24,17 +27,61 @@ def _ours(framework: str, metric: str) -> Method:
     )
 
 
+def _estimator(
+    name: str, target: str, criterion: str, grid: Mapping[str, Sequence[Any]], **fixed: Any
+) -> Method:
+    random = target in ("SVMAccuracy", "CommitteePerceptron", "McRank")
+    return Method(
+        name, train_estimator, f"lambdaplus.baselines:{target}", criterion, fixed, grid, random
+    )
+
+
+C = {"C": (1.0, 10.0, 100.0, 1000.0)}
+SMALL_C = {"C": (0.01, 0.1, 1.0, 10.0)}  # of losses that are summed over documents, not averaged
+
+FEW_C = {"C": (0.01, 0.1)}
+PRIMAL = {"loss": "squared_hinge"}  # the plain hinge takes liblinear minutes on 2,300 indicators
+
 METHODS: tuple[Method, ...] = (
     _native("lightgbm", "lambdarank", "ndcg@10"),
     _native("lightgbm", "rank_xendcg", "ndcg@10"),
     _native("xgboost", "rank:ndcg", "ndcg@10"),
     _native("xgboost", "rank:map", "map"),
+    _native("xgboost", "rank:pairwise", "ndcg@10"),
     *(_ours(framework, metric) for framework in _TRAINERS for metric in _OURS),
+    _estimator("svm:auc", "StructuralSVM", "auc", C, loss="auc", relevant=1.0),
+    _estimator("svm:map", "StructuralSVM", "map", C, loss="map"),
+    _estimator("svm:ndcg@10", "StructuralSVM", "ndcg@10", C, loss="ndcg@10", relevant=1.0),
+    _estimator("svm:ndcg-nc", "StructuralSVM", "ndcg@10", C, loss="ndcg", relevant=1.0),
+    _estimator("svm:mrr", "StructuralSVM", "mrr", C, loss="mrr", feature_map="mrr"),
+    _estimator("svm:mrr-po", "StructuralSVM", "mrr", C, loss="mrr"),
+    _estimator("svm:dorm", "StructuralSVM", "ndcg@10", C, loss="ndcg", feature_map="dorm"),
+    _estimator("svm:combo-shared", "SVMCombo", "map", C, slack="shared"),
+    _estimator("svm:combo-separate", "SVMCombo", "map", C, slack="separate"),
+    _estimator("svm:class-auc", "ClassAUCSVM", "mauc", C),
+    _estimator("svm:acc", "SVMAccuracy", "map", SMALL_C, variant="plain", **PRIMAL),
+    _estimator("svm:acc2", "SVMAccuracy", "map", SMALL_C, variant="balanced", **PRIMAL),
+    _estimator("svm:acc3", "SVMAccuracy", "map", FEW_C, variant="percentile", **PRIMAL),
+    _estimator("svm:acc4", "SVMAccuracy", "map", FEW_C, variant="minmax", **PRIMAL),
+    _estimator("perceptron:committee", "CommitteePerceptron", "ndcg@10", {}, committee_size=30),
+    _estimator(
+        "perceptron:borda", "CommitteePerceptron", "ndcg@10", {}, committee_size=30, combine="borda"
+    ),
+    _estimator("perceptron:pocket", "CommitteePerceptron", "ndcg@10", {}, variant="pocket"),
+    _estimator("perceptron:average", "CommitteePerceptron", "ndcg@10", {}, variant="average"),
+    _estimator("pairs:ranksvm", "RankSVM", "ndcg@10", SMALL_C),
+    _estimator("pairs:rankboost", "RankBoost", "ndcg@10", {}),
+    _estimator("mcrank:multiclass", "McRank", "ndcg@10", {}),
+    _estimator("mcrank:ordinal", "McRank", "ndcg@10", {}, variant="ordinal"),
+    _estimator("feature:best", "BestFeature", "map", {}),
 )
+
+DEFAULT = tuple(method for method in METHODS if method.family in _TRAINERS)
+"""What is compared unless methods are named: the boosted trees."""
 
 
 def find_methods(names: str | None) -> list[Method]:
-    """Methods by comma-separated names; all for None.
+    """Methods by comma-separated names; the boosted ones for None, every one for ``all``.
 
     A name is that of a method, the beginning of some (``lightgbm``, ``xgboost:rank``), a framework
     and a metric that becomes its objective (``lightgbm:ndcg@10``), or a scikit-learn style
@@ -51,11 +98,11 @@ def find_methods(names: str | None) -> list[Method]:
     ['lightgbm:lambdarank', 'xgboost:lambda_map@5']
     """
     if names is None:
-        return list(METHODS)
+        return list(DEFAULT)
     found: dict[str, Method] = {}
     for name in filter(None, (part.strip() for part in names.split(","))):
         exact = [method for method in METHODS if method.name == name]
-        by_beginning = [method for method in METHODS if method.name.startswith(name)]
+        by_beginning = [m for m in METHODS if name == "all" or m.name.startswith(name)]
         for method in exact or by_beginning or [_new(name)]:
             found[method.name] = method
     if not found:

@@ -35,6 +35,8 @@ class Fit:
     rounds : int
     curve : (rounds,) float64
         Validation metric by round; empty where training did not follow it.
+    warnings : tuple of str
+        What was warned of, each once.
     """
 
     valid_scores: Floats
@@ -42,6 +44,7 @@ class Fit:
     seconds: float
     rounds: int
     curve: Floats
+    warnings: tuple[str, ...] = ()
 
 
 class Store:
@@ -78,7 +81,7 @@ class Store:
                     test_scores=fit.test_scores,
                     numbers=np.array([fit.seconds, fit.rounds]),
                     curve=fit.curve,
-                    about=np.array(json.dumps(about, default=str)),
+                    about=np.array(json.dumps({**about, "warnings": fit.warnings}, default=str)),
                 )
             os.replace(made, path)  # what a killed process leaves is a .part file, never a fit
         except BaseException:
@@ -97,6 +100,7 @@ class Store:
                 float(seconds),
                 int(rounds),
                 arrays["curve"],
+                tuple(json.loads(str(arrays["about"]))["warnings"]),
             )
 
 

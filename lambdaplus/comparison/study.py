@@ -10,6 +10,7 @@ import contextlib
 import shutil
 import tempfile
 import time
+import warnings
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -277,17 +278,17 @@ def fit_and_save(
     """Train, score validation and test documents, keep the scores."""
     train, valid, test = parts
     start = time.perf_counter()
-    fitted = method.fit(parameters, train, valid, settings, seed)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fitted = method.fit(parameters, train, valid, settings, seed)
     seconds = time.perf_counter() - start
-    scores = [
-        np.asarray(fitted.predict(np.asarray(part.features)), dtype=np.float64)
-        for part in (valid, test)
-    ]
+    notes = tuple(dict.fromkeys(str(warning.message) for warning in caught))
+    scores = [np.asarray(fitted.predict(part), dtype=np.float64) for part in (valid, test)]
     for part, found in zip(("validation", "test"), scores, strict=True):
         if not np.isfinite(found).all():
             raise ValueError(f"it scored {part} documents with NaN or infinity")
     about = {"method": method.name, "parameters": parameters, "fold": fold, "seed": seed}
-    fit = Fit(scores[0], scores[1], seconds, fitted.rounds, np.array(fitted.curve))
+    fit = Fit(scores[0], scores[1], seconds, fitted.rounds, np.array(fitted.curve), notes)
     store.save(key, fit, about)
 
 

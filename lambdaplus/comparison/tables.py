@@ -47,7 +47,7 @@ def footnotes(study: Study) -> list[str]:
     tried = ", ".join(f"{m.name} {len(m.points)}" for m in study.methods if len(m.points) > 1)
     chosen = study.select or "each method's own criterion"
     return [
-        f"Test means: over the queries of a fold, then over {len(study.folds)} folds ({queries} "
+        f"Test means: over the queries of a fold, then over {len(study.folds)} fold(s) ({queries} "
         f"test queries)"
         + (f", then over seeds {', '.join(map(str, study.seeds))}" if len(study.seeds) > 1 else "")
         + ". * best in its column.",
@@ -62,7 +62,23 @@ def footnotes(study: Study) -> list[str]:
         + "Criteria: "
         + ", ".join(f"{m.name.partition(':')[2]} {m.criterion}" for m in _once(study))
         + ".",
+        *_warnings(study),
         versions + ".",
+    ]
+
+
+def _warnings(study: Study) -> list[str]:
+    """What the chosen fits warned of: each message once, with the methods and how often."""
+    by_text: dict[str, dict[str, int]] = {}
+    for method in study.methods:
+        for choice in study.results[method.name]:
+            for text in choice.fit.warnings:
+                # Messages differ in numbers from fold to fold: up to the first bracket they don't.
+                counts = by_text.setdefault(text.partition(" (")[0], {})
+                counts[method.name] = counts.get(method.name, 0) + 1
+    return [
+        f"Warned: {text}: " + ", ".join(f"{name} ({n})" for name, n in counts.items()) + "."
+        for text, counts in by_text.items()
     ]
 
 

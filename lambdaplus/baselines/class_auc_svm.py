@@ -1,0 +1,87 @@
+"""Welleck's baseline for graded labels: one AUC structural SVM for each relevance class."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lambdaplus.baselines.base import LinearRanker
+from lambdaplus.baselines.structural_svm import StructuralSVM
+from lambdaplus.queries import Floats
+
+
+class ClassAUCSVM(LinearRanker):
+    """The sum over classes c of c * f_c(x), f_c an AUC structural SVM of class c against the rest.
+
+    Parameters
+    ----------
+    C : float
+        Of every SVM, see `StructuralSVM`.
+    tol : float
+    max_passes : int
+
+    Attributes
+    ----------
+    coef_ : (d,) float64
+        Sum of the classes' coefficients, each times its label.
+    classes_ : (k,) float64
+        Labels above 0, ascending.
+    class_coef_ : (k, d) float64
+        Coefficients of each class's own SVM.
+
+    References
+    ----------
+    Welleck 2016, sec. 5.2.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lambdaplus.baselines import ClassAUCSVM
+    >>> X = np.array([[3.0, 1.0], [1.0, 2.0], [0.0, 1.0], [2.0, 0.0]])
+    >>> model = ClassAUCSVM(C=10.0).fit(X, [2, 1, 0, 1], qid=[7, 7, 7, 7])
+    >>> model.classes_.tolist(), int(model.predict(X).argmax())
+    ([1.0, 2.0], 0)
+    """
+
+    def __init__(self, C: float = 1.0, tol: float = 1e-3, max_passes: int = 300) -> None:
+        self.C = C
+        self.tol = tol
+        self.max_passes = max_passes
+
+    def fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
+        """Train.
+
+        Parameters
+        ----------
+        X : (n, d) array_like
+        y : (n,) array_like
+            Labels, at least 0; class 0 has no SVM of its own.
+        qid : (n,) array_like, optional
+            Query of each row, in any order; without it all rows are one ranking.
+
+        Raises
+        ------
+        ValueError
+            For data that can't be used: negative labels, or none above 0.
+        """
+        sample = self._sample(X, y, qid)
+        labels = sample.queries.labels
+        if labels.min() < 0 or labels.max() <= 0:
+            raise ValueError(
+                f"labels must be 0 or more, some of them above; they are {labels.min():g} to "
+                f"{labels.max():g}"
+            )
+        rows = np.repeat(np.arange(sample.queries.n_queries), sample.queries.sizes)
+        self.classes_: Floats = np.unique(labels[labels > 0])
+        self.class_coef_: Floats = np.array(
+            [
+                StructuralSVM("auc", C=self.C, tol=self.tol, max_passes=self.max_passes)
+                .fit(sample.X, (labels == label).astype(np.float64), qid=rows)
+                .coef_
+                for label in self.classes_
+            ]
+        )
+        self.coef_ = self.classes_ @ self.class_coef_
+        return self
