@@ -62,7 +62,7 @@ def write(part: str, text: str, numbers: Any) -> None:
 
 
 def score(part: RankingData, scores: Array) -> dict[str, float]:
-    found = evaluate(part.labels, scores, qid=part.qid, metrics=METRICS)
+    found = evaluate(part.labels, scores, qid=part.qid, metrics=METRICS, empty=0)
     return {metric: found[metric] for metric in METRICS}
 
 
