@@ -1,6 +1,8 @@
-"""The structural SVMs: time, scaling, accuracy, Yue's comparison, combinations, paths over C.
+"""The structural SVMs: time, certificates, accuracy, Yue's comparison, combinations, paths.
 
-    python benchmarks/linear.py time|scaling|accuracy|yue|combo|path [--data ../shared/data]
+    python benchmarks/linear.py PART... [--data ../shared/data]
+
+with the parts time, scaling, certificates, accuracy, yue, combo and path.
 
 Each part writes a table and the numbers behind it to benchmarks/results/linear-PART.md and .json.
 Labels are binary (grade 1 and up is relevant) for training; metrics see the grades, and tied scores
@@ -14,11 +16,12 @@ import warnings
 from pathlib import Path
 
 from linear_accuracy import run_accuracy, run_combo, run_path, run_yue
-from linear_time import run_scaling, run_time
+from linear_time import run_certificates, run_scaling, run_time
 
 PARTS = {
     "time": run_time,
     "scaling": run_scaling,
+    "certificates": run_certificates,
     "accuracy": run_accuracy,
     "yue": run_yue,
     "combo": run_combo,
