@@ -122,9 +122,7 @@ def run_certificates(data: Path) -> None:
                     model = svm(name, C=C).fit(train.features, train.labels, train.qid)
                     gaps.append(model.relative_gap_)
                     zeros += not model.coef_.any()
-                numbers.append(
-                    {"set": set_name, "svm": name, "C": C, "gaps": gaps, "zeros": zeros}
-                )
+                numbers.append({"set": set_name, "svm": name, "C": C, "gaps": gaps, "zeros": zeros})
                 rows.append(
                     [set_name, name, f"{C:g}", f"{max(gaps):.1e}", f"{zeros} of {len(parts)}"]
                 )

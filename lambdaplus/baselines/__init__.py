@@ -1,6 +1,7 @@
 """Baselines from the papers, as scikit-learn style estimators."""
 
-from lambdaplus.baselines.structural_svm import PathPoint, StructuralSVM
+from lambdaplus.baselines.structural_ranker import PathPoint
+from lambdaplus.baselines.structural_svm import StructuralSVM
 from lambdaplus.baselines.svm_accuracy import SVMAccuracy
 from lambdaplus.baselines.svm_combo import SVMCombo
 from lambdaplus.baselines.transformers import QueryScaler, ThresholdFeatures
