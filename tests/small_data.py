@@ -89,6 +89,17 @@ def graded(n_queries: int = 60, seed: int = 0) -> Small:
 
 
 @cache
+def tiny(seed: int = 0) -> Small:
+    """Binary queries of 2 to 6 documents, one of them of a single class."""
+    random = np.random.default_rng(seed)
+    sizes = random.integers(2, 7, 8)
+    features = random.normal(size=(sizes.sum(), 3))
+    labels = (features[:, 0] + random.normal(size=len(features)) > 0).astype(float)
+    labels[: sizes[0]] = 1.0
+    return Small(features, labels, sizes)
+
+
+@cache
 def rare(n: int = 20_000) -> tuple[Small, Small]:
     """Ungrouped binary data with 3 % positives, halved into training and test data."""
     from sklearn.datasets import make_classification

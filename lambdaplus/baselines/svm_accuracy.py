@@ -98,8 +98,8 @@ class SVMAccuracy(Ranker):
         good = reaches(sample.queries.labels, self.relevant)
         if good.all() or not good.any():
             raise ValueError(
-                f"there is nothing to classify but one class: {good.sum()} of {good.size} "
-                f"documents are relevant (relevant={self.relevant})"
+                f"there is nothing to classify but one class: {good.sum()} of {good.size} rows are "
+                f"relevant (relevant={self.relevant})"
             )
         self.classifier_ = LinearSVC(
             C=self.C,

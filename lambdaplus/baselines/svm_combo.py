@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lambdaplus.baselines.oracles import Loss, make_loss
-from lambdaplus.baselines.structural_svm import StructuralRanker
+from lambdaplus.baselines.structural_ranker import StructuralRanker
 from lambdaplus.queries import Queries
 
 

@@ -1,0 +1,81 @@
+"""The planes of many hinges, and the interior point method that minimises them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from yue_algorithm import optimise
+
+from lambdaplus.baselines.interior_point import minimise
+from lambdaplus.baselines.planes import IN_USE, PATIENCE, Planes
+
+
+def random_planes(seed: int, n_blocks: int, n_features: int, per_block: int) -> Planes:
+    random = np.random.default_rng(seed)
+    planes = Planes(n_blocks, n_features)
+    block = np.repeat(np.arange(n_blocks), random.integers(0, per_block + 1, n_blocks))
+    slope = random.normal(size=(block.size, n_features))
+    planes.add(block, slope, random.random(block.size))
+    return planes
+
+
+def bounds(planes: Planes, weight: np.ndarray, alpha: np.ndarray) -> tuple[float, float]:
+    """Primal and dual value at alpha, by definition."""
+    mass = weight[planes.block] * alpha
+    w = -(mass @ planes.slope)
+    height = planes.slope @ w + planes.offset
+    top = [height[planes.block == b].max() for b in range(weight.size)]
+    return float(w @ w / 2 + weight @ top), float(mass @ planes.offset - w @ w / 2)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.integers(0, 10_000), st.integers(1, 6), st.integers(1, 8), st.integers(1, 7),
+    st.sampled_from([1e-3, 1.0, 1e4]),
+)  # fmt: skip
+def test_interior_point_closes_the_gap(
+    seed: int, n_blocks: int, n_features: int, per_block: int, C: float
+) -> None:
+    planes = random_planes(seed, n_blocks, n_features, per_block)
+    weight = C * np.random.default_rng(seed).uniform(0.5, 2.0, n_blocks)
+    alpha = minimise(planes.first, planes.slope, planes.offset, weight, 1e-7 * C)
+    assert (alpha >= 0).all()
+    np.testing.assert_allclose(np.add.reduceat(alpha, planes.first[:-1]), 1.0)
+    primal, dual = bounds(planes, weight, alpha)
+    assert dual <= primal + 1e-12 * C
+    assert primal - dual <= 1.1e-7 * C
+
+
+def test_interior_point_agrees_with_a_general_solver() -> None:
+    planes = random_planes(0, 5, 3, 6)
+    C = 3.0
+    alpha = minimise(planes.first, planes.slope, planes.offset, np.full(5, C / 5), 1e-10)
+    w = -(C / 5 * alpha @ planes.slope)
+    sets = [
+        [(planes.offset[p], planes.slope[p]) for p in range(a + 1, b)]
+        for a, b in zip(planes.first[:-1], planes.first[1:], strict=True)
+    ]
+    np.testing.assert_allclose(w, optimise(sets, 3, C), atol=1e-4)
+
+
+def test_eviction_keeps_the_dual_the_bound_and_what_is_in_use() -> None:
+    planes = random_planes(1, 4, 6, 30)
+    weight = np.full(4, 2.0)
+    planes.alpha = minimise(planes.first, planes.slope, planes.offset, weight, 1e-6)
+    _, dual = bounds(planes, weight, planes.alpha)
+    random = np.random.default_rng(2)
+    points = random.normal(size=(200, 6))
+    heights = [points @ planes.slope.T + planes.offset]
+    before = np.maximum.reduceat(heights[0], planes.first[:-1], axis=1)
+    used = planes.slope[planes.alpha >= IN_USE]
+    m = planes.offset.size
+    for _ in range(PATIENCE + 1):
+        planes.evict()
+    assert planes.offset.size < m
+    assert bounds(planes, weight, planes.alpha)[1] == pytest.approx(dual, abs=1e-12)
+    after = np.maximum.reduceat(points @ planes.slope.T + planes.offset, planes.first[:-1], axis=1)
+    assert (after <= before + 1e-12).all()
+    assert all((np.abs(planes.slope - plane).sum(axis=1) == 0).any() for plane in used)
+    assert not planes.slope[planes.first[:-1]].any()  # the right ranking's plane stays first
