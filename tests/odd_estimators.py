@@ -1,0 +1,67 @@
+"""Estimators that go wrong, named as ``odd_estimators:Class`` in comparisons."""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+
+
+class FirstFeature:
+    """Scores by the first feature."""
+
+    def fit(self, X: Any, y: Any) -> FirstFeature:
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.asarray(X)[:, 0]
+
+
+class Slow(FirstFeature):
+    """Takes a while, so that it can be interrupted."""
+
+    def fit(self, X: Any, y: Any) -> Slow:
+        time.sleep(0.3)
+        return self
+
+
+class Aborting(FirstFeature):
+    """Brings its process down, as a framework's abort does."""
+
+    def fit(self, X: Any, y: Any) -> Aborting:
+        os._exit(3)
+
+
+class Warns(FirstFeature):
+    """Warns, twice of the same."""
+
+    def fit(self, X: Any, y: Any) -> Warns:
+        for _ in range(2):
+            warnings.warn("it did not converge", stacklevel=2)
+        return self
+
+
+class NotANumber(FirstFeature):
+    def predict(self, X: Any) -> Any:
+        return np.full(len(X), np.nan)
+
+
+class Guided(FirstFeature):
+    """Chooses its feature by qid, metric, validation data and seed being what they should."""
+
+    def __init__(self, metric: str = "", random_state: int = -1, column: int = 0) -> None:
+        assert metric == "ndcg@10"
+        assert random_state == 5
+        self.column = column
+
+    def fit(self, X: Any, y: Any, qid: Any = None, eval_set: Any = None) -> Guided:
+        assert len(qid) == len(y)
+        assert [len(part) for part in eval_set][1:] == [len(eval_set[0])] * 2
+        return self
+
+    def predict(self, X: Any, qid: Any = None) -> Any:
+        assert len(qid) == len(X)
+        return np.asarray(X)[:, self.column]
