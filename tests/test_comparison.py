@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import pathlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from lambdaplus.cli import app
-from lambdaplus.comparison import METHODS, Method, Settings, Study, find_methods
+from lambdaplus.comparison import METHODS, Config, Method, Settings, Study, find_methods
 from lambdaplus.comparison.boosting import train_lightgbm
 from lambdaplus.datasets import read_folds
 from lambdaplus.metrics import CATALOGUE, parse_metric
@@ -118,6 +119,9 @@ def test_what_was_finished_is_kept_when_the_run_is_stopped(letor: pathlib.Path) 
         (["--methods", "catboost"], "lightgbm:lambdarank"),
         (["--metrics", "ndgc@10"], "did you mean 'ndcg'"),
         (["--folds", "4"], "folds 1 to 3"),
+        (["--scaling", "z"], "scaling='z' is not one of none, query"),
+        (["--seeds", "a"], "is not a list of whole numbers"),
+        (["--metrics", ","], "no metric was named"),
         (["--folds", "x"], "not a number"),
     ],
 )
@@ -161,3 +165,51 @@ def test_versions() -> None:
     output = CliRunner().invoke(app, ["--version"]).output
     assert "lambdaplus 0.1.0" in output
     assert "xgboost" in output
+
+
+def test_a_study_from_a_file_is_that_of_the_options(
+    letor: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    options = ["--methods", "lightgbm:lambda_map,svm:auc", "--metrics", "map(relevant=2),ndcg@3"]
+    options += ["--folds", "1,3", "--scaling", "query", "--select", "ndcg@3", "--seeds", "2"]
+    said = tmp_path / "said"
+    result = CliRunner().invoke(app, ["compare", str(letor), *options, "--out", str(said), *QUICK])
+    assert result.exit_code == 0, result.output
+    config = Config.from_toml((said / "study.toml").read_text())
+    assert config == Config(
+        data=str(letor), methods=("lightgbm:lambda_map", "svm:auc"),
+        metrics=("map(relevant=2)", "ndcg@3"), folds="1,3", scaling="query", select="ndcg@3",
+        seeds=(2,), rounds=5,
+    )  # fmt: skip
+    again = tmp_path / "again"
+    result = CliRunner().invoke(
+        app, ["compare", str(said / "study.toml"), "--out", str(again), "--jobs", "1"]
+    )
+    assert result.exit_code == 0, result.output
+    for name in ("summary.csv", "per_query.csv", "study.toml"):
+        assert (again / name).read_text() == (said / name).read_text()
+
+
+def test_a_file_may_set_what_is_tried(letor: pathlib.Path) -> None:
+    text = 'methods = ["svm:map"]\nleaves = 7\nlearning_rate = 1\n[grid."svm:map"]\nC = [1, 2.5]\n'
+    config = Config.from_toml(text)
+    study = replace(config, data=str(letor)).study()
+    assert study.methods[0].points == [{"C": 1}, {"C": 2.5}]
+    assert (study.settings.leaves, study.settings.learning_rate) == (7, 1)
+    assert Config.from_toml(config.to_toml()) == config
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("metric = 'map'", "unknown key 'metric'; known: data, methods, metrics"),
+        ("rounds = 'many'", "rounds = 'many' should be a whole number"),
+        ("methods = 'svm'", "methods = 'svm' should be a list"),
+        ("rounds = ", "Invalid value"),
+        ("methods = ['svm:map']\n[grid.'svm:auc']\nC = [1]", "grid of 'svm:auc', which is not one"),
+        ("methods = ['svm:map']\nbaseline = 'x'", "baseline 'x' is not one of the methods"),
+    ],
+)
+def test_a_file_that_is_wrong_says_where(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Config.from_toml(text).study()

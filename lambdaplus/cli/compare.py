@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import pathlib
-from typing import Annotated
+from dataclasses import replace
+from typing import Annotated, Any
 
 import typer
 
@@ -16,30 +17,36 @@ def compare(
     data: Annotated[
         pathlib.Path | None,
         typer.Argument(
-            help="LETOR folder: Fold1..FoldN, or one train/vali/test; .xz and .gz too. Without it: "
-            "a built-in set, query by example on handwritten digits."
+            help="LETOR folder: Fold1..FoldN, or one train/vali/test; .xz and .gz too. Or a TOML "
+            "file with any of the options, data among them. Without it: a built-in set, query by "
+            "example on handwritten digits."
         ),
     ] = None,
     methods: Annotated[
         str | None,
-        typer.Option(help="Comma-separated: lightgbm:lambdarank, xgboost, lightgbm:ndcg@10, ..."),
+        typer.Option(
+            help="Comma-separated: lightgbm, svm:map, xgboost:lambda_map@5, module:Class, ...; "
+            "all. The boosted trees without it."
+        ),
     ] = None,
     metrics: Annotated[
-        str, typer.Option(help="Comma-separated metrics of the test queries.")
-    ] = "auc,mauc,map,mrr,ndcg@1,ndcg@5,ndcg@10",
+        str | None, typer.Option(help="Comma-separated metrics of the test queries.")
+    ] = None,
     folds: Annotated[
         str | None, typer.Option(help="The first so many folds (3), or these (1,4).")
     ] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="Most boosting rounds.")] = 200,
-    seeds: Annotated[str, typer.Option(help="Comma-separated; values are averaged.")] = "0",
+    scaling: Annotated[
+        str | None, typer.Option(help="Of features: none, or query for [0, 1] in each query.")
+    ] = None,
     select: Annotated[
         str | None,
         typer.Option(help="Validation metric that chooses parameters; else each method's own."),
     ] = None,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Most boosting rounds (200).")] = None,
+    seeds: Annotated[str | None, typer.Option(help="Comma-separated; values are averaged.")] = None,
     jobs: Annotated[int, typer.Option(min=0, help="Fits at a time; 0: one for each core.")] = 0,
     out: Annotated[
-        pathlib.Path,
-        typer.Option(help="Folder for finished fits, per_query.csv and summary.csv."),
+        pathlib.Path, typer.Option(help="Folder for finished fits, tables and study.toml.")
     ] = pathlib.Path("lambdaplus-compare"),
 ) -> None:
     """Train every method on every fold and show who wins; a second run goes on from the first."""
@@ -53,27 +60,28 @@ def compare(
         TimeRemainingColumn,
     )
 
-    from lambdaplus.comparison import Settings, Study, find_methods, results_table, write_csv
-    from lambdaplus.datasets import digits_queries, read_folds
-    from lambdaplus.metrics import parse_metric
+    from lambdaplus.comparison import Config, results_table, write_csv
 
     console = Console()
+    cores = os.cpu_count() or 1
     with errors_of("compare"):
-        jobs = jobs or os.cpu_count() or 1
-        study = Study(
-            folds=[],
-            methods=find_methods(methods),
-            metrics=[parse_metric(name) for name in split_names(metrics) if name],
-            settings=Settings(rounds=rounds, threads=max(1, (os.cpu_count() or 1) // jobs)),
-            seeds=_seeds(seeds),
-            select=None if select is None else str(parse_metric(select)),
-            folder=out,
-            jobs=jobs,
-        )
-        if not study.metrics:
-            raise ValueError("no metric was named")
-        found = digits_queries() if data is None else read_folds(data)
-        study.folds = [found[i] for i in _chosen(folds, len(found))]
+        config = Config()
+        said: dict[str, Any] = {
+            "methods": methods and tuple(filter(None, split_names(methods))),
+            "metrics": metrics and tuple(filter(None, split_names(metrics))),
+            "folds": folds,
+            "scaling": scaling,
+            "select": select,
+            "rounds": rounds,
+            "seeds": seeds and _seeds(seeds),
+        }
+        if data is not None and data.suffix == ".toml":
+            config = Config.from_toml(data.read_text())
+        elif data is not None:
+            said["data"] = str(data)
+        config = replace(config, **{name: v for name, v in said.items() if v is not None})
+        jobs = jobs or cores
+        study = config.study(out, jobs, threads=max(1, cores // jobs))
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -98,7 +106,8 @@ def compare(
     if study.finished:
         console.print(results_table(study))
         write_csv(study, out)
-        console.print(f"Wrote {out / 'per_query.csv'} and {out / 'summary.csv'}.")
+        (out / "study.toml").write_text(config.to_toml() + "\n")
+        console.print(f"Wrote per_query.csv, summary.csv and study.toml to {out}.")
     for name, message in study.errors.items():
         console.print(f"{name} failed: {message}", style="red", markup=False)
     if stopped:
@@ -112,18 +121,3 @@ def _seeds(text: str) -> tuple[int, ...]:
         return tuple(dict.fromkeys(int(part) for part in text.split(",")))
     except ValueError:
         raise ValueError(f"--seeds {text!r} is not a list of whole numbers such as 0,1") from None
-
-
-def _chosen(folds: str | None, n: int) -> list[int]:
-    """Indices of the folds named by ``--folds``."""
-    if folds is None:
-        return list(range(n))
-    try:
-        numbers = [int(part) for part in folds.split(",")]
-    except ValueError:
-        raise ValueError(f"--folds {folds!r} is not a number or a list such as 1,3") from None
-    if len(numbers) == 1 and "," not in folds:
-        numbers = list(range(1, numbers[0] + 1))
-    if not numbers or min(numbers) < 1 or max(numbers) > n:
-        raise ValueError(f"--folds {folds!r}: the data has folds 1 to {n}")
-    return [number - 1 for number in dict.fromkeys(numbers)]

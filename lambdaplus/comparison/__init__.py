@@ -17,6 +17,7 @@ Examples
 True
 """
 
+from lambdaplus.comparison.config import Config
 from lambdaplus.comparison.methods import Fitted, Method, Settings
 from lambdaplus.comparison.registry import METHODS, find_methods
 from lambdaplus.comparison.store import Store, installed_versions
@@ -26,6 +27,7 @@ from lambdaplus.comparison.tables import comparison, footnotes, results_table, w
 __all__ = [
     "METHODS",
     "Choice",
+    "Config",
     "Fitted",
     "Method",
     "Settings",

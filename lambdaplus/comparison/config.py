@@ -1,0 +1,188 @@
+"""A study as text: what the command line and a TOML file can say, and what the report shows.
+
+Examples
+--------
+>>> from lambdaplus.comparison.config import Config
+>>> config = Config.from_toml('methods = ["svm:map"]\\n[grid."svm:map"]\\nC = [1]')
+>>> config.methods, config.grid
+(('svm:map',), {'svm:map': {'C': [1]}})
+>>> print(config.to_toml())
+methods = ["svm:map"]
+<BLANKLINE>
+[grid."svm:map"]
+C = [1]
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from lambdaplus.baselines import QueryScaler
+from lambdaplus.comparison.methods import Method, Settings
+from lambdaplus.comparison.registry import find_methods
+from lambdaplus.comparison.study import Study
+from lambdaplus.datasets import Fold, RankingData, digits_queries, read_folds
+from lambdaplus.metrics import parse_metric
+
+SCALINGS = ("none", "query")
+
+
+@dataclass(frozen=True)
+class Config:
+    """What is compared, on what, by what.
+
+    Attributes
+    ----------
+    data : str
+        Folder of the folds; the built-in digits without it.
+    methods : tuple of str
+        See `find_methods`; the boosted trees without it.
+    metrics : tuple of str
+        Of the test queries.
+    folds : str
+        The first so many (3), or these (1,4); all without it.
+    scaling : "none" or "query"
+        Of features: as they are, or linearly to [0, 1] within each query.
+    select : str
+        Validation metric that chooses parameters; each method's own criterion without it.
+    baseline : str
+        Method that the others are compared with; every two without it.
+    seeds : tuple of int
+    rounds, patience, leaves, learning_rate, documents_in_leaf
+        See `Settings`.
+    grid : dict of str to dict of str to list
+        Values tried of a method's parameters, in place of its own.
+    """
+
+    data: str = ""
+    methods: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ("auc", "mauc", "map", "mrr", "ndcg@1", "ndcg@5", "ndcg@10")
+    folds: str = ""
+    scaling: str = "none"
+    select: str = ""
+    baseline: str = ""
+    seeds: tuple[int, ...] = (0,)
+    rounds: int = Settings.rounds
+    patience: int = Settings.patience
+    leaves: int = Settings.leaves
+    learning_rate: float = Settings.learning_rate
+    documents_in_leaf: int = Settings.documents_in_leaf
+    grid: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
+
+    @classmethod
+    def from_toml(cls, text: str) -> Config:
+        """Read a configuration.
+
+        Raises
+        ------
+        ValueError
+            For text that is not TOML, unknown keys, and values of another kind.
+        """
+        found = tomllib.loads(text)
+        known = {known.name: getattr(cls(), known.name) for known in fields(cls)}
+        for name, value in found.items():
+            if name not in known:
+                raise ValueError(f"unknown key {name!r}; known: {', '.join(known)}")
+            wanted = type(known[name])
+            found[name] = tuple(value) if wanted is tuple and isinstance(value, list) else value
+            number = wanted is float and isinstance(value, int)
+            if not isinstance(found[name], wanted) and not number:
+                raise ValueError(f"{name} = {value!r} should be a {_KINDS[wanted]}")
+        return cls(**found)
+
+    def to_toml(self) -> str:
+        """The configuration, defaults left out; `from_toml` reads it back."""
+        default = Config()
+        lines = [
+            f"{known.name} = {_toml(getattr(self, known.name))}"
+            for known in fields(self)
+            if known.name != "grid" and getattr(self, known.name) != getattr(default, known.name)
+        ]
+        for method, grid in self.grid.items():
+            lines += ["", f"[grid.{json.dumps(method)}]"]
+            lines += [f"{name} = {_toml(values)}" for name, values in grid.items()]
+        return "\n".join(lines)
+
+    def study(self, folder: Path | None = None, jobs: int = 1, threads: int = 1) -> Study:
+        """The study that it describes, its data read.
+
+        Raises
+        ------
+        ValueError
+            For methods, metrics, folds or options that there are not.
+        FileNotFoundError
+            If the data is not there.
+        """
+        if self.scaling not in SCALINGS:
+            raise ValueError(f"scaling={self.scaling!r} is not one of {', '.join(SCALINGS)}")
+        if not self.metrics:
+            raise ValueError("no metric was named")
+        methods = self._methods()
+        if self.baseline and self.baseline not in [method.name for method in methods]:
+            raise ValueError(f"baseline {self.baseline!r} is not one of the methods compared")
+        metrics = [parse_metric(name) for name in self.metrics]
+        select = str(parse_metric(self.select)) if self.select else None
+        found = read_folds(self.data) if self.data else digits_queries()
+        chosen = [found[i] for i in _chosen(self.folds, len(found))]
+        if self.scaling == "query":
+            chosen = [_scaled_fold(fold) for fold in chosen]
+        settings = Settings(
+            **{
+                known.name: getattr(self, known.name)
+                for known in fields(Settings)
+                if known.name != "threads"
+            },
+            threads=threads,
+        )
+        return Study(
+            chosen, methods, metrics, settings, self.seeds, select, folder=folder, jobs=jobs
+        )
+
+    def _methods(self) -> list[Method]:
+        methods = find_methods(",".join(self.methods) if self.methods else None)
+        names = [method.name for method in methods]
+        for name in self.grid:
+            if name not in names:
+                raise ValueError(f"grid of {name!r}, which is not one of {', '.join(names)}")
+        return [
+            replace(method, grid=self.grid[method.name]) if method.name in self.grid else method
+            for method in methods
+        ]
+
+
+_KINDS = {str: "text", int: "whole number", float: "number", tuple: "list", dict: "table"}
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return json.dumps(value)  # text, numbers and truth values are written alike in both
+
+
+def _chosen(folds: str, n: int) -> list[int]:
+    """Indices of the folds that were named."""
+    if not folds:
+        return list(range(n))
+    try:
+        numbers = [int(part) for part in folds.split(",")]
+    except ValueError:
+        raise ValueError(f"folds {folds!r} is not a number or a list such as 1,3") from None
+    if len(numbers) == 1 and "," not in folds:
+        numbers = list(range(1, numbers[0] + 1))
+    if not numbers or min(numbers) < 1 or max(numbers) > n:
+        raise ValueError(f"folds {folds!r}: the data has folds 1 to {n}")
+    return [number - 1 for number in dict.fromkeys(numbers)]
+
+
+def _scaled_fold(fold: Fold) -> Fold:
+    return Fold(fold.name, *(_scaled(part) for part in (fold.train, fold.valid, fold.test)))
+
+
+def _scaled(data: RankingData) -> RankingData:
+    features = QueryScaler().fit_transform(data.features, qid=data.qid)
+    return RankingData(features, data.labels, data.qid, data.name)
