@@ -218,7 +218,7 @@ def test_a_baseline_has_stars_and_one_that_failed_is_left_aside(
     marks = {cell.partition("|")[2] for row in reader.tables[0] for cell in row[1:]}
     assert marks - {""} <= {"*", "**", "***"}
     assert marks - {""}
-    assert f"minus that of {chosen}" in reader.shown
+    assert f"minus that of {chosen}:" in reader.shown
     page = write_report(by_map, tmp_path, baseline="lightgbm:broken").read_text(encoding="utf-8")
     assert "The baseline lightgbm:broken could not be compared" in page
     with pytest.raises(ValueError, match="not one of the methods"):

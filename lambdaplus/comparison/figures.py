@@ -46,6 +46,7 @@ STYLE = {
     "axes.axisbelow": True,
     "grid.linewidth": 0.6,
     "lines.linewidth": 1.5,
+    "text.parse_math": False,  # a name may have a dollar in it
     "legend.frameon": False,
     "legend.fontsize": 8,
     "savefig.dpi": 150,
@@ -122,6 +123,11 @@ def save_plot(figure: Figure, folder: Path, name: str) -> str:
     inline = re.sub(r' (width|height)="[\d.]+pt"', "", inline, count=2)
     # Several plots in one page: their ids must differ.
     return re.sub(r'( id="|href="#|url\(#)', rf"\g<1>{name}-", inline)
+
+
+def short(name: str, most: int = 30) -> str:
+    """The end of a name that is too long to stand beside a plot."""
+    return name if len(name) <= most else "\N{HORIZONTAL ELLIPSIS}" + name[1 - most :]
 
 
 def file_name(text: str) -> str:

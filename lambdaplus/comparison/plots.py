@@ -38,6 +38,7 @@ from lambdaplus.comparison.figures import (
     WORSE,
     file_name,
     new_figure,
+    short,
     styled,
 )
 from lambdaplus.comparison.methods import Method
@@ -125,7 +126,7 @@ def training_time(study: Study) -> Figure:
     for row, value in enumerate(seconds):
         axes.annotate(f"{value:.3g} s", (value, row), (3, 0), textcoords="offset points",
                       va="center", fontsize=8)  # fmt: skip
-    axes.set_yticks(range(len(methods)), [method.name for method in methods])
+    axes.set_yticks(range(len(methods)), [short(method.name) for method in methods])
     axes.tick_params(axis="y", length=0)
     axes.grid(False, axis="y")
     axes.set_xlabel("training time in seconds (log scale)")
@@ -139,7 +140,7 @@ def criterion_matrix(study: Study) -> Figure:
     """Methods by the criterion that they optimise against test metrics (KDD 2008, fig. 9)."""
     methods = by_criterion(study)
     means = np.array([[study.mean(m, k) for k in study.metrics] for m in methods])
-    figure, [axes] = new_figure(1.0 + 0.22 * len(methods), width=2.6 + 0.65 * len(study.metrics))
+    figure, [axes] = new_figure(1.0 + 0.22 * len(methods), width=3.0 + 0.65 * len(study.metrics))
     axes.imshow(shares(means), cmap="Blues", vmin=0, vmax=1.6, aspect="auto")
     for (row, column), mean in np.ndenumerate(means):
         own = methods[row].criterion == str(study.metrics[column])
@@ -149,7 +150,7 @@ def criterion_matrix(study: Study) -> Figure:
         if methods[row].criterion != methods[row - 1].criterion:
             axes.axhline(row - 0.5, color=INK, linewidth=0.8)
     axes.set_xticks(range(len(study.metrics)), [str(metric) for metric in study.metrics])
-    axes.set_yticks(range(len(methods)), [f"{m.name}  ({m.criterion})" for m in methods])
+    axes.set_yticks(range(len(methods)), [f"{short(m.name)}  ({m.criterion})" for m in methods])
     axes.tick_params(length=0, labeltop=True, labelbottom=False)
     axes.grid(False)
     axes.spines[:].set_visible(False)
@@ -190,7 +191,7 @@ def differences(study: Study, metric: RankingMetric, against: Method) -> Figure:
         axes.stairs(np.minimum(heights, 0), edges, fill=True, color=WORSE)
         axes.axhline(0, color=INK, linewidth=0.6)
         wins, losses = int((values > 1e-12).sum()), int((values < -1e-12).sum())
-        axes.set_title(method.name, loc="left", fontsize=8)
+        axes.set_title(short(method.name, 28), loc="left", fontsize=8)
         axes.annotate(f"{wins} : {losses}", (1, 1), (0, -3), xycoords="axes fraction",
                       textcoords="offset points", ha="right", va="top", fontsize=8)  # fmt: skip
         axes.set_xlim(0, max(values.size, 1))
@@ -198,7 +199,7 @@ def differences(study: Study, metric: RankingMetric, against: Method) -> Figure:
         axes.set_ylim(-1.05 * (largest or 1.0), 1.05 * (largest or 1.0))
     for axes in panels[len(others) :]:
         axes.remove()
-    figure.supylabel(f"{name} minus that of {against.name}", fontsize=9)
+    figure.supylabel(f"{name} minus that of {short(against.name)}", fontsize=9)
     return figure
 
 
@@ -232,7 +233,7 @@ def learning_curves(criterion: str, curves: Mapping[str, Floats]) -> Figure:
     for i, (name, curve) in enumerate(curves.items()):
         dash = DASHES[i // len(SERIES) % len(DASHES)]
         rounds = np.arange(1, curve.size + 1)
-        axes.plot(rounds, curve, color=SERIES[i % len(SERIES)], linestyle=dash, label=name)
+        axes.plot(rounds, curve, color=SERIES[i % len(SERIES)], linestyle=dash, label=short(name))
     axes.set_ylabel(f"validation {criterion}")
     axes.set_xlabel("round")
     figure.legend(loc="outside lower center", ncols=2)
