@@ -18,7 +18,7 @@ from lambdaplus.comparison import Settings, Study, find_methods, write_csv, writ
 from lambdaplus.comparison.boosting import train_lightgbm
 from lambdaplus.comparison.figures import BETTER, SERIES, WORSE, save_plot
 from lambdaplus.comparison.methods import Fitted, Method
-from lambdaplus.comparison.plots import learning_curves_of, shares, training_time
+from lambdaplus.comparison.plots import learning_curves_of, plots_of, shares, training_time
 from lambdaplus.comparison.report import write_report
 from lambdaplus.comparison.tables import marked_results
 from lambdaplus.datasets import digits_queries
@@ -244,6 +244,14 @@ def test_studies_with_little_in_them(study: Study, tmp_path: Path) -> None:
     next(iter(begun.run()))
     reader = Reader(write_report(begun, tmp_path / "begun").read_text(encoding="utf-8"))
     assert "3 of 4 fits are not finished" in reader.shown
+
+
+def test_a_metric_of_whole_folds_has_no_plot_by_query(study: Study) -> None:
+    metrics = [parse_metric(name) for name in ("auc(over=dataset)", "ndcg@3")]
+    pooled = Study(study.folds, study.methods[:2], metrics, study.settings, folder=study.folder)
+    list(pooled.run())
+    names = [name for name, _ in plots_of(pooled)]
+    assert [name for name in names if "differences" in name] == ["differences_ndcg_3"]
 
 
 def test_results_as_markdown_and_latex(folder: Path, study: Study) -> None:

@@ -73,7 +73,9 @@ def table_of(
                 cells.append(f'<th scope="row">{inner}</th>')
                 continue
             kind = "number best" if top[j] and shown(value) == top[j] else "number"
-            said = f' class="{kind}" data-value="{_number(value)!r}"' if numeric[j] else ""
+            said = f' class="{kind}"' if numeric[j] else ""
+            if isinstance(value, float):  # sorts by digits that are not shown
+                said += f' data-value="{value!r}"'
             cells.append(f"<td{said}{shade(i, j) if shade else ''}>{inner}</td>")
         rows.append(f"<tr>{''.join(cells)}</tr>")
     return "\n".join(

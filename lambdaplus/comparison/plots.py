@@ -49,7 +49,7 @@ from lambdaplus.queries import Floats
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LEVELS = 200  # of a bar's height; more cannot be seen, and a step for each would fill the page
+LEVELS = 60  # of a bar's height; more cannot be seen, and a step for each would fill the page
 
 
 def plots_of(study: Study, baseline: str | None = None) -> Iterator[tuple[str, Figure]]:
@@ -75,7 +75,7 @@ def plots_of(study: Study, baseline: str | None = None) -> Iterator[tuple[str, F
         yield f"learning_curves_{file_name(criterion)}", learning_curves(criterion, curves)
     for metric in main_metrics(study):
         against = method_to_beat(study, metric, baseline)
-        if against is not None and len(finished(study)) > 1:
+        if against is not None and len(finished(study)) > 1 and _by_query(study, metric):
             yield f"differences_{file_name(str(metric))}", differences(study, metric, against)
 
 
@@ -110,28 +110,31 @@ def training_time(study: Study) -> Figure:
     from matplotlib.ticker import LogLocator
 
     methods = sorted((m for m in study.methods if study.results[m.name]), key=study.seconds)
-    seconds = [max(study.seconds(method), 1e-3) for method in methods]
+    seconds = [max(study.seconds(method), 1e-6) for method in methods]
     families = list(dict.fromkeys(method.family for method in study.methods))
     figure, [axes] = new_figure(1.0 + 0.2 * len(methods))
     for family in families:
         rows = [i for i, method in enumerate(methods) if method.family == family]
         colour = SERIES[families.index(family) % len(SERIES)]
-        axes.barh(rows, [seconds[i] for i in rows], color=colour, label=family, height=0.7)
+        axes.barh(
+            rows, [seconds[i] for i in rows], color=colour, label=short(family, 16), height=0.7
+        )
     axes.set_xscale("log")
     few_decades = max(seconds) < 100 * min(seconds)
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if few_decades else (1,)))
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 3) if few_decades else (1,)))
     axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_formatter("")
-    axes.set_xlim(10 ** math.floor(math.log10(min(seconds) * 0.9)), max(seconds) * 3)
+    axes.set_xlim(min(seconds) / 3, max(seconds) * (max(seconds) / min(seconds) * 3) ** 0.3)
     for row, value in enumerate(seconds):
         axes.annotate(f"{value:.3g} s", (value, row), (3, 0), textcoords="offset points",
                       va="center", fontsize=8)  # fmt: skip
     axes.set_yticks(range(len(methods)), [short(method.name) for method in methods])
     axes.tick_params(axis="y", length=0)
+    axes.set_ylim(-0.6, len(methods) - 0.4)
     axes.grid(False, axis="y")
     axes.set_xlabel("training time in seconds (log scale)")
     if len(families) > 1:
-        figure.legend(loc="outside lower center", ncols=4)
+        figure.legend(loc="outside lower center", ncols=3)
     return figure
 
 
@@ -165,6 +168,12 @@ def shares(means: Floats) -> Floats:
     high = np.max(means, axis=0, initial=-np.inf, where=known)
     spread = np.where(high > low, high - low, 1.0)
     return np.asarray(np.where(high > low, (means - low) / spread, np.where(known, 1.0, np.nan)))
+
+
+def _by_query(study: Study, metric: RankingMetric) -> bool:
+    """Whether a metric has a value on each query, rather than one on each fold."""
+    found = study.evaluation(finished(study)[0])
+    return found is not None and len(found.per_query[str(metric)]) == found.n_queries
 
 
 @styled
@@ -233,7 +242,9 @@ def learning_curves(criterion: str, curves: Mapping[str, Floats]) -> Figure:
     for i, (name, curve) in enumerate(curves.items()):
         dash = DASHES[i // len(SERIES) % len(DASHES)]
         rounds = np.arange(1, curve.size + 1)
-        axes.plot(rounds, curve, color=SERIES[i % len(SERIES)], linestyle=dash, label=short(name))
+        axes.plot(
+            rounds, curve, color=SERIES[i % len(SERIES)], linestyle=dash, label=short(name, 26)
+        )
     axes.set_ylabel(f"validation {criterion}")
     axes.set_xlabel("round")
     figure.legend(loc="outside lower center", ncols=2)
