@@ -18,7 +18,12 @@ from scipy import stats
 
 from lambdaplus import compare_runs, evaluate
 from lambdaplus.evaluation import Cell, Evaluation, Table
-from lambdaplus.evaluation.significance import bootstrap_interval, holm, p_value
+from lambdaplus.evaluation.significance import (
+    bootstrap_interval,
+    bootstrap_intervals,
+    holm,
+    p_value,
+)
 
 Floats = NDArray[np.float64]
 
@@ -103,6 +108,19 @@ def test_holm_is_its_definition(p: list[float]) -> None:
                 break
             rejected.add(i)
         assert {i for i in range(m) if corrected[i] <= alpha} == rejected
+
+
+def test_bootstrap_intervals_together_are_those_alone_and_those_of_the_definition() -> None:
+    random = np.random.default_rng(3)
+    differences = [random.normal(size=n) for n in (40, 25, 40, 0)]
+    together = bootstrap_intervals(differences, resamples=999, seed=5)
+    assert np.isnan(together[3]).all()
+    for difference, interval in zip(differences[:3], together, strict=False):
+        alone = bootstrap_interval(difference, resamples=999, seed=5)
+        assert interval == pytest.approx(alone, abs=1e-12)
+        drawn = np.random.default_rng(5).integers(0, difference.size, (999, difference.size))
+        means = difference[drawn].mean(axis=1)
+        assert interval == pytest.approx(tuple(np.quantile(means, [0.025, 0.975])), abs=1e-12)
 
 
 def test_bootstrap_interval_is_near_the_normal_one() -> None:

@@ -20,9 +20,16 @@ True
 from lambdaplus.comparison.config import Config
 from lambdaplus.comparison.methods import Fitted, Method, Settings
 from lambdaplus.comparison.registry import METHODS, find_methods
+from lambdaplus.comparison.report import write_report
 from lambdaplus.comparison.store import Store, installed_versions
 from lambdaplus.comparison.study import Choice, Study
-from lambdaplus.comparison.tables import comparison, footnotes, results_table, write_csv
+from lambdaplus.comparison.tables import (
+    comparison,
+    footnotes,
+    results_table,
+    write_csv,
+    write_parquet,
+)
 
 __all__ = [
     "METHODS",
@@ -39,4 +46,6 @@ __all__ = [
     "installed_versions",
     "results_table",
     "write_csv",
+    "write_parquet",
+    "write_report",
 ]

@@ -31,8 +31,36 @@ def results_table(study: Study) -> Table:
         ]
         for method, row in zip(study.methods, means, strict=True)
     ]
+    foot = footnotes(study)
     names = [_heading(str(metric)) for metric in study.metrics]
-    return Table(("method", *names, "time"), rows, footnotes(study), narrow=True)
+    return Table(
+        ("method", *names, "time"),
+        rows,
+        [f"* best in its column. {foot[0]}", *foot[1:]],
+        narrow=True,
+    )
+
+
+def marked_results(study: Study, found: RunComparison | None) -> Table:
+    """Methods by metrics: the means of `results_table`, the marks of significance of `comparison`.
+
+    Without a baseline each method that finished has a letter, and a mean carries the letters of
+    those that it beats.
+    """
+    marks: dict[str, tuple[str, list[str]]] = {}
+    foot = footnotes(study)
+    if found is not None:
+        for name, (label, *cells) in zip(found.names, found.table.rows, strict=True):
+            letter = "" if found.baseline else label.removesuffix(f" {name}")
+            marks[name] = letter, [cell.mark for cell in cells]
+        foot = [found.foot[0], *foot]
+    rows = []
+    for method in study.methods:
+        letter, beaten = marks.get(method.name, ("", [""] * len(study.metrics)))
+        means = [study.mean(method, metric) for metric in study.metrics]
+        cells = [Cell(value, mark) for value, mark in zip(means, beaten, strict=True)]
+        rows.append([method.name, letter, *cells, f"{study.seconds(method):.1f}"])
+    return Table(("method", "letter", *map(str, study.metrics), "seconds"), rows, foot)
 
 
 def _heading(name: str) -> str:
@@ -50,7 +78,7 @@ def footnotes(study: Study) -> list[str]:
         f"Test means: over the queries of a fold, then over {len(study.folds)} fold(s) ({queries} "
         f"test queries)"
         + (f", then over seeds {', '.join(map(str, study.seeds))}" if len(study.seeds) > 1 else "")
-        + ". * best in its column.",
+        + ".",
         "Queries on which a metric has no value (no relevant document) are left out; ties count "
         "at the mean over their orders; NDCG: gain 2^l - 1, discount log2(1 + rank).",
         f"{study.settings}, seed {study.seeds[0]}.",
@@ -107,6 +135,27 @@ def per_query_rows(study: Study) -> Iterator[tuple[str, str, int, str, str, floa
 
 
 PER_QUERY = ("method", "fold", "seed", "qid", "metric", "value")
+
+
+def write_parquet(study: Study, folder: pathlib.Path) -> None:
+    """Write ``per_query.parquet``: the rows of per_query.csv, null where there is no value.
+
+    Raises
+    ------
+    ImportError
+        Without polars.
+    """
+    try:
+        import polars
+    except ImportError:
+        raise ImportError("Parquet needs polars: pip install 'lambdaplus[dataframe]'") from None
+    kinds = (polars.String, polars.String, polars.Int64, polars.String, polars.String)
+    schema = dict(zip(PER_QUERY, (*kinds, polars.Float64), strict=True))
+    frame = polars.DataFrame(list(per_query_rows(study)), schema=schema, orient="row")
+    folder.mkdir(parents=True, exist_ok=True)
+    frame.with_columns(polars.col("value").fill_nan(None)).write_parquet(
+        folder / "per_query.parquet"
+    )
 
 
 def write_csv(study: Study, folder: pathlib.Path) -> None:

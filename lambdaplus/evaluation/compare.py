@@ -32,7 +32,7 @@ from lambdaplus.evaluation.significance import (
     TESTS,
     Alternative,
     Test,
-    bootstrap_interval,
+    bootstrap_intervals,
     holm,
     p_value,
 )
@@ -220,7 +220,7 @@ def compare_runs(
     names = tuple(runs)
     per_query = _aligned(runs)
     chance = partial(p_value, test=test, alternative=alternative, resamples=resamples, seed=seed)
-    interval = partial(bootstrap_interval, confidence=confidence, resamples=resamples, seed=seed)
+    intervals = partial(bootstrap_intervals, confidence=confidence, resamples=resamples, seed=seed)
     pairs: list[Pair] = []
     means: dict[str, dict[str, float]] = {}
     for metric, values in per_query.items():
@@ -237,7 +237,13 @@ def compare_runs(
             chosen = list(itertools.combinations(names, 2))
         if every.size < 2:
             continue
-        found = [_pair(metric, a, b, values[a] - values[b], chance, interval) for a, b in chosen]
+        differences = [_known(values[a] - values[b]) for a, b in chosen]
+        found = [
+            _pair(metric, a, b, difference, chance, interval)
+            for (a, b), difference, interval in zip(
+                chosen, differences, intervals(differences), strict=True
+            )
+        ]
         p = np.array([pair.p_value for pair in found])
         corrected = holm(p) if correction == "holm" else p
         pairs += [
@@ -312,19 +318,24 @@ def _aligned(runs: Mapping[str, Evaluation]) -> dict[str, dict[str, Floats]]:
     }
 
 
+def _known(difference: Floats) -> Floats:
+    """Without the queries that lack a value, rounding errors made 0."""
+    known = difference[~np.isnan(difference)]
+    known[np.abs(known) <= ROUNDING] = 0.0
+    return known
+
+
 def _pair(
     metric: str,
     first: str,
     second: str,
-    difference: Floats,
+    known: Floats,
     chance: Callable[[Floats], float],
-    bootstrap: Callable[[Floats], tuple[float, float]],
+    interval: tuple[float, float],
 ) -> Pair:
-    known = difference[~np.isnan(difference)]
-    known[np.abs(known) <= ROUNDING] = 0.0
     if known.size == 0:
         nan = math.nan
-        return Pair(metric, first, second, 0, nan, (nan, nan), 0, 0, 0, nan, nan)
+        return Pair(metric, first, second, 0, nan, interval, 0, 0, 0, nan, nan)
     p = chance(known)
     return Pair(
         metric=metric,
@@ -332,7 +343,7 @@ def _pair(
         second=second,
         n_queries=known.size,
         difference=float(known.mean()),
-        interval=bootstrap(known),
+        interval=interval,
         wins=int((known > 0).sum()),
         losses=int((known < 0).sum()),
         ties=int((known == 0).sum()),

@@ -11,6 +11,7 @@ Examples
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -105,18 +106,50 @@ def bootstrap_interval(
     confidence : float
     resamples, seed : int
     """
-    n = difference.size
-    random = np.random.default_rng(seed)
-    rows = max(1, AT_A_TIME // n)
-    means = np.concatenate(
-        [
-            difference[random.integers(0, n, (min(rows, resamples - done), n))].mean(axis=1)
-            for done in range(0, resamples, rows)
-        ]
-    )
+    [interval] = bootstrap_intervals([difference], confidence, resamples=resamples, seed=seed)
+    return interval
+
+
+def bootstrap_intervals(
+    differences: Sequence[Floats],
+    confidence: float = 0.95,
+    *,
+    resamples: int = 9999,
+    seed: int = 0,
+) -> list[tuple[float, float]]:
+    """`bootstrap_interval` of each, NaN of none; those of one length share what is drawn.
+
+    Parameters
+    ----------
+    differences : sequence of (n,) float64
+        Of the same length or not.
+    confidence : float
+    resamples, seed : int
+    """
     tail = (1.0 - confidence) / 2
-    low, high = np.quantile(means, [tail, 1.0 - tail])
-    return float(low), float(high)
+    found = [(np.nan, np.nan)] * len(differences)
+    for n in {difference.size for difference in differences} - {0}:
+        mine = [i for i, difference in enumerate(differences) if difference.size == n]
+        columns = np.array([differences[i] for i in mine]).T
+        random = np.random.default_rng(seed)
+        rows = max(1, AT_A_TIME // n)
+        means = np.concatenate(
+            [
+                _times_drawn(random, min(rows, resamples - done), n) @ columns / n
+                for done in range(0, resamples, rows)
+            ]
+        )
+        low, high = np.quantile(means, [tail, 1.0 - tail], axis=0)
+        for i, *interval in zip(mine, low.tolist(), high.tolist(), strict=True):
+            found[i] = (interval[0], interval[1])
+    return found
+
+
+def _times_drawn(random: np.random.Generator, resamples: int, n: int) -> Floats:
+    """How often each of n is among n drawn with replacement, (resamples, n) float64."""
+    cells = random.integers(0, n, (resamples, n)) + n * np.arange(resamples)[:, None]
+    counts = np.bincount(cells.ravel(), minlength=resamples * n)
+    return counts.reshape(resamples, n).astype(np.float64)
 
 
 def holm(p_values: Floats) -> Floats:

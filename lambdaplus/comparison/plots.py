@@ -1,0 +1,251 @@
+"""A study as plots.
+
+Examples
+--------
+>>> from lambdaplus.comparison import Settings, Study, find_methods
+>>> from lambdaplus.comparison.plots import plots_of
+>>> from lambdaplus.datasets import digits_queries
+>>> from lambdaplus.metrics import parse_metric
+>>> study = Study(
+...     folds=digits_queries()[:1],
+...     methods=find_methods("lightgbm:map,lightgbm:auc"),
+...     metrics=[parse_metric("map")],
+...     settings=Settings(rounds=5),
+... )
+>>> _ = list(study.run())
+>>> for name, figure in plots_of(study):
+...     print(name)
+training_time
+criterion_matrix
+learning_curves_map
+learning_curves_auc
+differences_map
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lambdaplus.comparison.figures import (
+    BETTER,
+    DASHES,
+    INK,
+    SERIES,
+    WORSE,
+    file_name,
+    new_figure,
+    short,
+    styled,
+)
+from lambdaplus.comparison.methods import Method
+from lambdaplus.comparison.study import Study
+from lambdaplus.metrics import RankingMetric
+from lambdaplus.queries import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LEVELS = 60  # of a bar's height; more cannot be seen, and a step for each would fill the page
+
+
+def plots_of(study: Study, baseline: str | None = None) -> Iterator[tuple[str, Figure]]:
+    """Each plot that the study has something for, with its name.
+
+    Parameters
+    ----------
+    study : Study
+        That has run.
+    baseline : str, optional
+        Method whose queries the others are compared with; the best of each metric without it.
+
+    Raises
+    ------
+    ImportError
+        Without matplotlib.
+    """
+    if any(study.results.values()):
+        yield "training_time", training_time(study)
+    if finished(study):
+        yield "criterion_matrix", criterion_matrix(study)
+    for criterion, curves in learning_curves_of(study).items():
+        yield f"learning_curves_{file_name(criterion)}", learning_curves(criterion, curves)
+    for metric in main_metrics(study):
+        against = method_to_beat(study, metric, baseline)
+        if against is not None and len(finished(study)) > 1 and _by_query(study, metric):
+            yield f"differences_{file_name(str(metric))}", differences(study, metric, against)
+
+
+def finished(study: Study) -> list[Method]:
+    """Methods that have finished every fold."""
+    return [method for method in study.methods if study.evaluation(method) is not None]
+
+
+def main_metrics(study: Study) -> list[RankingMetric]:
+    """Metrics that some method optimises, if any is; all otherwise."""
+    criteria = {method.criterion for method in study.methods}
+    return [metric for metric in study.metrics if str(metric) in criteria] or list(study.metrics)
+
+
+def method_to_beat(study: Study, metric: RankingMetric, baseline: str | None) -> Method | None:
+    """The baseline if it is finished, or the best by the metric."""
+    done = [m for m in finished(study) if not math.isnan(study.mean(m, metric))]
+    named = [method for method in done if method.name == baseline]
+    best = max(done, key=lambda method: study.mean(method, metric), default=None)
+    return named[0] if named else best
+
+
+def by_criterion(study: Study) -> list[Method]:
+    """Finished methods, those of one criterion side by side, in the order of the metrics."""
+    order = {str(metric): place for place, metric in enumerate(study.metrics)}
+    return sorted(finished(study), key=lambda m: (order.get(m.criterion, len(order)), m.criterion))
+
+
+@styled
+def training_time(study: Study) -> Figure:
+    """Bars on a log scale: seconds over all folds, seeds and parameters that are finished."""
+    from matplotlib.ticker import LogLocator
+
+    methods = sorted((m for m in study.methods if study.results[m.name]), key=study.seconds)
+    seconds = [max(study.seconds(method), 1e-6) for method in methods]
+    families = list(dict.fromkeys(method.family for method in study.methods))
+    figure, [axes] = new_figure(1.0 + 0.2 * len(methods))
+    for family in families:
+        rows = [i for i, method in enumerate(methods) if method.family == family]
+        colour = SERIES[families.index(family) % len(SERIES)]
+        axes.barh(
+            rows, [seconds[i] for i in rows], color=colour, label=short(family, 16), height=0.7
+        )
+    axes.set_xscale("log")
+    few_decades = max(seconds) < 100 * min(seconds)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 3) if few_decades else (1,)))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter("")
+    axes.set_xlim(min(seconds) / 3, max(seconds) * (max(seconds) / min(seconds) * 3) ** 0.3)
+    for row, value in enumerate(seconds):
+        axes.annotate(f"{value:.3g} s", (value, row), (3, 0), textcoords="offset points",
+                      va="center", fontsize=8)  # fmt: skip
+    axes.set_yticks(range(len(methods)), [short(method.name) for method in methods])
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(-0.6, len(methods) - 0.4)
+    axes.grid(False, axis="y")
+    axes.set_xlabel("training time in seconds (log scale)")
+    if len(families) > 1:
+        figure.legend(loc="outside lower center", ncols=3)
+    return figure
+
+
+@styled
+def criterion_matrix(study: Study) -> Figure:
+    """Methods by the criterion that they optimise against test metrics (KDD 2008, fig. 9)."""
+    methods = by_criterion(study)
+    means = np.array([[study.mean(m, k) for k in study.metrics] for m in methods])
+    figure, [axes] = new_figure(1.0 + 0.22 * len(methods), width=3.0 + 0.65 * len(study.metrics))
+    axes.imshow(shares(means), cmap="Blues", vmin=0, vmax=1.6, aspect="auto")
+    for (row, column), mean in np.ndenumerate(means):
+        own = methods[row].criterion == str(study.metrics[column])
+        axes.text(column, row, f"{mean:.4f}", ha="center", va="center", fontsize=8,
+                  weight="bold" if own else "normal")  # fmt: skip
+    for row in range(1, len(methods)):
+        if methods[row].criterion != methods[row - 1].criterion:
+            axes.axhline(row - 0.5, color=INK, linewidth=0.8)
+    axes.set_xticks(range(len(study.metrics)), [str(metric) for metric in study.metrics])
+    axes.set_yticks(range(len(methods)), [f"{short(m.name)}  ({m.criterion})" for m in methods])
+    axes.tick_params(length=0, labeltop=True, labelbottom=False)
+    axes.grid(False)
+    axes.spines[:].set_visible(False)
+    figure.supxlabel("test metrics; bold: the criterion that the method optimises", fontsize=9)
+    return figure
+
+
+def shares(means: Floats) -> Floats:
+    """Each column from 0 at its worst to 1 at its best; 1 where all are the same."""
+    known = ~np.isnan(means)
+    low = np.min(means, axis=0, initial=np.inf, where=known)
+    high = np.max(means, axis=0, initial=-np.inf, where=known)
+    spread = np.where(high > low, high - low, 1.0)
+    return np.asarray(np.where(high > low, (means - low) / spread, np.where(known, 1.0, np.nan)))
+
+
+def _by_query(study: Study, metric: RankingMetric) -> bool:
+    """Whether a metric has a value on each query, rather than one on each fold."""
+    found = study.evaluation(finished(study)[0])
+    return found is not None and len(found.per_query[str(metric)]) == found.n_queries
+
+
+@styled
+def differences(study: Study, metric: RankingMetric, against: Method) -> Figure:
+    """Test queries, sorted by how much better each method is than the one to beat."""
+    theirs = study.evaluation(against)
+    assert theirs is not None, "the method to beat is finished"
+    name = str(metric)
+    others = [method for method in finished(study) if method.name != against.name]
+    rows = math.ceil(len(others) / 2)
+    height = 0.6 + 0.95 * rows
+    # The general layout takes seconds on dozens of panels.
+    figure, panels = new_figure(height, rows, 2, shared=True, layout=None)
+    figure.subplots_adjust(0.13, 0.3 / height, 0.98, 1 - 0.25 / height, 0.1, 0.5)
+    largest = 0.0
+    for method, axes in zip(others, panels, strict=False):
+        found = study.evaluation(method)
+        assert found is not None, "only finished methods are compared"
+        values = found.per_query[name] - theirs.per_query[name]
+        values = np.sort(values[~np.isnan(values)])[::-1]
+        largest = max(largest, float(np.abs(values).max(initial=0.0)))
+        heights, edges = _steps(values)
+        axes.stairs(np.maximum(heights, 0), edges, fill=True, color=BETTER)
+        axes.stairs(np.minimum(heights, 0), edges, fill=True, color=WORSE)
+        axes.axhline(0, color=INK, linewidth=0.6)
+        wins, losses = int((values > 1e-12).sum()), int((values < -1e-12).sum())
+        axes.set_title(short(method.name, 28), loc="left", fontsize=8)
+        axes.annotate(f"{wins} : {losses}", (1, 1), (0, -3), xycoords="axes fraction",
+                      textcoords="offset points", ha="right", va="top", fontsize=8)  # fmt: skip
+        axes.set_xlim(0, max(values.size, 1))
+    for axes in panels[: len(others)]:
+        axes.set_ylim(-1.05 * (largest or 1.0), 1.05 * (largest or 1.0))
+    for axes in panels[len(others) :]:
+        axes.remove()
+    figure.supylabel(f"{name} minus that of {short(against.name)}", fontsize=9)
+    return figure
+
+
+def _steps(values: Floats) -> tuple[Floats, Floats]:
+    """Heights and edges of bars, those that look the same made one."""
+    top = float(np.abs(values).max(initial=0.0)) or 1.0
+    rounded = np.round(values / top * LEVELS) * top / LEVELS
+    starts = np.flatnonzero(np.diff(rounded, prepend=np.inf))
+    return rounded[starts], np.r_[starts, values.size].astype(np.float64)
+
+
+def learning_curves_of(study: Study) -> dict[str, dict[str, Floats]]:
+    """Mean curve over folds and seeds, by criterion and method, of the parameters chosen.
+
+    A fold that has stopped counts on with its best value: that of the rounds which it kept.
+    """
+    found: dict[str, dict[str, Floats]] = {}
+    for method in study.methods:
+        curves = [c.fit.curve for c in study.results[method.name] if c.fit.curve.size]
+        if curves:
+            length = max(curve.size for curve in curves)
+            whole = [np.r_[c, np.full(length - c.size, np.nanmax(c))] for c in curves]
+            found.setdefault(method.criterion, {})[method.name] = np.mean(whole, axis=0)
+    return found
+
+
+@styled
+def learning_curves(criterion: str, curves: Mapping[str, Floats]) -> Figure:
+    """Validation metric by round, a line for each method."""
+    figure, [axes] = new_figure(2.4 + 0.18 * math.ceil(len(curves) / 2))
+    for i, (name, curve) in enumerate(curves.items()):
+        dash = DASHES[i // len(SERIES) % len(DASHES)]
+        rounds = np.arange(1, curve.size + 1)
+        axes.plot(
+            rounds, curve, color=SERIES[i % len(SERIES)], linestyle=dash, label=short(name, 26)
+        )
+    axes.set_ylabel(f"validation {criterion}")
+    axes.set_xlabel("round")
+    figure.legend(loc="outside lower center", ncols=2)
+    return figure

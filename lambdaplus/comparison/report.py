@@ -1,0 +1,161 @@
+"""A study as one page that needs nothing else, with its plots and tables as files beside it.
+
+Examples
+--------
+>>> import pathlib, tempfile
+>>> from lambdaplus.comparison import Settings, Study, find_methods
+>>> from lambdaplus.comparison.report import write_report
+>>> from lambdaplus.datasets import digits_queries
+>>> from lambdaplus.metrics import parse_metric
+>>> study = Study(
+...     folds=digits_queries()[:1],
+...     methods=find_methods("lightgbm:map,lightgbm:auc"),
+...     metrics=[parse_metric("map")],
+...     settings=Settings(rounds=5),
+... )
+>>> _ = list(study.run())
+>>> with tempfile.TemporaryDirectory() as folder:
+...     page = write_report(study, pathlib.Path(folder))
+...     page.name, sorted(path.name for path in page.parent.iterdir())
+('report.html', ['plots', 'report.html', 'tables'])
+"""
+
+from __future__ import annotations
+
+import string
+from importlib.resources import files
+from pathlib import Path
+
+from lambdaplus.comparison import sections
+from lambdaplus.comparison.figures import save_plot
+from lambdaplus.comparison.markup import section, text
+from lambdaplus.comparison.plots import finished, main_metrics, method_to_beat, plots_of
+from lambdaplus.comparison.study import Study
+from lambdaplus.comparison.tables import comparison, marked_results
+from lambdaplus.evaluation import RunComparison
+
+
+def write_report(
+    study: Study, folder: Path, baseline: str | None = None, config_text: str = ""
+) -> Path:
+    """Write ``report.html``, its plots as PNG and SVG, its tables as Markdown and LaTeX.
+
+    Parameters
+    ----------
+    study : Study
+        That has run, to its end or not: methods that have not finished every fold are shown
+        without a mean.
+    folder : path
+        Gets ``report.html``, ``plots/`` and ``tables/``.
+    baseline : str, optional
+        Method that every other is compared with; every two of them without it, and the best where
+        one is needed.  A baseline that has not finished is left aside, and the report says so.
+    config_text : str
+        What made the study, shown as it is.
+
+    Returns
+    -------
+    Path
+        Of report.html.  It loads nothing; the same fits give the same bytes.
+
+    Raises
+    ------
+    ImportError
+        Without matplotlib.
+    ValueError
+        If the baseline is none of the methods, or the study has not run.
+    """
+    names = [method.name for method in study.methods]
+    if baseline is not None and baseline not in names:
+        raise ValueError(f"baseline={baseline!r} is not one of the methods: {', '.join(names)}")
+    if not study.finished and not study.errors:
+        raise ValueError("nothing has been fitted: run the study first, as list(study.run())")
+    folder = Path(folder)
+    plots = _save_plots(study, folder / "plots", baseline)
+    found = comparison(study, baseline if baseline in {m.name for m in finished(study)} else None)
+    _save_tables(study, folder / "tables", found)
+    parts = [
+        ("results", "Results", sections.results(study, found)),
+        ("pairs", "Wins, losses and ties", sections.pairs(found)),
+        (
+            "criteria",
+            "Criterion trained for \N{MULTIPLICATION SIGN} criterion of the test",
+            sections.criteria(study),
+        ),
+        ("time", "Training time", sections.times(plots)),
+        ("queries", "Query by query", sections.queries(study, plots, baseline)),
+        ("curves", "Learning curves", sections.curves(study, plots)),
+        ("parameters", "Parameters chosen", sections.parameters(study)),
+        ("protocol", "Protocol and conventions", sections.protocol(study, config_text)),
+    ]
+    made = [(name, title, section(name, title, *content)) for name, title, content in parts]
+    template = files("lambdaplus.comparison").joinpath("report_template.html")
+    page = string.Template(template.read_text(encoding="utf-8")).substitute(
+        title=text(_title(study)),
+        lead=_lead(study, baseline, found),
+        links="\n".join(
+            f'<li><a href="#{name}">{text(title)}</a></li>'
+            for name, title, content in made
+            if content
+        ),
+        content="\n".join(content for *_, content in made if content),
+    )
+    path = folder / "report.html"
+    path.write_text(page, encoding="utf-8")
+    return path
+
+
+def _save_plots(study: Study, folder: Path, baseline: str | None) -> dict[str, str]:
+    folder.mkdir(parents=True, exist_ok=True)
+    return {name: save_plot(figure, folder, name) for name, figure in plots_of(study, baseline)}
+
+
+def _save_tables(study: Study, folder: Path, found: RunComparison | None) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    tables = {"results": marked_results(study, found)}
+    if found is not None:
+        tables["pairs"] = found.pair_table
+    for name, table in tables.items():
+        (folder / f"{name}.md").write_text(table.to_markdown() + "\n", encoding="utf-8")
+        (folder / f"{name}.tex").write_text(table.to_latex() + "\n", encoding="utf-8")
+
+
+def _title(study: Study) -> str:
+    counts = [
+        f"{n} {what}{'' if n == 1 else 's'}"
+        for n, what in ((len(study.methods), "method"), (len(study.folds), "fold"))
+    ]
+    queries = sum(fold.test.n_queries for fold in study.folds)
+    return f"Comparison of {', '.join(counts)}, {queries} test queries"
+
+
+def _lead(study: Study, baseline: str | None, found: RunComparison | None) -> str:
+    parts = []
+    best = []
+    for metric in main_metrics(study):
+        method = method_to_beat(study, metric, None)
+        if method is not None:
+            best.append(f"{method.name} by {metric} ({study.mean(method, metric):.4f})")
+    if best:
+        parts.append(f'<p class="lead">Best on the test queries: {text("; ".join(best))}.</p>')
+    missing = len(study) - len(study.finished)
+    if missing:
+        parts.append(
+            f'<p class="alarm">{missing} of {len(study)} fits are not finished. A method has a '
+            "mean once it has finished every fold.</p>"
+        )
+    if baseline is not None and (found is None or found.baseline is None):
+        parts.append(
+            f'<p class="alarm">The baseline {text(baseline)} could not be compared with: it has '
+            "not finished every fold, or no other method has.</p>"
+        )
+    if study.errors:
+        items = "".join(
+            f"<li><strong>{text(name)}</strong>: {text(error)}</li>"
+            for name, error in study.errors.items()
+        )
+        parts.append(
+            f'<div class="alarm" id="failed"><p>Failed, with the first error of each:</p>'
+            f"<ul>{items}</ul></div>"
+        )
+    return "\n".join(parts)

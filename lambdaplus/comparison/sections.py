@@ -1,0 +1,208 @@
+"""The sections of a report, each a few pieces of HTML; none where a study has nothing for it.
+
+Examples
+--------
+>>> from lambdaplus.comparison import Settings, Study, find_methods, sections
+>>> from lambdaplus.datasets import digits_queries
+>>> from lambdaplus.metrics import parse_metric
+>>> study = Study(
+...     folds=digits_queries()[:1],
+...     methods=find_methods("lightgbm:auc"),
+...     metrics=[parse_metric("map")],
+...     settings=Settings(rounds=5),
+... )
+>>> _ = list(study.run())
+>>> [piece] = sections.parameters(study)
+>>> print(piece.splitlines()[0])
+<details><summary>1 choice</summary>
+>>> list(sections.pairs(None))
+[]
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import numpy as np
+
+from lambdaplus.comparison.figures import file_name
+from lambdaplus.comparison.markup import details, figure_of, paragraphs, table_of, text
+from lambdaplus.comparison.plots import (
+    by_criterion,
+    finished,
+    learning_curves_of,
+    main_metrics,
+    method_to_beat,
+    shares,
+)
+from lambdaplus.comparison.study import Study
+from lambdaplus.comparison.tables import footnotes, marked_results
+from lambdaplus.evaluation import RunComparison, Table
+
+
+def results(study: Study, found: RunComparison | None) -> Iterator[str]:
+    """Means with marks, and those of each fold."""
+    table = marked_results(study, found)
+    yield table_of(table, "Test means; bold: best in its column")
+    yield f'<div class="note">{paragraphs(table.foot[:1])}</div>'
+    rows = [
+        (
+            method.name,
+            str(metric),
+            study.mean(method, metric),
+            *(means.get(f, np.nan) for f in names),
+        )
+        for metric in study.metrics
+        for method in study.methods
+        for names in [[fold.name for fold in study.folds]]
+        for means in [study.fold_means(method, metric)]
+    ]
+    by_fold = Table(("method", "metric", "mean", *(fold.name for fold in study.folds)), rows)
+    if len(study.folds) > 1:
+        yield details("By fold", table_of(by_fold, "Test means of each fold", best=False))
+
+
+def pairs(found: RunComparison | None) -> Iterator[str]:
+    """Wins, losses, ties and p-values, metric by metric."""
+    if found is None:
+        return
+    yield paragraphs([
+        "A win is a query on which the method has the higher value than the one against it. "
+        f"Intervals are {found.confidence:.0%} bootstrap intervals of the mean difference; the "
+        f"last column is p corrected for the number of pairs ({found.correction})."
+    ])  # fmt: skip
+    for place, metric in enumerate(found.means):
+        rows = [
+            (
+                p.first,
+                p.second,
+                f"{p.difference:+.4f}",
+                "{:+.4f}..{:+.4f}".format(*p.interval),
+                p.wins,
+                p.losses,
+                p.ties,
+                p.p_value,
+                p.p_corrected,
+            )
+            for p in found.of(metric)
+        ]
+        heads = ("method", "against", "difference", "interval", "wins", "losses", "ties", "p")
+        table = Table((*heads, "p corrected"), rows)
+        inner = table_of(table, f"Pairs by {metric}", best=False)
+        yield details(metric, inner, opened=place == 0 and len(rows) < 30)
+
+
+def criteria(study: Study) -> Iterator[str]:
+    """Criterion trained for against test metric (KDD 2008, fig. 9), as a heat map."""
+    methods = by_criterion(study)
+    if not methods:
+        return
+    means = np.array([[study.mean(m, k) for k in study.metrics] for m in methods])
+    heat = shares(means)
+
+    def shade(i: int, j: int) -> str:
+        if j < 2 or np.isnan(heat[i, j - 2]):
+            return ""
+        own = " data-own" if methods[i].criterion == str(study.metrics[j - 2]) else ""
+        return f'{own} style="--share:{heat[i, j - 2]:.3f}"'
+
+    rows = [
+        (method.name, method.criterion, *map(float, values))
+        for method, values in zip(methods, means, strict=True)
+    ]
+    heads = ("method", "trained for", *map(str, study.metrics))
+    yield table_of(
+        Table(heads, rows),
+        "Test means, each column shaded from its worst to its best; bold: best in its column; "
+        "framed: the criterion that the method was trained for",
+        shade=shade,
+    )
+    yield paragraphs([_own_criterion_wins(study)])
+
+
+def _own_criterion_wins(study: Study) -> str:
+    """Whether a test criterion is best served by training for it."""
+    yes: list[str] = []
+    no: list[str] = []
+    for metric in study.metrics:
+        if any(m.criterion == str(metric) for m in finished(study)):
+            best = method_to_beat(study, metric, None)
+            own = best is not None and best.criterion == str(metric)
+            (yes if own else no).append(str(metric))
+    said = []
+    if yes:
+        said.append(f"Best by {', '.join(yes)}: a method that was trained for it.")
+    if no:
+        said.append(f"Best by {', '.join(no)}: a method that was trained for another criterion.")
+    return " ".join(said)
+
+
+def times(plots: dict[str, str]) -> Iterator[str]:
+    """Bars of training time."""
+    if "training_time" in plots:
+        yield figure_of(
+            plots["training_time"],
+            "Seconds of training over all folds, seeds and parameters, on a log scale",
+        )
+
+
+def queries(study: Study, plots: dict[str, str], baseline: str | None) -> Iterator[str]:
+    """Differences on each query from the baseline, or from the best."""
+    for place, metric in enumerate(main_metrics(study)):
+        svg = plots.get(f"differences_{file_name(str(metric))}")
+        against = method_to_beat(study, metric, baseline)
+        if svg and against:
+            caption = (
+                f"{metric} of each method minus that of {against.name}: a bar for each test "
+                "query, sorted; the counts are queries won and lost"
+            )
+            yield details(str(metric), figure_of(svg, caption), opened=place == 0)
+
+
+def curves(study: Study, plots: dict[str, str]) -> Iterator[str]:
+    """Validation metric by round."""
+    curves = [
+        figure_of(plots[f"learning_curves_{file_name(name)}"], f"{name} on validation data")
+        for name in learning_curves_of(study)
+    ]
+    if curves:
+        yield f'<div class="plots">{"".join(curves)}</div>'
+        yield paragraphs(
+            [
+                "Each method by its own criterion, after each round: means over folds and "
+                "seeds, of the parameters chosen. A fold that has stopped "
+                "counts on with its best value: that of the rounds which it kept."
+            ]
+        )
+
+
+def parameters(study: Study) -> Iterator[str]:
+    """What validation data chose on each fold."""
+    rows = [
+        (
+            method.name,
+            choice.fold.name,
+            choice.seed,
+            json.dumps(choice.parameters, default=str)[1:-1].replace('"', "") or "none tried",
+            choice.fit.rounds,
+            f"{choice.seconds:.2f}",
+        )
+        for method in study.methods
+        for choice in study.results[method.name]
+    ]
+    if rows:
+        heads = ("method", "fold", "seed", "parameters", "rounds", "seconds of all tried")
+        table = table_of(Table(heads, rows), "What validation data chose", best=False)
+        yield details(f"{len(rows)} choice{'' if len(rows) == 1 else 's'}", table)
+
+
+def protocol(study: Study, config_text: str) -> Iterator[str]:
+    """Protocol, versions, conventions, configuration."""
+    yield paragraphs(footnotes(study))
+    done = next((study.evaluation(method) for method in finished(study)), None)
+    if done is not None:
+        table = Table(("metric", "rules"), list(done.conventions.items()))
+        yield table_of(table, f"Metrics, by the convention {done.convention.name}")
+    if config_text:
+        yield f"<h3>Configuration</h3>\n<pre>{text(config_text)}</pre>"
