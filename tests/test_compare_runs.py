@@ -18,6 +18,7 @@ from scipy import stats
 
 from lambdaplus import compare_runs, evaluate
 from lambdaplus.evaluation import Cell, Evaluation, Table
+from lambdaplus.evaluation.evaluate import join_evaluations
 from lambdaplus.evaluation.significance import (
     bootstrap_interval,
     bootstrap_intervals,
@@ -219,6 +220,11 @@ def test_a_metric_of_the_whole_data_set_is_not_tested() -> None:
     found = compare_runs(runs)
     assert found.of("auc(over=dataset)") == []
     assert found.means["auc(over=dataset)"]["good"] > 0.9
+    folds = {  # one value of each fold, which is no query either
+        name: join_evaluations([{"Fold1": one, "Fold2": one}]) for name, one in runs.items()
+    }
+    assert compare_runs(folds).of("auc(over=dataset)") == []
+    assert compare_runs(folds).of("map")[0].n_queries == 80
 
 
 @pytest.mark.parametrize(

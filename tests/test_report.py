@@ -30,7 +30,7 @@ VOID = {"meta", "link", "input", "br"}
 
 
 def by_first_feature(*_: Any) -> Fitted:
-    return Fitted(lambda features: np.asarray(features[:, 0], dtype=np.float64))
+    return Fitted(lambda part: np.asarray(part.features[:, 0], dtype=np.float64))
 
 
 def make_study(folder: Path | None) -> Study:

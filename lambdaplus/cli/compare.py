@@ -44,6 +44,12 @@ def compare(
     ] = None,
     rounds: Annotated[int | None, typer.Option(min=1, help="Most boosting rounds (200).")] = None,
     seeds: Annotated[str | None, typer.Option(help="Comma-separated; values are averaged.")] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="Method to compare the others with; else every two.")
+    ] = None,
+    report: Annotated[
+        bool, typer.Option("--report", help="Also report.html, and plots as PNG and SVG.")
+    ] = False,
     jobs: Annotated[int, typer.Option(min=0, help="Fits at a time; 0: one for each core.")] = 0,
     out: Annotated[
         pathlib.Path, typer.Option(help="Folder for finished fits, tables and study.toml.")
@@ -60,7 +66,7 @@ def compare(
         TimeRemainingColumn,
     )
 
-    from lambdaplus.comparison import Config, results_table, write_csv
+    from lambdaplus.comparison import Config, results_table, write_csv, write_report
 
     console = Console()
     cores = os.cpu_count() or 1
@@ -72,6 +78,7 @@ def compare(
             "folds": folds,
             "scaling": scaling,
             "select": select,
+            "baseline": baseline,
             "rounds": rounds,
             "seeds": seeds and _seeds(seeds),
         }
@@ -108,6 +115,10 @@ def compare(
         write_csv(study, out)
         (out / "study.toml").write_text(config.to_toml() + "\n")
         console.print(f"Wrote per_query.csv, summary.csv and study.toml to {out}.")
+        if report:
+            with errors_of("compare"), console.status("Writing the report ..."):
+                page = write_report(study, out, config.baseline or None, config.to_toml())
+            console.print(f"Wrote {page}, with plots and tables beside it.")
     for name, message in study.errors.items():
         console.print(f"{name} failed: {message}", style="red", markup=False)
     if stopped:

@@ -218,6 +218,7 @@ def compare_runs(
     """
     _check(runs, baseline, test, alternative, correction)
     names = tuple(runs)
+    n_queries = next(iter(runs.values())).n_queries
     per_query = _aligned(runs)
     chance = partial(p_value, test=test, alternative=alternative, resamples=resamples, seed=seed)
     intervals = partial(bootstrap_intervals, confidence=confidence, resamples=resamples, seed=seed)
@@ -235,7 +236,7 @@ def compare_runs(
             chosen = list(itertools.permutations(names, 2))
         else:
             chosen = list(itertools.combinations(names, 2))
-        if every.size < 2:
+        if every.size != n_queries or n_queries < 2:  # a value of the whole data set is no sample
             continue
         differences = [_known(values[a] - values[b]) for a, b in chosen]
         found = [
