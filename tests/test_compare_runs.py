@@ -18,7 +18,7 @@ from scipy import stats
 
 from lambdaplus import compare_runs, evaluate
 from lambdaplus.evaluation import Cell, Evaluation, Table
-from lambdaplus.evaluation.evaluate import join_evaluations
+from lambdaplus.evaluation.result import join_evaluations
 from lambdaplus.evaluation.significance import (
     bootstrap_interval,
     bootstrap_intervals,

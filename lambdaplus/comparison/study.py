@@ -25,7 +25,7 @@ from lambdaplus.comparison.workers import first_line, run_in_processes
 from lambdaplus.datasets import Fold, RankingData
 from lambdaplus.datasets.binary import fingerprint, read_binary, write_binary
 from lambdaplus.evaluation import Evaluation, evaluate
-from lambdaplus.evaluation.evaluate import join_evaluations
+from lambdaplus.evaluation.result import join_evaluations
 from lambdaplus.metrics import RankingMetric
 
 PARTS = ("train", "valid", "test")

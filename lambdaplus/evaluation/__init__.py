@@ -13,11 +13,13 @@ Convention lambdaplus:
   auc: relevant=1, over=query, ties=expected, empty=skip
 """
 
-from lambdaplus.evaluation.compare import Pair, RunComparison, compare_runs
+from lambdaplus.evaluation.compare import compare_runs
 from lambdaplus.evaluation.conventions import CONVENTIONS, Convention, Rule
-from lambdaplus.evaluation.evaluate import Evaluation, evaluate
+from lambdaplus.evaluation.evaluate import evaluate
 from lambdaplus.evaluation.explain import Explanation, explain
 from lambdaplus.evaluation.feval import EvalMetric, eval_metric
+from lambdaplus.evaluation.result import Evaluation
+from lambdaplus.evaluation.run_comparison import Pair, RunComparison
 from lambdaplus.evaluation.tables import Cell, Table
 
 __all__ = [

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -15,84 +14,13 @@ from lambdaplus.evaluation.conventions import (
     TieRule,
     find_convention,
 )
-from lambdaplus.evaluation.tables import Table, Tabular
-from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
+from lambdaplus.evaluation.result import Evaluation, Metric, by_convention, mean_of
+from lambdaplus.metrics import RankingMetric, parse_metric
 from lambdaplus.metrics.declaration import shortest
 from lambdaplus.metrics.terms import scope
 from lambdaplus.metrics.values import values
 from lambdaplus.queries import Floats, Queries
 from lambdaplus.ranking import Ranking, rank
-
-Metric = str | RankingMetric | Declaration
-
-
-@dataclass(frozen=True, eq=False)
-class Evaluation(Tabular):
-    """What `evaluate` found.
-
-    Attributes
-    ----------
-    per_query : dict of str to (n_queries,) float64
-        Value of each metric on each query, in query order; NaN where it has none.
-    mean : dict of str to float
-        Mean over the queries that have a value, by query weight; NaN if none has.
-    n_queries : int
-    without_relevant : int
-        Queries without a document of label 1 or more.
-    undefined : dict of str to int
-        How many queries had no value (no relevant document, say).
-    qid : (n_queries,) array
-        Name of each query: what was passed as qid, or 0, 1, ...
-    conventions : dict of str to str
-        By which rules each metric was computed.
-    convention : Convention
-    """
-
-    per_query: dict[str, Floats]
-    mean: dict[str, float]
-    n_queries: int
-    without_relevant: int
-    undefined: dict[str, int]
-    qid: NDArray[Any]
-    conventions: dict[str, str]
-    convention: Convention
-
-    def __getitem__(self, metric: Metric) -> float:
-        """The mean of a metric, by any spelling of its name."""
-        return self.mean[self.name_of(metric)]
-
-    def name_of(self, metric: Metric) -> str:
-        """The name under which a metric stands here."""
-        name = str(parse_metric(metric))
-        if name not in self.mean:
-            name = str(_by_convention(metric, self.convention, {}))
-        if name not in self.mean:
-            raise KeyError(f"{name} was not evaluated; there is: {', '.join(self.mean)}")
-        return name
-
-    @property
-    def table(self) -> Table:
-        """Means and counts, with the conventions at the foot."""
-        rows = [
-            (name, self.mean[name], self.n_queries - self.undefined[name], self.undefined[name])
-            for name in self.mean
-        ]
-        foot = [
-            f"{queries_in_words(self.n_queries)}, {self.without_relevant} without relevant "
-            "documents.",
-            f"Convention {self.convention.name}:",
-            *(f"  {name}: {rules}" for name, rules in self.conventions.items()),
-        ]
-        return Table(("metric", "mean", "queries", "undefined"), rows, foot)
-
-    def to_dataframe(self, backend: str = "pandas") -> Any:
-        """Per-query values as a data frame of the backend: qid and one column for each metric.
-
-        Metrics over the whole data set have no value per query and are left out.
-        """
-        columns = {k: v for k, v in self.per_query.items() if len(v) == self.n_queries}
-        rows = list(zip(self.qid.tolist(), *(v.tolist() for v in columns.values()), strict=True))
-        return Table(("qid", *columns), rows).to_dataframe(backend)
 
 
 def evaluate(
@@ -193,22 +121,12 @@ def choose_metrics(
         known = {parameter.name for parameter in parse_metric(name).declaration.parameters}
         unused -= known
         mine = {option: value for option, value in options.items() if option in known}
-        found.append(_by_convention(name, convention, mine))
+        found.append(by_convention(name, convention, mine))
     if unused:
         raise ValueError(
             f"none of {', '.join(map(str, names))} has an option {', '.join(sorted(unused))}"
         )
     return found
-
-
-def _by_convention(
-    name: Metric, convention: Convention | None, options: dict[str, Any]
-) -> RankingMetric:
-    """The metric with the convention's options, unless its name or the options say otherwise."""
-    metric = parse_metric(name, **options)
-    if convention is None:
-        return metric
-    return parse_metric(name, defaults=convention.rule(metric).options, **options)
 
 
 def evaluate_queries(
@@ -250,7 +168,7 @@ def evaluate_queries(
             found = np.where(missing, float(blank), found)
             missing = np.isnan(found)
         per_query[name] = found
-        mean[name] = _mean(found, ~missing, ranked.query_weights if ranked.grouped else None)
+        mean[name] = mean_of(found, ~missing, ranked.query_weights if ranked.grouped else None)
         conventions[name] = _rules(metric, ranked, convention, tied, blank)
     relevant = np.logical_or.reduceat(queries.labels >= 1, queries.boundaries[:-1])
     return Evaluation(
@@ -262,45 +180,6 @@ def evaluate_queries(
         qid=np.arange(queries.n_queries) if qid is None else qid,
         conventions=conventions,
         convention=convention,
-    )
-
-
-def join_evaluations(repeats: Sequence[Mapping[str, Evaluation]]) -> Evaluation:
-    """One evaluation of the test queries of all folds, values averaged over repetitions.
-
-    Parameters
-    ----------
-    repeats : sequence of dict of str to Evaluation
-        For each seed the evaluation by fold, of the same folds and metrics; queries are called
-        ``fold qid``.
-    """
-    whole = [_concatenated(parts) for parts in repeats]
-    first = whole[0]
-    per_query = {
-        name: np.mean([one.per_query[name] for one in whole], axis=0) for name in first.per_query
-    }
-    missing = {name: np.isnan(found) for name, found in per_query.items()}
-    return replace(
-        first,
-        per_query=per_query,
-        mean={k: _mean(v, ~missing[k], None) for k, v in per_query.items()},
-        undefined={name: int(found.sum()) for name, found in missing.items()},
-    )
-
-
-def _concatenated(parts: Mapping[str, Evaluation]) -> Evaluation:
-    first = next(iter(parts.values()))
-    return replace(
-        first,
-        per_query={
-            name: np.concatenate([part.per_query[name] for part in parts.values()])
-            for name in first.per_query
-        },
-        n_queries=sum(part.n_queries for part in parts.values()),
-        without_relevant=sum(part.without_relevant for part in parts.values()),
-        qid=np.concatenate(
-            [[f"{fold} {qid}" for qid in part.qid.tolist()] for fold, part in parts.items()]
-        ),
     )
 
 
@@ -341,14 +220,3 @@ def _rules(
         for name, value in said.items()
     )
     return words if convention.has(metric) else f"{words} (not a metric of {convention.tool})"
-
-
-def queries_in_words(n: int) -> str:
-    return f"{n} {'query' if n == 1 else 'queries'}"
-
-
-def _mean(found: Floats, defined: Any, weights: Floats | None) -> float:
-    if weights is None:
-        weights = np.ones_like(found)
-    total = weights[defined].sum()
-    return float(found[defined] @ weights[defined] / total) if total > 0 else float("nan")

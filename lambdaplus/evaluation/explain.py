@@ -25,7 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.evaluation.conventions import CONVENTIONS, Convention, Empty, TieRule
-from lambdaplus.evaluation.evaluate import Metric, evaluate_queries, queries_in_words
+from lambdaplus.evaluation.evaluate import evaluate_queries
+from lambdaplus.evaluation.result import Metric, queries_in_words
 from lambdaplus.evaluation.tables import Table, Tabular
 from lambdaplus.metrics import RankingMetric, parse_metric
 from lambdaplus.queries import Queries

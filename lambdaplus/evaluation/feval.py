@@ -8,7 +8,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from lambdaplus.evaluation.evaluate import Metric, choose_metrics, evaluate_queries
+from lambdaplus.evaluation.evaluate import choose_metrics, evaluate_queries
+from lambdaplus.evaluation.result import Metric
 from lambdaplus.frameworks import read_call
 from lambdaplus.metrics import RankingMetric
 

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.evaluation.conventions import Convention, Empty, TieRule, find_convention
-from lambdaplus.evaluation.evaluate import Evaluation, Metric, choose_metrics, evaluate_queries
+from lambdaplus.evaluation.evaluate import choose_metrics, evaluate_queries
+from lambdaplus.evaluation.result import Evaluation, Metric
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.queries import Queries
 

@@ -1,0 +1,147 @@
+"""What an evaluation found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaplus.evaluation.conventions import Convention
+from lambdaplus.evaluation.tables import Table, Tabular
+from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
+from lambdaplus.queries import Floats
+
+Metric = str | RankingMetric | Declaration
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation(Tabular):
+    """What `evaluate` found.
+
+    Attributes
+    ----------
+    per_query : dict of str to (n_queries,) float64
+        Value of each metric on each query, in query order; NaN where it has none.
+    mean : dict of str to float
+        Mean over the queries that have a value, by query weight; NaN if none has.
+    n_queries : int
+    without_relevant : int
+        Queries without a document of label 1 or more.
+    undefined : dict of str to int
+        How many queries had no value (no relevant document, say).
+    qid : (n_queries,) array
+        Name of each query: what was passed as qid, or 0, 1, ...
+    conventions : dict of str to str
+        By which rules each metric was computed.
+    convention : Convention
+    """
+
+    per_query: dict[str, Floats]
+    mean: dict[str, float]
+    n_queries: int
+    without_relevant: int
+    undefined: dict[str, int]
+    qid: NDArray[Any]
+    conventions: dict[str, str]
+    convention: Convention
+
+    def __getitem__(self, metric: Metric) -> float:
+        """The mean of a metric, by any spelling of its name."""
+        return self.mean[self.name_of(metric)]
+
+    def name_of(self, metric: Metric) -> str:
+        """The name under which a metric stands here."""
+        name = str(parse_metric(metric))
+        if name not in self.mean:
+            name = str(by_convention(metric, self.convention, {}))
+        if name not in self.mean:
+            raise KeyError(f"{name} was not evaluated; there is: {', '.join(self.mean)}")
+        return name
+
+    @property
+    def table(self) -> Table:
+        """Means and counts, with the conventions at the foot."""
+        rows = [
+            (name, self.mean[name], self.n_queries - self.undefined[name], self.undefined[name])
+            for name in self.mean
+        ]
+        foot = [
+            f"{queries_in_words(self.n_queries)}, {self.without_relevant} without relevant "
+            "documents.",
+            f"Convention {self.convention.name}:",
+            *(f"  {name}: {rules}" for name, rules in self.conventions.items()),
+        ]
+        return Table(("metric", "mean", "queries", "undefined"), rows, foot)
+
+    def to_dataframe(self, backend: str = "pandas") -> Any:
+        """Per-query values as a data frame of the backend: qid and one column for each metric.
+
+        Metrics over the whole data set have no value per query and are left out.
+        """
+        columns = {k: v for k, v in self.per_query.items() if len(v) == self.n_queries}
+        rows = list(zip(self.qid.tolist(), *(v.tolist() for v in columns.values()), strict=True))
+        return Table(("qid", *columns), rows).to_dataframe(backend)
+
+
+def by_convention(
+    name: Metric, convention: Convention | None, options: dict[str, Any]
+) -> RankingMetric:
+    """The metric with the convention's options, unless its name or the options say otherwise."""
+    metric = parse_metric(name, **options)
+    if convention is None:
+        return metric
+    return parse_metric(name, defaults=convention.rule(metric).options, **options)
+
+
+def join_evaluations(repeats: Sequence[Mapping[str, Evaluation]]) -> Evaluation:
+    """One evaluation of the test queries of all folds, values averaged over repetitions.
+
+    Parameters
+    ----------
+    repeats : sequence of dict of str to Evaluation
+        For each seed the evaluation by fold, of the same folds and metrics; queries are called
+        ``fold qid``.
+    """
+    whole = [_concatenated(parts) for parts in repeats]
+    first = whole[0]
+    per_query = {
+        name: np.mean([one.per_query[name] for one in whole], axis=0) for name in first.per_query
+    }
+    missing = {name: np.isnan(found) for name, found in per_query.items()}
+    return replace(
+        first,
+        per_query=per_query,
+        mean={k: mean_of(v, ~missing[k], None) for k, v in per_query.items()},
+        undefined={name: int(found.sum()) for name, found in missing.items()},
+    )
+
+
+def _concatenated(parts: Mapping[str, Evaluation]) -> Evaluation:
+    first = next(iter(parts.values()))
+    return replace(
+        first,
+        per_query={
+            name: np.concatenate([part.per_query[name] for part in parts.values()])
+            for name in first.per_query
+        },
+        n_queries=sum(part.n_queries for part in parts.values()),
+        without_relevant=sum(part.without_relevant for part in parts.values()),
+        qid=np.concatenate(
+            [[f"{fold} {qid}" for qid in part.qid.tolist()] for fold, part in parts.items()]
+        ),
+    )
+
+
+def queries_in_words(n: int) -> str:
+    return f"{n} {'query' if n == 1 else 'queries'}"
+
+
+def mean_of(found: Floats, defined: Any, weights: Floats | None) -> float:
+    """Mean over the queries that have a value; NaN if their weights add up to nothing."""
+    if weights is None:
+        weights = np.ones_like(found)
+    total = weights[defined].sum()
+    return float(found[defined] @ weights[defined] / total) if total > 0 else float("nan")
