@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from lambdaplus.parallel import over_queries
 from lambdaplus.queries import Floats, Ints, Queries
 
-RUN = 12  # insertion sort up to here, merges above
+RUN = 32  # insertion sort up to here, merges above
 
 
 class Ranking(NamedTuple):

@@ -1,8 +1,9 @@
 """Lambda-gradients against their definition, the sweep against all pairs, and what must not matter.
 
 Two promises set most tolerances.  The sweep is within 1e-6 (gradient) and 1e-5 (Hessian) of the sum
-over pairs, relative to the largest of the query; visiting every pair differs from the definition by
-rounding alone.
+over pairs, relative to the largest of the query, and with damping within 3e-3, unless all that is
+left are pairs so far apart that they hardly count; visiting every pair differs from the definition
+by rounding alone.
 """
 
 from __future__ import annotations
@@ -29,11 +30,13 @@ from numpy.typing import NDArray
 
 from lambdaplus import gradients, lambda_objective
 from lambdaplus.metrics import CATALOGUE, parse_metric
+from lambdaplus.objectives.sweep import CHUNK
 
 Floats = NDArray[np.float64]
 
 SWEEP = (1e-6, 1e-5)  # promised: gradient, Hessian
 DAMPED = (3e-3, 3e-3)  # promised with damping=0.01
+FAINT = (0.1, 0.1)  # promised with damping, of pairs of weight exp(-10) and less
 ROUNDING = (1e-11, 1e-11)  # of sums of some thousand terms, all of one sign or nearly so
 NOTHING = 1e-30  # a query this far in order has no gradient to speak of
 BEFORE_AND_AFTER = 1e-13  # rounding of a delta that is a difference of values of about 1
@@ -169,14 +172,57 @@ def assert_sweep_is_close(
 
 @each_swept
 @pytest.mark.parametrize("spread", [1e-6, 1e-3, 0.1, 1.0, 30.0, 1e3, 1e4])
-@pytest.mark.parametrize("damping", [None, 0.01])
-def test_the_sweep_is_close_at_every_spread(metric, spread: float, damping) -> None:
+def test_the_sweep_is_close_at_every_spread(metric, spread: float) -> None:
+    assert_close_at_many_sizes(metric, spread, SWEEP)
+
+
+@each_swept
+@pytest.mark.parametrize("spread", [1e-6, 1e-3, 0.1, 1.0, 30.0])
+@pytest.mark.parametrize("damping", [1e-3, 0.01, 0.3])
+def test_the_damped_sweep_is_close_at_every_spread(metric, spread: float, damping) -> None:
+    assert_close_at_many_sizes(metric, spread, DAMPED if spread <= 1 else FAINT, damping=damping)
+
+
+def assert_close_at_many_sizes(metric: Any, spread: float, tolerance: Any, **given_: Any) -> None:
     cut = metric if metric.declaration.cutoff == "no" else metric.declaration(10)
-    for seed, n in enumerate((1, 2, 3, 10, 30, 100, 512, 513)):
+    for seed, n in enumerate((1, 2, 3, 10, 30, 100, 256, 257, 513)):
         labels, scores = random_query(seed, n, spread)
-        tolerance = DAMPED if damping else SWEEP
-        assert_sweep_is_close(metric, labels, scores, tolerance, damping=damping)
-        assert_sweep_is_close(cut, labels, scores, tolerance, damping=damping)
+        assert_sweep_is_close(metric, labels, scores, tolerance, **given_)
+        assert_sweep_is_close(cut, labels, scores, tolerance, **given_)
+
+
+@pytest.mark.parametrize("distance", [1e3, 1e4, 1e6])
+def test_damping_never_forgets_a_pair_out_of_order(distance: float) -> None:
+    """Beyond the reach of the fit a pair keeps between a third and all of its weight there."""
+    labels = np.repeat([0.0, 1.0], 30)
+    scores = np.concatenate([distance + np.arange(30.0), np.arange(30.0)])
+    given_ = {"metric": "auc", "group": [60], "damping": 0.01}
+    exact = gradients(labels, scores, all_pairs=True, **given_)[0]
+    at_reach = exact * distance / 1e3
+    share = gradients(labels, scores, **given_)[0] / at_reach
+    assert (share > 1 / 3).all()
+    assert (share < 1.01).all()
+
+
+@each_swept
+@pytest.mark.parametrize("n", [3 * CHUNK, 5 * CHUNK + 17])
+def test_long_lists_are_swept_by_blocks(metric, n: int, monkeypatch) -> None:
+    """Here from three chunks on, a chunk a block; with the same bits for any number of threads."""
+    labels, scores = random_query(n, n, 1.0)
+    given_ = {"metric": metric, "group": [n], "normalize": True}
+    whole = gradients(labels, scores, **given_)
+    monkeypatch.setattr("lambdaplus.objectives.long_lists.BLOCK", CHUNK)
+    monkeypatch.setattr("lambdaplus.objectives.long_lists.LONG", 3 * CHUNK)
+    monkeypatch.setattr("lambdaplus.parallel.WORTH_A_THREAD", CHUNK)
+    before = numba.get_num_threads()
+    try:
+        numba.set_num_threads(1)
+        found = gradients(labels, scores, **given_)
+        numba.set_num_threads(2)
+        assert_identical(gradients(labels, scores, **given_), found)
+    finally:
+        numba.set_num_threads(before)
+    assert_close(found, whole, ROUNDING)  # the same sums, in another order
 
 
 @pytest.mark.parametrize("metric", [m for m in SWEPT if m.declaration in CATALOGUE], ids=str)
@@ -458,7 +504,7 @@ def test_an_auc_weight_of_k_is_k_rows(ties: int | None, all_pairs: bool, damping
 def weighted_average_precision_lambdas(
     labels: Floats, scores: Floats, weight: Floats
 ) -> tuple[Floats, Floats]:
-    """The definition in `lambdaplus.objectives.pooled`, pair by pair; no tied scores."""
+    """The definition in `lambdaplus.objectives.one_list`, pair by pair; no tied scores."""
     order = np.argsort(-scores)
     relevant, s, w = labels[order] >= 1, scores[order], weight[order]
     reached = np.cumsum(w)  # T
@@ -528,10 +574,10 @@ def test_the_weighted_sweep_is_close(name: str, ties: int | None, spread: float,
         labels, scores = random_query(n, n, spread, ties)
         weight = np.random.default_rng(n).choice([0.0, 0.01, 1.0, 3.5, 100.0], n)
         weight[0] = 1.0
+        tolerance = (DAMPED if spread <= 1 else FAINT) if damping else SWEEP
         assert_sweep_is_close(
-            name, labels, scores, DAMPED if damping else SWEEP,
-            group=None, weight=weight, damping=damping,
-        )  # fmt: skip
+            name, labels, scores, tolerance, group=None, weight=weight, damping=damping
+        )
 
 
 @each_pooled

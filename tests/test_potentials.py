@@ -30,7 +30,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from lambdaplus.metrics import CATALOGUE, RankingMetric, parse_metric
-from lambdaplus.metrics.potentials import potential
+from lambdaplus.metrics.potentials import potentials
 from lambdaplus.metrics.terms import Terms, terms
 from lambdaplus.queries import Queries
 from lambdaplus.ranking import rank
@@ -58,9 +58,11 @@ class Laid:
 
     @functools.cache  # noqa: B019  (a Laid lives as long as one example)
     def potential(self, a: int, b: int, sign: float) -> NDArray[np.float64]:
-        out, t = np.full(len(self.code), np.nan), self.terms
-        potential(self.code, t.discount, t, self.query, a, b, sign, 1.0, np.empty(0), out)
-        return self.scale * out
+        """U of classes a and b, or with sign -1 V of classes b and a."""
+        t, high, low = self.terms, np.full(len(self.code), np.nan), np.full(len(self.code), np.nan)
+        pair = (a, b) if sign > 0 else (b, a)
+        potentials(self.code, t.discount, t, self.query, *pair, 1.0, np.empty(0), high, low)
+        return self.scale * (high if sign > 0 else low)
 
 
 def misfit(ranked: Sequence[float], high: float, low: float, deltas: Any) -> float:

@@ -22,6 +22,7 @@ import math
 from typing import Any
 
 import numba
+import numpy as np
 
 from lambdaplus.metrics.terms import ANY, LOWER, NO_RELATION
 
@@ -35,18 +36,18 @@ def coupling(relation: int, row: Any, column: Any, x: int, c: int) -> float:
 
 
 @numba.njit(cache=True, nogil=True)
-def reached(log_chance: float, sure: int, patience: float) -> float:
+def reached(log_chance: float, sure: float, patience: float) -> float:
     """h: the chance that the reader comes this far, past doubtful stops and past sure ones."""
     left = min(1.0, max(0.0, 1.0 - sure / patience))
     return left if left == 0.0 or log_chance == 0.0 else left * math.exp(log_chance)
 
 
 @numba.njit(cache=True, nogil=True)
-def potential(
-    code: Any, discount: Any, terms: Any, q: int, a: int, b: int, sign: float, own: float,
-    copies: Any, out: Any,
+def potentials(
+    code: Any, discount: Any, terms: Any, q: int, a: int, b: int, own: float, copies: Any,
+    high: Any, low: Any,
 ) -> None:  # fmt: skip
-    """Write ``sign * T_ab`` at every rank of query q into out.
+    """Write U of classes a and b at every rank of query q into high, V into low.
 
     Parameters
     ----------
@@ -57,62 +58,76 @@ def potential(
     terms : Terms
     own : float
         Factor of the part that a document contributes by itself; 1, but see
-        `lambdaplus.objectives.pooled`.
+        `lambdaplus.objectives.one_list`.
     copies : (n,) float64 or empty
         Multiplicities; empty for ones.
     """
     strata = slice(terms.first[q], terms.first[q + 1])
     gain = terms.gain[strata]
     if terms.stops:
-        _stopping_potential(code, discount, gain, terms.stop[strata], terms.patience[q],
-                            a, b, sign, out)  # fmt: skip
-        return
-    if terms.windowed:
+        stop, patience = terms.stop[strata], terms.patience[q]
+        _of_stopping(code, discount, gain, stop, patience, a, b, high, low)
+    elif terms.windowed:
         opens, closes = terms.opens[strata], terms.closes[strata]
         for r in range(code.size):
             of_a = gain[a] if opens[a] <= r < closes[a] else 0.0
             of_b = gain[b] if opens[b] <= r < closes[b] else 0.0
-            out[r] = sign * discount[r] * (of_a - of_b)
-        return
-    relation, row, column = terms.relation, terms.row[strata], terms.column[strata]
-    itself = own * (
-        gain[a] - gain[b]
-        + coupling(relation, row, column, a, b) - coupling(relation, row, column, a, a)
-    )  # fmt: skip
-    above_a = above_b = passed = 0.0
-    for r in range(code.size):
-        x = code[r]
-        out[r] = sign * (discount[r] * (itself + above_a - above_b) + passed)
-        if relation != NO_RELATION:
-            times = copies[r] if copies.size else 1.0
-            above_a += times * coupling(relation, row, column, a, x)
-            above_b += times * coupling(relation, row, column, b, x)
-            change = coupling(relation, row, column, x, b) - coupling(relation, row, column, x, a)
-            passed += times * discount[r] * change
+            high[r] = low[r] = discount[r] * (of_a - of_b)
+    else:
+        row, column = terms.row[strata], terms.column[strata]
+        _of_sums(code, discount, gain, terms.relation, row, column, a, b, own, copies, high, low)
 
 
 @numba.njit(cache=True, nogil=True)
-def _stopping_potential(
-    code: Any, discount: Any, gain: Any, stop: Any, patience: float, a: int, b: int, sign: float,
-    out: Any,
+def _of_sums(
+    code: Any, discount: Any, gain: Any, relation: int, row: Any, column: Any, a: int, b: int,
+    own: float, copies: Any, high: Any, low: Any,
+) -> None:  # fmt: skip
+    # What a document of each class, once passed, adds to the term of a less that of b, and to its
+    # own term if b takes a's place above it.
+    adds, changes = np.zeros(gain.size), np.zeros(gain.size)
+    if relation != NO_RELATION:
+        for x in range(gain.size):
+            adds[x] = coupling(relation, row, column, a, x) - coupling(relation, row, column, b, x)
+            changes[x] = coupling(relation, row, column, x, b) - coupling(
+                relation, row, column, x, a
+            )
+    itself_high = own * (gain[a] - gain[b] + changes[a])
+    itself_low = own * (gain[a] - gain[b] + changes[b])
+    above = passed = 0.0
+    for r in range(code.size):
+        x = code[r]
+        high[r] = discount[r] * (itself_high + above) + passed
+        low[r] = discount[r] * (itself_low + above) + passed
+        times = copies[r] if copies.size else 1.0
+        above += times * adds[x]
+        passed += times * discount[r] * changes[x]
+
+
+@numba.njit(cache=True, nogil=True)
+def _of_stopping(
+    code: Any, discount: Any, gain: Any, stop: Any, patience: float, a: int, b: int,
+    high: Any, low: Any,
 ) -> None:  # fmt: skip
     # The chance of passing doubtful stops is a product; sure ones are counted apart, so that one
     # of them can be taken out of it again.
-    log_chance, sure = 0.0, 0
-    log_change, sure_change = 0.0, 0
-    for c, times in ((b, 1), (a, -1)):
+    logs, sures = np.zeros(stop.size), np.zeros(stop.size)
+    for c in range(stop.size):
         if stop[c] < 1.0:
-            log_change += times * math.log1p(-stop[c])
+            logs[c] = math.log1p(-stop[c])
         else:
-            sure_change += times
-    passed = 0.0
+            sures[c] = 1.0
+    log_chance = sure = 0.0
+    log_change, sure_change = logs[b] - logs[a], sures[b] - sures[a]
+    passed_high = passed_low = 0.0
     for r in range(code.size):
         x = code[r]
         reach = reached(log_chance, sure, patience)
-        swapped = reached(log_chance + log_change, sure + sure_change, patience)
-        out[r] = sign * (discount[r] * (gain[a] * swapped - gain[b] * reach) + passed)
-        passed += discount[r] * gain[x] * (swapped - reach)
-        if stop[x] < 1.0:
-            log_chance += math.log1p(-stop[x])
-        else:
-            sure += 1
+        with_b = reached(log_chance + log_change, sure + sure_change, patience)
+        with_a = reached(log_chance - log_change, sure - sure_change, patience)
+        high[r] = discount[r] * (gain[a] * with_b - gain[b] * reach) + passed_high
+        low[r] = discount[r] * (gain[a] * reach - gain[b] * with_a) + passed_low
+        passed_high += discount[r] * gain[x] * (with_b - reach)
+        passed_low += discount[r] * gain[x] * (reach - with_a)
+        log_chance += logs[x]
+        sure += sures[x]

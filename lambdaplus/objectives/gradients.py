@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
-from lambdaplus.metrics.terms import scope, terms
+from lambdaplus.metrics.terms import Terms, scope, terms
+from lambdaplus.objectives import long_lists
 from lambdaplus.objectives.kernels import pair_kernel
 from lambdaplus.objectives.lambdas import lambda_queries
-from lambdaplus.objectives.pooled import pooled_lambdas
+from lambdaplus.objectives.one_list import list_lambdas
 from lambdaplus.parallel import over_queries
 from lambdaplus.queries import Floats, Queries
 from lambdaplus.ranking import rank
@@ -76,18 +77,23 @@ def lambda_gradients(
     plain = pair_kernel(float(shape.sigma), 0.0)
     kernel = pair_kernel(float(shape.sigma), float(shape.damping)) if shape.damping else plain
     pooled = not queries.grouped and metric.declaration.pooled is not None
-    if pooled and queries.multiplicities is not None:
-        tied = ranking.score[0] == ranking.score[-1]
-        gradient, hessian = pooled_lambdas(
-            metric, queries, ranking, found, plain if tied else kernel, all_pairs
-        )
-    else:
-        gradient, hessian = np.empty(queries.n_documents), np.empty(queries.n_documents)
+    all_pairs = all_pairs or metric.declaration.signed_deltas
+    gradient, hessian = np.empty(queries.n_documents), np.empty(queries.n_documents)
+    alone = _lists_alone(queries, found, all_pairs)
+    if not alone.all():
         over_queries(
             lambda_queries, queries.boundaries, queries.boundaries, queries.base, ranking, found,
-            kernel, plain, shape.normalize and not pooled,
-            all_pairs or metric.declaration.signed_deltas, gradient, hessian,
+            kernel, plain, shape.normalize and not pooled, all_pairs, alone, gradient, hessian,
         )  # fmt: skip
+    for q in np.flatnonzero(alone).tolist():
+        tied = ranking.score[queries.boundaries[q]] == ranking.score[queries.boundaries[q + 1] - 1]
+        mine = list_lambdas(
+            metric, queries, ranking, found, q, plain if tied else kernel, all_pairs
+        )
+        scale = 1.0
+        if shape.normalize and not pooled and mine.total > 0:
+            scale = math.log2(1 + mine.total) / mine.total
+        gradient[mine.rows], hessian[mine.rows] = scale * mine.gradient, scale * mine.hessian
     if pooled and shape.normalize:
         # Sums in ranked order: the same bits whatever the order of the rows.
         ranked = queries.base[ranking.place]
@@ -101,6 +107,17 @@ def lambda_gradients(
         gradient *= queries.weights
         hessian *= queries.weights
     return gradient, hessian
+
+
+def _lists_alone(queries: Queries, terms: Terms, all_pairs: bool) -> NDArray[np.bool_]:
+    """Which queries take all cores, one after the other: (n_queries,)."""
+    if queries.multiplicities is not None:
+        return np.ones(1, dtype=bool)
+    classes = np.diff(terms.first)
+    simple = (classes == 2) | ((classes > 2) & terms.gains_only)
+    return np.asarray(
+        (queries.sizes >= long_lists.LONG) & simple & (terms.scale > 0) & (not all_pairs)
+    )
 
 
 def gradients(

@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.polynomial import Chebyshev, Polynomial
 from numpy.typing import NDArray
 
 from lambdaplus.objectives.lanes import LANES
@@ -42,8 +41,10 @@ class PairKernel(NamedTuple):
 def pair_kernel(sigma: float, damping: float) -> PairKernel:
     """The pair function for these parameters; damping 0 means none.
 
-    The sweep is then within 2e-10 of the pair sum, relative to the largest gradient or Hessian of
-    the query; with the usual damping of 0.01 within 2e-4, at score distances up to REACH / sigma.
+    The sweep is then within 1e-6 (gradient) and 1e-5 (Hessian) of the pair sum, relative to the
+    largest of the query.  With damping each pair is within 3e-3, concordant ones further apart than
+    FAINT / sigma within a tenth; discordant ones further apart than REACH / sigma keep at least a
+    third of the weight they have there.
     """
     rates, *fits = _damped(sigma * damping) if damping else _logistic()
     # The fits are in units of 1 / sigma; dividing by a distance brings one more sigma.
@@ -62,67 +63,73 @@ def _interleave(first: Floats, second: Floats) -> Floats:
     return np.ascontiguousarray(pairs.reshape(-1, LANES))
 
 
+# Found by minimising the larger of the two fits' errors over the rates above 1, Hessian / 10.
+LOGISTIC = np.array([0.0, 1.0, 1.99975, 3.01415, 4.25839, 4.41708, 4.90801, 5.6557])
+
+
 def _logistic() -> tuple[Floats, Floats, Floats, Floats]:
-    """Rates 0 .. 15: with x = exp(-d), rho = x / (1 + x) is x times a polynomial in x.
+    """With x = exp(-d), rho = x / (1 + x) and the Hessian x / (1 + x)^2 as sums of powers of x.
 
-    Chebyshev interpolation on [0, 1]; relative errors 7e-12 and, for the Hessian x / (1 + x)^2,
-    2e-10; no coefficient exceeds 8, so none are lost to cancellation.
+    Relative errors 2e-7 and 3e-6; with the powers 1, 2, ... 7 they would be forty times as large,
+    and twenty.  No coefficient exceeds 32, so little is lost to cancellation.
     """
-    terms = LANES - 1
-    concordant, hessian = np.zeros(terms + 1), np.zeros(terms + 1)
-    for fit, power in ((concordant, 1), (hessian, 2)):
-
-        def over_x(x: Floats, power: int = power) -> Floats:
-            return np.asarray((1 + x) ** -power)
-
-        series = Chebyshev.interpolate(over_x, terms - 1, domain=[0, 1])
-        fit[1:] = series.convert(kind=Polynomial).coef
+    distance = np.concatenate([[0.0], np.geomspace(1e-3, NEAR, 400)])
+    x, steep = np.exp(-distance), LOGISTIC > 0
+    rho = x / (1 + x)
+    concordant = _minimax(LOGISTIC, steep, distance, rho, rho)
+    hessian = _minimax(LOGISTIC, steep, distance, rho / (1 + x), rho / (1 + x))
     discordant = -concordant
     discordant[0] = 1.0
-    return np.arange(terms + 1.0), concordant, discordant, hessian
+    return LOGISTIC, concordant, discordant, hessian
 
 
-CHAIN, SHIFTED = 23, 9  # rates of the damped fit: a geometric chain, and some of it behind rate 1
-REACH = 1e5  # largest distance, times sigma, at which the damped fit still holds
-NEAR, FLOOR = 70.0, 1e-30  # concordant pairs are fitted relative to themselves down to here
+REACH = 1e3  # largest distance, times sigma, at which the damped fit holds
+NEAR, FAINT = 70.0, 10.0  # from FAINT on concordant pairs, of weight exp(-d), may be less exact
+
+# Found like LOGISTIC, for a width of 0.01.  A discordant pair decays like 1 / d: rates in a nearly
+# geometric chain fit it, and 0 keeps pairs beyond REACH from having none.  A concordant one is
+# exp(-d) times that, so it takes rates of 1 plus those of another chain.
+SLOW = np.array([0.0, 0.00155, 0.00696, 0.02277, 0.07129, 0.22376])
+PAST_ONE = np.array(
+    [0.02182, 0.14986, 0.53817, 0.69218, 1.93752, 3.51481, 9.61177, 28.4094, 84.57517, 256.47677]
+)
+FITTED_WIDTH = 0.01
 
 
 def _damped(width: float) -> tuple[Floats, Floats, Floats, Floats]:
-    """Rates and coefficients of the same functions over width + d.
-
-    A discordant pair decays like 1 / d: a geometric chain of rates fits it.  A concordant one is
-    exp(-d) times that, so to be right relative to itself it needs rates of 1 plus those.
-    """
+    """Rates and coefficients of the same functions over width + d: relative errors up to 3e-3."""
     small = min(width, 1.0)
-    near = np.concatenate([[0.0], np.geomspace(0.02 * small, NEAR, 120)])
+    # The fastest rates go with 1 / width, the slowest stay: stretched in between.  What lies
+    # further apart than was fitted takes twice as many lanes.
+    chain = np.log(PAST_ONE)
+    if small < 0.8 * FITTED_WIDTH:
+        places = np.linspace(0, chain.size - 1, chain.size + 2 * LANES)
+        chain = np.interp(places, np.arange(chain.size), chain)
+    share = (chain - chain[0]) / (chain[-1] - chain[0])
+    rates = np.concatenate([SLOW, 1 + np.exp(chain + share * np.log(FITTED_WIDTH / small))])
+    steep = rates >= 1.0
+    near = np.concatenate([[0.0], np.geomspace(0.02 * small, NEAR, 160)])
     x = np.exp(-near)
     concordant = x / (1 + x) / (width + near)
     hessian = concordant / (1 + x)
-    best: tuple[float, tuple[Floats, Floats, Floats, Floats]] | None = None
-    for fastest in (3.0 / small, 5.0 / small):
-        chain = np.geomspace(0.45 / REACH, fastest, CHAIN)
-        far = np.concatenate([[0.0], np.geomspace(0.02 * small, REACH, 120)])
-        discordant = 1 / (1 + np.exp(-far)) / (width + far)
-        for slowest in (0.005, 0.01, 0.02, 0.045):
-            start = min(int(np.searchsorted(chain, slowest)), CHAIN - SHIFTED)
-            rates = np.concatenate([chain, 1 + chain[start : start + SHIFTED]])
-            steep = rates >= 1.0
-            fits = [
-                _minimax(rates, steep, near, concordant, np.maximum(concordant, FLOOR / width)),
-                _minimax(rates, rates > 0, far, discordant, discordant),
-                _minimax(rates, steep, near, hessian, np.maximum(hessian, FLOOR / width)),
-            ]
-            error = max(fit[1] for fit in fits)
-            if best is None or error < best[0]:
-                best = error, (rates, fits[0][0], fits[1][0], fits[2][0])
-    assert best is not None
-    return best[1]
+    slack = np.maximum(1.0, near / FAINT) ** 2
+    far = np.concatenate([[0.0], np.geomspace(0.02 * small, REACH, 160)])
+    discordant = 1 / (1 + np.exp(-far)) / (width + far)
+    return (
+        rates,
+        _minimax(rates, steep, near, concordant, slack * concordant),
+        _minimax(rates, rates >= 0.0, far, discordant, discordant),
+        _minimax(rates, steep, near, hessian, slack * hessian),
+    )
+
+
+LAWSON = 30
 
 
 def _minimax(
     rates: Floats, use: NDArray[np.bool_], distance: Floats, target: Floats, unit: Floats
-) -> tuple[Floats, float]:
-    """Coefficients with nearly the least largest error in units of unit, and that error.
+) -> Floats:
+    """Coefficients with nearly the least largest error in units of unit.
 
     Lawson's iteration: least squares, reweighted by the error.
     """
@@ -131,15 +138,14 @@ def _minimax(
     scaled, aim = columns / scale, target / unit
     weight = np.full(aim.size, 1.0 / aim.size)
     best, least = np.zeros(scale.size), np.inf
-    for _ in range(8):
-        weighted = scaled * weight[:, None]
-        ridge = 1e-12 * np.eye(scale.size)
-        found = np.linalg.solve(weighted.T @ scaled + ridge, weighted.T @ aim)
+    for _ in range(LAWSON):
+        root = np.sqrt(weight)
+        found = np.linalg.lstsq(scaled * root[:, None], aim * root, rcond=1e-15)[0]
         error = np.abs(scaled @ found - aim)
         if error.max() < least:
-            best, least = found / scale, float(error.max())
-        weight *= error / error.max() + 0.02
+            best, least = found / scale, error.max()
+        weight *= error / error.max() + 1e-3
         weight /= weight.sum()
     coefficients = np.zeros(rates.size)
     coefficients[use] = best
-    return coefficients, least
+    return coefficients

@@ -8,11 +8,10 @@ from typing import Any
 import numba
 import numpy as np
 
-from lambdaplus.metrics.potentials import potential
+from lambdaplus.metrics.potentials import potentials
 from lambdaplus.metrics.terms import NO_RELATION
-from lambdaplus.objectives.lanes import LANES
 from lambdaplus.objectives.pairs import visit_pairs
-from lambdaplus.objectives.sweep import KEPT, sweep
+from lambdaplus.objectives.sweep import scratch_for, sweep
 
 # A list of n documents in L classes is visited pair by pair if n < FEW + FEW_A_CLASS * L, or if
 # it is asked for: there the sweep's fixed cost per document is the larger one.
@@ -24,21 +23,25 @@ NO_COPIES = np.empty(0)
 @numba.njit(cache=True, nogil=True)
 def lambda_queries(
     first: int, last: int, boundaries: Any, base: Any, ranking: Any, terms: Any, kernel: Any,
-    plain: Any, normalize: bool, all_pairs: bool, gradient: Any, hessian: Any,
+    plain: Any, normalize: bool, all_pairs: bool, skip: Any, gradient: Any, hessian: Any,
 ) -> None:  # fmt: skip
     """Write the gradient and Hessian of the queries first .. last - 1, in row order.
 
     kernel is the pair function; plain the undamped one, for queries whose scores are all equal.
+    Queries that are marked in skip are left out.
     """
     longest = most = 0
     for q in range(first, last):
-        longest = max(longest, boundaries[q + 1] - boundaries[q])
-        most = max(most, terms.first[q + 1] - terms.first[q])
+        if not skip[q]:
+            longest = max(longest, boundaries[q + 1] - boundaries[q])
+            most = max(most, terms.first[q + 1] - terms.first[q])
     blocks = max(kernel.rates.shape[0], plain.rates.shape[0])
-    counts, gaps = np.empty((blocks * most, LANES)), np.empty((blocks * most, LANES))
-    decays = np.empty((blocks * KEPT, LANES))
+    scratch = scratch_for(most, blocks)
     slope, bend = np.empty(longest), np.empty(longest)
+    high, low = np.empty(longest), np.empty(longest)
     for q in range(first, last):
+        if skip[q]:
+            continue
         start, stop = boundaries[q], boundaries[q + 1]
         n, classes = stop - start, terms.first[q + 1] - terms.first[q]
         place = ranking.place[start:stop]
@@ -56,9 +59,10 @@ def lambda_queries(
             # A discounted sum of gains: the discount is the potential, the gains the worth.
             discount = terms.discount[:n]
             total = _one_list(score, code, discount, discount, terms.gain[strata], use, all_pairs,
-                              counts, gaps, decays, g, h)  # fmt: skip
+                              scratch, g, h)  # fmt: skip
         else:
-            total = _class_pairs(score, code, terms, q, use, all_pairs, counts, gaps, decays, g, h)
+            total = _class_pairs(score, code, terms, q, use, all_pairs, scratch, high[:n], low[:n],
+                                 g, h)  # fmt: skip
         scale = terms.scale[q]
         total *= scale
         if normalize and total > 0.0:
@@ -73,32 +77,30 @@ def lambda_queries(
 @numba.njit(cache=True, nogil=True)
 def _one_list(
     score: Any, code: Any, high: Any, low: Any, worth: Any, kernel: Any, all_pairs: bool,
-    counts: Any, gaps: Any, decays: Any, g: Any, h: Any,
+    scratch: Any, g: Any, h: Any,
 ) -> float:  # fmt: skip
     if all_pairs or score.size < FEW + FEW_A_CLASS * worth.size:
         return visit_pairs(score, code, high, low, worth, NO_COPIES, kernel, g, h)
-    return sweep(score, code, high, low, worth, NO_COPIES, kernel, counts, gaps, decays, g, h)
+    return sweep(score, code, high, low, worth, NO_COPIES, kernel, scratch, g, h)
 
 
 @numba.njit(cache=True, nogil=True)
 def _class_pairs(
     score: Any, code: Any, terms: Any, q: int, kernel: Any, all_pairs: bool,
-    counts: Any, gaps: Any, decays: Any, g: Any, h: Any,
+    scratch: Any, high: Any, low: Any, g: Any, h: Any,
 ) -> float:  # fmt: skip
     """Sum over the pairs of classes: each has potentials, and so a sweep, of its own."""
     n = score.size
     classes = terms.first[q + 1] - terms.first[q]
-    high, low = np.empty(n), np.empty(n)
     two = np.array([0.0, 1.0])
-    members = np.empty(n, dtype=np.int64)
+    members = np.empty(n if classes > 2 else 0, dtype=np.int64)
     total = 0.0
     for a in range(1, classes):
         for b in range(a):
-            potential(code, terms.discount, terms, q, a, b, 1.0, 1.0, NO_COPIES, high)
-            potential(code, terms.discount, terms, q, b, a, -1.0, 1.0, NO_COPIES, low)
+            potentials(code, terms.discount, terms, q, a, b, 1.0, NO_COPIES, high, low)
             if classes == 2:
                 return _one_list(score, code, high, low, two, kernel, all_pairs,
-                                 counts, gaps, decays, g, h)  # fmt: skip
+                                 scratch, g, h)  # fmt: skip
             m = 0
             for r in range(n):
                 if code[r] == a or code[r] == b:
@@ -108,7 +110,7 @@ def _class_pairs(
             part_g, part_h = np.zeros(m), np.zeros(m)
             total += _one_list(score[chosen], (code[chosen] == a).astype(np.int32), high[chosen],
                                low[chosen], two, kernel, all_pairs,
-                               counts, gaps, decays, part_g, part_h)  # fmt: skip
+                               scratch, part_g, part_h)  # fmt: skip
             for i in range(m):
                 g[chosen[i]] += part_g[i]
                 h[chosen[i]] += part_h[i]

@@ -14,11 +14,10 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic as _numba_intrinsic
 from numba.extending import models, register_model
 
-LANES = 16
+LANES = 8
 
 intrinsic: Any = _numba_intrinsic  # typed as what it makes of a function: anything callable
 
@@ -111,17 +110,43 @@ def madd(_typing: Any, x: Any, y: Any, z: Any) -> Any:
 
 
 @intrinsic
-def total(_typing: Any, x: Any) -> Any:
-    """Sum of the lanes."""
+def totals(_typing: Any, x: Any, y: Any) -> Any:
+    """Sums of the lanes of x and of those of y, for hardly more than one of them costs."""
 
-    def build(builder: Any, x: Any) -> Any:
-        kind = ir.FunctionType(_DOUBLE, [_DOUBLE, _VECTOR])
-        name = f"llvm.vector.reduce.fadd.v{LANES}f64"
-        module = builder.module
-        reduce = cgutils.get_or_insert_function(module, kind, name)  # type: ignore[no-untyped-call]
-        return builder.call(reduce, [ir.Constant(_DOUBLE, 0.0), x], fastmath=_FAST)
+    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        # x0 y0 x2 y2 ... + x1 y1 x3 y3 ..., then the upper half onto the lower until two are left.
+        both = _folded(builder, *values, *_INTERLEAVED)
+        size = LANES
+        while size > 2:
+            size //= 2
+            low, high = range(size), range(size, 2 * size)
+            both = _folded(builder, both, both, low, high)
+        ends = [builder.extract_element(both, ir.Constant(ir.IntType(32), i)) for i in (0, 1)]
+        return context.make_tuple(builder, signature.return_type, ends)
 
-    return _operation(types.float64, x, build=build)
+    pair: Any = types.Tuple((types.float64, types.float64))  # type: ignore[no-untyped-call]
+    return pair(x, y), code
+
+
+@intrinsic
+def pick(_typing: Any, first: Any, x: Any, y: Any) -> Any:
+    """x if first else y, without a branch."""
+    return _operation(lanes, first, x, y, build=lambda b, first, x, y: b.select(first, x, y))
+
+
+_INTERLEAVED = [
+    [half + part for part in range(0, LANES, 2) for half in (i, LANES + i)] for i in (0, 1)
+]
+
+
+def _folded(builder: Any, x: Any, y: Any, first: Any, second: Any) -> Any:
+    """x and y, one after the other, at the places first plus those at the places second."""
+
+    def taken(places: Any) -> Any:
+        kind = ir.VectorType(ir.IntType(32), len(places))
+        return builder.shuffle_vector(x, y, ir.Constant(kind, list(places)))
+
+    return builder.fadd(taken(first), taken(second), flags=_FAST)
 
 
 @intrinsic
