@@ -16,7 +16,13 @@ from lambdaplus.evaluation import (
     explain,
 )
 from lambdaplus.metrics import metric_names, parse_metric
-from lambdaplus.objectives import LambdaObjective, gradients, lambda_objective
+from lambdaplus.objectives import (
+    CombinedObjective,
+    LambdaObjective,
+    combine,
+    gradients,
+    lambda_objective,
+)
 
 __version__ = "0.1.0"
 
@@ -33,9 +39,11 @@ eval_mrr = eval_metric("mrr")
 eval_ndcg = eval_metric("ndcg")
 
 __all__ = [
+    "CombinedObjective",
     "EvalMetric",
     "Evaluation",
     "LambdaObjective",
+    "combine",
     "compare_runs",
     "eval_auc",
     "eval_map",
