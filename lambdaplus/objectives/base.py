@@ -25,9 +25,12 @@ class Objective(ABC):
     ----------
     metric : RankingMetric or WeightedSum
         What it optimises.
+    one_group : bool
+        Whether data without queries counts as a single one, whatever the metric.
     """
 
     metric: RankingMetric | WeightedSum
+    one_group: bool
 
     @property
     def __name__(self) -> str:

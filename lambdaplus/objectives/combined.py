@@ -42,6 +42,8 @@ class CombinedObjective(Objective):
     ----------
     parts : tuple of (LambdaObjective, float)
     metric : WeightedSum
+    one_group : bool
+        Whether it is so of all parts.
     """
 
     metric: WeightedSum
@@ -49,6 +51,7 @@ class CombinedObjective(Objective):
     def __init__(self, parts: tuple[tuple[MetricObjective, float], ...]) -> None:
         self.parts = parts
         self.metric = WeightedSum(tuple((part.metric, weight) for part, weight in parts))
+        self.one_group = all(part.one_group for part, _ in parts)
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row, (n,) float64 each, weights applied."""
