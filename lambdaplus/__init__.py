@@ -7,6 +7,8 @@ Examples
 lambda_objective('map@10', sigma=1, normalize=True, damping=None)
 """
 
+from typing import TYPE_CHECKING, Any
+
 from lambdaplus.evaluation import (
     EvalMetric,
     Evaluation,
@@ -15,6 +17,7 @@ from lambdaplus.evaluation import (
     evaluate,
     explain,
 )
+from lambdaplus.folds import query_folds
 from lambdaplus.metrics import metric_names, parse_metric
 from lambdaplus.objectives import (
     CombinedObjective,
@@ -23,6 +26,9 @@ from lambdaplus.objectives import (
     gradients,
     lambda_objective,
 )
+
+if TYPE_CHECKING:
+    from lambdaplus.estimators import LightGBMRanker, XGBoostRanker
 
 __version__ = "0.1.0"
 
@@ -43,6 +49,8 @@ __all__ = [
     "EvalMetric",
     "Evaluation",
     "LambdaObjective",
+    "LightGBMRanker",
+    "XGBoostRanker",
     "combine",
     "compare_runs",
     "eval_auc",
@@ -62,4 +70,14 @@ __all__ = [
     "lambda_objective",
     "metric_names",
     "parse_metric",
+    "query_folds",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The estimators, loaded when they are asked for: scikit-learn takes a second."""
+    if name in ("LightGBMRanker", "XGBoostRanker"):
+        from lambdaplus import estimators
+
+        return getattr(estimators, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

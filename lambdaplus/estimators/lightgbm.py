@@ -167,10 +167,8 @@ class _StopEarly:
     LightGBM's own callback looks at every evaluation set, and stops at the first that stagnates.
     """
 
-    order = 30  # after record_evaluation
-    before_iteration = False
-
     def __init__(self, curves: Curves, watched: tuple[str, str], rounds: int) -> None:
+        self.order = 30  # after record_evaluation; LightGBM looks for it in the instance
         self.curves = curves
         self.watched = watched
         self.rounds = rounds

@@ -134,7 +134,9 @@ reg_alpha, reg_lambda, grow_policy, tree_method, booster, verbosity : optional
         if held_out and self._stops:
             watched = {"data_name": list(held_out)[-1], "metric_name": str(metric.metrics[0])}
             callbacks.append(
-                xgb.callback.EarlyStopping(self.early_stopping_rounds, maximize=True, **watched)
+                xgb.callback.EarlyStopping(
+                    rounds=self.early_stopping_rounds, maximize=True, **watched
+                )
             )
         curves = Curves()
         booster = xgb.train(
