@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_matrix, issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_y, validate_data
 
@@ -92,7 +93,7 @@ def read_features(
         return (frame, _check_y(y, y_numeric=True, estimator=estimator)) if known else frame
     if known:
         known["y_numeric"] = True
-    return validate_data(
+    found = validate_data(
         estimator,
         X,
         **known,
@@ -102,6 +103,14 @@ def read_features(
         ensure_all_finite="allow-nan",
         ensure_min_samples=2 if reset else 1,
     )
+    if not known:
+        return _matrix(found)
+    return _matrix(found[0]), found[1]
+
+
+def _matrix(X: Any) -> Any:
+    """A sparse array as the matrix that LightGBM knows."""
+    return csr_matrix(X) if issparse(X) else X
 
 
 def _has_categories(X: Any) -> bool:

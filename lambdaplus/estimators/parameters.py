@@ -38,8 +38,8 @@ class FrameworkParameters(BaseEstimator, ABC):  # type: ignore[misc]
         known = self._framework_names()
         own = self._get_param_names()
         if name not in known:
-            close = difflib.get_close_matches(name, [*known, *own], n=1)
-            hint = f": did you mean {close[0]!r}?" if close else ""
+            close = [difflib.get_close_matches(name, names, n=1) for names in (own, known)]
+            hint = f": did you mean {next(filter(None, close))[0]!r}?" if any(close) else ""
             return f"got an unexpected keyword argument {name!r}{hint}"
         mine = known[name].intersection(own)
         if mine:
