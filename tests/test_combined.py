@@ -119,7 +119,7 @@ def test_parts_must_be_objectives_of_single_metrics() -> None:
 
 @pytest.mark.parametrize("text", EXPRESSIONS)
 @pytest.mark.parametrize("normalize", [True, False])
-def test_it_is_the_weighted_mean_of_the_parts(text: str, normalize: bool) -> None:
+def test_it_is_the_weighted_sum_of_the_parts(text: str, normalize: bool) -> None:
     data = graded()
     found = gradient_of(lambda_objective(text, normalize=normalize), data)
     terms = terms_of(text)
@@ -128,8 +128,7 @@ def test_it_is_the_weighted_mean_of_the_parts(text: str, normalize: bool) -> Non
             weight * gradient_of(lambda_objective(name, normalize=normalize), data)[i].astype(float)
             for name, weight in terms
         ]
-        expected = sum(parts) / sum(weight for _, weight in terms)
-        assert_allclose(found[i], expected, rtol=1e-6, atol=1e-7)
+        assert_allclose(found[i], sum(parts), rtol=1e-6, atol=1e-6)
         assert found[i].dtype == np.float32
 
 
@@ -152,14 +151,11 @@ def test_the_plain_gradient_is_that_of_the_weighted_sum_by_force() -> None:
             expected[j] += push
     text = "+".join(f"{weight}*{name}" for name, weight in weights.items())
     objective = lambda_objective(text, normalize=False, damping=None)
-    assert_allclose(objective(labels, scores, None, [9])[0] * 3.5, expected, rtol=1e-5, atol=1e-7)
+    assert_allclose(objective(labels, scores, None, [9])[0], expected, rtol=1e-5, atol=1e-7)
 
 
-def test_only_the_ratio_of_weights_matters() -> None:
-    data = graded()
-    one, ten = (gradient_of(lambda_objective(t), data) for t in ("map+2*mrr", "10*map+20*mrr"))
-    assert_allclose(one[0], ten[0], rtol=1e-6)
-    other = gradient_of(lambda_objective("2*map+mrr"), data)
+def test_weights_change_the_gradient() -> None:
+    one, other = (gradient_of(lambda_objective(t), graded()) for t in ("map+2*mrr", "2*map+mrr"))
     assert np.abs(one[0] - other[0]).max() > 0.01
 
 
@@ -177,7 +173,7 @@ def test_the_order_of_rows_changes_no_bit_and_weights_multiply() -> None:
 def test_data_without_queries_is_taken_where_every_part_takes_it() -> None:
     data = graded()
     pooled = lambda_objective("map+auc")(data.labels, data.scores())
-    assert np.abs(pooled[0]).sum() == pytest.approx(data.n / 2, rel=0.5)
+    assert 0 < np.abs(pooled[0]).sum() <= data.n  # each part's sum to half the rows
     with pytest.raises(ValueError, match="mrr ranks the documents of each query"):
         lambda_objective("map+mrr")(data.labels, data.scores())
     one = lambda_objective("map+mrr", one_group=True)

@@ -1,12 +1,11 @@
 """Several objectives at once, each with its weight.
 
-The gradient is the weighted mean of the parts' gradients, and so is the Hessian.  What makes the
+The gradient is the weighted sum of the parts' gradients, and so is the Hessian.  What makes the
 weights comparable is that every part is normalised by itself, query by query: its pairs add up to
 log2(1 + S) instead of S (see `lambdaplus.objectives.Shape`), so that a metric with large swap
 deltas, such as DCG, does not drown one with small ones, such as P@10.  With ``normalize=False`` the
-parts' textbook gradients are taken as they are, in the units of their metrics; the mean then is
-proportional to the gradient of the weighted sum of the metrics wherever these agree on the order
-of a pair.
+parts' textbook gradients are taken as they are, in the units of their metrics: their sum is the
+gradient of the weighted sum of the metrics wherever these agree on the order of a pair.
 
 The metric that goes with it is the weighted sum itself: ``eval_metric("ndcg@10 + 0.5*mrr")``.
 
@@ -56,11 +55,10 @@ class CombinedObjective(Objective):
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row, (n,) float64 each, weights applied."""
         gradient, hessian = np.zeros(queries.n_documents), np.zeros(queries.n_documents)
-        total = sum(weight for _, weight in self.parts)
         for part, weight in self.parts:
             slope, bend = part.derivatives(queries, scores)
-            gradient += weight / total * slope
-            hessian += weight / total * bend
+            gradient += weight * slope
+            hessian += weight * bend
         return gradient, hessian
 
     def __repr__(self) -> str:
@@ -77,7 +75,7 @@ def combine(parts: Mapping[MetricObjective, float]) -> CombinedObjective:
     Parameters
     ----------
     parts : dict of LambdaObjective to float
-        Positive weights; only their ratios matter to the training.
+        Positive weights.
 
     Raises
     ------
