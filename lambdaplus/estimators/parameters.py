@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator
@@ -17,7 +18,8 @@ class FrameworkParameters(BaseEstimator, ABC):  # type: ignore[misc]
     function does not have: LightGBM would ignore it in silence.
     """
 
-    _more: Mapping[str, Any] = {}
+    # What was passed beyond the signature; replaced, never changed in place.
+    _more: Mapping[str, Any] = MappingProxyType({})
 
     @staticmethod
     @abstractmethod

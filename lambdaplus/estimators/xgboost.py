@@ -203,14 +203,14 @@ _SAME = (
 @cache
 def _names_of_parameters() -> dict[str, frozenset[str]]:
     """XGBoost's parameters: what the configurations of models of each kind say."""
-    import xgboost
+    import lambdaplus.xgboost as xgb
 
     names = {"base_score", "updater", "eval_metric"}
-    data = xgboost.DMatrix(np.zeros((1, 1)), label=[0])
+    data = xgb.DMatrix(np.zeros((1, 1)), label=[0])
     kinds = ({"booster": "dart"}, {"booster": "gblinear"}, {"tree_method": "exact"})
     for kind in kinds:
         params = {**kind, "objective": "rank:ndcg", "verbosity": 0, "nthread": 1}
-        config = json.loads(xgboost.train(params, data, 0).save_config())
+        config = json.loads(xgb.train(params, data, 0).save_config())
         names.update(_parameters(config))
     return {
         name: frozenset(next((same for same in _SAME if name in same), {name})) for name in names
