@@ -7,7 +7,7 @@ Examples
 >>> fold = digits_queries()[0]
 >>> model = LightGBMRanker(objective="map@10", n_estimators=20, num_leaves=15, random_state=0)
 >>> model = model.fit(fold.train.features, fold.train.labels, qid=fold.train.qid)
->>> model.score(fold.test.features, fold.test.labels, qid=fold.test.qid) > 0.8
+>>> model.score(fold.test.features, fold.test.labels, qid=fold.test.qid) > 0.6
 True
 """
 
