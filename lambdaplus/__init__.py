@@ -7,6 +7,8 @@ Examples
 lambda_objective('map@10', sigma=1, normalize=True, damping=None)
 """
 
+from typing import TYPE_CHECKING, Any
+
 from lambdaplus.evaluation import (
     EvalMetric,
     Evaluation,
@@ -15,8 +17,18 @@ from lambdaplus.evaluation import (
     evaluate,
     explain,
 )
+from lambdaplus.folds import query_folds
 from lambdaplus.metrics import metric_names, parse_metric
-from lambdaplus.objectives import LambdaObjective, gradients, lambda_objective
+from lambdaplus.objectives import (
+    CombinedObjective,
+    LambdaObjective,
+    combine,
+    gradients,
+    lambda_objective,
+)
+
+if TYPE_CHECKING:
+    from lambdaplus.estimators import LightGBMRanker, XGBoostRanker
 
 __version__ = "0.1.0"
 
@@ -33,9 +45,13 @@ eval_mrr = eval_metric("mrr")
 eval_ndcg = eval_metric("ndcg")
 
 __all__ = [
+    "CombinedObjective",
     "EvalMetric",
     "Evaluation",
     "LambdaObjective",
+    "LightGBMRanker",
+    "XGBoostRanker",
+    "combine",
     "compare_runs",
     "eval_auc",
     "eval_map",
@@ -54,4 +70,14 @@ __all__ = [
     "lambda_objective",
     "metric_names",
     "parse_metric",
+    "query_folds",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The estimators, loaded when they are asked for: scikit-learn takes a second."""
+    if name in ("LightGBMRanker", "XGBoostRanker"):
+        from lambdaplus import estimators
+
+        return getattr(estimators, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -204,6 +204,15 @@ def reaches(label: Floats, threshold: float) -> NDArray[np.bool_]:
     return np.asarray(label >= min(threshold, float(np.float32(threshold))))
 
 
+def rows_by_query(qid: NDArray[Any]) -> Ints:
+    """An order of the rows, (n,) int64, that brings those of each query together.
+
+    Queries come as they first appear, and the rows of each in their order.
+    """
+    _, first, query = np.unique(qid, return_index=True, return_inverse=True)
+    return np.argsort(first[query], kind="stable")
+
+
 def _vector(values: ArrayLike, name: str) -> Floats:
     """One-dimensional float64 without NaN or infinity; a single column counts as a vector."""
     array = np.asarray(values)

@@ -1,6 +1,6 @@
 """XGBoost, with early stopping that maximises our metrics and margins that start at 0.
 
-``import lambdaplus.xgboost as xgb`` is XGBoost itself, but for `train`.
+``import lambdaplus.xgboost as xgb`` is XGBoost itself, but for `train` and `cv`.
 
 Examples
 --------
@@ -17,7 +17,11 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import numpy as np
+
 from lambdaplus.evaluation import EvalMetric
+from lambdaplus.folds import query_folds
+from lambdaplus.queries import Ints
 
 try:
     import xgboost
@@ -51,7 +55,82 @@ def train(params: dict[str, Any], dtrain: Any, *args: Any, **kwargs: Any) -> Any
     -------
     xgboost.Booster
     """
-    params = dict(params)
+    params, kwargs = _filled_in(params, kwargs)
+    return xgboost.train(params, dtrain, *args, **kwargs)
+
+
+def cv(params: dict[str, Any], dtrain: Any, *args: Any, **kwargs: Any) -> Any:
+    """As ``xgboost.cv``, with whole queries and their weights in every fold, and as `train` else.
+
+    ``xgboost.cv`` drops query weights, and takes no ``folds=`` of data with queries.
+
+    Parameters
+    ----------
+    params : dict
+    dtrain : xgboost.DMatrix
+    *args, **kwargs
+        Passed on to ``xgboost.cv``.  ``folds=`` may be what `lambdaplus.query_folds` returns, or a
+        scikit-learn splitter by group; without it queries are dealt to ``nfold`` folds (3),
+        shuffled by ``seed`` (0) unless ``shuffle=False``.
+
+    Returns
+    -------
+    dict or pandas.DataFrame
+
+    Raises
+    ------
+    ValueError
+        For folds that cut queries apart.
+    """
+    params, kwargs = _filled_in(params, kwargs)
+    bounds = np.asarray(dtrain.get_uint_info("group_ptr"), dtype=np.int64)
+    if bounds.size > 1:
+        sizes = np.diff(bounds)
+        folds = kwargs.get("folds")
+        if folds is None:
+            chosen = {name: kwargs[name] for name in ("seed", "shuffle") if name in kwargs}
+            folds = query_folds(group=sizes, n_splits=kwargs.get("nfold", 3), **chosen)
+        elif hasattr(folds, "split"):
+            query = np.repeat(np.arange(sizes.size), sizes)
+            folds = list(folds.split(np.zeros(query.size), dtrain.get_label(), groups=query))
+        kwargs["folds"], dtrain = folds, _WholeQueries(dtrain, sizes)
+    return xgboost.cv(params, dtrain, *args, **kwargs)
+
+
+class _WholeQueries:
+    """A DMatrix whose slices keep queries and weights; all that ``xgboost.cv`` does is slice it."""
+
+    def __init__(self, data: Any, sizes: Ints) -> None:
+        self.data = data
+        self.sizes = sizes
+        self.query = np.repeat(np.arange(sizes.size), sizes)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.data, name)
+
+    def slice(self, rows: Any) -> Any:
+        rows = np.sort(np.asarray(rows))
+        taken = np.bincount(self.query[rows], minlength=self.sizes.size)
+        chosen = taken > 0
+        cut = int(np.sum(chosen & (taken != self.sizes)))
+        if cut:
+            raise ValueError(
+                f"this fold cuts {cut} of {self.sizes.size} queries apart: pass "
+                "folds=lambdaplus.query_folds(group=...)"
+            )
+        part = self.data.slice(rows, allow_groups=True)
+        part.set_group(self.sizes[chosen])
+        weight = self.data.get_weight()
+        if weight.size:
+            part.set_weight(weight[chosen])
+        return part
+
+
+def _filled_in(
+    params: dict[str, Any], kwargs: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What objectives and metrics of ours need, where it was not said."""
+    params, kwargs = dict(params), dict(kwargs)
     if kwargs.get("obj") is not None:
         params.setdefault("base_score", 0.0)
         if "eval_metric" not in params:
@@ -63,7 +142,7 @@ def train(params: dict[str, Any], dtrain: Any, *args: Any, **kwargs: Any) -> Any
         kwargs["callbacks"] = [
             _maximising(found, metric) for found in kwargs.get("callbacks") or ()
         ]
-    return xgboost.train(params, dtrain, *args, **kwargs)
+    return params, kwargs
 
 
 def _maximising(callback: Any, metric: EvalMetric) -> Any:

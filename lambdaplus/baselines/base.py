@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from lambdaplus.queries import Floats, Ints, Queries
+from lambdaplus.queries import Floats, Ints, Queries, rows_by_query
 
 
 class Sample(NamedTuple):
@@ -63,8 +63,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"qid must have one entry per row: shape {ids.shape} for {len(labels)} rows"
             )
-        _, first, query = np.unique(ids, return_index=True, return_inverse=True)
-        rows = np.argsort(first[query], kind="stable")  # queries in the order they first appear
+        rows = rows_by_query(ids)
         if (rows[1:] < rows[:-1]).any():
             checked, labels, ids = checked[rows], labels[rows], ids[rows]
         return Sample(checked, Queries(labels, qid=ids), rows)

@@ -23,11 +23,16 @@ def train_estimator(
 ) -> Fitted:
     """Fit the estimator ``method.target`` names; it is passed what its signatures ask for.
 
-    The constructor may take ``random_state``, ``n_jobs`` and ``metric``; fit may take ``qid`` or
-    ``group`` and ``eval_set=(X, y, qid)``; predict may take ``qid``.
+    The constructor may take ``random_state``, ``n_jobs``, ``metric`` and ``eval_metric``; fit may
+    take ``qid`` or ``group`` and ``eval_set=(X, y, qid)``; predict may take ``qid``.
     """
     made = find_class(method.target)
-    own = {"random_state": seed, "n_jobs": settings.threads, "metric": method.criterion}
+    own = {
+        "random_state": seed,
+        "n_jobs": settings.threads,
+        "metric": method.criterion,
+        "eval_metric": method.criterion,
+    }
     asked = inspect.signature(made).parameters
     chosen = {name: value for name, value in own.items() if name in asked}
     model = made(**{**chosen, **parameters})
@@ -52,7 +57,7 @@ def train_estimator(
 
 def _rounds(model: Any) -> int:
     """Passes or rounds that it kept, by the names that estimators give them."""
-    for name in ("n_iter_", "n_rounds_", "n_estimators_", "n_passes_"):
+    for name in ("n_iter_", "n_rounds_", "best_iteration_", "n_estimators_", "n_passes_"):
         found = getattr(model, name, None)
         if found is not None and np.ndim(found) == 0:
             return int(found)
@@ -62,6 +67,8 @@ def _rounds(model: Any) -> int:
 def _curve(model: Any, criterion: str) -> tuple[float, ...]:
     found = getattr(model, "learning_curve_", ())
     found = getattr(model, "learning_curves_", {}).get(criterion, found)
+    for curves in getattr(model, "evals_result_", {}).values():
+        found = curves.get(criterion, found)
     return tuple(float(value) for value in found)
 
 

@@ -15,8 +15,9 @@ from lambdaplus.evaluation.conventions import (
     find_convention,
 )
 from lambdaplus.evaluation.result import Evaluation, Metric, by_convention, mean_of
-from lambdaplus.metrics import RankingMetric, parse_metric
+from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declaration import shortest
+from lambdaplus.metrics.names import share_options
 from lambdaplus.metrics.terms import scope
 from lambdaplus.metrics.values import values
 from lambdaplus.queries import Floats, Queries
@@ -115,18 +116,8 @@ def choose_metrics(
     """Parse names, giving each metric those of the options that it knows."""
     if not names:
         raise ValueError("no metric was named")
-    found = []
-    unused = set(options)
-    for name in names:
-        known = {parameter.name for parameter in parse_metric(name).declaration.parameters}
-        unused -= known
-        mine = {option: value for option, value in options.items() if option in known}
-        found.append(by_convention(name, convention, mine))
-    if unused:
-        raise ValueError(
-            f"none of {', '.join(map(str, names))} has an option {', '.join(sorted(unused))}"
-        )
-    return found
+    shares = share_options(names, options)
+    return [by_convention(name, convention, mine) for name, mine in zip(names, shares, strict=True)]
 
 
 def evaluate_queries(

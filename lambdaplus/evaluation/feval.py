@@ -12,6 +12,7 @@ from lambdaplus.evaluation.evaluate import choose_metrics, evaluate_queries
 from lambdaplus.evaluation.result import Metric
 from lambdaplus.frameworks import read_call
 from lambdaplus.metrics import RankingMetric
+from lambdaplus.metrics.weighted_sum import WeightedSum, parts_of, sum_of, terms_of, value_of
 
 _UNSET: Any = object()  # LightGBM's estimators pass a group, or None; XGBoost's pass none at all
 
@@ -24,11 +25,13 @@ class EvalMetric:
 
     Attributes
     ----------
-    metrics : tuple of RankingMetric
+    metrics : tuple of RankingMetric or WeightedSum
     one_group : bool
     """
 
-    def __init__(self, metrics: tuple[RankingMetric, ...], one_group: bool = False) -> None:
+    def __init__(
+        self, metrics: tuple[RankingMetric | WeightedSum, ...], one_group: bool = False
+    ) -> None:
         self.metrics = metrics
         self.one_group = one_group
 
@@ -70,8 +73,9 @@ class EvalMetric:
         call = read_call(
             y_true_or_preds, y_pred_or_data, sample_weight, None if group is _UNSET else group
         )
+        parts = [part for metric in self.metrics for part, _ in parts_of(metric)]
         found = evaluate_queries(
-            list(self.metrics), call.queries, call.scores, one_group=self.one_group
+            list(dict.fromkeys(parts)), call.queries, call.scores, one_group=self.one_group
         )
         for name, value in found.mean.items():
             if math.isnan(value):
@@ -79,16 +83,17 @@ class EvalMetric:
                     f"{name} has no value on any query of this data set: no query has both "
                     "relevant and other documents, or all have weight 0"
                 )
+        values = {str(metric): value_of(metric, found.mean) for metric in self.metrics}
         if call.framework == "arrays" and group is _UNSET:
             if len(self.metrics) > 1:
                 raise TypeError(
                     "XGBoost's estimators take a single metric: pass eval_metric() one name"
                 )
-            return next(iter(found.mean.values()))
+            return next(iter(values.values()))
         if call.framework == "xgboost":
-            pairs = list(found.mean.items())
+            pairs = list(values.items())
             return pairs[0] if len(pairs) == 1 else pairs
-        triples = [(name, value, True) for name, value in found.mean.items()]
+        triples = [(name, value, True) for name, value in values.items()]
         return triples[0] if len(triples) == 1 else triples
 
     def __repr__(self) -> str:
@@ -105,13 +110,16 @@ class EvalMetric:
         return hash((self.metrics, self.one_group))
 
 
-def eval_metric(*metrics: Metric, one_group: bool = False, **options: Any) -> EvalMetric:
+def eval_metric(
+    *metrics: Metric | WeightedSum, one_group: bool = False, **options: Any
+) -> EvalMetric:
     """Metrics for LightGBM's ``feval=`` and XGBoost's ``custom_metric=``.
 
     Parameters
     ----------
     *metrics : str
-        Such as ``"auc", "map", "ndcg@10"``.
+        Such as ``"auc", "map", "ndcg@10"``, or a weighted sum: ``"ndcg@10 + 0.5*mrr"``, the mean
+        of each metric times its weight.
     one_group : bool
         Take data without queries as one query, for metrics other than AUC and MAP.
     **options
@@ -136,4 +144,7 @@ def eval_metric(*metrics: Metric, one_group: bool = False, **options: Any) -> Ev
     >>> metric([1, 0], [0.2, 0.1], None, [2])
     [('map', 1.0, True), ('ndcg@10', 1.0, True)]
     """
-    return EvalMetric(tuple(choose_metrics(list(metrics), options)), one_group)
+    terms = [terms_of(metric) for metric in metrics]
+    parsed = iter(choose_metrics([name for sum_ in terms for name, _ in sum_], options))
+    sums = [sum_of([(next(parsed), weight) for _, weight in sum_]) for sum_ in terms]
+    return EvalMetric(tuple(sums), one_group)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lambdaplus.metrics.catalogue import CATALOGUE
@@ -64,6 +64,29 @@ def parse_metric(
             raise ValueError(f"in {name!r}: {option.strip()!r} is not of the form option=value")
         chosen[key.strip()] = value.strip()
     return declaration(_cutoff(found["cutoff"], str(name)), **{**given, **chosen, **options})
+
+
+def share_options(
+    names: Sequence[str | RankingMetric | Declaration], options: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Options for several metrics at once: to each those that it has.
+
+    Raises
+    ------
+    ValueError
+        For an option that none of them has.
+    """
+    shares = []
+    unused = set(options)
+    for name in names:
+        known = {parameter.name for parameter in parse_metric(name).declaration.parameters}
+        unused -= known
+        shares.append({option: value for option, value in options.items() if option in known})
+    if unused:
+        raise ValueError(
+            f"none of {', '.join(map(str, names))} has an option {', '.join(sorted(unused))}"
+        )
+    return shares
 
 
 def _lookup(name: str) -> Declaration:

@@ -8,7 +8,15 @@ Examples
 [-0.709, 0.122, 0.587]
 """
 
+from lambdaplus.objectives.combined import CombinedObjective, combine
 from lambdaplus.objectives.gradients import Shape, gradients
 from lambdaplus.objectives.objective import LambdaObjective, lambda_objective
 
-__all__ = ["LambdaObjective", "Shape", "gradients", "lambda_objective"]
+__all__ = [
+    "CombinedObjective",
+    "LambdaObjective",
+    "Shape",
+    "combine",
+    "gradients",
+    "lambda_objective",
+]

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from lambdaplus.frameworks import framework_of, read_call, refuse_bagging_by_query
 from lambdaplus.metrics import Declaration, RankingMetric
 from lambdaplus.metrics.declaration import shortest
+from lambdaplus.metrics.names import share_options
 from lambdaplus.metrics.terms import scope
+from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
+from lambdaplus.objectives.base import MetricObjective
+from lambdaplus.objectives.combined import CombinedObjective
 from lambdaplus.objectives.gradients import Shape, lambda_gradients, objective_metric
+from lambdaplus.queries import Floats, Queries
 
 
-class LambdaObjective:
+class LambdaObjective(MetricObjective):
     """A custom objective that optimises a ranking metric; made by `lambda_objective`.
-
-    One object for every interface: LightGBM's ``params["objective"]`` (4.x) and ``fobj=`` (3.x),
-    ``LGBMRanker(objective=)``, ``xgb.train(obj=)`` and ``XGBRegressor(objective=)``.  It holds no
-    state but its options: it can be pickled, copied, shared by threads and used again.
 
     Attributes
     ----------
@@ -34,46 +33,10 @@ class LambdaObjective:
         self.shape = shape
         self.one_group = one_group
 
-    @property
-    def __name__(self) -> str:
-        return f"lambda_{self.metric}"
-
-    def __call__(
-        self,
-        y_true_or_preds: ArrayLike,
-        y_pred_or_data: Any,
-        sample_weight: ArrayLike | None = None,
-        group: ArrayLike | None = None,
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Gradient and Hessian at the given scores, as the frameworks call for them.
-
-        Parameters
-        ----------
-        y_true_or_preds : (n,) array_like
-            Scores, if the second argument is a data set; labels otherwise.
-        y_pred_or_data : lightgbm.Dataset, xgboost.DMatrix or (n,) array_like
-            Data set, or scores.
-        sample_weight : (n,) array_like, optional
-            With labels and scores only.
-        group : (n_queries,) array_like of int, optional
-            With labels and scores only.
-
-        Returns
-        -------
-        gradient, hessian : (n,) float32
-
-        Raises
-        ------
-        ValueError
-            For NaN or infinite scores or labels, missing or cut queries, unusable weights, and
-            LightGBM's bagging_by_query.
-        """
-        if framework_of(y_pred_or_data) != "xgboost":  # LightGBM's estimators pass arrays
-            refuse_bagging_by_query(y_pred_or_data)
-        call = read_call(y_true_or_preds, y_pred_or_data, sample_weight, group)
-        queries = scope(self.metric, call.queries, self.one_group)
-        gradient, hessian = lambda_gradients(self.metric, queries, call.scores, self.shape)
-        return gradient.astype(np.float32), hessian.astype(np.float32)
+    def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
+        """Gradient and Hessian of every row, (n,) float64 each, weights applied."""
+        queries = scope(self.metric, queries, self.one_group)
+        return lambda_gradients(self.metric, queries, scores, self.shape)
 
     def __repr__(self) -> str:
         s = self.shape
@@ -87,30 +50,25 @@ class LambdaObjective:
     def _key(self) -> tuple[Any, ...]:
         return self.metric, self.shape, self.one_group
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, LambdaObjective) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
 
 def lambda_objective(
-    metric: str | RankingMetric | Declaration,
+    metric: str | RankingMetric | Declaration | WeightedSum,
     *,
     sigma: float = 1.0,
     normalize: bool = True,
     damping: float | Literal["default"] | None = "default",
     one_group: bool = False,
     **options: Any,
-) -> LambdaObjective:
-    """An objective that optimises a ranking metric.
+) -> LambdaObjective | CombinedObjective:
+    """An objective that optimises a ranking metric, or several at once.
 
     Parameters
     ----------
     metric : str
         Such as ``"ndcg@10"``, ``"map"``, ``"mrr@5"``, ``"auc"``; `lambdaplus.metric_names` lists
         them.  A cutoff restricts what the objective cares about to the top of the ranking, and
-        with it the pairs that carry a gradient.
+        with it the pairs that carry a gradient.  A sum such as ``"ndcg@10 + 0.5*mrr"`` optimises
+        several: see `lambdaplus.objectives.combined` for what the weights mean.
     sigma : float
         Steepness of the pairs' logistic function.  A larger one turns to the pairs that are still
         out of order sooner.
@@ -128,11 +86,12 @@ def lambda_objective(
         weights then are multiplicities.
     **options
         Parameters of the metric: ``gain="linear"`` (NDCG), ``relevant=2`` (label from which a
-        document counts as relevant), ``classes=`` and ``share=`` (MAUC).
+        document counts as relevant), ``classes=`` and ``share=`` (MAUC).  In a sum they go to the
+        metrics that have them.
 
     Returns
     -------
-    LambdaObjective
+    LambdaObjective, or CombinedObjective for a sum
 
     Raises
     ------
@@ -144,7 +103,16 @@ def lambda_objective(
     >>> from lambdaplus import lambda_objective
     >>> lambda_objective("ndcg@10", gain="linear")
     lambda_objective('ndcg(gain=linear)@10', sigma=1, normalize=True, damping=0.01)
+    >>> lambda_objective("ndcg@10 + 0.5*mrr").metric.parts[1][1]
+    0.5
     """
-    found = objective_metric(metric, **options)
-    chosen = found.declaration.damping if damping == "default" else damping
-    return LambdaObjective(found, Shape(sigma, normalize, chosen), one_group)
+    names, weights = zip(*terms_of(metric), strict=True)
+    shares = share_options(names, options) if len(names) > 1 else [options]
+    parts = []
+    for name, mine in zip(names, shares, strict=True):
+        found = objective_metric(name, **mine)
+        chosen = found.declaration.damping if damping == "default" else damping
+        parts.append(LambdaObjective(found, Shape(sigma, normalize, chosen), one_group))
+    if len(parts) == 1 and weights == (1.0,):
+        return parts[0]
+    return CombinedObjective(tuple(zip(parts, weights, strict=True)))

@@ -1,0 +1,29 @@
+"""Several objectives at once, beside the specialists of each.
+
+``"map + 0.5*mrr"`` optimises the weighted sum, stops on it and is scored by it.  Prints the test
+values of two specialists and of two sums.
+"""
+
+from __future__ import annotations
+
+from lambdaplus import LightGBMRanker, evaluate
+from lambdaplus.datasets import digits_queries
+from lambdaplus.evaluation import Table
+
+METRICS = ("map", "mrr", "auc")
+
+fold = digits_queries()[0]
+train, valid, test = fold.train, fold.valid, fold.test
+rows = []
+for objective in ("map", "mrr", "auc", "map + 0.5*mrr", "map + mrr + auc"):
+    model = LightGBMRanker(objective=objective, num_leaves=15, n_jobs=1, random_state=0)
+    model.fit(
+        train.features,
+        train.labels,
+        qid=train.qid,
+        eval_set=(valid.features, valid.labels, valid.qid),
+    )
+    scores = model.predict(test.features)
+    found = evaluate(test.labels, scores, qid=test.qid, metrics=METRICS)
+    rows.append((objective, model.best_iteration_, *(found[metric] for metric in METRICS)))
+print(Table(("objective", "rounds", *METRICS), rows, ("Means over the test queries.",)))

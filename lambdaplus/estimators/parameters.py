@@ -1,0 +1,75 @@
+"""Estimators that take a framework's other parameters as keywords of their constructor."""
+
+from __future__ import annotations
+
+import difflib
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Self
+
+from sklearn.base import BaseEstimator
+
+
+class FrameworkParameters(BaseEstimator, ABC):  # type: ignore[misc]
+    """Keeps ``**kwargs`` so that get_params, set_params and clone know them.
+
+    What the framework does not know is refused at once, as Python refuses an argument that a
+    function does not have: LightGBM would ignore it in silence.
+    """
+
+    # What was passed beyond the signature; replaced, never changed in place.
+    _more: Mapping[str, Any] = MappingProxyType({})
+
+    @staticmethod
+    @abstractmethod
+    def _framework_names() -> Mapping[str, frozenset[str]]:
+        """Every parameter of the framework, with all the names that mean the same."""
+
+    def _keep(self, more: dict[str, Any]) -> None:
+        """Check and keep what the constructor was given beyond its signature."""
+        for name in more:
+            problem = self._problem(name)
+            if problem:
+                raise TypeError(f"{type(self).__name__}() {problem}")
+        if more:
+            self._more = more
+
+    def _problem(self, name: str) -> str:
+        """Why a parameter can't be taken; empty if it can."""
+        known = self._framework_names()
+        own = self._get_param_names()
+        if name not in known:
+            close = [difflib.get_close_matches(name, names, n=1) for names in (own, known)]
+            hint = f": did you mean {next(filter(None, close))[0]!r}?" if any(close) else ""
+            return f"got an unexpected keyword argument {name!r}{hint}"
+        mine = known[name].intersection(own)
+        if mine:
+            return f"takes {name!r} under the name {min(mine)!r}"
+        return ""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name, those passed beyond the signature included."""
+        return {**super().get_params(deep=deep), **self._more}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, the framework's others included.
+
+        Raises
+        ------
+        ValueError
+            For a name that neither the estimator nor the framework knows.
+        """
+        own = self._get_param_names()
+        more = {name: params[name] for name in params if name not in own and "__" not in name}
+        for name in more:
+            problem = self._problem(name)
+            if problem:
+                raise ValueError(
+                    f"Invalid parameter {name!r} for estimator {self}: {type(self).__name__}() "
+                    f"{problem}"
+                )
+        super().set_params(**{name: params[name] for name in params if name not in more})
+        if more:
+            self._more = {**self._more, **more}
+        return self

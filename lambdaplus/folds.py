@@ -1,0 +1,70 @@
+"""Cross-validation folds that keep queries whole.
+
+Examples
+--------
+>>> from lambdaplus.folds import query_folds
+>>> [test.tolist() for _, test in query_folds(group=[2, 1, 3], n_splits=3, shuffle=False)]
+[[3, 4, 5], [0, 1], [2]]
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lambdaplus.queries import Ints, Queries
+
+
+def query_folds(
+    *,
+    qid: ArrayLike | None = None,
+    group: ArrayLike | None = None,
+    n_splits: int = 5,
+    shuffle: bool = True,
+    seed: int = 0,
+) -> list[tuple[Ints, Ints]]:
+    """Deal queries to folds.
+
+    For ``folds=`` of `lightgbm.cv`, `lambdaplus.lightgbm.cv` and `lambdaplus.xgboost.cv`, and
+    ``cv=`` of scikit-learn's searches.  `xgboost.cv` itself takes no folds of grouped data.
+
+    Parameters
+    ----------
+    qid : (n,) array_like, optional
+        Query of each row; the rows of a query may stand anywhere.
+    group : (n_queries,) array_like of int, optional
+        In its place, query sizes in row order.
+    n_splits : int
+        At least 2, and at most as many as there are queries.
+    shuffle : bool
+        Deal them at random; otherwise so that folds have about as many rows each.
+    seed : int
+        Of the shuffle.
+
+    Returns
+    -------
+    list of (train, test)
+        Row numbers, ascending, of every fold: (n_train,) and (n_test,) int64.
+
+    Raises
+    ------
+    ValueError
+        If not exactly one of qid and group is passed, group can't be one, or there are fewer
+        queries than folds.
+    """
+    from sklearn.model_selection import GroupKFold
+
+    if (qid is None) == (group is None):
+        raise ValueError("pass either qid= (one per row) or group= (sizes)")
+    if qid is None:
+        sizes = np.asarray(group)
+        n = int(sizes.sum()) if sizes.size and sizes.dtype.kind in "iu" else 1  # Queries says why
+        sizes = Queries(np.zeros(max(n, 1)), group=sizes).sizes
+        ids = np.repeat(np.arange(sizes.size), sizes)
+    else:
+        ids = np.asarray(qid)
+    n_queries = np.unique(ids).size
+    if n_queries < n_splits:
+        raise ValueError(f"{n_queries} queries can't be dealt to {n_splits} folds")
+    splitter = GroupKFold(n_splits, shuffle=shuffle, random_state=seed if shuffle else None)
+    return list(splitter.split(ids, groups=ids))

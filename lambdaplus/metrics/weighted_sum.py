@@ -1,0 +1,99 @@
+"""Sums of metrics with their weights: ``ndcg@10+0.5*mrr``.
+
+Examples
+--------
+>>> from lambdaplus import eval_metric
+>>> [both] = eval_metric("NDCG@10 + 0.5 * mrr").metrics
+>>> str(both), both.parts[1][1]
+('ndcg@10+0.5*mrr', 0.5)
+>>> value_of(both, {"ndcg@10": 0.6, "mrr": 0.4})
+0.8
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lambdaplus.metrics.declaration import Declaration, RankingMetric, shortest
+
+_PLUS = re.compile(r"(?<![\d.]e)\+(?![^()]*\))")  # no sign of an exponent, and not in parentheses
+
+
+@dataclass(frozen=True)
+class WeightedSum:
+    """A sum of metrics, each with its weight; prints as, and is parsed from, an expression.
+
+    The name holds no blank, since XGBoost cuts the line of its evaluation at blanks.
+
+    Attributes
+    ----------
+    parts : tuple of (RankingMetric, float)
+    """
+
+    parts: tuple[tuple[RankingMetric, float], ...]
+
+    def __post_init__(self) -> None:
+        for metric, weight in self.parts:
+            if not (math.isfinite(weight) and weight > 0):
+                raise ValueError(f"the weight of {metric} must be a positive number, got {weight}")
+        names = [str(metric) for metric in self.metrics]
+        twice = {name for name in names if names.count(name) > 1}
+        if twice:
+            raise ValueError(f"{min(twice)} stands in the sum twice: give it one weight")
+
+    @property
+    def metrics(self) -> tuple[RankingMetric, ...]:
+        return tuple(metric for metric, _ in self.parts)
+
+    def __str__(self) -> str:
+        return "+".join(
+            str(metric) if weight == 1 else f"{shortest(weight)}*{metric}"
+            for metric, weight in self.parts
+        )
+
+
+Named = str | RankingMetric | Declaration
+
+
+def terms_of(name: Named | WeightedSum) -> list[tuple[Named, float]]:
+    """The metrics named in an expression, not parsed yet, and their weights.
+
+    Raises
+    ------
+    ValueError
+        For a weight that is no number, or an empty term.
+    """
+    if isinstance(name, WeightedSum):
+        return list(name.parts)
+    if not isinstance(name, str) or not ({"+", "*"} & set(name)):
+        return [(name, 1.0)]
+    found: list[tuple[Named, float]] = []
+    for term in _PLUS.split(name):
+        factor, times, metric = term.rpartition("*")
+        try:
+            weight = float(factor) if times else 1.0
+        except ValueError:
+            raise ValueError(f"in {name!r}: the weight {factor.strip()!r} is no number") from None
+        if not metric.strip():
+            raise ValueError(f"in {name!r}: a metric is missing beside + or *")
+        found.append((metric.strip(), weight))
+    return found
+
+
+def sum_of(parts: list[tuple[RankingMetric, float]]) -> RankingMetric | WeightedSum:
+    """The sum of these parts; the metric itself if there is one, of weight 1."""
+    [(metric, weight), *more] = parts
+    return metric if not more and weight == 1 else WeightedSum(tuple(parts))
+
+
+def parts_of(metric: RankingMetric | WeightedSum) -> tuple[tuple[RankingMetric, float], ...]:
+    """The single metrics and their weights."""
+    return metric.parts if isinstance(metric, WeightedSum) else ((metric, 1.0),)
+
+
+def value_of(metric: RankingMetric | WeightedSum, means: Mapping[str, float]) -> float:
+    """A metric or sum, from the value of each single metric by name."""
+    return sum(weight * means[str(part)] for part, weight in parts_of(metric))

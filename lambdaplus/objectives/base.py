@@ -1,0 +1,93 @@
+"""What makes an objective callable by LightGBM and XGBoost."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lambdaplus.frameworks import framework_of, read_call, refuse_bagging_by_query
+from lambdaplus.metrics import RankingMetric
+from lambdaplus.metrics.weighted_sum import WeightedSum
+from lambdaplus.queries import Floats, Queries
+
+
+class Objective(ABC):
+    """A custom objective for every interface of either framework.
+
+    LightGBM's ``params["objective"]`` (4.x) and ``fobj=`` (3.x), ``LGBMRanker(objective=)``,
+    ``xgb.train(obj=)`` and ``XGBRegressor(objective=)``.  It holds no state but its options: it
+    can be pickled, copied, shared by threads and used again.
+
+    Attributes
+    ----------
+    metric : RankingMetric or WeightedSum
+        What it optimises.
+    one_group : bool
+        Whether data without queries counts as a single one, whatever the metric.
+    """
+
+    metric: RankingMetric | WeightedSum
+    one_group: bool
+
+    @property
+    def __name__(self) -> str:
+        return f"lambda_{self.metric}"
+
+    @abstractmethod
+    def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
+        """Gradient and Hessian of every row, (n,) float64 each, weights applied."""
+
+    def __call__(
+        self,
+        y_true_or_preds: ArrayLike,
+        y_pred_or_data: Any,
+        sample_weight: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Gradient and Hessian at the given scores, as the frameworks call for them.
+
+        Parameters
+        ----------
+        y_true_or_preds : (n,) array_like
+            Scores, if the second argument is a data set; labels otherwise.
+        y_pred_or_data : lightgbm.Dataset, xgboost.DMatrix or (n,) array_like
+            Data set, or scores.
+        sample_weight : (n,) array_like, optional
+            With labels and scores only.
+        group : (n_queries,) array_like of int, optional
+            With labels and scores only.
+
+        Returns
+        -------
+        gradient, hessian : (n,) float32
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinite scores or labels, missing or cut queries, unusable weights, and
+            LightGBM's bagging_by_query.
+        """
+        if framework_of(y_pred_or_data) != "xgboost":  # LightGBM's estimators pass arrays
+            refuse_bagging_by_query(y_pred_or_data)
+        call = read_call(y_true_or_preds, y_pred_or_data, sample_weight, group)
+        gradient, hessian = self.derivatives(call.queries, call.scores)
+        return gradient.astype(np.float32), hessian.astype(np.float32)
+
+    @abstractmethod
+    def _key(self) -> tuple[Any, ...]:
+        """What tells it from others of its class."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+
+class MetricObjective(Objective):
+    """An objective of a single metric, which can be a part of a combined one."""
+
+    metric: RankingMetric

@@ -1,0 +1,101 @@
+"""Several objectives at once, each with its weight.
+
+The gradient is the weighted sum of the parts' gradients, and so is the Hessian.  What makes the
+weights comparable is that every part is normalised by itself, query by query: its pairs add up to
+log2(1 + S) instead of S (see `lambdaplus.objectives.Shape`), so that a metric with large swap
+deltas, such as DCG, does not drown one with small ones, such as P@10.  With ``normalize=False`` the
+parts' textbook gradients are taken as they are, in the units of their metrics: their sum is the
+gradient of the weighted sum of the metrics wherever these agree on the order of a pair.
+
+The metric that goes with it is the weighted sum itself: ``eval_metric("ndcg@10 + 0.5*mrr")``.
+
+Examples
+--------
+>>> from lambdaplus import lambda_objective
+>>> from lambdaplus.objectives.combined import combine
+>>> both = combine({lambda_objective("ndcg@10"): 1, lambda_objective("mrr"): 0.5})
+>>> str(both.metric)
+'ndcg@10+0.5*mrr'
+>>> both == lambda_objective("ndcg@10 + 0.5*mrr")
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lambdaplus.metrics.declaration import shortest
+from lambdaplus.metrics.weighted_sum import WeightedSum
+from lambdaplus.objectives.base import MetricObjective, Objective
+from lambdaplus.queries import Floats, Queries
+
+
+class CombinedObjective(Objective):
+    """Objectives with weights; made by `combine`, or by `lambda_objective` from a sum.
+
+    Attributes
+    ----------
+    parts : tuple of (LambdaObjective, float)
+    metric : WeightedSum
+    one_group : bool
+        Whether it is so of all parts.
+    """
+
+    metric: WeightedSum
+
+    def __init__(self, parts: tuple[tuple[MetricObjective, float], ...]) -> None:
+        self.parts = parts
+        self.metric = WeightedSum(tuple((part.metric, weight) for part, weight in parts))
+        self.one_group = all(part.one_group for part, _ in parts)
+
+    def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
+        """Gradient and Hessian of every row, (n,) float64 each, weights applied."""
+        gradient, hessian = np.zeros(queries.n_documents), np.zeros(queries.n_documents)
+        for part, weight in self.parts:
+            slope, bend = part.derivatives(queries, scores)
+            gradient += weight * slope
+            hessian += weight * bend
+        return gradient, hessian
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"{part!r}: {shortest(weight)}" for part, weight in self.parts)
+        return f"combine({{{parts}}})"
+
+    def _key(self) -> tuple[Any, ...]:
+        return self.parts
+
+
+def combine(parts: Mapping[MetricObjective, float]) -> CombinedObjective:
+    """An objective that optimises several metrics at once.
+
+    Parameters
+    ----------
+    parts : dict of LambdaObjective to float
+        Positive weights.
+
+    Raises
+    ------
+    ValueError
+        If there is no part, a weight is not positive, or a metric stands there twice.
+    TypeError
+        For parts that are no lambda objectives.
+
+    Examples
+    --------
+    >>> from lambdaplus import combine, lambda_auc, lambda_map
+    >>> str(combine({lambda_map: 1, lambda_auc: 2}).metric)
+    'map+2*auc'
+    """
+    if not parts:
+        raise ValueError("combine needs an objective at least")
+    for part in parts:
+        if not isinstance(part, MetricObjective):
+            raise TypeError(
+                f"{part!r} is no lambda objective: make parts by lambda_objective, or pass an "
+                "expression such as 'ndcg@10 + 0.5*mrr' to lambda_objective"
+            )
+    return CombinedObjective(tuple((part, float(weight)) for part, weight in parts.items()))

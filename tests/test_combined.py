@@ -1,0 +1,285 @@
+"""Several objectives at once: expressions, gradients, metrics, and both frameworks."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import pickle
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+import xgboost as xgb
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from small_data import Small, graded
+
+import lambdaplus as lp
+import lambdaplus.lightgbm as llgb
+import lambdaplus.xgboost as lxgb
+from lambdaplus import combine, eval_metric, evaluate, lambda_objective
+from lambdaplus.metrics import parse_metric
+from lambdaplus.metrics.weighted_sum import WeightedSum, sum_of, terms_of
+
+EXPRESSIONS = ("ndcg@10+0.5*mrr", "map+2*auc", "ndcg(gain=linear)@3+mrr+0.25*p@5", "0.5*err@5")
+
+
+def gradient_of(objective: Any, data: Small, **options: Any) -> Any:
+    return objective(data.labels, data.scores(), options.get("weight"), data.sizes)
+
+
+# -- expressions ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", EXPRESSIONS)
+def test_an_expression_prints_as_it_is_parsed(text: str) -> None:
+    objective = lambda_objective(text)
+    assert str(objective.metric) == text
+    assert lambda_objective(str(objective.metric)) == objective
+    assert lambda_objective(objective.metric) == objective
+    assert eval_metric(text).metrics == (objective.metric,)
+    assert eval(repr(eval_metric(text)), {"eval_metric": eval_metric}) == eval_metric(text)
+    assert objective.__name__ == f"lambda_{text}"
+    names = {"combine": combine, "lambda_objective": lambda_objective}
+    assert eval(repr(objective), names) == objective
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["auc", "map", "mrr@5", "ndcg(gain=linear)@3", "map(relevant=1e+01)"]),
+        st.floats(1e-300, 1e300),
+        min_size=1,
+    )
+)
+def test_any_weights_survive_printing(weights: dict[str, float]) -> None:
+    made = sum_of([(parse_metric(name), weight) for name, weight in weights.items()])
+    [found] = eval_metric(str(made)).metrics
+    assert found == made
+    assert " " not in str(made)
+
+
+def test_spelling_makes_no_difference() -> None:
+    same = [
+        lambda_objective("ndcg@10+0.5*mrr"),
+        lambda_objective(" NDCG@10 +  5e-1 * MRR "),
+        lambda_objective("1*ndcg@10 + .5*mrr"),
+        combine({lambda_objective("ndcg@10"): 1, lp.lambda_mrr: 0.5}),
+    ]
+    assert len(set(same)) == 1
+    assert lambda_objective("1*mrr") == lp.lambda_mrr
+    assert lambda_objective("mrr+ndcg@10") != lambda_objective("ndcg@10+mrr")
+    assert lambda_objective("mrr+ndcg") != lambda_objective("mrr+2*ndcg")
+    assert terms_of("map(relevant=1e+1)+2e+1*mrr") == [("map(relevant=1e+1)", 1.0), ("mrr", 20.0)]
+
+
+def test_options_go_to_the_parts_that_have_them() -> None:
+    objective: Any = lambda_objective("ndcg+map", gain="linear", relevant=2, sigma=2)
+    assert str(objective.metric) == "ndcg(gain=linear)+map(relevant=2)"
+    assert [part.shape.sigma for part, _ in objective.parts] == [2, 2]
+    assert [part.shape.damping for part, _ in objective.parts] == [0.01, None]
+    assert eval_metric("ndcg+map", gain="linear", relevant=2).metrics == (objective.metric,)
+    with pytest.raises(ValueError, match="none of mrr, map has an option gain"):
+        lambda_objective("mrr+map", gain="linear")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("ndcg + 0*mrr", "weight of mrr must be a positive number, got 0"),
+        ("ndcg + -1*mrr", "must be a positive number, got -1"),
+        ("ndcg + nan*mrr", "must be a positive number, got nan"),
+        ("ndcg + inf*mrr", "must be a positive number, got inf"),
+        ("ndcg + half*mrr", "the weight 'half' is no number"),
+        ("ndcg + mrr + NDCG", "ndcg stands in the sum twice"),
+        ("ndcg +", r"a metric is missing beside \+ or \*"),
+        ("2*", r"a metric is missing beside \+ or \*"),
+        ("ndcg + mrt", "unknown metric 'mrt'"),
+        ("ndcg + class_auc", "class_auc is no objective"),
+        ("ndcg + p", "p needs a cutoff"),
+    ],
+)
+def test_a_bad_expression_is_a_value_error_that_says_why(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        lambda_objective(text)
+
+
+def test_parts_must_be_objectives_of_single_metrics() -> None:
+    with pytest.raises(ValueError, match="an objective at least"):
+        combine({})
+    for wrong in ("mrr", lambda_objective("mrr+map"), lp.eval_map):
+        with pytest.raises(TypeError, match="is no lambda objective"):
+            combine({lp.lambda_ndcg: 1, wrong: 1})  # type: ignore[dict-item]
+
+
+# -- gradients -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", EXPRESSIONS)
+@pytest.mark.parametrize("normalize", [True, False])
+def test_it_is_the_weighted_sum_of_the_parts(text: str, normalize: bool) -> None:
+    data = graded()
+    found = gradient_of(lambda_objective(text, normalize=normalize), data)
+    terms = terms_of(text)
+    for i in (0, 1):
+        parts = [
+            weight * gradient_of(lambda_objective(name, normalize=normalize), data)[i].astype(float)
+            for name, weight in terms
+        ]
+        assert_allclose(found[i], sum(parts), rtol=1e-6, atol=1e-6)
+        assert found[i].dtype == np.float32
+
+
+def test_the_plain_gradient_is_that_of_the_weighted_sum_by_force() -> None:
+    random = np.random.default_rng(0)
+    labels, scores = random.integers(0, 2, 9), random.permutation(9) / 3.0
+    weights = {"map": 1.0, "mrr": 0.5, "ndcg@4": 2.0}
+
+    def value(given: Any) -> float:
+        found = evaluate(labels, given, group=[9], metrics=list(weights))
+        return sum(weight * found[name] for name, weight in weights.items())
+
+    expected = np.zeros(9)
+    for i, j in itertools.permutations(range(9), 2):
+        if labels[i] > labels[j]:
+            swapped = scores.copy()
+            swapped[[i, j]] = scores[[j, i]]
+            push = abs(value(swapped) - value(scores)) / (1 + np.exp(scores[i] - scores[j]))
+            expected[i] -= push
+            expected[j] += push
+    text = "+".join(f"{weight}*{name}" for name, weight in weights.items())
+    objective = lambda_objective(text, normalize=False, damping=None)
+    assert_allclose(objective(labels, scores, None, [9])[0], expected, rtol=1e-5, atol=1e-7)
+
+
+def test_weights_change_the_gradient() -> None:
+    one, other = (gradient_of(lambda_objective(t), graded()) for t in ("map+2*mrr", "2*map+mrr"))
+    assert np.abs(one[0] - other[0]).max() > 0.01
+
+
+def test_the_order_of_rows_changes_no_bit_and_weights_multiply() -> None:
+    data, order = graded(), graded().shuffled()
+    objective = lambda_objective("ndcg@10+0.5*mrr+map")
+    gradient, hessian = gradient_of(objective, data)
+    moved = objective(data.labels[order], data.scores()[order], None, data.sizes)
+    assert_array_equal(gradient[order], moved[0])
+    assert_array_equal(hessian[order], moved[1])
+    weighted = gradient_of(objective, data, weight=data.row_weights)
+    assert_allclose(weighted[0], gradient * data.row_weights, rtol=1e-5, atol=1e-7)
+
+
+def test_data_without_queries_is_taken_where_every_part_takes_it() -> None:
+    data = graded()
+    pooled = lambda_objective("map+auc")(data.labels, data.scores())
+    assert 0 < np.abs(pooled[0]).sum() <= data.n  # each part's sum to half the rows
+    with pytest.raises(ValueError, match="mrr ranks the documents of each query"):
+        lambda_objective("map+mrr")(data.labels, data.scores())
+    one = lambda_objective("map+mrr", one_group=True)
+    assert one.one_group
+    assert np.isfinite(one(data.labels, data.scores())[0]).all()
+
+
+def test_copies_and_pickles_are_equal_and_work() -> None:
+    objective = lambda_objective("ndcg@10+0.5*mrr")
+    expected = gradient_of(objective, graded())
+    pickled = pickle.dumps(objective)
+    assert len(pickled) < 3_000
+    for mine in (copy.deepcopy(objective), pickle.loads(pickled)):
+        assert mine == objective
+        assert hash(mine) == hash(objective)
+        assert_array_equal(gradient_of(mine, graded())[0], expected[0])
+    assert pickle.loads(pickle.dumps(eval_metric("map+mrr"))) == eval_metric("map+mrr")
+
+
+# -- the metric ----------------------------------------------------------------------------------
+
+
+def test_the_metric_is_the_weighted_sum_of_means() -> None:
+    data = graded()
+    metric = eval_metric("ndcg@10+0.5*mrr", "mrr", "map")
+    found = metric(data.labels, data.scores(), None, data.sizes)
+    expected = evaluate(
+        data.labels, data.scores(), group=data.sizes, metrics=["ndcg@10", "mrr", "map"]
+    )
+    assert [name for name, _, _ in found] == ["ndcg@10+0.5*mrr", "mrr", "map"]
+    both = expected["ndcg@10"] + 0.5 * expected["mrr"]
+    assert_allclose([v for _, v, _ in found], [both, expected["mrr"], expected["map"]])
+    assert isinstance(metric.metrics[0], WeightedSum)
+    with pytest.raises(ValueError, match="mrr has no value on any query"):
+        eval_metric("mrr+map")(np.zeros(4), np.zeros(4), None, [4])
+
+
+# -- frameworks ----------------------------------------------------------------------------------
+
+
+TEXT = "ndcg@10+0.5*mrr"
+
+
+def split() -> tuple[Small, Small]:
+    return graded().queries(0, 40), graded().queries(40, 60)
+
+
+def test_lightgbm_trains_and_stops_on_the_sum() -> None:
+    train, valid = split()
+    data = lgb.Dataset(train.features, train.labels, group=train.sizes)
+    held_out = data.create_valid(valid.features, valid.labels, group=valid.sizes)
+    curves: Any = {}
+    booster = lgb.train(
+        {"objective": lambda_objective(TEXT), "verbosity": -1, "num_threads": 1},
+        data,
+        80,
+        valid_sets=[held_out],
+        feval=eval_metric(TEXT),
+        callbacks=[lgb.early_stopping(5, verbose=False), lgb.record_evaluation(curves)],
+    )
+    curve = curves["valid_0"][TEXT]
+    assert booster.best_iteration == np.argmax(curve) + 1
+    assert len(curve) < 80
+    assert curve[booster.best_iteration - 1] > 1.2
+
+
+@pytest.mark.parametrize("text", [TEXT, "ndcg@10+1e-05*mrr"])
+def test_xgboost_trains_and_stops_on_the_sum(text: str) -> None:
+    train, valid = split()
+    data = xgb.DMatrix(train.features, train.labels, group=train.sizes)
+    held_out = xgb.DMatrix(valid.features, valid.labels, group=valid.sizes)
+    curves: Any = {}
+    booster = lxgb.train(
+        {"nthread": 1}, data, 80, obj=lambda_objective(text), custom_metric=eval_metric(text),
+        evals=[(held_out, "valid")], early_stopping_rounds=5, evals_result=curves,
+        verbose_eval=False,
+    )  # fmt: skip
+    curve = curves["valid"][text]
+    assert booster.best_iteration == np.argmax(curve)
+    assert len(curve) < 80
+    assert curve[booster.best_iteration] > 0.8
+
+
+def test_cv_takes_it_too() -> None:
+    data = graded()
+    given_ = lgb.Dataset(data.features, data.labels, group=data.sizes)
+    quiet = {"verbosity": -1, "num_threads": 1}
+    found = llgb.cv(quiet, given_, 3, fobj=lambda_objective(TEXT), feval=eval_metric(TEXT))
+    assert len(found[f"valid {TEXT}-mean"]) == 3
+
+
+@pytest.mark.parametrize("kind", [lp.LightGBMRanker, lp.XGBoostRanker])
+def test_estimators_take_the_expression(kind: Any) -> None:
+    train, valid = split()
+    model = kind(objective=TEXT, n_estimators=30, n_jobs=1)
+    model.fit(
+        train.features, train.labels, qid=train.qid,
+        eval_set=(valid.features, valid.labels, valid.qid),
+    )  # fmt: skip
+    assert list(model.evals_result_["valid_0"]) == [TEXT]
+    result = evaluate(
+        valid.labels, model.predict(valid.features), qid=valid.qid, metrics=["ndcg@10", "mrr"]
+    )
+    score = model.score(valid.features, valid.labels, qid=valid.qid)
+    assert score == pytest.approx(result["ndcg@10"] + 0.5 * result["mrr"])
+    assert clone(model).get_params() == model.get_params()
+    made = kind(objective=lambda_objective(TEXT), n_estimators=30, n_jobs=1)
+    made.fit(train.features, train.labels, qid=train.qid)
+    assert made.score(valid.features, valid.labels, qid=valid.qid) > 1.1

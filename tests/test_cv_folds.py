@@ -1,0 +1,169 @@
+"""Folds that keep queries whole, and cross-validation with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+import xgboost as xgb
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.model_selection import GroupKFold
+from small_data import Recorder, graded
+
+import lambdaplus as lp
+import lambdaplus.lightgbm as llgb
+import lambdaplus.xgboost as lxgb
+from lambdaplus import query_folds
+
+QUIET = {"verbosity": -1, "num_threads": 1}
+ONE_THREAD = {"verbosity": 0, "nthread": 1}
+
+
+@given(
+    st.lists(st.integers(1, 9), min_size=3, max_size=30),
+    st.integers(2, 3),
+    st.booleans(),
+    st.integers(0, 99),
+)
+def test_folds_are_a_partition_into_whole_queries(
+    sizes: list[int], n_splits: int, shuffle: bool, seed: int
+) -> None:
+    options: Any = {"n_splits": n_splits, "shuffle": shuffle, "seed": seed}
+    folds = query_folds(group=sizes, **options)
+    qid = np.repeat(np.arange(len(sizes)), sizes)
+    assert len(folds) == n_splits
+    assert_array_equal(np.sort(np.concatenate([test for _, test in folds])), np.arange(len(qid)))
+    for train, test in folds:
+        assert test.size > 0
+        assert_array_equal(np.sort(np.concatenate([train, test])), np.arange(len(qid)))
+        assert not set(qid[train]) & set(qid[test])
+        assert (np.diff(train) > 0).all()
+        assert (np.diff(test) > 0).all()
+    again = query_folds(qid=qid, **options)
+    assert all(np.array_equal(a[1], b[1]) for a, b in zip(folds, again, strict=True))
+
+
+def test_rows_of_a_query_may_stand_anywhere() -> None:
+    qid = np.array(["b", "a", "c", "a", "b", "c", "d"])
+    for train, test in query_folds(qid=qid, n_splits=2):
+        assert not set(qid[train]) & set(qid[test])
+
+
+def test_the_seed_deals_them() -> None:
+    def dealt(**options: Any) -> list[bytes]:
+        return [test.tobytes() for _, test in query_folds(group=[5] * 20, **options)]
+
+    assert dealt() == dealt(seed=0) != dealt(seed=1)
+    assert dealt(shuffle=False) == dealt(shuffle=False, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "pass either"),
+        ({"qid": [1, 2], "group": [1, 1]}, "pass either"),
+        ({"group": [2, -1]}, "whole numbers, at least 1 each"),
+        ({"group": [2.5, 1]}, "whole numbers, at least 1 each"),
+        ({"group": []}, "list of query sizes"),
+        ({"group": [[1, 2]]}, "list of query sizes"),
+        ({"group": [3, 3]}, "2 queries can't be dealt to 5 folds"),
+        ({"qid": [3, 3, 4]}, "2 queries can't be dealt to 5 folds"),
+    ],
+)
+def test_what_can_not_be_dealt_raises(arguments: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        query_folds(**arguments)
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["lightgbm", "lambdaplus.lightgbm"])
+def test_lightgbms_cv_takes_them(own: bool) -> None:
+    data = graded()
+    given_ = lgb.Dataset(data.features, data.labels, group=data.sizes)
+    folds = query_folds(group=data.sizes, n_splits=3)
+    metric = Recorder(lp.eval_map, lambda scores, part: np.asarray(part.used_indices))
+    cv = llgb.cv if own else lgb.cv
+    cv({**QUIET, "objective": lp.lambda_map}, given_, 1, folds=folds, feval=metric)
+    assert [rows.tolist() for rows in metric.seen] == [test.tolist() for _, test in folds]
+
+
+def matrix(rows: Any = None, weighted: bool = True) -> xgb.DMatrix:
+    data = graded()
+    weights = data.query_weights
+    if rows is not None:
+        taken = np.unique(data.qid[rows])
+        data, weights = data.rows(rows), weights[taken]
+    return xgb.DMatrix(
+        data.features, data.labels, group=data.sizes, weight=weights if weighted else None
+    )
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
+def test_xgboosts_cv_is_training_on_each_fold_by_itself(weighted: bool) -> None:
+    folds = query_folds(group=graded().sizes, n_splits=3)
+    found = lxgb.cv(
+        ONE_THREAD, matrix(weighted=weighted), 5, folds=folds, obj=lp.lambda_ndcg,
+        custom_metric=lp.eval_mrr, as_pandas=False,
+    )  # fmt: skip
+    values = []
+    for train, test in folds:
+        curve: Any = {}
+        lxgb.train(
+            ONE_THREAD, matrix(train, weighted), 5, obj=lp.lambda_ndcg, custom_metric=lp.eval_mrr,
+            evals=[(matrix(test, weighted), "test")], evals_result=curve, verbose_eval=False,
+        )  # fmt: skip
+        values.append(curve["test"]["mrr"])
+    assert_allclose(found["test-mrr-mean"], np.mean(values, axis=0), atol=2e-6)
+
+
+def parts_seen(**options: Any) -> list[tuple[int, int, int]]:
+    """Rows, queries and weights of each training part."""
+
+    def look(scores: Any, part: Any) -> tuple[int, int, int]:
+        return len(scores), part.get_uint_info("group_ptr").size - 1, part.get_weight().size
+
+    recorder = Recorder(lp.lambda_ndcg, look)
+    lxgb.cv(ONE_THREAD, matrix(), 1, obj=recorder, as_pandas=False, **options)
+    return recorder.seen
+
+
+def test_xgboosts_cv_deals_whole_queries_with_their_weights_by_itself() -> None:
+    sizes = graded().sizes
+    for seen, options in (
+        (parts_seen(nfold=4, seed=3), {"n_splits": 4, "seed": 3}),
+        (parts_seen(), {"n_splits": 3}),
+        (parts_seen(shuffle=False), {"n_splits": 3, "shuffle": False}),
+    ):
+        folds = query_folds(group=sizes, **options)  # type: ignore[arg-type]
+        assert [rows for rows, _, _ in seen] == [train.size for train, _ in folds]
+        assert all(queries == weights for _, queries, weights in seen)
+    assert parts_seen(folds=GroupKFold(3)) == parts_seen(shuffle=False)
+
+
+def test_folds_that_cut_queries_raise() -> None:
+    half = np.arange(0, graded().n, 2), np.arange(1, graded().n, 2)
+    with pytest.raises(ValueError, match="cuts 60 of 60 queries apart"):
+        parts_seen(folds=[half])
+
+
+def test_xgboosts_cv_maximises_our_metrics() -> None:
+    found = lxgb.cv(
+        ONE_THREAD, matrix(), 60, obj=lp.lambda_mrr, custom_metric=lp.eval_mrr,
+        early_stopping_rounds=4, as_pandas=False,
+    )  # fmt: skip
+    curve = found["test-mrr-mean"]
+    assert len(curve) < 60
+    assert curve[-1] == max(curve) > curve[0]
+
+
+def test_without_queries_it_is_xgboosts_own() -> None:
+    data = graded()
+    flat = xgb.DMatrix(data.features, data.binary)
+    options: Any = {"obj": lp.lambda_auc, "custom_metric": lp.eval_auc, "as_pandas": False}
+    plain = {**ONE_THREAD, "base_score": 0.0, "disable_default_eval_metric": 1}
+    assert lxgb.cv(ONE_THREAD, flat, 3, seed=5, **options) == xgb.cv(
+        plain, flat, 3, seed=5, **options
+    )
