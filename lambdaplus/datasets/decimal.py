@@ -132,7 +132,7 @@ def parse_number(text, start):  # type: ignore[no-untyped-def]
             i += 1
         first, exponent = i, 0
         while text[i] - np.uint8(48) <= 9 and i < first + 5:
-            exponent = exponent * 10 + np.int64(text[i] - np.uint8(48))
+            exponent = exponent * 10 + (text[i] - np.int64(48))
             i += 1
         if i == first or i == first + 5:
             return 0.0, i, False
