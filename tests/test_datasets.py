@@ -195,6 +195,8 @@ class TestReadLetor:
             ("1 qid:7 1:1\n1 qid:8 1:1\n0 qid:7 1:1\n", "query 7 are split"),
             ("nan qid:7 1:1\n", "labels must be finite"),
             ("# only a comment\n", "at least one row"),
+            ("", "at least one row"),
+            ("\ufeff", "at least one row"),
         ],
     )
     def test_refused_rows_name_the_file(self, tmp_path: Path, text: str, message: str) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
 from lambdaplus.datasets import (
     Fold,
     RankingData,
@@ -16,6 +14,7 @@ from lambdaplus.datasets import (
     read_folds,
     web_search_like,
 )
+from lambdaplus.datasets.ranking_data import join
 
 MADE_UP = "web-search-like"
 
@@ -62,7 +61,10 @@ def folds_of(
             else cross_validation(whole)
         )
     folds = read_folds(path, valid=valid or None) if data else digits_queries()
-    return random_splits(_whole(folds[0]), splits, *shares, balanced=balanced) if splits else folds
+    if not splits:
+        return folds
+    whole = join([folds[0].train, folds[0].valid, folds[0].test], "all queries")
+    return random_splits(whole, splits, *shares, balanced=balanced)
 
 
 def _made_up(name: str) -> RankingData:
@@ -70,13 +72,3 @@ def _made_up(name: str) -> RankingData:
     if not number.isdecimal():
         raise ValueError(f"{name!r} is not {MADE_UP} or {MADE_UP}:N, N a number of queries")
     return web_search_like(int(number))
-
-
-def _whole(fold: Fold) -> RankingData:
-    parts = (fold.train, fold.valid, fold.test)
-    return RankingData(
-        np.concatenate([part.features for part in parts]),
-        np.concatenate([part.labels for part in parts]),
-        np.concatenate([part.qid for part in parts]),
-        "all queries",
-    )

@@ -47,7 +47,7 @@ _EXACT = _U(1 << 53)
 _NINETEEN = _U(10**18)  # with one digit more it still fits into 64 bits
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def _product(a, b):  # type: ignore[no-untyped-def]
     """128 bits of a product: high and low."""
     a0, a1, b0, b1 = a & _LOW, a >> _HALF, b & _LOW, b >> _HALF

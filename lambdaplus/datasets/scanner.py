@@ -45,7 +45,7 @@ def scan(text, labels, runs, values, columns, ends, unsorted, oddities):  # type
             value, i, known = parse_number(text, i)
             if not known or _KINDS[text[i]] == 0:
                 i = _token_end(text, start)
-                oddities[n_odd] = -1 - row, start, i
+                _note(oddities, n_odd, -1 - row, start, i)
                 n_odd += 1
             labels[row] = value
             while _KINDS[text[i]] == 1:
@@ -58,7 +58,7 @@ def scan(text, labels, runs, values, columns, ends, unsorted, oddities):  # type
                 return row, entry, n_runs, n_odd, n_unsorted, line
             i = _token_end(text, start)
             if n_runs == 0 or not _same(text, runs[n_runs - 1, 1], runs[n_runs - 1, 2], start, i):
-                runs[n_runs] = row, start, i
+                _note(runs, n_runs, row, start, i)
                 n_runs += 1
             before, ascending = 0, True
             while True:
@@ -80,7 +80,7 @@ def scan(text, labels, runs, values, columns, ends, unsorted, oddities):  # type
                     if i - start == 4 and _null(text, start):
                         value = np.nan
                     else:
-                        oddities[n_odd] = entry, start, i
+                        _note(oddities, n_odd, entry, start, i)
                         n_odd += 1
                 values[entry] = value
                 columns[entry] = column - 1
@@ -96,6 +96,12 @@ def scan(text, labels, runs, values, columns, ends, unsorted, oddities):  # type
             i += 1
         i += 1
     return row, entry, n_runs, n_odd, n_unsorted, -1
+
+
+@njit(cache=True, nogil=True)
+def _note(table, row, first, second, third):  # type: ignore[no-untyped-def]
+    """Assigning a tuple to a row would take seconds to compile."""
+    table[row, 0], table[row, 1], table[row, 2] = first, second, third
 
 
 @njit(cache=True, nogil=True)

@@ -94,7 +94,7 @@ def read_rows(file: BinaryIO, finish: Any = lambda rows: rows) -> Iterator[Any]:
     with ThreadPoolExecutor(n_threads) as pool:
         pending: deque[Any] = deque()
         lines_before = 0
-        text = file.read(_PIECE).removeprefix(b"\xef\xbb\xbf")  # a byte order mark
+        text = file.read(_PIECE).removeprefix(b"\xef\xbb\xbf") or b"\n"  # a byte order mark
         while text or pending:
             if text:
                 text += file.readline()
