@@ -61,13 +61,13 @@ class Config:
     """
 
     data: str = ""
+    methods: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ("auc", "mauc", "map", "mrr", "ndcg@1", "ndcg@5", "ndcg@10")
+    folds: str = ""
     splits: int = 0
     shares: tuple[float, ...] = (0.6, 0.2, 0.2)
     balanced: bool = False
     valid: float = 0.0
-    methods: tuple[str, ...] = ()
-    metrics: tuple[str, ...] = ("auc", "mauc", "map", "mrr", "ndcg@1", "ndcg@5", "ndcg@10")
-    folds: str = ""
     scaling: str = "none"
     select: str = ""
     baseline: str = ""
