@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 
 # eq=False: comparing arrays field by field has no single truth value, so two sets are equal only
@@ -18,7 +19,8 @@ class RankingData:
     Parameters
     ----------
     features : ndarray of shape (n, f), float64
-        One row for each query-document pair; NaN marks a value that is not known.
+        One row for each query-document pair; NaN marks a value that is not known. A SciPy sparse
+        matrix becomes one in CSR form, whose absent values are 0.
     labels : ndarray of shape (n,), float64
         Relevance grades; the higher, the more relevant.
     qid : ndarray of shape (n,), int or str
@@ -52,7 +54,12 @@ class RankingData:
 
     def __post_init__(self) -> None:
         # A frozen dataclass can be filled in only this way.
-        object.__setattr__(self, "features", np.asarray(self.features, dtype=np.float64))
+        features: Any = self.features
+        if self.is_sparse:
+            features = features.tocsr().astype(np.float64, copy=False)
+        else:
+            features = np.asarray(features, dtype=np.float64)
+        object.__setattr__(self, "features", features)
         object.__setattr__(self, "labels", np.asarray(self.labels, dtype=np.float64))
         object.__setattr__(self, "qid", np.asarray(self.qid))
         if self.features.ndim != 2 or self.labels.ndim != 1 or self.qid.ndim != 1:
@@ -60,7 +67,7 @@ class RankingData:
                 "features must be 2-D, labels and qid 1-D; their shapes are "
                 f"{self.features.shape}, {self.labels.shape} and {self.qid.shape}"
             )
-        lengths = len(self.features), len(self.labels), len(self.qid)
+        lengths = self.features.shape[0], len(self.labels), len(self.qid)
         if len(set(lengths)) != 1:
             raise ValueError("features, labels and qid have {}, {} and {} rows".format(*lengths))
         if not len(self.labels):
@@ -87,6 +94,17 @@ class RankingData:
         return np.concatenate([[0], changes]).astype(np.int64)
 
     @property
+    def is_sparse(self) -> bool:
+        """Whether the features are a SciPy CSR matrix."""
+        return hasattr(self.features, "tocsr")
+
+    @property
+    def dense_features(self) -> NDArray[np.float64]:
+        """The features as an array; a sparse matrix is copied into one."""
+        features: Any = self.features
+        return cast("NDArray[np.float64]", features.toarray() if self.is_sparse else features)
+
+    @property
     def n_queries(self) -> int:
         """Number of queries."""
         return len(self._starts())
@@ -95,6 +113,45 @@ class RankingData:
     def group(self) -> NDArray[np.int64]:
         """Rows of each query, in order: (n_queries,) int64, as LightGBM's and XGBoost's `group`."""
         return np.diff(self._starts(), append=len(self.qid))
+
+    def take_queries(self, queries: ArrayLike) -> RankingData:
+        """The rows of some queries, counted from 0 in order of the rows: a copy."""
+        starts, group = self._starts(), self.group
+        chosen = np.asarray(queries, dtype=np.int64)
+        # Row k of the i-th chosen query is starts[i] + k; the rows before it are `before`.
+        before = np.cumsum(group[chosen]) - group[chosen]
+        rows = np.arange(group[chosen].sum()) + np.repeat(starts[chosen] - before, group[chosen])
+        return RankingData(self.features[rows], self.labels[rows], self.qid[rows], self.name)
+
+    def renamed(self, name: str) -> RankingData:
+        """The same set, nothing copied, under another name."""
+        return replace(self, name=name)
+
+
+def join(parts: Sequence[RankingData], name: str = "") -> RankingData:
+    """The rows of several sets, equally wide, one after the other.
+
+    Raises
+    ------
+    ValueError
+        If they are not equally wide, or a query is in two of them.
+
+    Examples
+    --------
+    >>> from lambdaplus.datasets import RankingData
+    >>> from lambdaplus.datasets.ranking_data import join
+    >>> join([RankingData([[q]], labels=[1], qid=[q]) for q in (1, 2)]).qid.tolist()
+    [1, 2]
+    """
+    features: Any
+    if any(part.is_sparse for part in parts):
+        from scipy.sparse import vstack
+
+        features = vstack([part.features for part in parts], format="csr")
+    else:
+        features = np.concatenate([part.features for part in parts])
+    labels, qid = (np.concatenate([getattr(p, key) for p in parts]) for key in ("labels", "qid"))
+    return RankingData(features, labels, qid, name)
 
 
 @dataclass(frozen=True, slots=True)
