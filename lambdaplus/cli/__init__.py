@@ -1,4 +1,4 @@
-"""The command line: ``lambdaplus compare``, ``evaluate``, ``explain`` and ``metrics``."""
+"""The command line: ``lambdaplus`` and its commands."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from lambdaplus.cli.compare import compare
 from lambdaplus.cli.evaluate import evaluate
 from lambdaplus.cli.explain import explain
 from lambdaplus.cli.metrics import metrics
+from lambdaplus.cli.reproduce import app as reproduce
 
 app = typer.Typer(
     help="Ranking objectives for LightGBM and XGBoost.",
@@ -43,6 +44,7 @@ def _options(
 
 for command in (compare, evaluate, explain, metrics):
     app.command()(command)
+app.add_typer(reproduce)
 
 
 def main() -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 
 # eq=False: comparing arrays field by field has no single truth value, so two sets are equal only
@@ -95,6 +95,19 @@ class RankingData:
     def group(self) -> NDArray[np.int64]:
         """Rows of each query, in order: (n_queries,) int64, as LightGBM's and XGBoost's `group`."""
         return np.diff(self._starts(), append=len(self.qid))
+
+    def take_queries(self, queries: ArrayLike) -> RankingData:
+        """The rows of some queries, counted from 0 in order of the rows: a copy."""
+        starts, group = self._starts(), self.group
+        chosen = np.asarray(queries, dtype=np.int64)
+        # Row k of the i-th chosen query is starts[i] + k; the rows before it are `before`.
+        before = np.cumsum(group[chosen]) - group[chosen]
+        rows = np.arange(group[chosen].sum()) + np.repeat(starts[chosen] - before, group[chosen])
+        return RankingData(self.features[rows], self.labels[rows], self.qid[rows], self.name)
+
+    def renamed(self, name: str) -> RankingData:
+        """The same set, nothing copied, under another name."""
+        return replace(self, name=name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,28 @@
+"""The papers' own experiments, one preset each.
+
+Examples
+--------
+>>> from lambdaplus.reproduce import PRESETS
+>>> [preset.name for preset in PRESETS]
+['elsas-2008']
+"""
+
+from lambdaplus.reproduce.elsas_2008 import ELSAS_2008
+from lambdaplus.reproduce.findings import Claim, Exhibit, Findings, Section
+from lambdaplus.reproduce.preset import Preset, option
+from lambdaplus.reproduce.run import run_preset
+from lambdaplus.reproduce.session import Session
+
+PRESETS = (ELSAS_2008,)
+
+__all__ = [
+    "PRESETS",
+    "Claim",
+    "Exhibit",
+    "Findings",
+    "Preset",
+    "Section",
+    "Session",
+    "option",
+    "run_preset",
+]

@@ -1,0 +1,159 @@
+"""Folds out of one set: whole queries, disjoint parts, balance."""
+
+from __future__ import annotations
+
+import doctest
+import itertools
+from collections.abc import Iterable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lambdaplus.datasets import Fold, RankingData, cross_validation, random_splits, splits
+
+
+def small_set(n_queries: int) -> RankingData:
+    """Queries of 1, 2 or 3 rows; each row's feature and label say which one it is."""
+    qid = np.repeat(np.arange(n_queries) + 100, np.arange(n_queries) % 3 + 1)
+    rows = np.arange(len(qid), dtype=np.float64)
+    return RankingData(rows[:, None], rows, qid, "small")
+
+
+def parts(fold: Fold) -> tuple[RankingData, RankingData, RankingData]:
+    return fold.train, fold.valid, fold.test
+
+
+def queries(fold: Fold) -> list[list[int]]:
+    return [np.unique(part.qid).tolist() for part in parts(fold)]
+
+
+def flat(lists: Iterable[list[int]]) -> list[int]:
+    return [*itertools.chain.from_iterable(lists)]
+
+
+def times(folds: list[Fold], part: int, n_queries: int) -> list[int]:
+    """How often each query is in a part."""
+    found = np.concatenate([queries(fold)[part] for fold in folds])
+    return np.bincount(np.asarray(found, int) - 100, minlength=n_queries).tolist()
+
+
+def test_docstring_examples() -> None:
+    result = doctest.testmod(splits)
+    assert result.attempted > 0
+    assert result.failed == 0
+
+
+@pytest.mark.parametrize("balanced", [False, True])
+def test_parts_are_whole_queries_with_their_own_rows(balanced: bool) -> None:
+    data = small_set(20)
+    for i, fold in enumerate(random_splits(data, 4, 9, 5, 6, balanced=balanced), start=1):
+        assert fold.name == f"Split{i}"
+        assert [part.name for part in parts(fold)] == [
+            f"Split{i} {p}" for p in ("train", "vali", "test")
+        ]
+        assert [len(found) for found in queries(fold)] == [9, 5, 6]
+        assert sorted(flat(queries(fold))) == list(range(100, 120))
+        for part in parts(fold):
+            np.testing.assert_array_equal(part.features[:, 0], part.labels)
+            mine = np.isin(data.qid, part.qid)
+            np.testing.assert_array_equal(part.labels, data.labels[mine])
+            np.testing.assert_array_equal(part.qid, data.qid[mine])
+
+
+def test_shares_are_rounded_down_and_the_test_part_gets_the_rest() -> None:
+    [fold] = random_splits(small_set(14), 1, 0.6, 0.2)
+    assert [len(found) for found in queries(fold)] == [8, 2, 4]
+    [fold] = random_splits(small_set(14), 1, 0.5, 1, 2)
+    assert [len(found) for found in queries(fold)] == [7, 1, 2]
+
+
+@pytest.mark.parametrize("balanced", [False, True])
+def test_random_state_decides(balanced: bool) -> None:
+    def drawn(random_state: int) -> list[list[list[int]]]:
+        found = random_splits(
+            small_set(30), 5, 10, 10, balanced=balanced, random_state=random_state
+        )
+        return [queries(fold) for fold in found]
+
+    assert drawn(3) == drawn(3)
+    assert drawn(3) != drawn(4)
+
+
+def test_fifty_balanced_trials_of_fifty_queries() -> None:
+    found = random_splits(small_set(50), 50, 10, 5, 35, balanced=True)
+    assert [set(times(found, part, 50)) for part in range(3)] == [{10}, {5}, {35}]
+    # The trades have left nothing of the circle: two queries train together in 10 x 9 / 49 splits
+    # in the mean, whether neighbours or not. On the circle, neighbours share 9 of their 10.
+    together = [len({100, 100 + k} - set(queries(f)[0])) == 0 for f in found for k in range(1, 50)]
+    assert sum(together) == 10 * 9
+    by_pair = np.reshape(together, (50, 49)).sum(axis=0)
+    assert by_pair.max() <= 7
+    assert len({tuple(queries(fold)[0]) for fold in found}) == 50
+
+
+@given(st.data())
+def test_balanced_splits_differ_by_one_at_most(data: st.DataObject) -> None:
+    n_queries = data.draw(st.integers(3, 25))
+    train = data.draw(st.integers(1, n_queries - 2))
+    valid = data.draw(st.integers(1, n_queries - train - 1))
+    test = data.draw(st.integers(1, n_queries - train - valid))
+    n, random_state = data.draw(st.integers(1, 30)), data.draw(st.integers(0, 99))
+    found = random_splits(
+        small_set(n_queries), n, train, valid, test, balanced=True, random_state=random_state
+    )
+    assert len(found) == n
+    for fold in found:
+        assert [len(part) for part in queries(fold)] == [train, valid, test]
+        assert len(set(flat(queries(fold)))) == train + valid + test
+    for part in range(3):
+        counts = times(found, part, n_queries)
+        assert max(counts) - min(counts) <= 1
+
+
+def test_unbalanced_splits_are_independent() -> None:
+    found = random_splits(small_set(50), 400, 10, 5)
+    # Each query trains in 400 x 10/50 = 80 of them, with standard deviation 8.
+    counts = times(found, 0, 50)
+    assert sum(counts) == 4000
+    assert 80 - 4.5 * 8 < min(counts) < max(counts) < 80 + 4.5 * 8
+    assert 5 < np.std(counts) < 11
+
+
+@pytest.mark.parametrize(
+    ("n", "sizes", "message"),
+    [
+        (0, (1, 1, 1), "at least one split"),
+        (1, (5, 5, 5), "5 training, 5 validation and 5 test queries cannot be taken out of 10"),
+        (1, (5, 5), "5 training, 5 validation and 0 test"),
+        (1, (0.5, 0.05), "5 training, 0 validation and 5 test"),
+        (1, (-1, 5, 5), "-1 training"),
+    ],
+)
+def test_refuses(n: int, sizes: tuple[float, ...], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        random_splits(small_set(10), n, *sizes)
+
+
+def test_cross_validation_rotates_over_parts() -> None:
+    data = small_set(23)
+    folds = cross_validation(data, 5, random_state=1)
+    assert [fold.name for fold in folds] == [f"Fold{i}" for i in range(1, 6)]
+    tested = [queries(fold)[2] for fold in folds]
+    assert sorted(map(len, tested)) == [4, 4, 5, 5, 5]
+    assert sorted(flat(tested)) == list(range(100, 123))
+    for i, fold in enumerate(folds):
+        train, valid, _ = queries(fold)
+        assert valid == tested[i - 1]
+        assert train == sorted(flat(tested[i - step] for step in (2, 3, 4)))
+        np.testing.assert_array_equal(
+            fold.test.labels, data.labels[np.isin(data.qid, fold.test.qid)]
+        )
+    assert tested != [queries(fold)[2] for fold in cross_validation(data, 5)]
+
+
+@pytest.mark.parametrize("n_folds", [2, 11])
+def test_cross_validation_refuses(n_folds: int) -> None:
+    with pytest.raises(ValueError, match=f"from 3 to the number of queries, 10, not {n_folds}"):
+        cross_validation(small_set(10), n_folds)
