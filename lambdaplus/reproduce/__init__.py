@@ -4,16 +4,17 @@ Examples
 --------
 >>> from lambdaplus.reproduce import PRESETS
 >>> [preset.name for preset in PRESETS]
-['elsas-2008']
+['elsas-2008', 'chakrabarti-2008', 'welleck-2016']
 """
 
+from lambdaplus.reproduce.chakrabarti_2008 import CHAKRABARTI_2008
 from lambdaplus.reproduce.elsas_2008 import ELSAS_2008
 from lambdaplus.reproduce.findings import Claim, Exhibit, Findings, Section
 from lambdaplus.reproduce.preset import Preset, option
 from lambdaplus.reproduce.run import run_preset
 from lambdaplus.reproduce.session import Session
 
-PRESETS = (ELSAS_2008,)
+PRESETS = (ELSAS_2008, CHAKRABARTI_2008)
 
 __all__ = [
     "PRESETS",
