@@ -47,6 +47,7 @@ def lines(
         axes.plot(xs, ys, marker="o" if markers else None, markersize=3, **style)
     if log:
         axes.set_xscale("log")
+        axes.xaxis.set_major_formatter("{x:g}")
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     figure.legend(loc="outside lower center", ncols=3)

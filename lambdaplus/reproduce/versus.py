@@ -75,10 +75,10 @@ def versus(study: Study, first: str, second: str, metric: str) -> Versus:
         found.append(evaluation.per_query[str(parse_metric(metric))])
     difference = found[0] - found[1]
     difference = difference[~np.isnan(difference)]
-    means = [study.mean(methods[name], parse_metric(metric)) for name in (first, second)]
+    mean, other = (study.mean(methods[name], parse_metric(metric)) for name in (first, second))
     chance = p_value(difference, "wilcoxon", "two-sided")
     wins, losses = int((difference > 0).sum()), int((difference < 0).sum())
-    return Versus(metric, *means, chance, wins, losses)
+    return Versus(metric, mean, other, chance, wins, losses)
 
 
 def points(value: float) -> str:

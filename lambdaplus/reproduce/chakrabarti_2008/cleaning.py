@@ -60,7 +60,7 @@ def _distinct(X: Floats, relevant: NDArray[np.bool_], cosine: float) -> NDArray[
     length = np.linalg.norm(X, axis=1)
     units = X / np.where(length > 0, length, 1.0)[:, None]
     alike = units[relevant] @ units[~relevant].T > cosine
-    keep = length > 0
+    keep: NDArray[np.bool_] = length > 0
     keep[relevant] &= ~alike.any(axis=1)
     keep[~relevant] &= ~alike.any(axis=0)
     return keep

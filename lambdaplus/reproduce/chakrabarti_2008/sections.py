@@ -115,16 +115,15 @@ def scale_section(study: Study, summed: Study) -> Section:
 
 def time_section(times: Times, documents: Mapping[str, int]) -> Section:
     """Figures 8 and 10."""
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for shape, by_method in times.items():
         for name, found in by_method.items():
+            more: tuple[object, ...] = ("", "", "", "", "")
             if "oracle" in found:
                 quadratic = found["seconds"] - found["oracle"]
                 each = 1000 * found["oracle"] / found["passes"]
                 more = (f"{found['oracle']:.3f}", f"{quadratic:.3f}", int(found["passes"]),
                         f"{each:.2f}", "yes" if found["norm"] == 0 else "no")  # fmt: skip
-            else:
-                more = ("", "", "", "", "")
             rows.append((name, shape, documents[shape], f"{found['seconds']:.3f}", *more))
     heads = ("trainer", "data", "documents", "seconds", "of them oracle", "QP", "passes",
              "ms of oracle a pass", "w = 0")  # fmt: skip
