@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+from collections.abc import Iterator
 
 import pytest
 
@@ -23,6 +24,14 @@ def drop_stale_kernels() -> None:
 
 
 drop_stale_kernels()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Sets that tests read are not left in the user's cache folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAMBDAPLUS_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -47,7 +47,20 @@ def digits() -> list[Fold]:
     return digits_queries()
 
 
-@pytest.mark.parametrize("module", ["ranking_data", "letor", "digits"])
+@pytest.mark.parametrize(
+    "module",
+    [
+        "ranking_data",
+        "binary",
+        "cache",
+        "decimal",
+        "digits",
+        "folds",
+        "letor",
+        "tables",
+        "web_search",
+    ],
+)
 def test_docstring_examples(module: str) -> None:
     result = doctest.testmod(importlib.import_module(f"lambdaplus.datasets.{module}"))
     assert result.attempted > 0
@@ -163,10 +176,10 @@ class TestReadLetor:
             ("1 qid:1 1:abc", "'1:abc' is not feature:value"),
             ("1 qid:1 1:2 3", "'3' is not feature:value"),
             ("1 qid:1 1:2:3 4", "'1:2:3' is not feature:value"),
-            ("1 qid:1 a:2", "'a'"),
+            ("1 qid:1 a:2", "'a:2' is not feature:value"),
             ("1 qid:1 0:2", "count from 1"),
             ("1 qid:1 2:2 2:3", "given twice"),
-            ("1 qid:1 " + "9" * 30 + ":1", "too large"),
+            ("1 qid:1 " + "9" * 30 + ":1", "from 1 to 2,147,483,647"),
         ],
     )
     def test_malformed_line_is_named(self, tmp_path: Path, line: str, message: str) -> None:
@@ -240,7 +253,10 @@ class TestReadFolds:
 
     def test_missing_part_says_what_was_found(self, tmp_path: Path) -> None:
         self.write_triple(tmp_path / "Fold1", ["train.txt", "test.txt"])
-        with pytest.raises(FileNotFoundError, match=r"Fold1 holds test\.txt, train\.txt; expected"):
+        with pytest.raises(FileNotFoundError, match=r"Fold1 holds test\.txt, train\.txt, and no v"):
+            read_folds(tmp_path)
+        (tmp_path / "Fold1" / "test.txt").unlink()
+        with pytest.raises(FileNotFoundError, match=r"Fold1 holds train\.txt; expected"):
             read_folds(tmp_path)
 
     def test_empty_folder(self, tmp_path: Path) -> None:

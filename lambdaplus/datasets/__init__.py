@@ -1,12 +1,15 @@
-"""Ranking data: the container, readers of data and runs, and a set that needs no download."""
+"""Ranking data: the container, readers of data and runs, splits, and sets without a download."""
 
 from __future__ import annotations
 
 from lambdaplus.datasets.digits import digits_queries
-from lambdaplus.datasets.letor import read_folds, read_letor
+from lambdaplus.datasets.folds import read_data, read_folds
+from lambdaplus.datasets.letor import read_letor
 from lambdaplus.datasets.ranking_data import Fold, RankingData
 from lambdaplus.datasets.runs import read_qrels, read_scores, read_table, read_trec_run
 from lambdaplus.datasets.splits import cross_validation, random_splits
+from lambdaplus.datasets.tables import read_columns
+from lambdaplus.datasets.web_search import web_search_like
 
 __all__ = [
     "Fold",
@@ -14,10 +17,13 @@ __all__ = [
     "cross_validation",
     "digits_queries",
     "random_splits",
+    "read_columns",
+    "read_data",
     "read_folds",
     "read_letor",
     "read_qrels",
     "read_scores",
     "read_table",
     "read_trec_run",
+    "web_search_like",
 ]

@@ -18,7 +18,8 @@ class RankingData:
     Parameters
     ----------
     features : ndarray of shape (n, f), float64
-        One row for each query-document pair; NaN marks a value that is not known.
+        One row for each query-document pair; NaN marks a value that is not known. A SciPy sparse
+        matrix becomes one in CSR form, whose absent values are 0.
     labels : ndarray of shape (n,), float64
         Relevance grades; the higher, the more relevant.
     qid : ndarray of shape (n,), int or str
@@ -52,7 +53,12 @@ class RankingData:
 
     def __post_init__(self) -> None:
         # A frozen dataclass can be filled in only this way.
-        object.__setattr__(self, "features", np.asarray(self.features, dtype=np.float64))
+        features: Any = self.features
+        if self.is_sparse:
+            features = features.tocsr().astype(np.float64, copy=False)
+        else:
+            features = np.asarray(features, dtype=np.float64)
+        object.__setattr__(self, "features", features)
         object.__setattr__(self, "labels", np.asarray(self.labels, dtype=np.float64))
         object.__setattr__(self, "qid", np.asarray(self.qid))
         if self.features.ndim != 2 or self.labels.ndim != 1 or self.qid.ndim != 1:
@@ -60,7 +66,7 @@ class RankingData:
                 "features must be 2-D, labels and qid 1-D; their shapes are "
                 f"{self.features.shape}, {self.labels.shape} and {self.qid.shape}"
             )
-        lengths = len(self.features), len(self.labels), len(self.qid)
+        lengths = self.features.shape[0], len(self.labels), len(self.qid)
         if len(set(lengths)) != 1:
             raise ValueError("features, labels and qid have {}, {} and {} rows".format(*lengths))
         if not len(self.labels):
@@ -85,6 +91,11 @@ class RankingData:
     def _starts(self) -> NDArray[np.int64]:
         changes = np.flatnonzero(self.qid[1:] != self.qid[:-1]) + 1
         return np.concatenate([[0], changes]).astype(np.int64)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the features are a SciPy CSR matrix."""
+        return hasattr(self.features, "tocsr")
 
     @property
     def n_queries(self) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 
 from lambdaplus.datasets.letor import open_text
 from lambdaplus.datasets.ranking_data import RankingData
+from lambdaplus.datasets.tables import finite_column, read_frame, refuse_empty, rows_by_query
 from lambdaplus.evaluation.runs import Run
 
 Judgements = dict[str, dict[str, float]]
@@ -189,41 +190,14 @@ def read_table(
     ...     read_table(file).qid.tolist()
     [1, 1, 2]
     """
-    try:
-        import narwhals
-        import polars  # noqa: F401
-    except ImportError:
-        raise ImportError(
-            "CSV and Parquet need narwhals and polars: pip install 'lambdaplus[dataframe]'"
-        ) from None
     file = Path(path)
-    if file.suffix not in (".csv", ".parquet"):
-        raise ValueError(f"{file} is neither .csv nor .parquet")
-    read = narwhals.read_csv if file.suffix == ".csv" else narwhals.read_parquet
-    frame = read(str(file), backend="polars")
     wanted = [qid, label, score, *([docno] if docno else [])]
-    missing = [name for name in wanted if name not in frame.columns]
-    if missing:
-        raise ValueError(
-            f"{file} has no column {', '.join(map(repr, missing))}; it has: "
-            f"{', '.join(frame.columns)}"
-        )
+    frame = read_frame(file, wanted)
     columns = {name: frame[name].to_numpy() for name in wanted}
     for name in (label, score):
-        try:
-            columns[name] = columns[name].astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{file}, column {name!r}: {error}") from None
-        bad = np.flatnonzero(~np.isfinite(columns[name]))
-        if bad.size:
-            raise ValueError(
-                f"{file}, column {name!r}: {bad.size} cells hold no finite number, the first is "
-                f"in row {bad[0] + 1} below the header"
-            )
-    if frame[qid].null_count():
-        raise ValueError(f"{file}, column {qid!r}: {frame[qid].null_count()} cells are empty")
-    _, first, query = np.unique(columns[qid], return_index=True, return_inverse=True)
-    rows = np.argsort(first[query], kind="stable")
+        columns[name] = finite_column(file, name, columns[name])
+    refuse_empty(file, qid, frame)
+    rows = rows_by_query(columns[qid])
     found = {name: column[rows] for name, column in columns.items()}
     numbers = found[docno].astype(str) if docno else None
     return Run(_name(file), found[label], found[score], found[qid], numbers)

@@ -132,6 +132,33 @@ def cross_validation(data: RankingData, n_folds: int = 5, *, random_state: int =
     return folds
 
 
+def held_out(
+    data: RankingData, share: float, *, random_state: int = 0
+) -> tuple[RankingData, RankingData]:
+    """All but a share of the queries, drawn at random, and that share.
+
+    Raises
+    ------
+    ValueError
+        If one of the two gets no query.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lambdaplus.datasets import RankingData
+    >>> from lambdaplus.datasets.splits import held_out
+    >>> rest, chosen = held_out(RankingData(np.ones((10, 1)), np.ones(10), np.arange(10)), 0.2)
+    >>> rest.n_queries, chosen.n_queries
+    (8, 2)
+    """
+    n_queries = data.n_queries
+    size = _count(share, n_queries)
+    if not 0 < size < n_queries:
+        raise ValueError(f"{size} of {n_queries} queries cannot be set aside; each part needs one")
+    order = np.random.default_rng(random_state).permutation(n_queries)
+    return data.take_queries(np.sort(order[size:])), data.take_queries(np.sort(order[:size]))
+
+
 def _fold(name: str, parts: Sequence[RankingData]) -> Fold:
     named = [part.renamed(f"{name} {p}") for part, p in zip(parts, _PARTS, strict=True)]
     return Fold(name, *named)
@@ -139,11 +166,7 @@ def _fold(name: str, parts: Sequence[RankingData]) -> Fold:
 
 def _sizes(n_queries: int, *parts: float | None) -> list[int]:
     """Queries of each part."""
-    sizes = [
-        int(part * n_queries + 1e-9) if isinstance(part, float) else part  # 0.29 * 100 < 29
-        for part in parts
-        if part is not None
-    ]
+    sizes = [_count(part, n_queries) for part in parts if part is not None]
     sizes += [n_queries - sum(sizes)] * (3 - len(sizes))
     if min(sizes) < 1 or sum(sizes) > n_queries:
         raise ValueError(
@@ -151,6 +174,11 @@ def _sizes(n_queries: int, *parts: float | None) -> list[int]:
             + f" cannot be taken out of {n_queries}: each part needs one, and all together no more"
         )
     return sizes
+
+
+def _count(part: float, n_queries: int) -> int:
+    """A number of queries, or a share of them rounded down; 0.29 of 100 is 29 in spite of 0.29."""
+    return int(part * n_queries + 1e-9) if isinstance(part, float) else part
 
 
 def _dealt(n_queries: int, sizes: list[int]) -> _Ints:

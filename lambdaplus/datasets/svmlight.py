@@ -1,0 +1,303 @@
+"""The svmlight text format, `label qid:ID 1:value 2:value ... # comment` a line, read at speed.
+
+The file is read in pieces that end with a line, and compiled code takes them apart on all cores
+while the next piece is read. What is no plain decimal number, such as `inf`, is left to Python's
+`float`, so every value is what `float` makes of it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from lambdaplus.datasets.decimal import parse_number
+
+_PIECE = 1 << 23  # bytes
+_BLANKS = frozenset(b" \t\r\v\f")
+_MOST_COLUMNS = 2**31 - 1  # of a SciPy matrix with 32-bit indices
+_KINDS = np.zeros(256, np.uint8)  # of bytes: 0 is part of a token, 1 blank, 2 ends the data
+_KINDS[list(_BLANKS)] = 1
+_KINDS[list(b"\n#")] = 2
+
+
+class MalformedLineError(ValueError):
+    """A line that cannot be read, with its number."""
+
+    def __init__(self, line: int, problem: str) -> None:
+        super().__init__(f"line {line}: {problem}")
+        self.line, self.problem = line, problem
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Some lines of a file.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n,), float64
+    queries : list of str
+        Identifiers of the runs of rows with the same one.
+    group : ndarray of shape (n_runs,), int64
+        Rows of each run.
+    values, columns, ends
+        Features that are given, row after row; the last of each row is before its end.
+    n_lines : int
+    """
+
+    labels: NDArray[np.float64]
+    queries: list[str]
+    group: NDArray[np.int64]
+    values: NDArray[np.float64]
+    columns: NDArray[np.int32]
+    ends: NDArray[np.int64]
+    n_lines: int
+
+    @property
+    def width(self) -> int:
+        return int(self.columns.max(initial=-1)) + 1
+
+    def dense(self) -> NDArray[np.float64]:
+        """Features, (n, width); what is not given is 0."""
+        features = np.zeros((len(self.labels), self.width))
+        _fill(features, self.values, self.columns, self.ends)
+        return features
+
+
+def read_rows(file: BinaryIO, finish: Any = lambda rows: rows) -> Iterator[Any]:
+    """Read a file piece by piece.
+
+    Parameters
+    ----------
+    file : binary file
+    finish : callable
+        What to make of the `Rows` of each piece, on its thread.
+
+    Yields
+    ------
+    object
+        `finish(rows)`, in the order of the file.
+
+    Raises
+    ------
+    MalformedLineError
+        At the first line that is not of the format.
+    """
+    n_threads = os.cpu_count() or 1
+
+    def parse(text: bytes) -> tuple[Any, int]:
+        rows = parse_rows(text)
+        return finish(rows), rows.n_lines
+
+    with ThreadPoolExecutor(n_threads) as pool:
+        pending: deque[Any] = deque()
+        lines_before = 0
+        text = file.read(_PIECE).removeprefix(b"\xef\xbb\xbf")  # a byte order mark
+        while text or pending:
+            if text:
+                text += file.readline()
+                pending.append(pool.submit(parse, text))
+                text = file.read(_PIECE)
+            if len(pending) > n_threads or not text:
+                try:
+                    found, n_lines = pending.popleft().result()
+                except MalformedLineError as error:
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    raise MalformedLineError(lines_before + error.line, error.problem) from None
+                lines_before += n_lines
+                yield found
+
+
+def parse_rows(text: bytes) -> Rows:
+    """Take whole lines apart.
+
+    Raises
+    ------
+    MalformedLineError
+    """
+    if not text.endswith(b"\n"):
+        text += b"\n"
+    n_lines, n_colons = text.count(b"\n"), text.count(b":")
+    # Room for the most that there can be; memory that is not written to costs nothing.
+    labels, ends = np.empty(n_lines), np.empty(n_lines, np.int64)
+    runs, oddities = np.empty((n_lines, 3), np.int64), np.empty((n_lines + n_colons, 3), np.int64)
+    unsorted = np.empty(n_lines, np.int64)
+    values, columns = np.empty(n_colons), np.empty(n_colons, np.int32)
+    n, n_values, n_runs, n_odd, n_unsorted, bad = _parse(
+        np.frombuffer(text, np.uint8), labels, runs, values, columns, ends, unsorted, oddities
+    )
+    for entry, start, end in oddities[:n_odd].tolist():
+        number = _number(text, start, end)
+        if entry < 0:
+            labels[-1 - entry] = number
+        else:
+            values[entry] = number
+    if bad >= 0:
+        raise _malformed(text, bad)
+    for row in unsorted[:n_unsorted].tolist():
+        given = columns[ends[row - 1] if row else 0 : ends[row]]
+        if len(np.unique(given)) < len(given):
+            raise MalformedLineError(_line_of_row(text, row), "a feature is given twice")
+    return Rows(
+        labels[:n].copy(),
+        [
+            text[start:end].decode(errors="backslashreplace")
+            for _, start, end in runs[:n_runs].tolist()
+        ],
+        np.diff(runs[:n_runs, 0], append=n),
+        values[:n_values],
+        columns[:n_values],
+        ends[:n].copy(),
+        n_lines,
+    )
+
+
+@njit(cache=True, nogil=True)
+def _parse(text, labels, runs, values, columns, ends, unsorted, oddities):  # type: ignore[no-untyped-def]
+    """Fill the arrays; returns how much of each, and where the first bad line starts, or -1.
+
+    `runs` are (first row, start and end of the identifier); `oddities` (index of the value, or
+    -1 - that of the label, start and end of the token) are numbers left to Python; `unsorted`
+    are rows that need a look for features given twice.
+    """
+    row = entry = n_runs = n_odd = n_unsorted = i = 0
+    while i < text.size:
+        line = i
+        while _KINDS[text[i]] == 1:
+            i += 1
+        if _KINDS[text[i]] == 0:
+            start = i
+            value, i, known = parse_number(text, i)
+            if not known or _KINDS[text[i]] == 0:
+                i = _token_end(text, start)
+                oddities[n_odd] = -1 - row, start, i
+                n_odd += 1
+            labels[row] = value
+            while _KINDS[text[i]] == 1:
+                i += 1
+            # Comparing byte after byte stops at the end of the text, which is a line's.
+            if not (text[i] == 113 and text[i + 1] == 105 and text[i + 2] == 100):  # "qid"
+                return row, entry, n_runs, n_odd, n_unsorted, line
+            start = i + 4
+            if text[i + 3] != 58 or _KINDS[text[start]] != 0:  # ":"
+                return row, entry, n_runs, n_odd, n_unsorted, line
+            i = _token_end(text, start)
+            if n_runs == 0 or not _same(text, runs[n_runs - 1, 1], runs[n_runs - 1, 2], start, i):
+                runs[n_runs] = row, start, i
+                n_runs += 1
+            before, ascending = 0, True
+            while True:
+                while _KINDS[text[i]] == 1:
+                    i += 1
+                if _KINDS[text[i]] == 2:
+                    break
+                start, column = i, 0
+                while text[i] - np.uint8(48) <= 9 and column <= _MOST_COLUMNS:
+                    column = column * 10 + np.int64(text[i] - np.uint8(48))
+                    i += 1
+                if text[i] != 58 or not 0 < column <= _MOST_COLUMNS:
+                    return row, entry, n_runs, n_odd, n_unsorted, line
+                i += 1
+                start = i
+                value, i, known = parse_number(text, i)
+                if not known or _KINDS[text[i]] == 0:
+                    i = _token_end(text, start)
+                    if i - start == 4 and _null(text, start):
+                        value = np.nan
+                    else:
+                        oddities[n_odd] = entry, start, i
+                        n_odd += 1
+                values[entry] = value
+                columns[entry] = column - 1
+                entry += 1
+                ascending = ascending and column > before
+                before = column
+            if not ascending:
+                unsorted[n_unsorted] = row
+                n_unsorted += 1
+            ends[row] = entry
+            row += 1
+        while text[i] != 10:
+            i += 1
+        i += 1
+    return row, entry, n_runs, n_odd, n_unsorted, -1
+
+
+@njit(cache=True, nogil=True)
+def _token_end(text, i):  # type: ignore[no-untyped-def]
+    while _KINDS[text[i]] == 0:
+        i += 1
+    return i
+
+
+@njit(cache=True, nogil=True)
+def _same(text, start, end, other_start, other_end):  # type: ignore[no-untyped-def]
+    k = 0
+    while k < end - start and text[start + k] == text[other_start + k]:
+        k += 1
+    return k == end - start == other_end - other_start
+
+
+@njit(cache=True, nogil=True)
+def _null(text, i):  # type: ignore[no-untyped-def]
+    """Whether the four bytes there are NULL."""
+    return text[i] == 78 and text[i + 1] == 85 and text[i + 2] == 76 and text[i + 3] == 76
+
+
+@njit(cache=True, nogil=True)
+def _fill(features, values, columns, ends):  # type: ignore[no-untyped-def]
+    entry = 0
+    for row in range(ends.size):
+        while entry < ends[row]:
+            features[row, columns[entry]] = values[entry]
+            entry += 1
+
+
+def _number(text: bytes, start: int, end: int) -> float:
+    try:
+        return float(text[start:end])
+    except ValueError:
+        raise _malformed(text, text.rfind(b"\n", 0, start) + 1) from None
+
+
+def _line_of_row(text: bytes, row: int) -> int:
+    data = (i for i, line in enumerate(text.split(b"\n"), 1) if line.partition(b"#")[0].strip())
+    return next(line for k, line in enumerate(data) if k == row)
+
+
+def _malformed(text: bytes, start: int) -> MalformedLineError:
+    line = text[start : text.index(b"\n", start)].decode(errors="replace")
+    return MalformedLineError(text.count(b"\n", 0, start) + 1, _problem(line))
+
+
+def _problem(line: str) -> str:
+    """What is wrong with a line."""
+    label, *rest = re.split(r"[ \t\r\v\f]+", line.partition("#")[0].strip(" \t\r\v\f"))
+    if not _is_number(label):
+        return f"the label {label!r} is not a number"
+    qid, *pairs = rest or ["nothing"]
+    if not qid.startswith("qid:") or qid == "qid:":
+        return f"after the label must come qid:ID, not {qid!r}"
+    for pair in pairs:
+        key, _, value = pair.partition(":")
+        if not re.fullmatch("[0-9]+", key) or not (value == "NULL" or _is_number(value)):
+            return f"{pair!r} is not feature:value"
+        if not 1 <= int(key) <= _MOST_COLUMNS:
+            return f"{pair!r}: features count from 1 to {_MOST_COLUMNS:,}"
+    return "it is not of the format: label qid:ID feature:value ..."
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text.encode())
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,118 @@
+"""Graded data like a web search engine's, made up to any size: for tests of scale."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaplus.datasets.ranking_data import RankingData
+
+_Floats = NDArray[np.float64]
+
+# Documents of MSLR-WEB10K with label 0, 1, ..., 4.
+_MSLR = np.array([624_263, 386_280, 159_451, 21_317, 8_881])
+_MEAN_SIZE, _SPREAD = 120.0, 0.5  # documents a query there; standard deviation of the logarithm
+_ASPECTS = 12
+_SHARES = {"count": 0.3, "length": 0.2, "score": 0.2, "hump": 0.1, "junk": 0.14}
+_BLOCK = 64  # queries made together, from random numbers of their own
+
+
+def web_search_like(n_queries: int, n_features: int = 136, *, random_state: int = 0) -> RankingData:
+    """Make up queries with graded documents, in the proportions of Microsoft's MSLR-WEB sets.
+
+    Twelve hidden aspects of a document, normally distributed, make its relevance: their weighted
+    sum, a product of two of them, an effect of the query, and noise. Labels 0 to 4 are cut from it
+    in MSLR-WEB10K's shares (52, 32, 13, 1.8 and 0.7 percent). Each feature sees one aspect, more
+    or less clearly.
+
+    Parameters
+    ----------
+    n_queries : int
+        Their sizes are lognormal, 120 documents in the mean; 5,850 queries make 700,000 documents.
+    n_features : int, default=136
+    random_state : int, default=0
+        The same one gives the same set, on any number of cores; another one another problem.
+
+    Returns
+    -------
+    RankingData
+        `qid` is 1, 2, ... `features` are, in this order: 30% counts, skewed whole numbers, many of
+        them 0; 20% lengths, lognormal; 20% scores, normal; 10% humps, highest where the aspect is
+        middling, so that no linear ranker can use them alone; 14% junk, which knows nothing; and
+        the rest is of the query, equal for all its documents.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than one query or feature.
+
+    Examples
+    --------
+    >>> from lambdaplus.datasets import web_search_like
+    >>> data = web_search_like(20, random_state=1)
+    >>> data.n_queries, data.features.shape[1], sorted(set(data.labels.tolist()))
+    (20, 136, [0.0, 1.0, 2.0, 3.0, 4.0])
+    """
+    if min(n_queries, n_features) < 1:
+        raise ValueError(f"{n_queries} queries with {n_features} features: at least 1 of each")
+    seeds = np.random.SeedSequence(random_state).spawn(1 + -(-n_queries // _BLOCK))
+    rng = np.random.default_rng(seeds[0])
+    mean_log = np.log(_MEAN_SIZE) - _SPREAD**2 / 2
+    group = np.maximum(rng.lognormal(mean_log, _SPREAD, n_queries).round().astype(np.int64), 1)
+    problem = _Problem(rng, n_features)
+    ends = np.cumsum(group)
+    features, relevance = np.empty((ends[-1], n_features)), np.empty(ends[-1])
+
+    def fill(block: int) -> None:
+        sizes = group[block * _BLOCK : (block + 1) * _BLOCK]
+        end = ends[block * _BLOCK + len(sizes) - 1]
+        rows = slice(end - sizes.sum(), end)
+        own = np.random.default_rng(seeds[1 + block])
+        relevance[rows] = problem.draw(own, sizes, features[rows])
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(fill, range(len(seeds) - 1)))
+    cuts = np.quantile(relevance, np.cumsum(_MSLR)[:-1] / _MSLR.sum())
+    labels = np.searchsorted(cuts, relevance, side="right").astype(np.float64)
+    return RankingData(
+        features, labels, np.repeat(np.arange(1, n_queries + 1), group), "web-search-like"
+    )
+
+
+class _Problem:
+    """How aspects make relevance and features."""
+
+    def __init__(self, rng: np.random.Generator, n_features: int) -> None:
+        self.weights = rng.dirichlet(np.full(_ASPECTS, 3.0)) ** 0.5  # squares add up to 1
+        self.aspect_of = rng.integers(_ASPECTS, size=n_features)
+        self.clarity = rng.uniform(0.3, 0.9, n_features)
+        ends = np.round(np.cumsum([0.0, *_SHARES.values()]) * n_features).astype(int)
+        self.columns = {
+            kind: slice(a, b) for kind, a, b in zip(_SHARES, ends[:-1], ends[1:], strict=True)
+        }
+        self.of_query = slice(ends[-1], n_features)
+        self.clarity[self.columns["junk"]] = 0.0
+        self.scale = rng.lognormal(0.0, 0.4, n_features)
+
+    def draw(self, rng: np.random.Generator, sizes: NDArray[np.int64], out: _Floats) -> _Floats:
+        """Fill in the features of some queries; returns their documents' relevance."""
+        aspects = rng.standard_normal((sizes.sum(), _ASPECTS))
+        signal = (aspects * self.weights).sum(axis=1) + 0.6 * aspects[:, 0] * aspects[:, 1]
+        of_query = np.repeat(rng.standard_normal(len(sizes)), sizes)
+        relevance = signal + 0.8 * of_query + rng.standard_normal(len(signal))
+
+        rng.standard_normal(out=out)  # whole rows of a C array: contiguous, as it must be
+        out *= np.sqrt(1.0 - self.clarity**2)
+        out += aspects[:, self.aspect_of] * self.clarity
+        count, length, hump = (out[:, self.columns[kind]] for kind in ("count", "length", "hump"))
+        for skewed in (count, length):
+            np.exp(skewed, out=skewed)
+        out *= self.scale
+        np.floor(count, out=count)
+        np.exp(-(hump**2), out=hump)
+        queries = rng.standard_normal((len(sizes), out[:, self.of_query].shape[1]))
+        out[:, self.of_query] = np.repeat(queries, sizes, axis=0)
+        return relevance
