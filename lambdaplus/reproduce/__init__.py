@@ -13,8 +13,9 @@ from lambdaplus.reproduce.findings import Claim, Exhibit, Findings, Section
 from lambdaplus.reproduce.preset import Preset, option
 from lambdaplus.reproduce.run import run_preset
 from lambdaplus.reproduce.session import Session
+from lambdaplus.reproduce.welleck_2016 import WELLECK_2016
 
-PRESETS = (ELSAS_2008, CHAKRABARTI_2008)
+PRESETS = (ELSAS_2008, CHAKRABARTI_2008, WELLECK_2016)
 
 __all__ = [
     "PRESETS",
