@@ -4,7 +4,7 @@ Examples
 --------
 >>> from lambdaplus.reproduce import PRESETS
 >>> [preset.name for preset in PRESETS]
-['elsas-2008']
+['yue-2007', 'elsas-2008']
 """
 
 from lambdaplus.reproduce.elsas_2008 import ELSAS_2008
@@ -12,8 +12,9 @@ from lambdaplus.reproduce.findings import Claim, Exhibit, Findings, Section
 from lambdaplus.reproduce.preset import Preset, option
 from lambdaplus.reproduce.run import run_preset
 from lambdaplus.reproduce.session import Session
+from lambdaplus.reproduce.yue_2007 import YUE_2007
 
-PRESETS = (ELSAS_2008,)
+PRESETS = (YUE_2007, ELSAS_2008)
 
 __all__ = [
     "PRESETS",
