@@ -146,7 +146,7 @@ def _print(console: Any, found: Findings, named: bool) -> None:
         console.rule(found.data)
     for section in found.sections:
         for exhibit in section.exhibits:
-            if isinstance(exhibit.content, Table):
+            if isinstance(exhibit.content, Table) and not exhibit.long:
                 console.print(Text(f"\n{exhibit.caption}", style="bold"), exhibit.content)
     colours = {True: "green", False: "red", None: "yellow"}
     for claim in found.claims:

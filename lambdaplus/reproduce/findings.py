@@ -64,12 +64,15 @@ class Exhibit:
     content : Table or matplotlib Figure
     best : bool
         Whether the page marks the largest value of each column.
+    long : bool
+        Whether the page folds it away, and Markdown goes without.
     """
 
     name: str
     caption: str
     content: Table | Figure
     best: bool = False
+    long: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -59,7 +59,7 @@ def _lines(preset: Preset, found: Sequence[Findings], command: str) -> Iterator[
             for note in section.notes:
                 yield from (note, "")
             for exhibit in section.exhibits:
-                if isinstance(exhibit.content, Table):
+                if isinstance(exhibit.content, Table) and not exhibit.long:
                     yield from (exhibit.caption, "", exhibit.content.to_markdown(), "")
     versions = ", ".join(f"{name} {version}" for name, version in installed_versions().items())
     yield f"Versions: {versions}."

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from lambdaplus.comparison import installed_versions
 from lambdaplus.comparison.figures import file_name, save_plot
-from lambdaplus.comparison.markup import figure_of, paragraphs, table_of, text
+from lambdaplus.comparison.markup import details, figure_of, paragraphs, table_of, text
 from lambdaplus.comparison.page import Part, write_page
 from lambdaplus.evaluation import Cell, Table
 from lambdaplus.reproduce.findings import VERDICTS, Claim, Exhibit, Findings, Section
@@ -114,6 +114,8 @@ def _exhibit(exhibit: Exhibit, folder: Path) -> str:
         (tables / f"{exhibit.name}.md").write_text(markdown + "\n", encoding="utf-8")
         _write_csv(exhibit.content, tables / f"{exhibit.name}.csv")
         table = table_of(exhibit.content, exhibit.caption, best=exhibit.best)
+        if exhibit.long:
+            return details(exhibit.caption, table)
         return f'{table}\n<div class="note">{paragraphs(exhibit.content.foot)}</div>'
     plots = folder / "plots"
     plots.mkdir(parents=True, exist_ok=True)

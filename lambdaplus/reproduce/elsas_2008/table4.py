@@ -130,6 +130,7 @@ class Table4:
                 "and RankSVM by a one-tailed paired t-test at .05, with more than half of the "
                 "seeds.",
             ),
+            narrow=True,
         )
 
     @property
