@@ -43,6 +43,7 @@ def run(session: Session, options: Options) -> Findings:
             for method in methods.rankers()
             for fold in folds
         },
+        jobs=1,  # a process would take longer to start than a path takes
     )
     means = {
         method.name: sections.mean_path([paths[f"{method.name} {fold.name}"] for fold in folds])

@@ -35,19 +35,32 @@ def data_section(name: str, before: Size, after: Size | None) -> Section:
 
 def path_section(paths: Mapping[str, Path]) -> Section:
     """Figures 4 to 6."""
+    shown = (0, 2, 4, -1)
     rows = [
-        (name, f"{p['C']:g}", p["slack"], p["slack"] / p["slack_at_zero"], p["share"], p["norm"])
+        (
+            name,
+            path[0]["slack_at_zero"],
+            *(path[i]["slack"] for i in shown),
+            path[-1]["share"],
+            path[-1]["norm"],
+        )
         for name, path in paths.items()
-        for p in path
-        if p["C"] in (path[0]["C"], 1.0, path[-1]["C"])
     ]
-    heads = ("SVM", "C", "mean slack", "over that of w = 0", "objective over that of w = 0", "|w|")
+    first = next(iter(paths.values()))
+    Cs = [f"C = {first[i]['C']:g}" for i in shown]
+    heads = ("SVM", "mean slack at w = 0", *Cs, "objective over that at w = 0", "|w|")
     plots = [
         ("figure_4", "Mean slack over that of w = 0, against C", "slack", "share of slack left"),
         ("figure_5", "Objective over that of w = 0, against C", "share", "objective / at w = 0"),
         ("figure_6", "Norm of w over that at the largest C, against C", "norm", "|w|, scaled"),
     ]
-    exhibits = [Exhibit("paths", "Means over the folds' training parts", Table(heads, rows))]
+    exhibits = [
+        Exhibit(
+            "paths",
+            "Means over the folds' training parts; the last two at the largest C",
+            Table(heads, rows),
+        )
+    ]
     for name, caption, key, label in plots:
         curves = {
             method: ([p["C"] for p in path], [p[key] / _unit(key, p, path) for p in path])
