@@ -69,8 +69,8 @@ def path_section(paths: Mapping[str, Path]) -> Section:
         exhibits.append(Exhibit(name, caption, lines(curves, "C", label, log=True)))
     note = (
         "An objective that stays at 1 means w = 0: the optimiser, whose duality gap is below "
-        "0.001 everywhere, can gain nothing. The map of MRR must rank the worst relevant document "
-        "of a query above its best irrelevant ones, on average, before its hinge falls below 1."
+        "0.001 everywhere, can gain nothing. With MRR's own map a query's hinge falls below that "
+        "of w = 0 only if its worst relevant document scores above the mean of its irrelevant ones."
     )
     return Section("Slack, objective and norm against C (figures 4 to 6)", tuple(exhibits), (note,))
 
@@ -101,7 +101,7 @@ def matrix_section(study: Study) -> Section:
     table = Table(heads, rows, ("Where w = 0 all documents tie, and count as in random order.",))
     notes = (
         "A method's C is the one of 1, 10, 100 and 1,000 that is best on validation data by its "
-        "own criterion. The paper's figures 7 and 9 are pictures whose numbers our copy lacks.",
+        "own criterion. The paper's figures 7 and 9 are not at hand as numbers.",
     )
     exhibits = (
         Exhibit("figure_9", "Test means; bold: best in its column", table, best=True),
