@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from functools import lru_cache
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -19,7 +18,6 @@ Record = dict[str, float]
 SEED = 1
 
 
-@lru_cache(maxsize=1)
 def mslr_like(queries: int) -> Fold:
     """So many training queries and a third as many for validation; the test part is the same."""
     data = web_search_like(queries + max(1, queries // 3), random_state=SEED)
