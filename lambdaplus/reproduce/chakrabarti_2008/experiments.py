@@ -32,6 +32,7 @@ from lambdaplus.baselines.solver import Pass, solve
 from lambdaplus.datasets import RankingData
 from lambdaplus.metrics import parse_metric
 from lambdaplus.queries import Floats, Queries
+from lambdaplus.reproduce.one_thread import one_thread
 
 Record = dict[str, float]
 C_OF_TIMES = 100.0
@@ -124,7 +125,7 @@ def svm_time(data: RankingData, parameters: Mapping[str, Any]) -> Record:
     """
     model = StructuralSVM(**{**parameters, "C": C_OF_TIMES})
     found = []
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), one_thread():
         warnings.filterwarnings("ignore", "w = 0 is optimal")  # the norm says so
         for _ in range(REPEATS):
             model.fit(data.features, data.labels, data.qid)
@@ -139,10 +140,11 @@ def assignment_time(data: RankingData) -> Record:
     hinges = Hinges(np.ascontiguousarray(data.features), [loss], separate=False)
     weight = np.full(hinges.n_blocks, C_OF_TIMES / data.n_queries)
     found = []
-    for _ in range(REPEATS):
-        planes = Planes(hinges.n_blocks, data.features.shape[1])
-        solution = solve(hinges, planes, weight, data.n_queries, 1e-3, 300)
-        found.append(_time(solution.history, solution.w))
+    with one_thread():
+        for _ in range(REPEATS):
+            planes = Planes(hinges.n_blocks, data.features.shape[1])
+            solution = solve(hinges, planes, weight, data.n_queries, 1e-3, 300)
+            found.append(_time(solution.history, solution.w))
     return min(found, key=lambda time: time["seconds"])
 
 
@@ -151,7 +153,7 @@ def mcrank_time(data: RankingData, rounds: int) -> Record:
     found = []
     for _ in range(REPEATS):
         begin = time.perf_counter()
-        McRank(n_estimators=rounds).fit(data.features, data.labels, qid=data.qid)
+        McRank(n_estimators=rounds, n_jobs=1).fit(data.features, data.labels, qid=data.qid)
         found.append(time.perf_counter() - begin)
     return {"seconds": min(found)}
 

@@ -142,7 +142,7 @@ def time_section(times: Times, documents: Mapping[str, int]) -> Section:
              "ms of oracle a pass", "w = 0")  # fmt: skip
     foot = (
         "The paper, in Java on its own machine: on TD2004 SVMndcg 19 s, DORM 283 s.",
-        "A fit at C = 100, the fastest of three, alone on all cores.",
+        "A fit at C = 100, the fastest of three, on one thread.",
     )
     notes = (
         "The set is whole here, not cleaned, as in the paper's counts of documents. TD2003 and "

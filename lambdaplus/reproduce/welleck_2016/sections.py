@@ -156,7 +156,7 @@ def time_section(times: Mapping[str, Mapping[str, float]]) -> Section:
     heads = ("trainer", "queries", "documents", "seconds")
     notes = (
         "Made-up data with MSLR-WEB10K's features, grades and query sizes; one fit of each, on "
-        "all cores. The paper: under 5 hours for five folds of MSLR-WEB10K by LambdaMART-MAUC; "
+        "one thread. The paper: under 5 hours for five folds of MSLR-WEB10K by LambdaMART-MAUC; "
         "SVM-Perf did not converge on one of them in 12 hours.",
     )
     exhibit = Exhibit("time", "Training time", Table(heads, rows))
