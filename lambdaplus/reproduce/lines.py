@@ -37,12 +37,13 @@ def lines(
     >>> figure.axes[0].get_xscale()
     'log'
     """
-    figure, [axes] = new_figure(2.6 + 0.18 * math.ceil(len(curves) / 3))
+    columns = 3 if max(map(len, curves)) < 16 else 2
+    figure, [axes] = new_figure(2.6 + 0.18 * math.ceil(len(curves) / columns))
     for i, (name, (xs, ys)) in enumerate(curves.items()):
         style: dict[str, Any] = {
             "color": SERIES[i % len(SERIES)],
             "linestyle": DASHES[i // len(SERIES) % len(DASHES)],
-            "label": short(name, 20),
+            "label": short(name, 28),
         }
         axes.plot(xs, ys, marker="o" if markers else None, markersize=3, **style)
     if log:
@@ -50,5 +51,5 @@ def lines(
         axes.xaxis.set_major_formatter("{x:g}")
     axes.set_xlabel(x)
     axes.set_ylabel(y)
-    figure.legend(loc="outside lower center", ncols=3)
+    figure.legend(loc="outside lower center", ncols=columns)
     return figure

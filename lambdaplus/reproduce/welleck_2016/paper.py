@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 TREES, SVM = "LambdaMART-MAUC", "SVM by class"
 BINARY_TREES, BINARY_SVM = "LambdaMART-AUC", "AUC SVM"
+SHORT = {TREES: "LambdaMART", SVM: "SVM"}
 RATES = (0.1, 0.25, 0.5, 0.9)
 CS = (0.1, 1.0, 10.0, 100.0)
 CUTOFFS = tuple(range(1, 11))
