@@ -72,7 +72,7 @@ def run(session: Session, options: Options) -> Findings:
         session.name,
         _protocol(settings, len(folds)),
         (
-            sections.graded_section(graded),
+            sections.graded_section(graded, session.name),
             sections.precision_section(graded),
             sections.class_section(pairs, shares),
             sections.binary_section(binary),

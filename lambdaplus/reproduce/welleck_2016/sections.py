@@ -143,14 +143,14 @@ def binary_section(study: Study) -> Section:
 
 def choice_section(*studies: Study) -> Section:
     """What validation data chose."""
-    rows = [
-        (method.name, ", ".join(f"{next(iter(c.parameters.values())):g}" for c in chosen),
-         ", ".join(str(c.fit.rounds) for c in chosen),
-         f"{study.seconds(method):.1f}")
-        for study in studies
-        for method in study.methods
-        for chosen in [study.results[method.name]]
-    ]  # fmt: skip
+    rows = []
+    for study in studies:
+        for method in study.methods:
+            chosen = study.results[method.name]
+            values = [f"{value:g}" for choice in chosen for value in choice.parameters.values()]
+            rounds = [str(choice.fit.rounds) for choice in chosen if choice.fit.rounds]
+            seconds = f"{study.seconds(method):.1f}"
+            rows.append((method.name, ", ".join(values), ", ".join(rounds), seconds))
     heads = (
         "method",
         "learning rate or C of each fold",
