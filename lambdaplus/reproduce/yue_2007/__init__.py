@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lambdaplus.comparison.plots import difference_panels
@@ -20,10 +20,13 @@ from lambdaplus.reproduce.yue_2007.tables import (
     SUBMISSIONS,
     WITHOUT_BEST,
     Against,
+    Paper,
 )
 from lambdaplus.reproduce.yue_2007.trials import (
     ACCURACY_C,
+    OWN_C,
     STRUCTURAL_C,
+    TOLERANCE,
     base_functions,
     chosen_queries,
     systems,
@@ -60,14 +63,14 @@ def run(session: Session, options: Options) -> Findings:
         session.name,
         _protocol(session.whole, queries, columns, options),
         (
-            _section("Base functions", "tables_6_7", BASES, with_best,
-                     {"Table 6, Indri,": INDRI, "Table 7, submissions,": SUBMISSIONS}),
-            _section("Without the best: base functions", "table_8", BASES, without_best,
-                     {"Table 8, submissions,": WITHOUT_BEST}),
-            _section("SVMs", "tables_9_10", OTHERS, with_best,
-                     {"Table 9, Indri,": INDRI, "Table 10, submissions,": SUBMISSIONS}),
-            _section("Without the best: SVMs", "table_11", OTHERS, without_best,
-                     {"Table 11, submissions,": WITHOUT_BEST}),
+            _section("Tables 6 and 7: base functions", "tables_6_7", BASES, with_best,
+                     {"Indri": INDRI, "submissions": SUBMISSIONS}),
+            _section("Table 8: base functions, the best one's feature removed", "table_8", BASES,
+                     without_best, {"submissions": WITHOUT_BEST}),
+            _section("Tables 9 and 10: SVMs", "tables_9_10", OTHERS, with_best,
+                     {"Indri": INDRI, "submissions": SUBMISSIONS}),
+            _section("Table 11: SVMs, the best base function's feature removed", "table_11",
+                     OTHERS, without_best, {"submissions": WITHOUT_BEST}),
             _by_query(all_features | tops),
         ),
         claims(with_best, without_best, degraded, max(longest, longest_too)),
@@ -92,9 +95,9 @@ def _section(
     name: str,
     names: tuple[str, ...],
     found: Against,
-    papers: Mapping[str, Mapping[str, tuple[str, str, str, str]]],
+    papers: Mapping[str, Paper],
 ) -> Section:
-    caption = f"{title}: MAP here, and the paper's"
+    caption = f"{OURS} and the others: MAP here, the paper's beside"
     return Section(title, (Exhibit(name, caption, found.table(names, papers)),))
 
 
@@ -144,12 +147,15 @@ def _protocol(
         f"above {options.thresholds} thresholds (the paper: 50), at quantiles of the training "
         "documents; SVMacc3 and SVMacc4 on their own 50 of percentiles and of values scaled in "
         "each query.",
-        "C by validation MAP: "
-        + ", ".join(f"{C:g}" for C in STRUCTURAL_C["C"])
-        + " (SVMmap, SVMroc; of the mean loss over queries) and "
-        + ", ".join(f"{C:g}" for C in ACCURACY_C["C"])
-        + " (the SVMacc; of the sum over documents: larger ones take liblinear minutes).",
+        f"C by validation MAP: {_grid(STRUCTURAL_C)} of the mean loss over queries (SVMmap, "
+        f"SVMroc); {_grid(ACCURACY_C)} of the sum over documents (SVMacc, SVMacc2), "
+        f"{_grid(OWN_C)} (SVMacc3, SVMacc4). The SVMacc are liblinear's, with the hinge loss, to a "
+        f"tolerance of {TOLERANCE:g}; larger C take it long.",
     )
+
+
+def _grid(tried: Mapping[str, Sequence[float]]) -> str:
+    return ", ".join(f"{C:g}" for C in tried["C"])
 
 
 YUE_2007 = Preset(

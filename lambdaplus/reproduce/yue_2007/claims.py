@@ -106,7 +106,9 @@ def claims(
             "Without the best base function's feature most models degrade, and SVMmap is still "
             "the best of the SVMs.",
             top == OURS and 2 * len(lower) > len(svms),
-            f"Best: {top} ({without_best.mean(top):.4f}; SVMmap {without_best.mean(OURS):.4f}). "
+            "MAP: "
+            + ", ".join(f"{name} {without_best.mean(name):.4f}" for name in svms)
+            + ". "
             f"Lower than before: {', '.join(lower) or 'none'}.",
         ),
     )  # fmt: skip

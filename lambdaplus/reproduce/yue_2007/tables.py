@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lambdaplus.evaluation import Cell, Evaluation, Pair, RunComparison, Table, compare_runs
+from lambdaplus.evaluation import Evaluation, Pair, RunComparison, Table, compare_runs
 
 LEVEL = 0.05
 OURS = "SVMmap"
@@ -96,12 +96,12 @@ class Against:
                 pair = self.pair(name)
                 mark = "**" if self.significant(name) else ""
                 p = "<.0001" if pair.p_value < 0.0001 else f"{pair.p_value:.4f}"
-                cells += [Cell(f"{pair.losses}/{pair.wins}", mark), p]
+                cells += [f"{pair.losses}/{pair.wins}{mark}", p]
             for paper in papers.values():
                 first, score, second, other = paper[name]
                 cells += [f"{first} {score}".strip(), f"{second} {other}".strip()]
             rows.append(cells)
-        heads = [f"{what} TREC {year}" for what in papers for year in (9, 10)]
+        heads = [f"{what} {year}" for what in papers for year in (9, 10)]
         return Table(
             ("", "MAP", "W/L", "p", *heads),
             rows,
