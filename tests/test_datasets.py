@@ -195,6 +195,8 @@ class TestReadLetor:
             ("1 qid:7 1:1\n1 qid:8 1:1\n0 qid:7 1:1\n", "query 7 are split"),
             ("nan qid:7 1:1\n", "labels must be finite"),
             ("# only a comment\n", "at least one row"),
+            ("", "at least one row"),
+            ("\ufeff", "at least one row"),
         ],
     )
     def test_refused_rows_name_the_file(self, tmp_path: Path, text: str, message: str) -> None:
@@ -262,6 +264,34 @@ class TestReadFolds:
     def test_empty_folder(self, tmp_path: Path) -> None:
         with pytest.raises(FileNotFoundError, match="holds nothing; expected"):
             read_folds(tmp_path)
+
+    @pytest.mark.parametrize("name", ["istella-s-letor/sample", "OHSUMED/QueryLevelNorm"])
+    def test_a_single_set_is_found_below(self, tmp_path: Path, name: str) -> None:
+        write_text(tmp_path / "readme" / "license.txt", "")
+        folder = tmp_path / name / ("Fold1" if "OHSUMED" in name else ".")
+        self.write_triple(folder, ["train.txt", "vali.txt", "test.txt"])
+        [fold] = read_folds(tmp_path)
+        assert fold.name == folder.resolve().name
+
+    def test_several_sets_are_listed(self, tmp_path: Path) -> None:
+        for name in ("2003_np_dataset", "2003_hp_dataset"):
+            self.write_triple(tmp_path / "Gov" / name / "Fold1", ["train.txt"])
+        with pytest.raises(ValueError, match="sets: Gov/2003_hp_dataset, Gov/2003_np_dataset; g"):
+            read_folds(tmp_path)
+
+    @pytest.mark.parametrize("sparse", [False, True])
+    def test_training_queries_stand_in_for_validation(self, tmp_path: Path, sparse: bool) -> None:
+        lines = [f"{i % 2} qid:{i // 4} 1:{i} {1 + i // 4}:1\n" for i in range(4, 44)]
+        write_text(tmp_path / "full" / "train.txt", "".join(lines))
+        write_text(tmp_path / "full" / "test.txt", "1 qid:99 1:5\n")
+        [fold] = read_folds(tmp_path / "full", valid=0.3, sparse=sparse)
+        assert (fold.train.n_queries, fold.valid.n_queries, fold.test.n_queries) == (7, 3, 1)
+        assert sorted({*fold.train.qid, *fold.valid.qid}) == list(range(1, 11))
+        assert [part.name for part in (fold.train, fold.valid)] == ["full train", "full vali"]
+        assert {part.is_sparse for part in (fold.train, fold.valid, fold.test)} == {sparse}
+        assert fold.test.features.shape == (1, 11)
+        with pytest.raises(ValueError, match="0 of 10 queries cannot be set aside"):
+            read_folds(tmp_path / "full", valid=0.05)
 
     def test_one_part_twice(self, tmp_path: Path) -> None:
         self.write_triple(tmp_path, ["train.txt", "vali.txt", "test.txt"])

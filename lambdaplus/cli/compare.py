@@ -17,10 +17,30 @@ def compare(
     data: Annotated[
         pathlib.Path | None,
         typer.Argument(
-            help="LETOR folder: Fold1..FoldN, or one train/vali/test; .xz and .gz too. Or a TOML "
-            "file with any of the options, data among them. Without it: a built-in set, query by "
-            "example on handwritten digits."
+            help="Folder as LETOR, MSLR, Yahoo and Istella publish them: Fold1..FoldN, or one "
+            "train/vali/test; .xz and .gz too. Or one file of queries, svmlight, .csv or .parquet, "
+            "or web-search-like:N for N queries made up, cut into five folds or --splits. Or a "
+            "TOML file with any of the options, data among them. Without it: a built-in set, "
+            "query by example on handwritten digits."
         ),
+    ] = None,
+    splits: Annotated[
+        int | None, typer.Option(min=1, help="So many random splits of the queries as folds.")
+    ] = None,
+    shares: Annotated[
+        str | None,
+        typer.Option(
+            help="Training, validation and test queries of a split: shares (0.6,0.2,0.2) or "
+            "numbers (10,5,35)."
+        ),
+    ] = None,
+    balanced: Annotated[
+        bool,
+        typer.Option("--balanced", help="Splits that use each query equally often in each part."),
+    ] = False,
+    valid: Annotated[
+        float | None,
+        typer.Option(help="Share of training queries to validate on, where a folder has none."),
     ] = None,
     methods: Annotated[
         str | None,
@@ -73,6 +93,10 @@ def compare(
     with errors_of("compare"):
         config = Config()
         said: dict[str, Any] = {
+            "splits": splits,
+            "shares": shares and _shares(shares),
+            "balanced": balanced or None,
+            "valid": valid,
             "methods": methods and tuple(filter(None, split_names(methods))),
             "metrics": metrics and tuple(filter(None, split_names(metrics))),
             "folds": folds,
@@ -132,3 +156,13 @@ def _seeds(text: str) -> tuple[int, ...]:
         return tuple(dict.fromkeys(int(part) for part in text.split(",")))
     except ValueError:
         raise ValueError(f"--seeds {text!r} is not a list of whole numbers such as 0,1") from None
+
+
+def _shares(text: str) -> tuple[float, ...]:
+    """Whole numbers stay whole: they count queries."""
+    try:
+        return tuple(int(part) if part.isdecimal() else float(part) for part in text.split(","))
+    except ValueError:
+        raise ValueError(
+            f"--shares {text!r} is not a list such as 0.6,0.2,0.2 or 10,5,35"
+        ) from None

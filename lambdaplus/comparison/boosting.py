@@ -35,8 +35,8 @@ def train_lightgbm(
         "verbose": -1,
         **parameters,
     }
-    data = lgb.Dataset(np.asarray(train.features), label=train.labels, group=train.group)
-    held_out = data.create_valid(np.asarray(valid.features), label=valid.labels, group=valid.group)
+    data = lgb.Dataset(train.features, label=train.labels, group=train.group)
+    held_out = data.create_valid(valid.features, label=valid.labels, group=valid.group)
     curves: dict[str, Any] = {}
     booster = lgb.train(
         params,
@@ -51,7 +51,7 @@ def train_lightgbm(
     )
     [curve] = next(iter(curves.values())).values()
     return Fitted(
-        lambda part: np.asarray(booster.predict(np.asarray(part.features), raw_score=True)),
+        lambda part: np.asarray(booster.predict(part.features, raw_score=True)),
         int(booster.best_iteration or booster.current_iteration()),
         tuple(curve),
     )
@@ -87,7 +87,7 @@ def train_xgboost(
     def matrix(data: RankingData) -> Any:
         # XGBoost's own rank:map knows relevant and not relevant alone.
         labels = (data.labels >= 1) if method.target == "rank:map" else data.labels
-        return xgb.DMatrix(np.asarray(data.features), label=labels, group=data.group)
+        return xgb.DMatrix(data.dense_features, label=labels, group=data.group)
 
     curves: dict[str, Any] = {}
     booster = xgb.train(
@@ -105,7 +105,7 @@ def train_xgboost(
     [curve] = curves["valid"].values()
 
     def predict(part: RankingData) -> Floats:
-        documents = xgb.DMatrix(np.asarray(part.features))
+        documents = xgb.DMatrix(part.dense_features)
         found = booster.predict(documents, output_margin=True, iteration_range=(0, best))
         return np.asarray(found, dtype=np.float64)
 

@@ -23,10 +23,11 @@ from pathlib import Path
 from typing import Any
 
 from lambdaplus.baselines import QueryScaler
+from lambdaplus.comparison.data import folds_of
 from lambdaplus.comparison.methods import Method, Settings
 from lambdaplus.comparison.registry import find_methods
 from lambdaplus.comparison.study import Study
-from lambdaplus.datasets import Fold, RankingData, digits_queries, read_folds
+from lambdaplus.datasets import Fold, RankingData
 from lambdaplus.metrics import parse_metric
 
 SCALINGS = ("none", "query")
@@ -38,8 +39,8 @@ class Config:
 
     Attributes
     ----------
-    data : str
-        Folder of the folds; the built-in digits without it.
+    data, splits, shares, balanced, valid
+        Where the folds come from; see `folds_of`.
     methods : tuple of str
         See `find_methods`; the boosted trees without it.
     metrics : tuple of str
@@ -63,6 +64,10 @@ class Config:
     methods: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ("auc", "mauc", "map", "mrr", "ndcg@1", "ndcg@5", "ndcg@10")
     folds: str = ""
+    splits: int = 0
+    shares: tuple[float, ...] = (0.6, 0.2, 0.2)
+    balanced: bool = False
+    valid: float = 0.0
     scaling: str = "none"
     select: str = ""
     baseline: str = ""
@@ -127,7 +132,7 @@ class Config:
             raise ValueError(f"baseline {self.baseline!r} is not one of the methods compared")
         metrics = [parse_metric(name) for name in self.metrics]
         select = str(parse_metric(self.select)) if self.select else None
-        found = read_folds(self.data) if self.data else digits_queries()
+        found = folds_of(self.data, self.splits, self.shares, self.balanced, self.valid)
         chosen = [found[i] for i in _chosen(self.folds, len(found))]
         if self.scaling == "query":
             chosen = [scaled_fold(fold) for fold in chosen]
@@ -140,7 +145,15 @@ class Config:
             threads=threads,
         )
         return Study(
-            chosen, methods, metrics, settings, self.seeds, select, folder=folder, jobs=jobs
+            chosen,
+            methods,
+            metrics,
+            settings,
+            self.seeds,
+            select,
+            repeated=self.splits > 0,
+            folder=folder,
+            jobs=jobs,
         )
 
     def _methods(self) -> list[Method]:
@@ -155,7 +168,14 @@ class Config:
         ]
 
 
-_KINDS = {str: "text", int: "whole number", float: "number", tuple: "list", dict: "table"}
+_KINDS = {
+    str: "text",
+    bool: "truth value",
+    int: "whole number",
+    float: "number",
+    tuple: "list",
+    dict: "table",
+}
 
 
 def _toml(value: Any) -> str:

@@ -25,7 +25,7 @@ from lambdaplus.comparison.workers import first_line, run_in_processes
 from lambdaplus.datasets import Fold, RankingData
 from lambdaplus.datasets.binary import fingerprint, read_binary, write_binary
 from lambdaplus.evaluation import Evaluation, evaluate
-from lambdaplus.evaluation.result import join_evaluations
+from lambdaplus.evaluation.result import join_evaluations, mean_by_query
 from lambdaplus.metrics import RankingMetric
 
 PARTS = ("train", "valid", "test")
@@ -76,6 +76,9 @@ class Study:
         Methods that draw random numbers are fitted with each; their values are averaged.
     select : str, optional
         Validation metric that chooses parameters; each method's own criterion without it.
+    repeated : bool
+        Whether the folds are repeated splits of the same queries: then a query's value is its mean
+        over the splits that test on it.
     folder : path, optional
         Where finished fits are kept; without one they last as long as the study.
     jobs : int
@@ -92,6 +95,7 @@ class Study:
     settings: Settings = field(default_factory=Settings)
     seeds: tuple[int, ...] = (0,)
     select: str | None = None
+    repeated: bool = False
     folder: Path | None = None
     jobs: int = 1
     finished: set[str] = field(default_factory=set, init=False)
@@ -242,12 +246,29 @@ class Study:
         return sum(choice.seconds for choice in self.results[method.name])
 
     def evaluation(self, method: Method) -> Evaluation | None:
-        """All test queries of all folds, values averaged over seeds; None unless finished."""
+        """All test queries, values averaged over seeds and repetitions; None unless finished."""
         by_seed: dict[int, dict[str, Evaluation]] = {}
         for choice in self.results[method.name]:
             by_seed.setdefault(choice.seed, {})[choice.fold.name] = choice.evaluation
         whole = [parts for parts in by_seed.values() if len(parts) == len(self.folds)]
-        return join_evaluations(whole) if whole else None
+        if not whole:
+            return None
+        found = join_evaluations(whole)
+        if not self.repeated:
+            return found
+        tests = [fold.test for fold in self.folds]
+        # A query's rows are adjacent, and so its first row stands for it.
+        starts = [np.cumsum(test.group) - test.group for test in tests]
+        return mean_by_query(
+            found,
+            np.concatenate([test.qid[at] for test, at in zip(tests, starts, strict=True)]),
+            np.concatenate(
+                [
+                    np.maximum.reduceat(t.labels, at) >= 1
+                    for t, at in zip(tests, starts, strict=True)
+                ]
+            ),
+        )
 
 
 def fit_from_disk(

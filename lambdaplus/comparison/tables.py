@@ -78,7 +78,12 @@ def footnotes(study: Study) -> list[str]:
         f"Test means: over the queries of a fold, then over {len(study.folds)} fold(s) ({queries} "
         f"test queries)"
         + (f", then over seeds {', '.join(map(str, study.seeds))}" if len(study.seeds) > 1 else "")
-        + ".",
+        + "."
+        + (
+            " The folds are repeated splits: comparisons count a query once, with its mean."
+            if study.repeated
+            else ""
+        ),
         "Queries on which a metric has no value (no relevant document) are left out; ties count "
         "at the mean over their orders; NDCG: gain 2^l - 1, discount log2(1 + rank).",
         f"{study.settings}, seed {study.seeds[0]}.",

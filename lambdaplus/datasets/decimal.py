@@ -47,7 +47,7 @@ _EXACT = _U(1 << 53)
 _NINETEEN = _U(10**18)  # with one digit more it still fits into 64 bits
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def _product(a, b):  # type: ignore[no-untyped-def]
     """128 bits of a product: high and low."""
     a0, a1, b0, b1 = a & _LOW, a >> _HALF, b & _LOW, b >> _HALF
@@ -132,7 +132,7 @@ def parse_number(text, start):  # type: ignore[no-untyped-def]
             i += 1
         first, exponent = i, 0
         while text[i] - np.uint8(48) <= 9 and i < first + 5:
-            exponent = exponent * 10 + np.int64(text[i] - np.uint8(48))
+            exponent = exponent * 10 + (text[i] - np.int64(48))
             i += 1
         if i == first or i == first + 5:
             return 0.0, i, False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.datasets.ranking_data import Fold, RankingData
+from lambdaplus.datasets.ranking_data import Fold, RankingData, join
 
 _Floats = NDArray[np.float64]
 _Ints = NDArray[np.int64]
@@ -71,19 +71,10 @@ def digits_queries(n_folds: int = 5, seed: int = 0) -> list[Fold]:
     for i in range(n_folds):
         turned = parts[i:] + parts[:i]
         name = f"Fold{i + 1}"
-        train = _join(turned[:-2], f"{name} train")
-        valid, test = _join(turned[-2:-1], f"{name} vali"), _join(turned[-1:], f"{name} test")
+        train = join(turned[:-2], f"{name} train")
+        valid, test = join(turned[-2:-1], f"{name} vali"), join(turned[-1:], f"{name} test")
         folds.append(Fold(name, train, valid, test))
     return folds
-
-
-def _join(parts: list[RankingData], name: str) -> RankingData:
-    return RankingData(
-        np.concatenate([part.features for part in parts]),
-        np.concatenate([part.labels for part in parts]),
-        np.concatenate([part.qid for part in parts]),
-        name,
-    )
 
 
 def _draw(digits: _Ints, n_folds: int, seed: int) -> list[tuple[_Ints, _Ints]]:

@@ -34,6 +34,7 @@ def read_letor(path: str | os.PathLike[str], *, sparse: bool = False) -> Ranking
         Plain text, or compressed with a name that ends in `.xz` or `.gz`.
     sparse : bool, default=False
         Whether to keep the features as a SciPy CSR matrix, for wide sets with few values a row.
+        LightGBM takes it as it is; XGBoost takes what is absent for missing, not for 0.
 
     Returns
     -------

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -98,6 +99,12 @@ class RankingData:
         return hasattr(self.features, "tocsr")
 
     @property
+    def dense_features(self) -> NDArray[np.float64]:
+        """The features as an array; a sparse matrix is copied into one."""
+        features: Any = self.features
+        return cast("NDArray[np.float64]", features.toarray() if self.is_sparse else features)
+
+    @property
     def n_queries(self) -> int:
         """Number of queries."""
         return len(self._starts())
@@ -119,6 +126,32 @@ class RankingData:
     def renamed(self, name: str) -> RankingData:
         """The same set, nothing copied, under another name."""
         return replace(self, name=name)
+
+
+def join(parts: Sequence[RankingData], name: str = "") -> RankingData:
+    """The rows of several sets, equally wide, one after the other.
+
+    Raises
+    ------
+    ValueError
+        If they are not equally wide, or a query is in two of them.
+
+    Examples
+    --------
+    >>> from lambdaplus.datasets import RankingData
+    >>> from lambdaplus.datasets.ranking_data import join
+    >>> join([RankingData([[q]], labels=[1], qid=[q]) for q in (1, 2)]).qid.tolist()
+    [1, 2]
+    """
+    features: Any
+    if any(part.is_sparse for part in parts):
+        from scipy.sparse import vstack
+
+        features = vstack([part.features for part in parts], format="csr")
+    else:
+        features = np.concatenate([part.features for part in parts])
+    labels, qid = (np.concatenate([getattr(p, key) for p in parts]) for key in ("labels", "qid"))
+    return RankingData(features, labels, qid, name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,17 +16,11 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from lambdaplus.datasets.decimal import parse_number
+from lambdaplus.datasets.scanner import MOST_COLUMNS, fill, scan
 
 _PIECE = 1 << 23  # bytes
-_BLANKS = frozenset(b" \t\r\v\f")
-_MOST_COLUMNS = 2**31 - 1  # of a SciPy matrix with 32-bit indices
-_KINDS = np.zeros(256, np.uint8)  # of bytes: 0 is part of a token, 1 blank, 2 ends the data
-_KINDS[list(_BLANKS)] = 1
-_KINDS[list(b"\n#")] = 2
 
 
 class MalformedLineError(ValueError):
@@ -68,7 +62,7 @@ class Rows:
     def dense(self) -> NDArray[np.float64]:
         """Features, (n, width); what is not given is 0."""
         features = np.zeros((len(self.labels), self.width))
-        _fill(features, self.values, self.columns, self.ends)
+        fill(features, self.values, self.columns, self.ends)
         return features
 
 
@@ -100,7 +94,7 @@ def read_rows(file: BinaryIO, finish: Any = lambda rows: rows) -> Iterator[Any]:
     with ThreadPoolExecutor(n_threads) as pool:
         pending: deque[Any] = deque()
         lines_before = 0
-        text = file.read(_PIECE).removeprefix(b"\xef\xbb\xbf")  # a byte order mark
+        text = file.read(_PIECE).removeprefix(b"\xef\xbb\xbf") or b"\n"  # a byte order mark
         while text or pending:
             if text:
                 text += file.readline()
@@ -131,7 +125,7 @@ def parse_rows(text: bytes) -> Rows:
     runs, oddities = np.empty((n_lines, 3), np.int64), np.empty((n_lines + n_colons, 3), np.int64)
     unsorted = np.empty(n_lines, np.int64)
     values, columns = np.empty(n_colons), np.empty(n_colons, np.int32)
-    n, n_values, n_runs, n_odd, n_unsorted, bad = _parse(
+    n, n_values, n_runs, n_odd, n_unsorted, bad = scan(
         np.frombuffer(text, np.uint8), labels, runs, values, columns, ends, unsorted, oddities
     )
     for entry, start, end in oddities[:n_odd].tolist():
@@ -158,107 +152,6 @@ def parse_rows(text: bytes) -> Rows:
         ends[:n].copy(),
         n_lines,
     )
-
-
-@njit(cache=True, nogil=True)
-def _parse(text, labels, runs, values, columns, ends, unsorted, oddities):  # type: ignore[no-untyped-def]
-    """Fill the arrays; returns how much of each, and where the first bad line starts, or -1.
-
-    `runs` are (first row, start and end of the identifier); `oddities` (index of the value, or
-    -1 - that of the label, start and end of the token) are numbers left to Python; `unsorted`
-    are rows that need a look for features given twice.
-    """
-    row = entry = n_runs = n_odd = n_unsorted = i = 0
-    while i < text.size:
-        line = i
-        while _KINDS[text[i]] == 1:
-            i += 1
-        if _KINDS[text[i]] == 0:
-            start = i
-            value, i, known = parse_number(text, i)
-            if not known or _KINDS[text[i]] == 0:
-                i = _token_end(text, start)
-                oddities[n_odd] = -1 - row, start, i
-                n_odd += 1
-            labels[row] = value
-            while _KINDS[text[i]] == 1:
-                i += 1
-            # Comparing byte after byte stops at the end of the text, which is a line's.
-            if not (text[i] == 113 and text[i + 1] == 105 and text[i + 2] == 100):  # "qid"
-                return row, entry, n_runs, n_odd, n_unsorted, line
-            start = i + 4
-            if text[i + 3] != 58 or _KINDS[text[start]] != 0:  # ":"
-                return row, entry, n_runs, n_odd, n_unsorted, line
-            i = _token_end(text, start)
-            if n_runs == 0 or not _same(text, runs[n_runs - 1, 1], runs[n_runs - 1, 2], start, i):
-                runs[n_runs] = row, start, i
-                n_runs += 1
-            before, ascending = 0, True
-            while True:
-                while _KINDS[text[i]] == 1:
-                    i += 1
-                if _KINDS[text[i]] == 2:
-                    break
-                start, column = i, 0
-                while text[i] - np.uint8(48) <= 9 and column <= _MOST_COLUMNS:
-                    column = column * 10 + np.int64(text[i] - np.uint8(48))
-                    i += 1
-                if text[i] != 58 or not 0 < column <= _MOST_COLUMNS:
-                    return row, entry, n_runs, n_odd, n_unsorted, line
-                i += 1
-                start = i
-                value, i, known = parse_number(text, i)
-                if not known or _KINDS[text[i]] == 0:
-                    i = _token_end(text, start)
-                    if i - start == 4 and _null(text, start):
-                        value = np.nan
-                    else:
-                        oddities[n_odd] = entry, start, i
-                        n_odd += 1
-                values[entry] = value
-                columns[entry] = column - 1
-                entry += 1
-                ascending = ascending and column > before
-                before = column
-            if not ascending:
-                unsorted[n_unsorted] = row
-                n_unsorted += 1
-            ends[row] = entry
-            row += 1
-        while text[i] != 10:
-            i += 1
-        i += 1
-    return row, entry, n_runs, n_odd, n_unsorted, -1
-
-
-@njit(cache=True, nogil=True)
-def _token_end(text, i):  # type: ignore[no-untyped-def]
-    while _KINDS[text[i]] == 0:
-        i += 1
-    return i
-
-
-@njit(cache=True, nogil=True)
-def _same(text, start, end, other_start, other_end):  # type: ignore[no-untyped-def]
-    k = 0
-    while k < end - start and text[start + k] == text[other_start + k]:
-        k += 1
-    return k == end - start == other_end - other_start
-
-
-@njit(cache=True, nogil=True)
-def _null(text, i):  # type: ignore[no-untyped-def]
-    """Whether the four bytes there are NULL."""
-    return text[i] == 78 and text[i + 1] == 85 and text[i + 2] == 76 and text[i + 3] == 76
-
-
-@njit(cache=True, nogil=True)
-def _fill(features, values, columns, ends):  # type: ignore[no-untyped-def]
-    entry = 0
-    for row in range(ends.size):
-        while entry < ends[row]:
-            features[row, columns[entry]] = values[entry]
-            entry += 1
 
 
 def _number(text: bytes, start: int, end: int) -> float:
@@ -290,8 +183,8 @@ def _problem(line: str) -> str:
         key, _, value = pair.partition(":")
         if not re.fullmatch("[0-9]+", key) or not (value == "NULL" or _is_number(value)):
             return f"{pair!r} is not feature:value"
-        if not 1 <= int(key) <= _MOST_COLUMNS:
-            return f"{pair!r}: features count from 1 to {_MOST_COLUMNS:,}"
+        if not 1 <= int(key) <= MOST_COLUMNS:
+            return f"{pair!r}: features count from 1 to {MOST_COLUMNS:,}"
     return "it is not of the format: label qid:ID feature:value ..."
 
 

@@ -155,7 +155,7 @@ def _holds_numbers(file: Path, column: Any) -> bool:
     if column.dtype.is_numeric() or column.dtype == narwhals.Boolean:
         return True
     if column.dtype != narwhals.String:
-        return column.null_count() == len(column)  # a feature known of no row
+        return bool(column.null_count() == len(column))  # a feature known of no row
     numbers = column.to_native().cast(float, strict=False).is_not_null().to_numpy()
     text = np.flatnonzero(~numbers & ~column.is_null().to_numpy())
     if numbers.any() and text.size:

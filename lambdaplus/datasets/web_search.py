@@ -100,9 +100,9 @@ class _Problem:
     def draw(self, rng: np.random.Generator, sizes: NDArray[np.int64], out: _Floats) -> _Floats:
         """Fill in the features of some queries; returns their documents' relevance."""
         aspects = rng.standard_normal((sizes.sum(), _ASPECTS))
-        signal = (aspects * self.weights).sum(axis=1) + 0.6 * aspects[:, 0] * aspects[:, 1]
+        signal = (aspects * self.weights).sum(axis=1) + aspects[:, 0] * aspects[:, 1]
         of_query = np.repeat(rng.standard_normal(len(sizes)), sizes)
-        relevance = signal + 0.8 * of_query + rng.standard_normal(len(signal))
+        relevance: _Floats = signal + 0.8 * of_query + rng.standard_normal(len(signal))
 
         rng.standard_normal(out=out)  # whole rows of a C array: contiguous, as it must be
         out *= np.sqrt(1.0 - self.clarity**2)

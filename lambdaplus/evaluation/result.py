@@ -135,6 +135,38 @@ def _concatenated(parts: Mapping[str, Evaluation]) -> Evaluation:
     )
 
 
+def mean_by_query(
+    found: Evaluation, qid: NDArray[Any], has_relevant: NDArray[np.bool_]
+) -> Evaluation:
+    """Queries that were evaluated repeatedly, once each, with the mean of their values.
+
+    Parameters
+    ----------
+    found : Evaluation
+    qid : (n_queries,) array
+        Which query each one really is.
+    has_relevant : (n_queries,) array of bool
+        Whether it has a document of label 1 or more.
+    """
+    names, first, query = np.unique(qid, return_index=True, return_inverse=True)
+    times = np.bincount(query)
+    per_query = {
+        # A metric over the whole data set has values of its own number, and none of a query.
+        name: np.bincount(query, values) / times if len(values) == len(qid) else values
+        for name, values in found.per_query.items()
+    }
+    missing = {name: np.isnan(values) for name, values in per_query.items()}
+    return replace(
+        found,
+        per_query=per_query,
+        mean={name: mean_of(values, ~missing[name], None) for name, values in per_query.items()},
+        n_queries=len(names),
+        without_relevant=int((~has_relevant[first]).sum()),
+        undefined={name: int(nan.sum()) for name, nan in missing.items()},
+        qid=names,
+    )
+
+
 def queries_in_words(n: int) -> str:
     return f"{n} {'query' if n == 1 else 'queries'}"
 

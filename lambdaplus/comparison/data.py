@@ -1,0 +1,74 @@
+"""The folds of a study: from a folder, from one file, or made here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lambdaplus.datasets import (
+    Fold,
+    RankingData,
+    cross_validation,
+    digits_queries,
+    random_splits,
+    read_data,
+    read_folds,
+    web_search_like,
+)
+from lambdaplus.datasets.ranking_data import join
+
+MADE_UP = "web-search-like"
+
+
+def folds_of(
+    data: str = "",
+    splits: int = 0,
+    shares: tuple[float, ...] = (0.6, 0.2, 0.2),
+    balanced: bool = False,
+    valid: float = 0.0,
+) -> list[Fold]:
+    """The folds of a set.
+
+    Parameters
+    ----------
+    data : str
+        A folder, for `read_folds`; a file, for `read_data`, or ``web-search-like`` with 500
+        queries, or ``web-search-like:N`` with N of them, which are cut into five folds by
+        `cross_validation`; without it, the built-in digits.
+    splits : int
+        That many `random_splits` instead; of a folder, those of all queries of its first fold.
+    shares, balanced
+        Training, validation and test queries of each split; see `random_splits`.
+    valid : float
+        Share of training queries to validate on, where a folder has no validation part.
+
+    Raises
+    ------
+    ValueError, ImportError
+        If the data or the numbers of queries are wrong.
+    FileNotFoundError
+        If the data is not there.
+    """
+    if len(shares) != 3:
+        raise ValueError(f"shares {shares} should be three: of training, validation, test queries")
+    if balanced and not splits:
+        raise ValueError("balanced is an option of repeated splits: say how many splits")
+    path = Path(data)
+    if data and not path.is_dir():
+        whole = _made_up(data) if data.partition(":")[0] == MADE_UP else read_data(path)
+        return (
+            random_splits(whole, splits, *shares, balanced=balanced)
+            if splits
+            else cross_validation(whole)
+        )
+    folds = read_folds(path, valid=valid or None) if data else digits_queries()
+    if not splits:
+        return folds
+    whole = join([folds[0].train, folds[0].valid, folds[0].test], "all queries")
+    return random_splits(whole, splits, *shares, balanced=balanced)
+
+
+def _made_up(name: str) -> RankingData:
+    number = name.partition(":")[2] or "500"
+    if not number.isdecimal():
+        raise ValueError(f"{name!r} is not {MADE_UP} or {MADE_UP}:N, N a number of queries")
+    return web_search_like(int(number))

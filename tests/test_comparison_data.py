@@ -1,0 +1,144 @@
+"""Where the folds of a study come from, and what repeated splits mean for its results."""
+
+from __future__ import annotations
+
+import csv
+import pathlib
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from lambdaplus.cli import app
+from lambdaplus.comparison import Config, Settings, Study, find_methods
+from lambdaplus.comparison.data import folds_of
+from lambdaplus.datasets import Fold, cross_validation, read_letor
+from lambdaplus.datasets.binary import fingerprint
+from lambdaplus.datasets.ranking_data import join
+from lambdaplus.metrics import parse_metric
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """One file of 20 queries; the first has no relevant document."""
+    rng = np.random.default_rng(0)
+    path = tmp_path_factory.mktemp("one") / "all.svm"
+    lines = []
+    for query in range(20):
+        for document in range(8):
+            x = rng.normal(size=3)
+            label = int(np.clip(round(x[0] + rng.normal()), 0, 2)) or int(document == 0)
+            values = " ".join(f"{i + 1}:{v:.4f}" for i, v in enumerate(x))
+            lines.append(f"{label if query else 0} qid:{query} {values}\n")
+    path.write_text("".join(lines))
+    return path
+
+
+def sizes(fold: Fold) -> tuple[int, int, int]:
+    return fold.train.n_queries, fold.valid.n_queries, fold.test.n_queries
+
+
+def test_a_file_becomes_five_folds_or_splits(file: pathlib.Path) -> None:
+    assert [sizes(fold) for fold in folds_of(str(file))] == [(12, 4, 4)] * 5
+    assert [sizes(fold) for fold in folds_of(str(file), 3)] == [(12, 4, 4)] * 3
+    assert [sizes(fold) for fold in folds_of(str(file), 2, (5, 5, 10))] == [(5, 5, 10)] * 2
+
+
+def test_splits_of_a_folder_are_of_all_its_queries(tmp_path: pathlib.Path) -> None:
+    for number, part in enumerate(("train", "vali", "test")):
+        lines = [f"{i % 2} qid:{number}{i // 2} 1:{i}\n" for i in range(10)]
+        (tmp_path / f"{part}.txt").write_text("".join(lines))
+    for fold in folds_of(str(tmp_path), 15, (3, 2, 10), balanced=True):
+        assert sizes(fold) == (3, 2, 10)
+        qid = np.concatenate([part.qid for part in (fold.train, fold.valid, fold.test)])
+        assert len(np.unique(qid)) == 15
+
+
+def test_made_up_data() -> None:
+    folds = folds_of("web-search-like:15")
+    assert [sizes(fold) for fold in folds] == [(9, 3, 3)] * 5
+    assert folds[0].train.features.shape[1] == 136
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"data": "web-search-like:many"}, "'web-search-like:many' is not web-search-like or"),
+        ({"balanced": True}, "say how many splits"),
+        ({"splits": 2, "shares": (0.5, 0.5)}, "should be three"),
+        ({"data": "web-search-like:4", "splits": 1}, "2 training, 0 validation and 0 test"),
+    ],
+)
+def test_refuses(options: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        folds_of(**options)  # type: ignore[arg-type]
+
+
+def test_data_that_is_not_there() -> None:
+    with pytest.raises(FileNotFoundError):
+        folds_of("no/such/file.txt")
+
+
+def test_toml_round_trip() -> None:
+    config = Config(data="a.csv", splits=50, shares=(10, 5, 0.5), balanced=True, valid=0.2)
+    again = Config.from_toml(config.to_toml())
+    assert again == config
+    assert [type(share) for share in again.shares] == [int, int, float]
+    with pytest.raises(ValueError, match="balanced = 1 should be a truth value"):
+        Config.from_toml("balanced = 1")
+
+
+def test_repeated_splits_from_the_command_line(file: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    command = ["compare", str(file), "--methods", "lightgbm:lambdarank", "--metrics", "map,ndcg@3"]
+    options = ["--splits", "4", "--shares", "6,4,10", "--balanced", "--jobs", "1", "--rounds", "3"]
+    result = CliRunner().invoke(app, [*command, *options, "--out", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    config = Config.from_toml((tmp_path / "study.toml").read_text())
+    assert (config.splits, config.shares, config.balanced) == (4, (6, 4, 10), True)
+
+    values = defaultdict(list)
+    with (tmp_path / "per_query.csv").open() as lines:
+        for row in csv.DictReader(lines):
+            if row["metric"] == "ndcg@3":
+                values[row["qid"]].append(float(row["value"] or "nan"))
+    assert {len(found) for found in values.values()} == {2}
+
+    study = config.study(tmp_path)  # every fit is there already
+    assert len([*study.run()]) == len(study.finished) == len(study)
+    found = study.evaluation(study.methods[0])
+    assert found is not None
+    assert (found.n_queries, found.without_relevant) == (20, 1)
+    assert sorted(map(str, found.qid)) == sorted(values)
+    for qid, value in zip(found.qid, found.per_query["ndcg@3"], strict=True):
+        assert value == pytest.approx(np.mean(values[str(qid)]), nan_ok=True)
+    means = [np.mean(per) for per in values.values() if not np.isnan(per).any()]
+    assert found["ndcg@3"] == pytest.approx(np.mean(means))
+    assert found.undefined["ndcg@3"] == 20 - len(means) == 1
+
+
+def test_shares_on_the_command_line_that_are_none(file: pathlib.Path) -> None:
+    result = CliRunner().invoke(app, ["compare", str(file), "--splits", "2", "--shares", "a,b,c"])
+    assert result.exit_code == 2
+    assert "--shares 'a,b,c' is not a list such as" in result.output
+
+
+def test_sparse_features_give_the_same_models(file: pathlib.Path) -> None:
+    methods = find_methods("lightgbm:lambdarank,xgboost:rank:ndcg")
+    values = []
+    for sparse in (False, True):
+        folds = cross_validation(read_letor(file, sparse=sparse), 4)[:1]
+        study = Study(folds, methods, [parse_metric("map")], Settings(rounds=3))
+        assert len([*study.run()]) == 2
+        assert study.errors == {}
+        values.append([study.mean(method, study.metrics[0]) for method in methods])
+    assert values[0] == values[1]
+
+
+def test_joined_sets_keep_their_rows(file: pathlib.Path) -> None:
+    for sparse in (False, True):
+        data = read_letor(file, sparse=sparse)
+        halves = [data.take_queries(range(7)), data.take_queries(range(7, 20))]
+        assert fingerprint(join(halves)) == fingerprint(data)
+    with pytest.raises(ValueError, match="query 0 are split"):
+        join([data, data])
