@@ -1,8 +1,9 @@
-"""The structural SVMs: time, certificates, accuracy, Yue's comparison, combinations, paths.
+"""The structural SVMs: time, certificates and accuracy.
 
     python benchmarks/linear.py PART... [--data ../shared/data]
 
-with the parts time, scaling, certificates, accuracy, yue, combo and path.
+with the parts time, scaling, certificates and accuracy.  Paths over C and combinations of losses
+are in `lambdaplus reproduce chakrabarti-2008`.
 
 Each part writes a table and the numbers behind it to benchmarks/results/linear-PART.md and .json.
 Labels are binary (grade 1 and up is relevant) for training; metrics see the grades, and tied scores
@@ -15,7 +16,7 @@ import argparse
 import warnings
 from pathlib import Path
 
-from linear_accuracy import run_accuracy, run_combo, run_path, run_yue
+from linear_accuracy import run_accuracy
 from linear_time import run_certificates, run_scaling, run_time
 
 PARTS = {
@@ -23,9 +24,6 @@ PARTS = {
     "scaling": run_scaling,
     "certificates": run_certificates,
     "accuracy": run_accuracy,
-    "yue": run_yue,
-    "combo": run_combo,
-    "path": run_path,
 }
 
 

@@ -1,19 +1,14 @@
-"""Accuracy on LETOR folds, Yue's comparison, combinations of losses, and paths over C."""
+"""Accuracy on LETOR folds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 from linear_data import (
     CS,
     LETOR,
     METRICS,
     SVMS,
-    Array,
-    Scores,
     by_validation,
     folds,
     mean,
@@ -24,21 +19,6 @@ from linear_data import (
     write,
 )
 from rich.progress import track
-from scipy.stats import wilcoxon
-
-from lambdaplus import evaluate
-from lambdaplus.baselines import (
-    QueryScaler,
-    StructuralSVM,
-    SVMAccuracy,
-    SVMCombo,
-    ThresholdFeatures,
-)
-from lambdaplus.datasets import Fold, RankingData
-
-ALL = ("ohsumed-letor2", "ohsumed-letor3", "mq2008", "clueweb09", "mslr-sample")
-ACCURACY = {"SVMacc": "plain", "SVMacc2": "balanced", "SVMacc3": "percentile", "SVMacc4": "minmax"}
-COMBO = ["map", "mrr@10", "ndcg@10"]
 
 
 def run_accuracy(data: Path) -> None:
@@ -62,187 +42,3 @@ def run_accuracy(data: Path) -> None:
         "1, 10, 100, 1000 by validation MAP.\n\n"
     )
     write("accuracy", text + table(head, rows), numbers)
-
-
-# Yue's comparison ------------------------------------------------------------------------------
-
-
-YUE = (
-    "Test MAP over the queries of five folds; queries on which SVMmap is better / worse; p of the "
-    "two-tailed Wilcoxon signed rank test against SVMmap, ** below 0.05.\n\n"
-)
-
-
-def prepared(fold: Fold, thresholds: int | None) -> Fold:
-    """Features scaled to [0, 1] per query; or steps of the features as they are."""
-    parts = [fold.train, fold.valid, fold.test]
-    if thresholds is None:
-        changed = [QueryScaler().fit_transform(part.features, qid=part.qid) for part in parts]
-    else:
-        steps = ThresholdFeatures(thresholds).fit(fold.train.features)
-        changed = [steps.transform(part.features) for part in parts]
-    new = [RankingData(X, p.labels, p.qid, p.name) for X, p in zip(changed, parts, strict=True)]
-    return Fold(fold.name, *new)
-
-
-def accuracy_models(name: str, fold: Fold) -> Iterator[tuple[float, Scores]]:
-    # With 50 indicators a feature a fit at a larger C takes minutes.
-    Cs = (1e-3, 1e-2) if name in ("SVMacc3", "SVMacc4") else (1e-3, 1e-2, 0.1, 1.0, 10.0)
-    for C in Cs:
-        model = SVMAccuracy(ACCURACY[name], C=C, loss="squared_hinge")  # type: ignore[arg-type]
-        model.fit(fold.train.features, fold.train.labels, fold.train.qid)
-        yield C, lambda part, model=model: model.predict(part.features, qid=part.qid)
-
-
-def run_yue(data: Path) -> None:
-    rows: list[list[str]] = []
-    numbers = []
-    for set_name in ALL:
-        parts = folds(data, set_name)
-        for thresholds in (None, 10) if set_name == ALL[0] else (None,):
-            names = ["SVMmap", "SVMauc", "SVMacc", "SVMacc2"]
-            names += ["SVMacc3", "SVMacc4"] if thresholds is None else []
-            features = "scaled" if thresholds is None else f"{thresholds} steps"
-            reference: Array = np.empty(0)
-            changed = [prepared(fold, thresholds) for fold in parts]
-            for name in track(names, description=f"yue, {set_name}, {features}"):
-                found, chosen = [], []
-                for fold, plain in zip(changed, parts, strict=True):
-                    if name in ACCURACY:
-                        # acc3 and acc4 make features of their own from the scores as they are.
-                        own = name in ("SVMacc3", "SVMacc4")
-                        used = plain if own else fold
-                        models = accuracy_models(name, used)
-                    else:
-                        used, models = fold, path_models(svm(name), fold, CS[:4])
-                    C, scores = by_validation(models, used, ("map",))
-                    test = used.test
-                    values = evaluate(test.labels, scores(test), qid=test.qid, metrics="map")
-                    found.append(values.per_query["map"])
-                    chosen.append(C)
-                values = np.concatenate(found)
-                values = values[~np.isnan(values)]
-                entry: dict[str, Any] = {
-                    "set": set_name, "features": features, "svm": name,
-                    "map": float(values.mean()), "C": chosen,
-                }  # fmt: skip
-                beside = ["", ""]
-                if name == "SVMmap":
-                    reference = values
-                else:
-                    entry["won"] = int((reference > values).sum())
-                    entry["lost"] = int((reference < values).sum())
-                    entry["p"] = float(wilcoxon(reference, values).pvalue)
-                    stars = " **" if entry["p"] < 0.05 else ""
-                    beside = [f"{entry['won']}/{entry['lost']}{stars}", f"{entry['p']:.2g}"]
-                numbers.append(entry)
-                rows.append([set_name, features, name, f"{entry['map']:.4f}", *beside])
-        head = ["set", "features", "SVM", "MAP", "W/L of SVMmap", "p"]
-        write("yue", YUE + table(head, rows), numbers)  # set by set: all take half an hour
-
-
-# Combinations ----------------------------------------------------------------------------------
-
-
-def risks(part: RankingData, w: Array, losses: list[str]) -> Array:
-    """Loss of each query, (losses, queries): ties count at their mean, one-class queries as 0."""
-    labels = (part.labels >= 1).astype(float)
-    found = evaluate(labels, part.features @ w, qid=part.qid, metrics=losses)
-    values = np.array([1 - found.per_query[str(metric)] for metric in losses])
-    starts = np.flatnonzero(np.append(True, part.qid[1:] != part.qid[:-1]))
-    relevant = np.add.reduceat(labels, starts)
-    mixed = (relevant > 0) & (relevant < part.group)
-    return np.where(mixed, values, 0.0)
-
-
-def check_bounds(part: RankingData, w: Array, model: SVMCombo) -> None:
-    """Shared: the mean slack is at least the mean greatest loss; separate: each, its own."""
-    hinges, n_queries = model._problem(part.features, part.labels, part.qid)
-    kinds = np.bincount(hinges.loss_of_block, weights=hinges.at(w).hinge) / n_queries
-    found = risks(part, w, list(model.losses))
-    risk = found.max(axis=0).mean() if model.slack == "shared" else found.mean(axis=1)
-    assert (kinds >= risk - 1e-9).all(), "the slack must bound the loss"
-
-
-def combo_models() -> dict[str, StructuralSVM | SVMCombo]:
-    found: dict[str, StructuralSVM | SVMCombo] = {
-        "SVMmap": svm("SVMmap"),
-        "SVMndcg@10": svm("SVMndcg@10"),
-        "SVMndcg-nc": svm("SVMndcg-nc"),
-        "SVMmrr@10, map mrr": StructuralSVM("mrr@10", "mrr"),
-        "SVMmrr@10, map po": StructuralSVM("mrr@10"),
-        "SVMmrr-nc, map po": svm("SVMmrr, map po"),
-    }
-    families = {
-        "at 10, MRR by map mrr": (["map", "mrr@10", "ndcg@10"], ["po", "mrr", "po"]),
-        "at 10, MRR by map po": (["map", "mrr@10", "ndcg@10"], ["po", "po", "po"]),
-        "no cutoff, MRR by map po": (["map", "mrr", "ndcg"], ["po", "po", "po"]),
-    }
-    for family, (losses, maps) in families.items():
-        for slack in ("shared", "separate"):
-            found[f"SVMcombo, {slack}, {family}"] = SVMCombo(losses, slack, feature_maps=maps)
-    return found
-
-
-def run_combo(data: Path) -> None:
-    rows, numbers = [], []
-    for set_name in LETOR:
-        parts = folds(data, set_name)
-        for name, model in track(combo_models().items(), description=f"combo, {set_name}"):
-            each, chosen, slacks, losses = [], [], [], []
-            for fold in parts:
-                train = fold.train
-                path = model.fit_path(train.features, train.labels, train.qid, Cs=CS[:4])
-                models = [(p.C, lambda part, w=p.coef: part.features @ w) for p in path]
-                C, scores = by_validation(models, fold, METRICS)
-                each.append(score(fold.test, scores(fold.test)))
-                point = next(p for p in path if p.C == C)
-                chosen.append(C)
-                slacks.append(point.slack)
-                losses.append(risks(train, point.coef, COMBO).mean(axis=1).tolist())
-                if isinstance(model, SVMCombo):
-                    check_bounds(train, point.coef, model)
-            means = {metric: mean([found[metric] for found in each]) for metric in METRICS}
-            loss = np.mean(losses, axis=0).tolist()
-            numbers.append(
-                {"set": set_name, "svm": name, "C": chosen, **means, "slack": slacks,
-                 "training_losses": losses, "folds": each}
-            )  # fmt: skip
-            rows.append(
-                [set_name, name, *(f"{means[metric]:.4f}" for metric in METRICS),
-                 f"{mean(slacks):.3f}", " / ".join(f"{x:.3f}" for x in loss)]
-            )  # fmt: skip
-    head = ["set", "SVM", "MAP", "NDCG@10", "MRR", "slack", "training 1 - MAP / MRR@10 / NDCG@10"]
-    text = (
-        "Test means of five folds (a query without relevant documents counts 0), C by the "
-        "validation mean of the three criteria; mean slack, summed over the losses if slacks are "
-        "separate, and losses on the training part.  That slacks bound the losses was checked on "
-        "every fold.\n\n"
-    )
-    write("combo", text + table(head, rows), numbers)
-
-
-# Paths over C ----------------------------------------------------------------------------------
-
-
-def run_path(data: Path) -> None:
-    rows, numbers = [], []
-    Cs = [10.0**power for power in range(-2, 5)]
-    for set_name in ALL:
-        fold = prepared(folds(data, set_name)[0], None)
-        train = fold.train
-        for name in track(SVMS, description=f"path, {set_name}"):
-            for p in svm(name).fit_path(train.features, train.labels, train.qid, Cs=Cs):
-                gap = (p.primal - p.dual) / p.primal
-                numbers.append(
-                    {"set": set_name, "svm": name, "C": p.C, "slack": p.slack, "share": p.share,
-                     "norm": p.norm, "gap": gap, "passes": p.passes, "seconds": p.seconds}
-                )  # fmt: skip
-                rows.append(
-                    [set_name, name, f"{p.C:g}", f"{p.slack:.4f}", f"{p.share:.4f}",
-                     f"{p.norm:.3g}", f"{gap:.1e}", str(p.passes), f"{p.seconds:.2f}"]
-                )  # fmt: skip
-    head = ["set", "SVM", "C", "mean slack", "objective / at w = 0", "norm of w", "gap", "passes",
-            "s"]  # fmt: skip
-    text = "Training part of fold 1, features scaled per query (KDD 2008, figures 4 to 6).\n\n"
-    write("path", text + table(head, rows), numbers)

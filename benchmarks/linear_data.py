@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from lambdaplus import evaluate
-from lambdaplus.baselines import StructuralSVM, SVMCombo
+from lambdaplus.baselines import StructuralSVM
 from lambdaplus.datasets import Fold, RankingData, read_folds
 
 RESULTS = Path(__file__).parent / "results"
@@ -85,7 +85,7 @@ def by_validation(
 
 
 def path_models(
-    model: StructuralSVM | SVMCombo, fold: Fold, Cs: tuple[float, ...]
+    model: StructuralSVM, fold: Fold, Cs: tuple[float, ...]
 ) -> Iterator[tuple[float, Scores]]:
     train = fold.train
     for point in model.fit_path(train.features, train.labels, train.qid, Cs=Cs):

@@ -116,6 +116,22 @@ def rare(n: int = 20_000) -> tuple[Small, Small]:
     )
 
 
+def letor_folder(folder: Path, folds: int) -> Path:
+    """Write folds of the graded set in LETOR's layout, 20 queries a part."""
+    for number in range(folds):
+        (folder / f"Fold{number + 1}").mkdir(parents=True)
+        data = graded(60, seed=number)
+        for part, name in enumerate(("train", "vali", "test")):
+            mine = data.queries(20 * part, 20 * part + 20)
+            lines = [
+                f"{label:g} qid:{number}{part}{query} "
+                + " ".join(f"{j}:{value:.4f}" for j, value in enumerate(row, start=1))
+                for label, query, row in zip(mine.labels, mine.qid, mine.features, strict=True)
+            ]
+            (folder / f"Fold{number + 1}" / f"{name}.txt").write_text("\n".join(lines) + "\n")
+    return folder
+
+
 @cache
 def folds_of(data_folder: Path, name: str) -> list[Fold]:
     """The five folds of a real set."""

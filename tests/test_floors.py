@@ -13,7 +13,7 @@ FLOORS = (
     {"metrics"},
     {"objectives", "evaluation", "baselines"},
     {"datasets", "lightgbm", "xgboost", "estimators"},
-    {"comparison", "cli", "__main__"},
+    {"comparison", "reproduce", "cli", "__main__"},
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 MAY_IMPORT = {"frameworks": {"queries"}}  # and nothing else of its own floor

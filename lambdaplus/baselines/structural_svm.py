@@ -48,7 +48,7 @@ class StructuralSVM(StructuralRanker):
         Mean hinge of the queries: an upper bound of the training loss.
     n_passes_ : int
     history_ : list of Pass
-        Primal, dual, slack, norm of w and seconds of each pass.
+        Primal, dual, slack, norm of w and seconds of each pass, those in the oracle apart.
 
     Notes
     -----

@@ -32,6 +32,8 @@ class SVMAccuracy(Ranker):
         The paper's is "hinge"; "squared_hinge" is solved faster where C is large.
     relevant : float
         Label from which a document is relevant.
+    tol : float
+        Of LinearSVC.
     max_iter : int
         Of LinearSVC.
     random_state : int, optional
@@ -61,6 +63,7 @@ class SVMAccuracy(Ranker):
         *,
         loss: str = "hinge",
         relevant: float = 1.0,
+        tol: float = 1e-4,
         max_iter: int = 10_000,
         random_state: int | None = 0,
     ) -> None:
@@ -68,6 +71,7 @@ class SVMAccuracy(Ranker):
         self.C = C
         self.loss = loss
         self.relevant = relevant
+        self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
 
@@ -106,6 +110,7 @@ class SVMAccuracy(Ranker):
             loss=self.loss,
             dual=True if self.loss == "hinge" else "auto",
             class_weight={True: (~good).sum() / good.sum()} if self.variant == "balanced" else None,
+            tol=self.tol,
             max_iter=self.max_iter,
             random_state=self.random_state,
         )

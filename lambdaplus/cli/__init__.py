@@ -1,12 +1,13 @@
-"""The command line: ``lambdaplus compare``, ``evaluate``, ``explain`` and ``metrics``."""
+"""The command line: ``lambdaplus`` and its commands."""
 
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 try:
     import typer
+    from typer.core import TyperGroup
 except ImportError:  # pragma: no cover
     sys.exit("the command line needs typer and rich: pip install 'lambdaplus[cli]'")
 
@@ -15,7 +16,23 @@ from lambdaplus.cli.evaluate import evaluate
 from lambdaplus.cli.explain import explain
 from lambdaplus.cli.metrics import metrics
 
+
+class _Commands(TyperGroup):
+    """With ``reproduce``, whose presets import all there is: only when it is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*super().list_commands(ctx), "reproduce"]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name != "reproduce":
+            return super().get_command(ctx, cmd_name)
+        from lambdaplus.cli.reproduce import app
+
+        return typer.main.get_command(app)
+
+
 app = typer.Typer(
+    cls=_Commands,
     help="Ranking objectives for LightGBM and XGBoost.",
     no_args_is_help=True,
     add_completion=False,

@@ -135,7 +135,7 @@ class Config:
         found = folds_of(self.data, self.splits, self.shares, self.balanced, self.valid)
         chosen = [found[i] for i in _chosen(self.folds, len(found))]
         if self.scaling == "query":
-            chosen = [_scaled_fold(fold) for fold in chosen]
+            chosen = [scaled_fold(fold) for fold in chosen]
         settings = Settings(
             **{
                 known.name: getattr(self, known.name)
@@ -199,7 +199,8 @@ def _chosen(folds: str, n: int) -> list[int]:
     return [number - 1 for number in dict.fromkeys(numbers)]
 
 
-def _scaled_fold(fold: Fold) -> Fold:
+def scaled_fold(fold: Fold) -> Fold:
+    """The fold with features scaled linearly to [0, 1] within each query."""
     return Fold(fold.name, *(_scaled(part) for part in (fold.train, fold.valid, fold.test)))
 
 

@@ -176,39 +176,50 @@ def _by_query(study: Study, metric: RankingMetric) -> bool:
     return found is not None and len(found.per_query[str(metric)]) == found.n_queries
 
 
-@styled
 def differences(study: Study, metric: RankingMetric, against: Method) -> Figure:
     """Test queries, sorted by how much better each method is than the one to beat."""
     theirs = study.evaluation(against)
     assert theirs is not None, "the method to beat is finished"
     name = str(metric)
-    others = [method for method in finished(study) if method.name != against.name]
-    rows = math.ceil(len(others) / 2)
+    found = {method.name: study.evaluation(method) for method in finished(study)}
+    values = {other: run.per_query[name] for other, run in found.items() if run is not None}
+    own = values.pop(against.name)
+    return difference_panels(name, against.name, {other: v - own for other, v in values.items()})
+
+
+@styled
+def difference_panels(metric: str, against: str, found: Mapping[str, Floats]) -> Figure:
+    """A panel for each system: its differences from one on the queries, sorted.
+
+    Parameters
+    ----------
+    metric, against : str
+    found : dict of str to (n_queries,) float64
+        NaN on queries without a value.
+    """
+    rows = math.ceil(len(found) / 2)
     height = 0.6 + 0.95 * rows
     # The general layout takes seconds on dozens of panels.
     figure, panels = new_figure(height, rows, 2, shared=True, layout=None)
     figure.subplots_adjust(0.13, 0.3 / height, 0.98, 1 - 0.25 / height, 0.1, 0.5)
     largest = 0.0
-    for method, axes in zip(others, panels, strict=False):
-        found = study.evaluation(method)
-        assert found is not None, "only finished methods are compared"
-        values = found.per_query[name] - theirs.per_query[name]
-        values = np.sort(values[~np.isnan(values)])[::-1]
+    for (name, each), axes in zip(found.items(), panels, strict=False):
+        values = np.sort(each[~np.isnan(each)])[::-1]
         largest = max(largest, float(np.abs(values).max(initial=0.0)))
         heights, edges = _steps(values)
         axes.stairs(np.maximum(heights, 0), edges, fill=True, color=BETTER)
         axes.stairs(np.minimum(heights, 0), edges, fill=True, color=WORSE)
         axes.axhline(0, color=INK, linewidth=0.6)
         wins, losses = int((values > 1e-12).sum()), int((values < -1e-12).sum())
-        axes.set_title(short(method.name, 28), loc="left", fontsize=8)
+        axes.set_title(short(name, 28), loc="left", fontsize=8)
         axes.annotate(f"{wins} : {losses}", (1, 1), (0, -3), xycoords="axes fraction",
                       textcoords="offset points", ha="right", va="top", fontsize=8)  # fmt: skip
         axes.set_xlim(0, max(values.size, 1))
-    for axes in panels[: len(others)]:
+    for axes in panels[: len(found)]:
         axes.set_ylim(-1.05 * (largest or 1.0), 1.05 * (largest or 1.0))
-    for axes in panels[len(others) :]:
+    for axes in panels[len(found) :]:
         axes.remove()
-    figure.supylabel(f"{name} minus that of {short(against.name)}", fontsize=9)
+    figure.supylabel(f"{metric} minus that of {short(against)}", fontsize=9)
     return figure
 
 

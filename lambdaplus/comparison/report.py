@@ -22,13 +22,12 @@ Examples
 
 from __future__ import annotations
 
-import string
-from importlib.resources import files
 from pathlib import Path
 
 from lambdaplus.comparison import sections
 from lambdaplus.comparison.figures import save_plot
-from lambdaplus.comparison.markup import section, text
+from lambdaplus.comparison.markup import text
+from lambdaplus.comparison.page import write_page
 from lambdaplus.comparison.plots import finished, main_metrics, method_to_beat, plots_of
 from lambdaplus.comparison.study import Study
 from lambdaplus.comparison.tables import comparison, marked_results
@@ -88,21 +87,7 @@ def write_report(
         ("parameters", "Parameters chosen", sections.parameters(study)),
         ("protocol", "Protocol and conventions", sections.protocol(study, config_text)),
     ]
-    made = [(name, title, section(name, title, *content)) for name, title, content in parts]
-    template = files("lambdaplus.comparison").joinpath("report_template.html")
-    page = string.Template(template.read_text(encoding="utf-8")).substitute(
-        title=text(_title(study)),
-        lead=_lead(study, baseline, found),
-        links="\n".join(
-            f'<li><a href="#{name}">{text(title)}</a></li>'
-            for name, title, content in made
-            if content
-        ),
-        content="\n".join(content for *_, content in made if content),
-    )
-    path = folder / "report.html"
-    path.write_text(page, encoding="utf-8")
-    return path
+    return write_page(folder / "report.html", _title(study), _lead(study, baseline, found), parts)
 
 
 def _save_plots(study: Study, folder: Path, baseline: str | None) -> dict[str, str]:

@@ -1,0 +1,72 @@
+"""Run a preset on data sets and write what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from lambdaplus.reproduce.findings import Findings
+from lambdaplus.reproduce.markdown import markdown_of
+from lambdaplus.reproduce.preset import Preset, options_of
+from lambdaplus.reproduce.report import write_report
+from lambdaplus.reproduce.session import Session, Watch, unwatched
+
+
+def run_preset(
+    preset: Preset,
+    data: Sequence[Path],
+    out: Path,
+    *,
+    options: Any = None,
+    jobs: int = 1,
+    watch: Watch = unwatched,
+) -> list[Findings]:
+    """Run a preset on each data set, and write ``report.html`` and ``findings.md``.
+
+    Parameters
+    ----------
+    preset : Preset
+    data : sequence of Path
+        Folders in the published layout; the built-in digits if there are none.
+    out : Path
+        Gets a folder for each set, in which finished fits are kept: a second run goes on from
+        the first.
+    options : object, optional
+        Of the preset's own type.
+    jobs : int
+        Fits at a time.
+    watch : callable
+
+    Raises
+    ------
+    ValueError
+        If two data folders have the same name, or an option makes no sense.
+    RuntimeError
+        If a fit failed; the finished ones are kept.
+    """
+    options = options if options is not None else preset.options()
+    folders: Sequence[Path | None] = data or [None]
+    names = [Session(folder, out).name for folder in folders]
+    if len(set(names)) < len(names):
+        raise ValueError(f"two data folders have the same name: {', '.join(names)}")
+    found = []
+    for folder, name in zip(folders, names, strict=True):
+        session = Session(folder, out / name, jobs, watch)
+        found.append(preset.run(session, options))
+    command = command_of(preset, names if data else [], options)
+    write_report(preset, found, out, command)
+    (out / "findings.md").write_text(markdown_of(preset, found, command), encoding="utf-8")
+    return found
+
+
+def command_of(preset: Preset, data: Sequence[str], options: Any) -> str:
+    """What to type for it, defaults left out."""
+    chosen = asdict(options)
+    changed = [
+        f"--{name.replace('_', '-')} {chosen[name]}"
+        for name, default, _ in options_of(preset.options)
+        if chosen[name] != default
+    ]
+    return " ".join(["lambdaplus reproduce", preset.name, *data, *changed])
