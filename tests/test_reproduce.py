@@ -141,6 +141,8 @@ def test_yue_base_functions_are_the_best_features_and_the_best_is_removed(letor:
 def test_yue_needs_enough_queries(letor: Path) -> None:
     with pytest.raises(ValueError, match=r"need 12 queries .* has 11"):
         trials.chosen_queries(Session(letor, letor).whole, 12)
+    with pytest.raises(ValueError, match="1 trials of 3 test queries do not test each of 6"):
+        YUE.run(Session(letor, letor), replace(YUE_SMALL, trials=1))
 
 
 @pytest.mark.parametrize("preset", [YUE, ELSAS], ids=lambda preset: preset.name)

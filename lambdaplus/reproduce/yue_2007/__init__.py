@@ -47,6 +47,11 @@ class Options:
 def run(session: Session, options: Options) -> Findings:
     """Tables 6 to 11."""
     n = options.train + options.valid + options.test
+    if options.trials * options.test < n:
+        raise ValueError(
+            f"{options.trials} trials of {options.test} test queries do not test each of {n} "
+            "queries; more are needed"
+        )
     queries = chosen_queries(session.whole, n)
     bases = base_functions(queries)
     if len(bases) <= len(BASES):
