@@ -147,13 +147,13 @@ def _of_figure_1(figure1: Figure1) -> tuple[Claim, ...]:
     curves = figure1.curves[NDCG_10]
     others = np.max([curves["Average"], curves["Pocket"]], axis=0)
     ahead = float(np.mean(curves["Com 20"] > others))
-    long = figure1.passes >= 500
+    long = figure1.passes >= 500  # the passes that the paper speaks of
     return (
         Claim(
             "Figure 1",
             "The committee approaches a stable solution in many fewer passes than the pocket and "
             "average perceptrons.",
-            2 * stable["Com 20"] < min(stable["Average"], stable["Pocket"]),
+            2 * stable["Com 20"] < min(stable["Average"], stable["Pocket"]) if long else None,
             f"Validation NDCG@10 stays within {CLOSE:g} of its last value from pass "
             + ", ".join(f"{passes} ({name})" for name, passes in stable.items())
             + "; 'many fewer' is taken as less than half.",
@@ -161,7 +161,7 @@ def _of_figure_1(figure1: Figure1) -> tuple[Claim, ...]:
         Claim(
             "Figure 1",
             "The committee's solution consistently outperforms theirs on validation data.",
-            ahead > 0.9,
+            ahead > 0.9 if long else None,
             f"Its validation NDCG@10 is above both after {ahead:.0%} of {figure1.passes} passes "
             "('consistently' is taken as more than 90 %); highest values: "
             + ", ".join(f"{name} {figure1.best(NDCG_10, name):.4f}" for name in stable)

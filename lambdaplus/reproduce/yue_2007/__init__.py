@@ -47,6 +47,11 @@ class Options:
 def run(session: Session, options: Options) -> Findings:
     """Tables 6 to 11."""
     n = options.train + options.valid + options.test
+    if options.trials * options.test < n:
+        raise ValueError(
+            f"{options.trials} trials of {options.test} test queries do not test each of {n} "
+            "queries; more are needed"
+        )
     queries = chosen_queries(session.whole, n)
     bases = base_functions(queries)
     if len(bases) <= len(BASES):
@@ -134,8 +139,8 @@ def _protocol(
         f"{documents.max()}; the paper's had the union of the top 1,000 of each run) of those that "
         "have relevant documents (label 1 and up) and others: "
         f"{', '.join(map(str, queries.qid[queries.group.cumsum() - 1].tolist()))}.",
-        f"{options.trials} trials of {options.train} training, {options.valid} validation and "
-        f"{options.test} test queries, balanced: each query is in them "
+        f"{options.trials} trials (the paper: 50) of {options.train} training, {options.valid} "
+        f"validation and {options.test} test queries, balanced: each query is in them "
         + ", ".join(f"{t:g}" for t in times)
         + " times. A query's average precision is its mean over the trials that tested it; W/L and "
         "Wilcoxon's test run over the queries.",

@@ -108,7 +108,7 @@ class Against:
             (
                 f"W/L: queries on which SVMmap is better and worse, of "
                 f"{self.pair(names[0]).n_queries}. p: two-tailed Wilcoxon signed rank test over "
-                "queries; ** below .05. Right: the paper's MAP and W/L on its own data.",
+                "queries; ** below .05. Right: the paper's MAP and W/L on TREC 9 and 10.",
             ),
             narrow=True,
         )
