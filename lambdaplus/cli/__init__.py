@@ -1,4 +1,4 @@
-"""The command line: ``lambdaplus compare``, ``evaluate``, ``explain`` and ``metrics``."""
+"""The command line: ``lambdaplus`` ``compare``, ``evaluate``, ``explain``, ``export``, ``metrics``."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ except ImportError:  # pragma: no cover
 from lambdaplus.cli.compare import compare
 from lambdaplus.cli.evaluate import evaluate
 from lambdaplus.cli.explain import explain
+from lambdaplus.cli.export import export
 from lambdaplus.cli.metrics import metrics
 
 app = typer.Typer(
@@ -41,7 +42,7 @@ def _options(
     pass
 
 
-for command in (compare, evaluate, explain, metrics):
+for command in (compare, evaluate, explain, export, metrics):
     app.command()(command)
 
 
