@@ -1,4 +1,4 @@
-"""The command line: ``lambdaplus`` ``compare``, ``evaluate``, ``explain``, ``export``, ``metrics``."""
+"""The command line: ``lambdaplus compare``, ``evaluate``, ``explain``, ``export``, ``metrics``."""
 
 from __future__ import annotations
 
