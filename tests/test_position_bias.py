@@ -203,9 +203,7 @@ def test_bias_is_found_where_there_is_nothing_else_to_find() -> None:
     clicked = relevant & (random.random(feature.size) < 1 / (position + 1.0))
     objective = PositionBias(lp.lambda_auc)
     given = lgb.Dataset(feature[:, None], clicked, group=[size] * n_queries, position=position)
-    lgb.train(
-        {"objective": objective, "verbose": -1, "num_threads": 1, "num_leaves": 7}, given, 60
-    )
+    lgb.train({"objective": objective, "verbose": -1, "num_threads": 1, "num_leaves": 7}, given, 60)
     assert (np.diff(objective.bias_) < 0).all()
     # A pair's odds compare logit(r e) with logit(r): by log(1/6) for small r, by more for others.
     assert -4.6 < objective.bias_[-1] < math.log(1 / 6)
