@@ -46,6 +46,7 @@ def weighted_pairs(
         up, down = high[:n], low[:n]
         potential(ranked, terms.discount, terms, q, 1, 0, 1.0, 1.0, clicked[:0], up)
         potential(ranked, terms.discount, terms, q, 0, 1, -1.0, 1.0, clicked[:0], down)
+        _average_ties(score, rows, ranked, up, down)
         apart = score[rows[0]] != score[rows[-1]]
         received = 0.0
         for p in range(n):
@@ -78,6 +79,20 @@ def weighted_pairs(
             for p in range(n):
                 gradient[rows[p]] *= factor
                 hessian[rows[p]] *= factor
+
+
+@numba.njit(cache=True, nogil=True)
+def _average_ties(score: Any, rows: Any, ranked: Any, up: Any, down: Any) -> None:
+    """Give documents of one score and class the mean of their ranks' potentials."""
+    first = 0
+    for end in range(1, rows.size + 1):
+        one, other = rows[first], rows[min(end, rows.size - 1)]
+        alike = score[one] == score[other] and ranked[first] == ranked[min(end, rows.size - 1)]
+        if end < rows.size and alike:
+            continue
+        up[first:end] = up[first:end].mean()
+        down[first:end] = down[first:end].mean()
+        first = end
 
 
 @numba.njit(cache=True, nogil=True)

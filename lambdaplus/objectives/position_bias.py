@@ -120,7 +120,7 @@ class PositionBias(_ClickObjective):
     Attributes
     ----------
     bias_ : (n_positions,) float64
-        Bias of each position, that of the first being 0; the lower, the less a document is clicked there.
+        Bias of each position, that of the first being 0; the lower, the fewer clicks it gets.
 
     Notes
     -----
@@ -204,7 +204,7 @@ class PropensityRatios(_ClickObjective):
         query = np.repeat(np.arange(queries.n_queries), queries.sizes)
         code = np.empty(n, dtype=np.int32)
         code[queries.base] = terms(metric, queries).code
-        order = np.lexsort([code, -scores, query])  # tied documents: clicked ones last
+        order = np.lexsort((code, -scores, query))  # tied documents: clicked ones last
         gradient, hessian = np.zeros(n), np.zeros(n)
         losses = np.zeros((2, self.clicked_.size))
         weighted_pairs(
