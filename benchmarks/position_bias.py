@@ -1,6 +1,6 @@
 """Simulated clicks on MQ2008: does learning the positions' bias beat ignoring it?
 
-    python benchmarks/position_bias.py MQ2008_FOLDER [--seeds 2] [--noise 1] [--sessions 4]
+    python benchmarks/position_bias.py MQ2008_FOLDER [--seeds 1] [--noise 0.5] [--sessions 16]
 
 A weak ranker, of 1 % of the training queries, shows ten documents of each query per session; to
 its standardised scores normal noise is added (its standard deviation is --noise), as rankings of
@@ -88,9 +88,9 @@ def _value(test: RankingData, model: Any) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--noise", type=float, default=1.0)
-    parser.add_argument("--sessions", type=int, default=4)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--noise", type=float, default=0.5)
+    parser.add_argument("--sessions", type=int, default=16)
     arguments = parser.parse_args()
     folds = read_folds(arguments.folder)
     runs = [(fold, seed) for seed in range(arguments.seeds) for fold in folds]
