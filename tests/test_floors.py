@@ -12,7 +12,7 @@ FLOORS = (
     {"queries", "folds", "parallel", "ranking", "frameworks"},
     {"metrics"},
     {"objectives", "evaluation", "baselines"},
-    {"datasets", "lightgbm", "xgboost", "estimators"},
+    {"datasets", "lightgbm", "xgboost", "estimators", "dask", "export"},
     {"comparison", "reproduce", "cli", "__main__"},
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

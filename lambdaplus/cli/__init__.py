@@ -14,6 +14,7 @@ except ImportError:  # pragma: no cover
 from lambdaplus.cli.compare import compare
 from lambdaplus.cli.evaluate import evaluate
 from lambdaplus.cli.explain import explain
+from lambdaplus.cli.export import export
 from lambdaplus.cli.metrics import metrics
 
 
@@ -58,7 +59,7 @@ def _options(
     pass
 
 
-for command in (compare, evaluate, explain, metrics):
+for command in (compare, evaluate, explain, export, metrics):
     app.command()(command)
 
 

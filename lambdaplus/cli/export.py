@@ -1,0 +1,42 @@
+"""``lambdaplus export``."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Annotated, Any
+
+import typer
+
+from lambdaplus.cli.files import errors_of
+
+
+def export(
+    model: Annotated[
+        pathlib.Path, typer.Argument(help="Saved by LightGBM as text, by XGBoost as JSON or UBJ.")
+    ],
+    format: Annotated[
+        str, typer.Option(help="The search engine: elasticsearch, opensearch, solr or vespa.")
+    ],
+    name: Annotated[str, typer.Option(help="What the engine is to call the model.")] = "lambdaplus",
+    features: Annotated[
+        str | None,
+        typer.Option(
+            help="The engine's feature names, comma-separated, in the order of the training "
+            "columns; the model's own without it."
+        ),
+    ] = None,
+    out: Annotated[
+        pathlib.Path | None, typer.Option(help="File to write; standard output without it.")
+    ] = None,
+) -> None:
+    """Write a model as a search engine's learning-to-rank plugin reads it."""
+    from lambdaplus.export import export_model, read_model
+
+    with errors_of("export"):
+        names = features and [feature.strip() for feature in features.split(",")]
+        form: Any = format
+        text = export_model(read_model(model), form, name=name, feature_names=names or None)
+        if out is None:
+            typer.echo(text)
+        else:
+            out.write_text(text + "\n")

@@ -1,0 +1,247 @@
+"""Training on many machines with Dask: queries whole on each worker, and what to do without any.
+
+LightGBM's and XGBoost's Dask interfaces call an objective on each worker with that worker's rows.
+A query has to be on one worker, then, or its halves are ranked apart, without a word: LightGBM
+takes partitions as they are, XGBoost cuts queries at their ends.  `partition_by_qid` deals whole
+queries to partitions; `refuse_cut_queries` raises where somebody else's partitions cut one.
+
+Without queries (AUC and AP of a whole data set) a worker ranks its own rows alone.  With XGBoost
+`AcrossWorkers` makes that exact: it gathers all scores at each round.
+
+Examples
+--------
+>>> import pandas as pd
+>>> import dask.dataframe as dd
+>>> from lambdaplus.dask import partition_by_qid
+>>> rows = pd.DataFrame({"qid": [3, 1, 3, 2], "label": [1, 0, 0, 1], "x": [0.1, 0.2, 0.3, 0.4]})
+>>> parts = partition_by_qid(dd.from_pandas(rows, npartitions=2), qid="qid", label="label")
+>>> parts.qid.compute().tolist(), parts.group.compute().tolist()
+([1, 2, 3, 3], [1, 1, 2])
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lambdaplus.frameworks import read_call
+from lambdaplus.objectives import LambdaObjective
+
+try:
+    import dask
+    from dask import dataframe as _  # noqa: F401
+except ImportError as error:  # pragma: no cover
+    raise ImportError("Dask is not installed: pip install 'lambdaplus[dask]'") from error
+
+
+class QueryPartitions(NamedTuple):
+    """Ranking data as the Dask interfaces take it, partition by partition the same rows.
+
+    Attributes
+    ----------
+    X : dask DataFrame, (n, f)
+    y : dask Series, (n,)
+    qid : dask Series, (n,)
+        For XGBoost; not decreasing.
+    group : dask Series, (n_queries,)
+        Rows of each query, for LightGBM.
+    weight : dask Series, (n,), or None
+        For LightGBM; XGBoost's Dask interface takes no weights beside queries.
+    """
+
+    X: Any
+    y: Any
+    qid: Any
+    group: Any
+    weight: Any
+
+
+def partition_by_qid(
+    frame: Any, *, qid: str, label: str, weight: str | None = None, npartitions: int | None = None
+) -> QueryPartitions:
+    """Sort rows by query and deal them to partitions that each hold whole queries.
+
+    Parameters
+    ----------
+    frame : dask DataFrame
+        Rows in any order.  It is shuffled, and the result stays in the workers' memory.
+    qid, label : str
+        Columns with the query and the relevance label; those that remain are the features.
+    weight : str, optional
+        Column of row weights.
+    npartitions : int, optional
+        As many as the frame has, without it; fewer where there are not as many queries.  Have at
+        least one for each worker, or some stay idle.
+
+    Returns
+    -------
+    QueryPartitions
+
+    Raises
+    ------
+    ValueError
+        For columns that the frame does not have, and rows without a qid.
+
+    Examples
+    --------
+    LightGBM and XGBoost then are given the parts by name (``client`` is dask.distributed's)::
+
+        ranker = lightgbm.DaskLGBMRanker(objective=lambda_objective("ndcg@10"), metric="None")
+        ranker.fit(parts.X, parts.y, group=parts.group)
+
+        data = xgboost.dask.DaskQuantileDMatrix(client, parts.X, parts.y, qid=parts.qid)
+        xgboost.dask.train(client, {"base_score": 0.0}, data, obj=lambda_objective("ndcg@10"))
+    """
+    for column in filter(None, (qid, label, weight)):
+        if column not in frame.columns:
+            raise ValueError(
+                f"no column {column!r}; there are {', '.join(map(str, frame.columns))}"
+            )
+    if bool(frame[qid].isna().any().compute()):
+        raise ValueError(f"{qid} is missing in some rows: every row needs its query")
+    # Rows of one index value go to one partition, whatever the divisions.
+    frame = frame.set_index(qid, drop=False, npartitions=npartitions or frame.npartitions)
+    frame = frame.persist()
+    return QueryPartitions(
+        X=frame.drop(columns=[column for column in (qid, label, weight) if column]),
+        y=frame[label],
+        qid=frame[qid],
+        group=query_sizes(frame[qid]),
+        weight=None if weight is None else frame[weight],
+    )
+
+
+def query_sizes(qid: Any) -> Any:
+    """Rows of each query, for LightGBM's ``group=``, of partitions that hold whole queries.
+
+    Parameters
+    ----------
+    qid : dask Series, (n,)
+
+    Returns
+    -------
+    dask Series, (n_queries,), int64
+        In the same partitions.
+    """
+    return qid.map_partitions(_sizes, meta=("group", np.int64), enforce_metadata=False)
+
+
+def refuse_cut_queries(qid: Any) -> None:
+    """Raise if a query is cut over partitions, or its rows are not adjacent.
+
+    Parameters
+    ----------
+    qid : dask Series or Array, (n,)
+        Of the data as it will be trained on.
+
+    Raises
+    ------
+    ValueError
+        Naming the first such query and what to do.
+    """
+    parts = [dask.delayed(_runs)(part) for part in np.ravel(qid.to_delayed())]
+    runs = dask.compute(*parts)
+    where = np.repeat(np.arange(len(runs)), [len(part) for part in runs])
+    ids = np.concatenate(runs)
+    found, first, times = np.unique(ids, return_index=True, return_counts=True)
+    if (times > 1).any():
+        query = ids[first[times > 1].min()]
+        partitions = np.unique(where[ids == query])
+        how = (
+            f"is cut over the partitions {', '.join(map(str, partitions))}"
+            if partitions.size > 1
+            else f"has rows that are not adjacent, in partition {partitions[0]}"
+        )
+        raise ValueError(
+            f"query {query} {how} ({int((times > 1).sum())} of {found.size} queries are): "
+            "partition the rows with lambdaplus.dask.partition_by_qid"
+        )
+
+
+def _starts(ids: NDArray[Any]) -> NDArray[np.int64]:
+    return np.flatnonzero(np.append(True, ids[1:] != ids[:-1])) if ids.size else np.arange(0)
+
+
+def _runs(part: Any) -> NDArray[Any]:
+    ids = np.asarray(part)
+    return ids[_starts(ids)]
+
+
+def _sizes(part: Any) -> Any:
+    ids = part.to_numpy()
+    sizes = np.diff(np.append(_starts(ids), ids.size))
+    return part.iloc[:0].astype(np.int64).reindex(range(sizes.size), fill_value=0) + sizes
+
+
+class AcrossWorkers:
+    """An objective of a data set without queries, for XGBoost on several workers.
+
+    Each worker gathers the labels and scores of all, computes the whole gradient and keeps its own
+    rows': as exact as on one machine, for n numbers sent and an n log n sort on every worker at
+    each round.  Use the objective itself if there are queries.  LightGBM's workers can't talk from
+    within an objective.
+
+    Parameters
+    ----------
+    objective : LambdaObjective
+        Such as `lambdaplus.lambda_map`.
+
+    Examples
+    --------
+    >>> from lambdaplus import lambda_map
+    >>> from lambdaplus.dask import AcrossWorkers
+    >>> AcrossWorkers(lambda_map)  # xgboost.dask.train(client, ..., obj=AcrossWorkers(lambda_map))
+    AcrossWorkers(lambda_objective('map', sigma=1, normalize=True, damping=None))
+    """
+
+    def __init__(self, objective: LambdaObjective) -> None:
+        self.objective = objective
+
+    def __call__(self, scores: ArrayLike, data: Any) -> tuple[NDArray[np.float32], ...]:
+        """Gradient and Hessian of this worker's rows.
+
+        Parameters
+        ----------
+        scores : (n,) array_like
+        data : xgboost.DMatrix
+
+        Returns
+        -------
+        gradient, hessian : (n,) float32
+
+        Raises
+        ------
+        ValueError
+            If the data has queries, or is LightGBM's.
+        """
+        call = read_call(scores, data)
+        if call.framework != "xgboost":
+            raise ValueError("only XGBoost lets an objective's workers talk to each other")
+        if call.queries.grouped:
+            raise ValueError(
+                "this data has queries, which are whole on each worker: use the objective itself"
+            )
+        from xgboost import collective
+
+        size, rank = collective.get_world_size(), collective.get_rank()
+        own = call.queries
+        counts = np.zeros(size)
+        counts[rank] = own.n_documents
+        ends = np.cumsum(collective.allreduce(counts, collective.Op.SUM)).astype(np.int64)
+        mine = slice(ends[rank] - own.n_documents, ends[rank])
+
+        def gather(values: ArrayLike) -> NDArray[np.float64]:
+            everyone = np.zeros(ends[-1])
+            everyone[mine] = values
+            found: NDArray[np.float64] = collective.allreduce(everyone, collective.Op.SUM)
+            return found
+
+        weights = gather(1.0 if own.weights is None else own.weights)
+        given = None if (weights == 1.0).all() else weights
+        gradient, hessian = self.objective(gather(own.labels), gather(call.scores), given)
+        return gradient[mine], hessian[mine]
+
+    def __repr__(self) -> str:
+        return f"AcrossWorkers({self.objective!r})"

@@ -1,0 +1,34 @@
+"""Every example runs from a fresh clone, in a process of its own, and prints what it claims."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+FILES = sorted(EXAMPLES.glob("*.py"))
+
+# What the output must say, beside numbers: a pattern, and packages without which it can't run.
+SAYS = {
+    "comparison_report": r"lightgbm.*\nper_query.csv: \d+ rows of ",
+    "custom_metric": r"trained for patience  test patience 0\.\d+\ntrained for auc",
+    "dask_ranking": r"cut over the partitions.*LightGBM on two workers.*XGBoost on two workers",
+    "export": r"elasticsearch .*opensearch .*solr .*vespa ",
+    "imbalanced_classification": r"log-loss .*lambda_map .*0\.\d+",
+    "position_bias": r"ignoring the bias.*learning the bias.*bias of the positions: 0\.00 -",
+}
+NEEDS = {"dask_ranking": ("dask.dataframe", "distributed", "xgboost")}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_an_example_runs_and_prints_what_it_shows(file: Path) -> None:
+    for package in ("lightgbm", *NEEDS.get(file.stem, ())):
+        pytest.importorskip(package, reason=f"{file.name} needs {package}")
+    command = [sys.executable, "-W", "ignore", str(file)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    assert re.search(SAYS.get(file.stem, r"\S.*\d"), ran.stdout, re.DOTALL), ran.stdout[-2000:]

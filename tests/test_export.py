@@ -1,0 +1,391 @@
+"""Exported models, scored by small interpreters of each engine's rules, beside the framework's.
+
+The interpreters are written from the engines' parsers (named in `lambdaplus.export.engines`), in
+the float32 arithmetic that these use, and share no code with the exporter.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from small_data import graded
+from typer.testing import CliRunner
+
+import lambdaplus as lp
+from lambdaplus.cli import app
+from lambdaplus.export import FORMATS, Forest, Leaf, Split, engines, export_model, read_forest
+
+lgb = pytest.importorskip("lightgbm", minversion="4")
+xgb = pytest.importorskip("xgboost", minversion="2.1")
+
+NAMES = ["title_bm25", "body_bm25", "clicks", "age", "price"]
+F = np.float32
+
+# -- the engines ---------------------------------------------------------------------------------
+
+
+def elastic(text: str, features: list[str], rows: Any, missing: bool = False) -> Any:
+    """Learning to Rank plugin: strict fields, float32, ``threshold > value`` goes left."""
+    body = json.loads(text)["model"]
+    assert set(body) == {"name", "model"}
+    assert body["model"]["type"] == "model/xgboost+json"
+    definition = json.loads(body["model"]["definition"])
+    assert set(definition) == {"objective", "splits"}
+    assert definition["objective"] in {"rank:ndcg", "rank:map", "rank:pairwise", "reg:linear"}
+    assert definition["splits"]
+
+    def check(node: dict[str, Any]) -> None:
+        if "leaf" in node:
+            assert set(node) == {"nodeid", "leaf"}
+            return
+        assert set(node) == {
+            "nodeid", "depth", "split", "split_condition", "yes", "no", "missing", "children",
+        }  # fmt: skip
+        assert node["split"] in features
+        left, right = node["children"]
+        assert (node["yes"], node["no"]) == (left["nodeid"], right["nodeid"])
+        assert node["missing"] in (node["yes"], node["no"])
+        check(left)
+        check(right)
+
+    def evaluate(node: dict[str, Any], row: Any) -> Any:
+        while "leaf" not in node:
+            value = F(row[features.index(node["split"])])
+            if missing and np.isnan(value):
+                left = node["missing"] == node["yes"]
+            else:
+                left = F(node["split_condition"]) > value
+            node = node["children"][0 if left else 1]
+        return F(node["leaf"])
+
+    for tree in definition["splits"]:
+        check(tree)
+    return [np.sum([evaluate(t, row) for t in definition["splits"]], dtype=F) for row in rows]
+
+
+def opensearch(text: str, features: list[str], rows: Any) -> Any:
+    return elastic(text, features, rows, missing=True)
+
+
+def solr(text: str, features: list[str], rows: Any) -> Any:
+    """MultipleAdditiveTreesModel: text numbers, float32, ``value <= threshold + 1e-6``."""
+    model = json.loads(text)
+    assert model["class"] == "org.apache.solr.ltr.model.MultipleAdditiveTreesModel"
+    declared = [feature["name"] for feature in model["features"]]
+    assert set(declared) <= set(features)
+
+    def evaluate(node: dict[str, Any], row: Any) -> Any:
+        while "feature" in node:
+            value = F(row[features.index(node["feature"])])
+            cut = F(F(node["threshold"]) + F(1e-6))
+            node = node["left" if value <= cut else "right"]
+        assert set(node) == {"value"}
+        return F(node["value"])
+
+    scores = []
+    for row in rows:
+        parts = [F(t["weight"]) * evaluate(t["root"], row) for t in model["params"]["trees"]]
+        scores.append(np.sum(parts, dtype=F))
+    return scores
+
+
+def vespa(text: str, features: list[str], rows: Any) -> Any:
+    """Both importers: ``f < t``, or ``!(f >= t)`` where a missing value (NaN) is to go left."""
+    model = json.loads(text)
+
+    def condition(value: float, threshold: float, missing_left: bool) -> bool:
+        return not (value >= threshold) if missing_left else value < threshold
+
+    def from_xgboost(node: dict[str, Any], row: Any) -> float:
+        if "children" not in node:
+            return float(node["leaf"])
+        first, second = node["children"]
+        yes, no = (first, second) if node["yes"] == first["nodeid"] else (second, first)
+        value = float(F(row[features.index(node["split"])]))
+        left = condition(value, node["split_condition"], node["missing"] == node["yes"])
+        return from_xgboost(yes if left else no, row)
+
+    def from_lightgbm(node: dict[str, Any], row: Any) -> float:
+        if "left_child" not in node and "right_child" not in node:
+            return float(node["leaf_value"])
+        assert node["decision_type"] != "=="
+        value = float(row[features.index(model["feature_names"][node["split_feature"]])])
+        left = condition(value, float(node["threshold"]), node["default_left"])
+        return from_lightgbm(node["left_child" if left else "right_child"], row)
+
+    if isinstance(model, list):
+        return [sum(from_xgboost(tree, row) for tree in model) for row in rows]
+    assert not str(model["objective"]).startswith(("binary", "cross_entropy", "poisson"))
+    assert list(model["pandas_categorical"]) == []
+    trees = [tree["tree_structure"] for tree in model["tree_info"]]
+    return [sum(from_lightgbm(tree, row) for tree in trees) for row in rows]
+
+
+ENGINES = {"elasticsearch": elastic, "opensearch": opensearch, "solr": solr, "vespa": vespa}
+KEEPS_MISSING = ("opensearch", "vespa")
+
+# -- models --------------------------------------------------------------------------------------
+
+
+@cache
+def columns(missing: bool) -> Any:
+    """Whole, rounded, zero-heavy and continuous columns in float32, and values on thresholds."""
+    features = graded().features.copy()
+    features[:, 0] = features[:, 0].round(1)
+    features[:, 1] = features[:, 1].round()
+    features[:, 2] = np.maximum(features[:, 2], 0.0)
+    features[:, 3] *= 1e-5
+    features = features.astype(np.float32).astype(np.float64)
+    if missing:
+        features[np.random.default_rng(0).random(features.shape) < 0.2] = np.nan
+    return features
+
+
+@cache
+def model(framework: str, missing: bool = False) -> Any:
+    data = graded()
+    if framework == "lightgbm":
+        given = lgb.Dataset(columns(missing), data.labels, group=data.sizes, feature_name=NAMES)
+        params = {"objective": lp.lambda_ndcg, "verbose": -1, "num_threads": 1}
+        return lgb.train({**params, "min_data_in_leaf": 3}, given, 20)
+    given = xgb.DMatrix(columns(missing), data.labels, qid=data.qid, feature_names=NAMES)
+    params = {"base_score": 0.5, "nthread": 1, "objective": "rank:ndcg"}
+    return xgb.train(params, given, 20, obj=lp.lambda_ndcg)
+
+
+def scores_of(booster: Any, rows: Any) -> Any:
+    if isinstance(booster, lgb.Booster):
+        return booster.predict(rows)
+    return booster.predict(xgb.DMatrix(rows, feature_names=booster.feature_names))
+
+
+EACH_FORMAT = pytest.mark.parametrize("format", FORMATS)
+EACH_FRAMEWORK = pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
+
+
+@EACH_FORMAT
+@EACH_FRAMEWORK
+def test_an_engine_scores_rows_as_the_framework_does(framework: str, format: Any) -> None:
+    booster, rows = model(framework), columns(False)[:100]
+    text = export_model(booster, format, name="ranker")
+    assert_allclose(ENGINES[format](text, NAMES, rows), scores_of(booster, rows), rtol=2e-5,
+                    atol=1e-6)  # fmt: skip
+
+
+@pytest.mark.parametrize("format", KEEPS_MISSING)
+@EACH_FRAMEWORK
+@pytest.mark.parametrize("trained", [False, True], ids=["trained whole", "trained with missing"])
+def test_missing_values_go_the_way_that_was_learnt(
+    framework: str, format: Any, trained: bool
+) -> None:
+    booster, rows = model(framework, trained), columns(True)[:100]
+    assert np.isnan(rows).any(axis=1).sum() > 50
+    found = ENGINES[format](export_model(booster, format), NAMES, rows)
+    assert_allclose(found, scores_of(booster, rows), rtol=2e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("format", ["elasticsearch", "solr"])
+def test_engines_that_drop_missing_values_get_no_model_that_learnt_from_them(format: Any) -> None:
+    with pytest.raises(ValueError, match=r"learnt from missing values of title_bm25.*fill them"):
+        export_model(model("lightgbm", True), format)
+
+
+@EACH_FORMAT
+@EACH_FRAMEWORK
+def test_values_on_a_threshold_go_to_the_side_they_went_in_training(
+    framework: str, format: Any
+) -> None:
+    # Every threshold of the model, and its neighbours in float32, in the column that it splits.
+    booster = model(framework)
+    rows = []
+    base = columns(False)[0]
+
+    def walk(node: Any) -> None:
+        if isinstance(node, Leaf):
+            return
+        cut = F(np.clip(node.threshold, -1e38, 1e38))
+        if abs(cut) < 1e-34:  # LightGBM takes values up to 1e-35 for 0
+            cut = F(np.copysign(1e-34, cut))
+        values = [np.nextafter(cut, F(-np.inf)), cut, np.nextafter(cut, F(np.inf))]
+        if format == "solr":  # its cut lies somewhat below the threshold: by an ulp, or 1.2e-13
+            width = abs(cut) * F(3e-7) + F(2e-13)
+            values = [cut - width, cut + width]
+        for value in values:
+            rows.append(base.copy())
+            rows[-1][node.feature] = value
+        walk(node.left)
+        walk(node.right)
+
+    for tree in read_forest(booster).trees[:5]:
+        walk(tree)
+    found = ENGINES[format](export_model(booster, format), NAMES, rows)
+    expected = scores_of(booster, np.array(rows).astype(np.float32))
+    assert_allclose(found, expected, rtol=2e-5, atol=1e-6)
+
+
+@settings(deadline=None)
+@given(st.floats(float(F(-1e30)), float(F(1e30)), width=32))
+def test_solr_cuts_at_the_threshold_or_just_below(threshold: float) -> None:
+    forest = Forest([Split(0, threshold, False, Leaf(-1.0), Leaf(1.0))], ["a"], "xgboost")
+    written = json.dumps(engines.solr(forest, "m"))
+    below = threshold - abs(threshold) * 2.5e-7 - 1.3e-13
+    assert solr(written, ["a"], [[threshold], [below]]) == [1.0, -1.0]
+
+
+@EACH_FORMAT
+def test_names_can_be_the_engines_own(format: Any) -> None:
+    own = [f"bm25({name})" for name in NAMES]
+    rows = columns(False)[:20]
+    text = export_model(model("xgboost"), format, feature_names=own)
+    assert_allclose(ENGINES[format](text, own, rows), scores_of(model("xgboost"), rows), rtol=2e-5)
+
+
+@pytest.mark.parametrize("names", [NAMES[:3], [*NAMES[:4], NAMES[0]]], ids=["few", "twice"])
+def test_names_must_fit_the_columns(names: list[str]) -> None:
+    with pytest.raises(ValueError, match="5 different names"):
+        export_model(model("lightgbm"), "solr", feature_names=names)
+
+
+# -- what is read --------------------------------------------------------------------------------
+
+
+def test_a_forest_scores_as_the_booster_it_was_read_from() -> None:
+    for framework in ("lightgbm", "xgboost"):
+        for missing in (False, True):
+            booster, rows = model(framework, missing), columns(True)
+            assert_allclose(read_forest(booster).score(rows), scores_of(booster, rows), rtol=2e-5,
+                            atol=1e-6)  # fmt: skip
+
+
+def test_dart_trees_are_weighted() -> None:
+    data = graded()
+    given = xgb.DMatrix(columns(False), data.labels, qid=data.qid)
+    params = {"booster": "dart", "rate_drop": 0.5, "nthread": 1, "base_score": 0.0}
+    booster = xgb.train(params, given, 10, obj=lp.lambda_ndcg)
+    assert_allclose(read_forest(booster).score(columns(False)), booster.predict(given), atol=1e-5)
+
+
+def test_estimators_are_exported_as_they_predict() -> None:
+    data, features = graded(), columns(False)
+    ranker = lgb.LGBMRanker(objective=lp.lambda_ndcg, n_estimators=5, verbose=-1, n_jobs=1)
+    ranker.fit(features, data.labels, group=data.sizes)
+    assert_allclose(read_forest(ranker).score(features), ranker.predict(features), rtol=1e-9)
+
+    stopped = xgb.XGBRegressor(
+        objective=lp.lambda_auc, n_estimators=50, early_stopping_rounds=2, base_score=0.0,
+        n_jobs=1, eval_metric="mae",
+    )  # fmt: skip
+    stopped.fit(features, data.binary, eval_set=[(features[::2], data.binary[::2])], verbose=False)
+    assert stopped.best_iteration < 45
+    assert_allclose(read_forest(stopped).score(features), stopped.predict(features), atol=1e-5)
+
+
+def train_lightgbm(**params: Any) -> Any:
+    data = graded()
+    given = lgb.Dataset(np.abs(columns(False)).round(), data.binary, free_raw_data=False,
+                        categorical_feature=params.pop("categories", []))  # fmt: skip
+    return lgb.train({"verbose": -1, "num_threads": 1, "min_data_per_group": 1, **params}, given, 3)
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (lambda: train_lightgbm(categories=[1], objective="regression"), "categories"),
+        (lambda: train_lightgbm(objective="binary"), "binary.* transforms"),
+        (lambda: train_lightgbm(objective="multiclass", num_class=2), "each class"),
+        (lambda: train_lightgbm(linear_tree=True, objective="regression"), "linear trees"),
+        (lambda: train_lightgbm(zero_as_missing=True, objective="regression"), "zero_as_missing"),
+        (
+            lambda: train_lightgbm(boosting="rf", bagging_freq=1, bagging_fraction=0.5,
+                                   objective="regression"),
+            "random forest",
+        ),
+        (lambda: train_xgboost({"objective": "binary:logistic"}), "binary:logistic transforms"),
+        (lambda: train_xgboost({"objective": "multi:softmax", "num_class": 2}), "2 scores"),
+        (lambda: train_xgboost({"booster": "gblinear"}), "no trees"),
+        (lambda: "a string", "not str"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)  # fmt: skip
+def test_what_no_engine_reads_is_refused(made: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        export_model(made(), "vespa")
+
+
+def train_xgboost(params: dict[str, Any]) -> Any:
+    data = graded()
+    return xgb.train({"nthread": 1, **params}, xgb.DMatrix(data.features, data.binary), 3)
+
+
+def test_categories_of_xgboost_are_refused() -> None:
+    import pandas as pd
+
+    data = graded()
+    frame = pd.DataFrame({"a": pd.Categorical(np.abs(columns(False)[:, 1]).astype(int))})
+    given = xgb.DMatrix(frame, data.labels, enable_categorical=True)
+    booster = xgb.train({"nthread": 1, "max_cat_to_onehot": 1}, given, 3)
+    with pytest.raises(ValueError, match="categories"):
+        read_forest(booster)
+
+
+def test_a_model_that_says_it_ranks_is_saved_as_elasticsearch_takes_it(tmp_path: Path) -> None:
+    # The plugin's other type, model/xgboost+json+raw, is XGBoost's own file: this is its check.
+    data = graded()
+    types = ["float"] * 5
+    given = xgb.DMatrix(columns(False), data.labels, qid=data.qid, feature_names=NAMES,
+                        feature_types=types)  # fmt: skip
+    params = {"objective": "rank:ndcg", "base_score": 0.0, "nthread": 1}
+    booster = xgb.train(params, given, 5, obj=lp.lambda_ndcg)
+    booster.save_model(tmp_path / "model.json")
+    learner = json.loads((tmp_path / "model.json").read_text())["learner"]
+    assert learner["objective"]["name"] in {"rank:ndcg", "rank:map", "rank:pairwise"}
+    assert (learner["feature_names"], learner["feature_types"]) == (NAMES, types)
+    assert float(learner["learner_model_param"]["base_score"].strip("[]")) == 0.0
+
+
+# -- the command line ----------------------------------------------------------------------------
+
+
+@EACH_FORMAT
+@pytest.mark.parametrize("suffix", [".txt", ".json", ".ubj"])
+def test_the_command_writes_what_the_function_returns(
+    format: Any, suffix: str, tmp_path: Path
+) -> None:
+    booster = model("lightgbm" if suffix == ".txt" else "xgboost")
+    saved = tmp_path / f"model{suffix}"
+    booster.save_model(saved)
+    names = ",".join(NAMES)
+    arguments = ["export", str(saved), "--format", format, "--name", "mine", "--features", names]
+    printed = CliRunner().invoke(app, arguments)
+    assert printed.exit_code == 0
+    expected = export_model(booster, format, name="mine")
+    assert json.loads(printed.stdout) == json.loads(expected)
+    written = tmp_path / "out.json"
+    assert CliRunner().invoke(app, [*arguments, "--out", str(written)]).exit_code == 0
+    assert written.read_text() == printed.stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "format", "message"),
+    [(b"hello", "solr", "is no model"), (None, "solr", "No such file"), (b"tree", "lucene", "")],
+)
+def test_the_command_says_what_is_wrong(
+    content: Any, format: str, message: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "model"
+    if content == b"tree":
+        model("lightgbm").save_model(file)
+        message = "unknown format 'lucene'"
+    elif content is not None:
+        file.write_bytes(content)
+    found = CliRunner().invoke(app, ["export", str(file), "--format", format])
+    assert found.exit_code == 2
+    assert message in found.stderr
