@@ -27,12 +27,21 @@ class LambdaObjective:
     shape : Shape
         sigma, normalize and damping.
     one_group : bool
+    optimised : RankingMetric
+        What gradients are of: the metric, or its surrogate.
     """
 
-    def __init__(self, metric: RankingMetric, shape: Shape, one_group: bool = False) -> None:
+    def __init__(
+        self,
+        metric: RankingMetric,
+        shape: Shape,
+        one_group: bool = False,
+        optimised: RankingMetric | None = None,
+    ) -> None:
         self.metric = metric
         self.shape = shape
         self.one_group = one_group
+        self.optimised = metric if optimised is None else optimised
 
     @property
     def __name__(self) -> str:
@@ -72,20 +81,21 @@ class LambdaObjective:
             refuse_bagging_by_query(y_pred_or_data)
         call = read_call(y_true_or_preds, y_pred_or_data, sample_weight, group)
         queries = scope(self.metric, call.queries, self.one_group)
-        gradient, hessian = lambda_gradients(self.metric, queries, call.scores, self.shape)
+        gradient, hessian = lambda_gradients(self.optimised, queries, call.scores, self.shape)
         return gradient.astype(np.float32), hessian.astype(np.float32)
 
     def __repr__(self) -> str:
         s = self.shape
         one = ", one_group=True" if self.one_group else ""
+        itself = "" if self.optimised == self.metric.surrogate else ", surrogate=None"
         return (
             f"lambda_objective({str(self.metric)!r}, sigma={shortest(s.sigma)}, "
             f"normalize={s.normalize}, "
-            f"damping={s.damping}{one})"
+            f"damping={s.damping}{one}{itself})"
         )
 
     def _key(self) -> tuple[Any, ...]:
-        return self.metric, self.shape, self.one_group
+        return self.metric, self.shape, self.one_group, self.optimised
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, LambdaObjective) and self._key() == other._key()
@@ -101,6 +111,7 @@ def lambda_objective(
     normalize: bool = True,
     damping: float | Literal["default"] | None = "default",
     one_group: bool = False,
+    surrogate: Literal["default"] | None = "default",
     **options: Any,
 ) -> LambdaObjective:
     """An objective that optimises a ranking metric.
@@ -126,6 +137,9 @@ def lambda_objective(
     one_group : bool
         Take a data set without queries as a single one.  AUC and MAP do so anyway, and their row
         weights then are multiplicities.
+    surrogate : None, optional
+        None: optimise the metric itself, as in textbooks, where the default is to optimise another
+        one in its place.  That is so for MRR alone, which is trained as MAP: see Notes.
     **options
         Parameters of the metric: ``gain="linear"`` (NDCG), ``relevant=2`` (label from which a
         document counts as relevant), ``classes=`` and ``share=`` (MAUC).
@@ -139,12 +153,25 @@ def lambda_objective(
     ValueError
         For unknown metrics or options, with the known ones, and values out of range.
 
+    Notes
+    -----
+    MRR sees the first relevant document alone: once it stands on top of a training query, what
+    the other relevant documents could teach is lost (Chakrabarti et al. 2008 conjecture so), and a
+    hundred small trees reach a training MRR of 1 on MQ2008.  Average precision is the same measure
+    where one document is relevant, and counts every one where more are; so MRR@k is trained as
+    AP@k.  Over MQ2008, OHSUMED, an MSLR sample and ClueWeb09 (five folds, four seeds) that lifted
+    the mean validation MRR from .714 to .737, with a standard error of .009, and the test MRR from
+    .696 to .732, of .010; LightGBM's lambdarank had .734 and .716 (``benchmarks/mrr.py``).
+
     Examples
     --------
     >>> from lambdaplus import lambda_objective
     >>> lambda_objective("ndcg@10", gain="linear")
     lambda_objective('ndcg(gain=linear)@10', sigma=1, normalize=True, damping=0.01)
     """
+    if surrogate not in ("default", None):
+        raise ValueError(f"surrogate must be 'default' or None, got {surrogate!r}")
     found = objective_metric(metric, **options)
-    chosen = found.declaration.damping if damping == "default" else damping
-    return LambdaObjective(found, Shape(sigma, normalize, chosen), one_group)
+    optimised = found.surrogate if surrogate == "default" else found
+    chosen = optimised.declaration.damping if damping == "default" else damping
+    return LambdaObjective(found, Shape(sigma, normalize, chosen), one_group, optimised)
