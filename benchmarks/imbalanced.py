@@ -253,9 +253,7 @@ def main() -> None:
             found[name] = defaultdict(list)
             for parts in splits():
                 for loss, draw in LOSSES.items():
-                    found[name][loss].append(
-                        tuned(parts, draw, arguments.trials, arguments.rounds)
-                    )
+                    found[name][loss].append(tuned(parts, draw, arguments.trials, arguments.rounds))
                     progress.advance(bar)
             if arguments.json:
                 arguments.json.write_text(json.dumps(found, indent=1) + "\n")

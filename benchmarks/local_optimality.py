@@ -52,7 +52,8 @@ def train(data: RankingData, objective: Any, rounds: int) -> tuple[Array, Array]
     params = {"num_leaves": 15, "learning_rate": 0.1, "verbose": -1, "num_threads": 1}
     rows = lightgbm.Dataset(data.features, data.labels, group=data.group)
     booster = lightgbm.train({**params, "objective": objective}, rows, rounds)
-    leaf = booster.predict(data.features, pred_leaf=True, num_threads=1).reshape(len(data.labels), -1)
+    leaf = booster.predict(data.features, pred_leaf=True, num_threads=1)
+    leaf = leaf.reshape(len(data.labels), -1)
     sizes = leaf.max(axis=0) + 1
     value = [booster.get_leaf_output(t, i) for t, size in enumerate(sizes) for i in range(size)]
     return leaf + np.concatenate([[0], np.cumsum(sizes)[:-1]]), np.array(value)
