@@ -66,6 +66,7 @@ OBJECTIVES: dict[str, Callable[[], Any]] = {
     "noisy": Noisy,
     "lambda_err": lambda: lambda_objective("err"),
     "lambda_ndcg": lambda: lambda_objective("ndcg"),
+    "lambda_ndcg, undamped": lambda: lambda_objective("ndcg", damping=None),
     "lambda_auc": lambda: lambda_objective("auc"),
     "lambdarank": lambda: "lambdarank",
     "rank_xendcg": lambda: "rank_xendcg",

@@ -161,8 +161,8 @@ def lambda_objective(
     where one document is relevant, and counts every one where more are; so MRR@k is trained as
     AP@k.  Over MQ2008, OHSUMED, an MSLR sample and ClueWeb09 (five folds, four seeds) that lifted
     the mean validation MRR from .714 to .737, with a standard error of .009, and the test MRR from
-    .696 to .732, of .010; LightGBM's lambdarank had .734 and .716.  ``benchmarks/mrr.py`` measures
-    it again.
+    .696 to .732, of .010.  LightGBM's lambdarank had .734 and .716, NDCG without damping .739 and
+    .738: no difference that these queries could show.  ``benchmarks/mrr.py`` compares them anew.
 
     Examples
     --------
