@@ -193,8 +193,8 @@ def test_the_buffer_of_scores_is_neither_written_to_nor_kept(metric: str) -> Non
         # LightGBM fills the same buffer again; what was kept of it would change here.
         buffers.add(scores.__array_interface__["data"][0])
         fresh = lp.gradients(
-            given.get_label(), before, metric=metric, group=given.get_group(), normalize=True,
-            damping=objective.shape.damping,
+            given.get_label(), before, metric=objective.optimised, group=given.get_group(),
+            normalize=True, damping=objective.shape.damping,
         )  # fmt: skip
         earlier.append((found, [array.copy() for array in found]))
         assert_allclose(found[0], fresh[0], rtol=1e-6, atol=1e-9)

@@ -32,6 +32,7 @@ OBJECTIVES = [
     lambda_objective("hand_till"),
     lambda_objective("map@10", relevant=2),
     lambda_objective("mrr", sigma=2.5, one_group=True),
+    lambda_objective("mrr(relevant=2)@5", surrogate=None),
     lambda_objective("ndcg@5", gain="linear", damping=None, normalize=False),
     lambda_objective("ndcg", damping=0.5),
 ]
@@ -74,8 +75,8 @@ def test_it_is_what_the_plain_function_says(metric: str) -> None:
     objective = lambda_objective(metric, sigma=1.5, normalize=True, damping=0.2)
     found = gradient_of(objective, data)
     expected = lp.gradients(
-        data.labels, data.scores(), metric=metric, group=data.sizes, sigma=1.5, normalize=True,
-        damping=0.2,
+        data.labels, data.scores(), metric=objective.optimised, group=data.sizes, sigma=1.5,
+        normalize=True, damping=0.2,
     )  # fmt: skip
     assert_array_equal(found[0], expected[0].astype(np.float32))
     assert_array_equal(found[1], expected[1].astype(np.float32))
@@ -148,7 +149,7 @@ def test_a_query_that_is_alone_has_the_same_gradient() -> None:
 def test_row_weights_multiply_the_rows_of_queries(metric: str) -> None:
     data, objective = graded(), lambda_objective(metric)
     gradient, hessian = lp.gradients(
-        data.labels, data.scores(), metric=metric, group=data.sizes, normalize=True,
+        data.labels, data.scores(), metric=objective.optimised, group=data.sizes, normalize=True,
         damping=objective.shape.damping,
     )  # fmt: skip
     weighted = objective(data.labels, data.scores(), data.row_weights, data.sizes)
@@ -308,6 +309,42 @@ def test_estimators_of_xgboost_take_one_metric_only() -> None:
         eval_metric("auc", "map")([1, 0], [1.0, 0.0])
 
 
+# -- what is optimised in a metric's place -------------------------------------------------------
+
+
+def test_mrr_is_trained_by_average_precision_and_can_be_by_itself() -> None:
+    data = graded()
+    options = {"group": data.sizes, "normalize": True, "relevant": 2}
+    for objective, name in (
+        (lambda_objective("mrr@5", relevant=2), "map@5"),
+        (lambda_objective("mrr@5", relevant=2, surrogate=None), "mrr@5"),
+    ):
+        expected = lp.gradients(data.labels, data.scores(), metric=name, **options)
+        found = gradient_of(objective, data)
+        assert_array_equal(found[0], expected[0].astype(np.float32))
+        assert str(objective.metric) == "mrr(relevant=2)@5"
+
+
+def test_both_mrr_objectives_agree_where_one_document_is_relevant() -> None:
+    data = graded()
+    labels = np.zeros(data.n)
+    labels[np.cumsum(data.sizes) - 2] = 1.0
+    ours = lp.lambda_mrr(labels, data.scores(), None, data.sizes)
+    textbook = lambda_objective("mrr", surrogate=None)(labels, data.scores(), None, data.sizes)
+    for mine, theirs in zip(ours, textbook, strict=True):
+        assert_allclose(mine, theirs, rtol=1e-5, atol=1e-7)
+
+
+def test_other_metrics_are_optimised_themselves() -> None:
+    for metric in set(OBJECTIVE_NAMES) - {"mrr"}:
+        assert lambda_objective(metric) == lambda_objective(metric, surrogate=None)
+
+
+def test_a_surrogate_cannot_be_chosen_by_name() -> None:
+    with pytest.raises(ValueError, match="surrogate must be 'default' or None, got 'ndcg'"):
+        lambda_objective("mrr", surrogate="ndcg")
+
+
 # -- identity: repr, equality, copies ------------------------------------------------------------
 
 
@@ -464,7 +501,7 @@ def test_options_of_several_objectives_do_not_mix_on_the_same_data() -> None:
     for objective in OBJECTIVES + OBJECTIVES[::-1]:
         shape = objective.shape
         expected = lp.gradients(
-            data.labels, data.scores(), metric=objective.metric, group=data.sizes,
+            data.labels, data.scores(), metric=objective.optimised, group=data.sizes,
             sigma=shape.sigma, normalize=shape.normalize, damping=shape.damping,
         )  # fmt: skip
         found = gradient_of(objective, data)

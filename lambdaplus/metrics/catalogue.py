@@ -132,6 +132,7 @@ MRR = Declaration(
     normalizer=rules.any_relevant,
     stop=rules.relevance,
     parameters=(RELEVANT,),
+    surrogate=MAP,  # the same with one relevant document, and learns from all if there are more
 )
 
 NDCG = Declaration(

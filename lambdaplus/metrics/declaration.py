@@ -110,6 +110,9 @@ class Declaration:
         Why it can't be an objective; empty if it can.
     damping : float, optional
         What an objective divides score distances by unless told otherwise.
+    surrogate : Declaration, optional
+        What an objective optimises in its place unless told otherwise: a metric that trains better
+        rankings by this one's own measure.
     """
 
     name: str
@@ -134,6 +137,7 @@ class Declaration:
     judged_only: bool = False
     no_objective: str = ""
     damping: float | None = None
+    surrogate: Declaration | None = None
 
     def __post_init__(self) -> None:
         if sum(part is not None for part in (self.above, self.stop, self.window)) > 1:
@@ -148,6 +152,8 @@ class Declaration:
         """What its objective costs for n documents in L classes, or why there is none."""
         if self.no_objective:
             return f"none: {self.no_objective}"
+        if self.surrogate is not None:
+            return f"{self.surrogate.how_optimised}, as {self.surrogate.name}"
         if self.signed_deltas:
             return "every pair, O(n^2)"
         if self.binary or (self.above, self.stop, self.window) == (None, None, None):
@@ -210,6 +216,12 @@ class RankingMetric:
             if known.name == parameter:
                 return known.default
         raise KeyError(parameter)
+
+    @property
+    def surrogate(self) -> RankingMetric:
+        """What an objective optimises in its place, options and cutoff alike; or itself."""
+        other = self.declaration.surrogate
+        return self if other is None else other(self.cutoff, **dict(self.changed))
 
     @property
     def relevant(self) -> float | None:
