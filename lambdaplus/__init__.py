@@ -1,48 +1,51 @@
 """Lambda objectives that optimise AUC, MAUC, MAP, MRR and NDCG in LightGBM and XGBoost.
 
+Importing this loads nothing: each name is fetched from its room when it is first used.
+
 Examples
 --------
 >>> import lambdaplus as lp
 >>> lp.lambda_objective("map@10")
 lambda_objective('map@10', sigma=1, normalize=True, damping=None)
+>>> lp.lambda_map is lp.lambda_map
+True
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-from lambdaplus.evaluation import (
-    EvalMetric,
-    Evaluation,
-    compare_runs,
-    eval_metric,
-    evaluate,
-    explain,
-)
-from lambdaplus.folds import query_folds
-from lambdaplus.metrics import metric_names, parse_metric
-from lambdaplus.objectives import (
-    CombinedObjective,
-    LambdaObjective,
-    combine,
-    gradients,
-    lambda_objective,
-)
 
 if TYPE_CHECKING:
     from lambdaplus.estimators import LightGBMRanker, XGBoostRanker
+    from lambdaplus.evaluation import (
+        EvalMetric,
+        Evaluation,
+        compare_runs,
+        eval_metric,
+        evaluate,
+        explain,
+    )
+    from lambdaplus.folds import query_folds
+    from lambdaplus.metrics import metric_names, parse_metric
+    from lambdaplus.objectives import (
+        CombinedObjective,
+        LambdaObjective,
+        combine,
+        gradients,
+        lambda_objective,
+    )
+
+    lambda_auc: LambdaObjective
+    lambda_mauc: LambdaObjective
+    lambda_map: LambdaObjective
+    lambda_mrr: LambdaObjective
+    lambda_ndcg: LambdaObjective
+    eval_auc: EvalMetric
+    eval_mauc: EvalMetric
+    eval_map: EvalMetric
+    eval_mrr: EvalMetric
+    eval_ndcg: EvalMetric
 
 __version__ = "0.1.0"
-
-lambda_auc = lambda_objective("auc")
-lambda_mauc = lambda_objective("mauc")
-lambda_map = lambda_objective("map")
-lambda_mrr = lambda_objective("mrr")
-lambda_ndcg = lambda_objective("ndcg")
-
-eval_auc = eval_metric("auc")
-eval_mauc = eval_metric("mauc")
-eval_map = eval_metric("map")
-eval_mrr = eval_metric("mrr")
-eval_ndcg = eval_metric("ndcg")
 
 __all__ = [
     "CombinedObjective",
@@ -73,11 +76,23 @@ __all__ = [
     "query_folds",
 ]
 
+_ROOMS = ("objectives", "metrics", "evaluation", "folds", "estimators")  # lightest first
+
 
 def __getattr__(name: str) -> Any:
-    """The estimators, loaded when they are asked for: scikit-learn takes a second."""
-    if name in ("LightGBMRanker", "XGBoostRanker"):
-        from lambdaplus import estimators
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    kind, _, metric = name.partition("_")
+    if kind == "lambda" and metric != "objective":
+        found: Any = __getattr__("lambda_objective")(metric)
+    elif kind == "eval" and metric != "metric":
+        found = __getattr__("eval_metric")(metric)
+    else:
+        rooms = (import_module(f"{__name__}.{room}") for room in _ROOMS)
+        found = next(getattr(room, name) for room in rooms if hasattr(room, name))
+    globals()[name] = found  # the same object from now on
+    return found
 
-        return getattr(estimators, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -150,12 +150,12 @@ def test_the_plain_gradient_is_that_of_the_weighted_sum_by_force() -> None:
             expected[i] -= push
             expected[j] += push
     text = "+".join(f"{weight}*{name}" for name, weight in weights.items())
-    objective = lambda_objective(text, normalize=False, damping=None)
+    objective = lambda_objective(text, normalize=False, damping=None, surrogate=None)
     assert_allclose(objective(labels, scores, None, [9])[0], expected, rtol=1e-5, atol=1e-7)
 
 
 def test_weights_change_the_gradient() -> None:
-    one, other = (gradient_of(lambda_objective(t), graded()) for t in ("map+2*mrr", "2*map+mrr"))
+    one, other = (gradient_of(lambda_objective(t), graded()) for t in ("map+2*auc", "2*map+auc"))
     assert np.abs(one[0] - other[0]).max() > 0.01
 
 
@@ -173,7 +173,8 @@ def test_the_order_of_rows_changes_no_bit_and_weights_multiply() -> None:
 def test_data_without_queries_is_taken_where_every_part_takes_it() -> None:
     data = graded()
     pooled = lambda_objective("map+auc")(data.labels, data.scores())
-    assert 0 < np.abs(pooled[0]).sum() <= data.n  # each part's sum to half the rows
+    # Each part is scaled to half the rows; float32 keeps seven digits.
+    assert 0 < np.abs(pooled[0]).sum(dtype=np.float64) <= data.n * (1 + 1e-6)
     with pytest.raises(ValueError, match="mrr ranks the documents of each query"):
         lambda_objective("map+mrr")(data.labels, data.scores())
     one = lambda_objective("map+mrr", one_group=True)

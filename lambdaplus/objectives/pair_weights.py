@@ -10,7 +10,7 @@ from typing import Any
 
 import numba
 
-from lambdaplus.metrics.potentials import potential
+from lambdaplus.metrics.potentials import potentials
 
 
 @numba.njit(cache=True, nogil=True)
@@ -44,8 +44,7 @@ def weighted_pairs(
         rows = order[start : start + n]
         ranked = code[rows]
         up, down = high[:n], low[:n]
-        potential(ranked, terms.discount, terms, q, 1, 0, 1.0, 1.0, clicked[:0], up)
-        potential(ranked, terms.discount, terms, q, 0, 1, -1.0, 1.0, clicked[:0], down)
+        potentials(ranked, terms.discount, terms, q, 1, 0, 1.0, clicked[:0], up, down)
         _average_ties(score, rows, ranked, up, down)
         apart = score[rows[0]] != score[rows[-1]]
         received = 0.0

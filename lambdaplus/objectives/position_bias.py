@@ -146,7 +146,7 @@ class PositionBias(_ClickObjective):
 
     def _step(self, queries: Queries, scores: Floats, place: Ints) -> tuple[Floats, Floats]:
         gradient, hessian = lambda_gradients(
-            self.objective.metric, queries, scores + self.bias_[place], self.objective.shape
+            self.objective.optimised, queries, scores + self.bias_[place], self.objective.shape
         )
         count = np.bincount(place)
         slope = np.bincount(place, gradient) + self.regularization * count * self.bias_
@@ -199,7 +199,7 @@ class PropensityRatios(_ClickObjective):
     def _step(self, queries: Queries, scores: Floats, place: Ints) -> tuple[Floats, Floats]:
         if not np.isin(queries.labels, (0.0, 1.0)).all():
             raise ValueError("labels must be clicks, 0 or 1: use PositionBias for other labels")
-        metric, shape = self.objective.metric, self.objective.shape
+        metric, shape = self.objective.optimised, self.objective.shape
         n, longest = queries.n_documents, int(queries.sizes.max())
         query = np.repeat(np.arange(queries.n_queries), queries.sizes)
         code = np.empty(n, dtype=np.int32)
