@@ -21,9 +21,11 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lambdaplus.compiled import compiled
 from lambdaplus.parallel import over_queries
 from lambdaplus.queries import Floats, Ints, Queries
 
+LONG = 131_072  # documents from which a query is sorted on several threads
 RUN = 32  # insertion sort up to here, merges above
 
 
@@ -57,11 +59,31 @@ def rank(queries: Queries, scores: ArrayLike) -> Ranking:
     # Where it starts makes no difference to the result, so threads may race for what is kept.
     start = queries.facts.get("last ranking")
     start = np.arange(given.size) if start is None else start
-    over_queries(
-        _rank, queries.boundaries, given, queries.base, queries.boundaries, start, place, score
-    )
+    pieces, joins = _pieces(queries.boundaries)
+    over_queries(_rank, pieces, given, queries.base, pieces, start, place, score)
+    for low, edges in joins:
+        high = low + edges[-1]
+        while edges.size > 2:
+            wider = edges[::2]
+            over_queries(_join, wider, edges, place[low:high], score[low:high])
+            edges = wider
     queries.facts["last ranking"] = place
     return Ranking(place, score)
+
+
+def _pieces(boundaries: Ints) -> tuple[Ints, list[tuple[int, Ints]]]:
+    """What is sorted at a time: queries, and equal parts of long ones, one a thread and more.
+
+    Also the beginning of each long query, with the edges of its parts from there.  A power of two
+    of them, so that they can be joined two by two.  The ranking is the same whatever the parts.
+    """
+    parts = 1 << (numba.get_num_threads() - 1).bit_length()
+    long = np.flatnonzero(np.diff(boundaries) >= LONG) if parts > 1 else np.empty(0, np.int64)
+    joins = []
+    for low, high in zip(boundaries[long].tolist(), boundaries[long + 1].tolist(), strict=True):
+        joins.append((low, np.linspace(0, high - low, parts + 1).astype(np.int64)))
+    inner = [low + edges[1:-1] for low, edges in joins]
+    return np.sort(np.concatenate([boundaries, *inner])), joins
 
 
 def split_ties(queries: Queries, ranking: Ranking, key: Floats) -> Ranking:
@@ -81,7 +103,7 @@ def split_ties(queries: Queries, ranking: Ranking, key: Floats) -> Ranking:
     return Ranking(ranking.place[order], -np.arange(ranking.score.size, dtype=np.float64))
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _rank(
     first: int,
     last: int,
@@ -105,12 +127,12 @@ def _rank(
         _sort(score[low:high], place[low:high], spare_score, spare_place)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@compiled(inline="always")
 def _before(score: float, place: int, other_score: float, other_place: int) -> bool:
     return score > other_score or (score == other_score and place < other_place)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _sort(score: Any, place: Any, spare_score: Any, spare_place: Any) -> None:
     """Sort by (score descending, place ascending), in place.
 
@@ -129,22 +151,39 @@ def _sort(score: Any, place: Any, spare_score: Any, spare_place: Any) -> None:
     width = RUN
     while width < n:
         for start in range(0, n - width, 2 * width):
-            middle, stop = start + width, min(start + 2 * width, n)
-            overlap = middle  # what of the left run comes after the head of the right one
-            while overlap > start and _before(
-                score[middle], place[middle], score[overlap - 1], place[overlap - 1]
-            ):
-                overlap -= 1
-            left = middle - overlap
-            spare_score[:left] = score[overlap:middle]
-            spare_place[:left] = place[overlap:middle]
-            i, j, k = 0, middle, overlap
-            while i < left:  # what is left of the right run is in its place already
-                if j < stop and _before(score[j], place[j], spare_score[i], spare_place[i]):
-                    score[k], place[k] = score[j], place[j]
-                    j += 1
-                else:
-                    score[k], place[k] = spare_score[i], spare_place[i]
-                    i += 1
-                k += 1
+            stop = min(start + 2 * width, n)
+            _merge(score, place, start, start + width, stop, spare_score, spare_place)
         width *= 2
+
+
+@compiled
+def _merge(
+    score: Any, place: Any, start: int, middle: int, stop: int, spare_score: Any, spare_place: Any
+) -> None:
+    """Merge start .. middle - 1 and middle .. stop - 1, each sorted."""
+    overlap = middle  # what of the left run comes after the head of the right one
+    while overlap > start and _before(
+        score[middle], place[middle], score[overlap - 1], place[overlap - 1]
+    ):
+        overlap -= 1
+    left = middle - overlap
+    spare_score[:left] = score[overlap:middle]
+    spare_place[:left] = place[overlap:middle]
+    i, j, k = 0, middle, overlap
+    while i < left:  # what is left of the right run is in its place already
+        if j < stop and _before(score[j], place[j], spare_score[i], spare_place[i]):
+            score[k], place[k] = score[j], place[j]
+            j += 1
+        else:
+            score[k], place[k] = spare_score[i], spare_place[i]
+            i += 1
+        k += 1
+
+
+@compiled
+def _join(first: int, last: int, edges: Any, place: Any, score: Any) -> None:
+    """Merge the parts of a long query, two by two."""
+    for pair in range(first, last):
+        start, middle, stop = edges[2 * pair], edges[2 * pair + 1], edges[2 * pair + 2]
+        spare = middle - start
+        _merge(score, place, start, middle, stop, np.empty(spare), np.empty(spare, dtype=np.int64))

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from lambdaplus import ranking
 from lambdaplus.queries import Queries
 from lambdaplus.ranking import RUN, rank
 
@@ -102,6 +103,17 @@ def test_the_order_of_the_rows_does_not_matter(data) -> None:
     np.testing.assert_array_equal(a.score.view(np.int64), b.score.view(np.int64))
     classes = [q.strata().code[r.place] for q, r in ((one, a), (other, b))]
     np.testing.assert_array_equal(*classes)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("sizes", [[300], [7, 301, 40, 999, 1]])
+def test_long_queries_are_sorted_in_parts(sizes, threads, monkeypatch) -> None:
+    monkeypatch.setattr(ranking, "LONG", 300)
+    monkeypatch.setattr("lambdaplus.ranking.numba.get_num_threads", lambda: threads)
+    random = np.random.default_rng(threads)
+    queries = Queries(random.integers(0, 3, sum(sizes)), group=sizes)
+    for _ in range(3):  # the second and third start from the one before
+        assert_ranked(queries, tied_or_not(random, sum(sizes)))
 
 
 def test_zeros_of_either_sign_are_tied() -> None:

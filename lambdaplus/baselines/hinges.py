@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from lambdaplus.baselines.oracles import Loss, Ranked, ranked
+from lambdaplus.compiled import compiled
 from lambdaplus.parallel import over_queries
 from lambdaplus.queries import Floats, Ints
 
@@ -90,7 +90,7 @@ class Hinges:
 
 # Sums may be reassociated to fill vector registers: the order is fixed when the kernel is compiled,
 # so results still do not depend on the number of threads (as those of a BLAS may).
-@numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+@compiled(fastmath={"reassoc", "contract", "nsz"})
 def _scores(first: int, last: int, boundaries: Any, X: Any, w: Any, out: Any) -> None:
     for i in range(boundaries[first], boundaries[last]):
         total = 0.0
@@ -99,7 +99,7 @@ def _scores(first: int, last: int, boundaries: Any, X: Any, w: Any, out: Any) ->
         out[i] = total
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _slopes(first: int, last: int, boundaries: Any, X: Any, coefficient: Any, out: Any) -> None:
     for q in range(first, last):
         for i in range(boundaries[q], boundaries[q + 1]):

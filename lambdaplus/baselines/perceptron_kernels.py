@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from lambdaplus.baselines.preference_pairs import documents, nth
+from lambdaplus.compiled import compiled
 from lambdaplus.queries import Floats, Ints
 
 RUN, VERSION, SIZE, WORST, SURVIVED, BURN_IN = range(6)
@@ -58,7 +58,7 @@ def start(width: int, n_scores: int, capacity: int, burn_in: int) -> State:
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def offer(w: Any, total: Any, members: Any, survival: Any, birth: Any, counter: Any) -> None:
     """Let the current hypothesis join the committee, if it outlived the shortest-lived member."""
     run, version = counter[RUN], counter[VERSION]
@@ -82,7 +82,7 @@ def offer(w: Any, total: Any, members: Any, survival: Any, birth: Any, counter: 
         counter[WORST] = np.argmin(survival)
 
 
-@numba.njit(cache=True, nogil=True, fastmath={"reassoc"})
+@compiled(fastmath={"reassoc"})
 def _margin(w: Any, features: Any, i: int, j: int) -> float:
     total = 0.0
     for k in range(w.size):
@@ -90,7 +90,7 @@ def _margin(w: Any, features: Any, i: int, j: int) -> float:
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def run_pass(
     features: Any, dual: bool, pairs: Any, order: Any, misses: Any, bound: float, state: Any
 ) -> None:  # fmt: skip

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaplus.compiled import compiled
 from lambdaplus.queries import Floats, Ints, Queries
 
 Words = NDArray[np.uint64]
@@ -84,7 +84,7 @@ def preference_pairs(queries: Queries) -> PreferencePairs:
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def documents(pairs: Any, pair: int) -> tuple[int, int]:
     """The higher and the lower document of a pair."""
     mark = pair >> pairs.shift
@@ -126,7 +126,7 @@ def shuffle(n: int, random: np.random.RandomState) -> Shuffle:
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def nth(order: Any, place: int) -> int:
     """The number at a place of a shuffled order."""
     x = np.uint64(place)

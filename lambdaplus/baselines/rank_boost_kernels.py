@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
+from lambdaplus.compiled import compiled
 
-@numba.njit(cache=True, nogil=True)
+
+@compiled
 def potentials(
     first: int, last: int, boundaries: Any, code: Any, n_classes: Any, rate: Any, scores: Any,
     potential: Any, mass: Any,
@@ -36,7 +37,7 @@ def potentials(
             mass[q] += above
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def best_threshold(bins: Any, n_thresholds: Any, potential: Any) -> tuple[int, int, float]:
     """The feature and threshold whose documents above it have the sum r of largest size."""
     n, d = bins.shape

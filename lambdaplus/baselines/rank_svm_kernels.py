@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
+from lambdaplus.compiled import compiled
 
-@numba.njit(cache=True, nogil=True)
+
+@compiled
 def _partners_below(
     score: Any, code: Any, value: Any, count_tree: Any, sum_tree: Any, count: Any, total: Any
 ) -> None:
@@ -41,7 +42,7 @@ def _partners_below(
             node -= node & -node
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def active_pairs(
     first: int, last: int, boundaries: Any, place: Any, score: Any, code: Any, n_classes: Any,
     value: Any, below: Any, above: Any, total: Any,

@@ -16,8 +16,9 @@ Examples
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from lambdaplus.compiled import compiled
 
 _LOWEST, _HIGHEST = -342, 308  # powers of ten that can matter to a double, with 19 digits before
 
@@ -47,7 +48,7 @@ _EXACT = _U(1 << 53)
 _NINETEEN = _U(10**18)  # with one digit more it still fits into 64 bits
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _product(a, b):  # type: ignore[no-untyped-def]
     """128 bits of a product: high and low."""
     a0, a1, b0, b1 = a & _LOW, a >> _HALF, b & _LOW, b >> _HALF
@@ -57,7 +58,7 @@ def _product(a, b):  # type: ignore[no-untyped-def]
     return high, (middle << _HALF) | (low & _LOW)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _nearest(digits, power):  # type: ignore[no-untyped-def]
     """Bits of the double nearest to ``digits * 10**power``, and whether they are certain."""
     zeros, normal = 0, digits
@@ -89,7 +90,7 @@ def _nearest(digits, power):  # type: ignore[no-untyped-def]
     return (mantissa & ~_IMPLICIT) | (_U(exponent) << _U(52)), exponent < 2047
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def parse_number(text, start):  # type: ignore[no-untyped-def]
     """Read the number at `start` of bytes that end in one that cannot belong to a number.
 

@@ -16,8 +16,8 @@ Examples
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from lambdaplus.compiled import compiled
 from lambdaplus.datasets.decimal import parse_number
 
 MOST_COLUMNS = 2**31 - 1  # of a SciPy matrix with 32-bit indices
@@ -27,7 +27,7 @@ _KINDS[list(b" \t\r\v\f")] = 1
 _KINDS[list(b"\n#")] = 2
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def scan(text, labels, runs, values, columns, ends, unsorted, oddities):  # type: ignore[no-untyped-def]
     """Fill the arrays; returns how much of each, and where the first bad line starts, or -1.
 
@@ -98,20 +98,20 @@ def scan(text, labels, runs, values, columns, ends, unsorted, oddities):  # type
     return row, entry, n_runs, n_odd, n_unsorted, -1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _note(table, row, first, second, third):  # type: ignore[no-untyped-def]
     """Assigning a tuple to a row would take seconds to compile."""
     table[row, 0], table[row, 1], table[row, 2] = first, second, third
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _token_end(text, i):  # type: ignore[no-untyped-def]
     while _KINDS[text[i]] == 0:
         i += 1
     return i
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _same(text, start, end, other_start, other_end):  # type: ignore[no-untyped-def]
     k = 0
     while k < end - start and text[start + k] == text[other_start + k]:
@@ -119,13 +119,13 @@ def _same(text, start, end, other_start, other_end):  # type: ignore[no-untyped-
     return k == end - start == other_end - other_start
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _null(text, i):  # type: ignore[no-untyped-def]
     """Whether the four bytes there are NULL."""
     return text[i] == 78 and text[i + 1] == 85 and text[i + 2] == 76 and text[i + 3] == 76
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def fill(features, values, columns, ends):  # type: ignore[no-untyped-def]
     entry = 0
     for row in range(ends.size):

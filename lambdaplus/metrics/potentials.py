@@ -21,13 +21,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 
+from lambdaplus.compiled import compiled
 from lambdaplus.metrics.terms import ANY, LOWER, NO_RELATION
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def coupling(relation: int, row: Any, column: Any, x: int, c: int) -> float:
     """A[x, c]: what each class-c document above a class-x document adds to its term."""
     if relation == ANY or (relation == LOWER and x < c):
@@ -35,14 +35,14 @@ def coupling(relation: int, row: Any, column: Any, x: int, c: int) -> float:
     return 0.0
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def reached(log_chance: float, sure: float, patience: float) -> float:
     """h: the chance that the reader comes this far, past doubtful stops and past sure ones."""
     left = min(1.0, max(0.0, 1.0 - sure / patience))
     return left if left == 0.0 or log_chance == 0.0 else left * math.exp(log_chance)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def potentials(
     code: Any, discount: Any, terms: Any, q: int, a: int, b: int, own: float, copies: Any,
     high: Any, low: Any,
@@ -78,7 +78,7 @@ def potentials(
         _of_sums(code, discount, gain, terms.relation, row, column, a, b, own, copies, high, low)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _of_sums(
     code: Any, discount: Any, gain: Any, relation: int, row: Any, column: Any, a: int, b: int,
     own: float, copies: Any, high: Any, low: Any,
@@ -104,7 +104,7 @@ def _of_sums(
         passed += times * discount[r] * changes[x]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _of_stopping(
     code: Any, discount: Any, gain: Any, stop: Any, patience: float, a: int, b: int,
     high: Any, low: Any,

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-import numba
 import numpy as np
 
+from lambdaplus.compiled import compiled
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.potentials import coupling, reached
 from lambdaplus.metrics.terms import ANY, LOWER, Terms, terms
@@ -90,7 +90,7 @@ def _strata_of_base(queries: Queries, terms: Terms) -> Any:
     return np.repeat(terms.first[:-1], queries.sizes) + terms.code
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _values(
     first: int, last: int, boundaries: Any, returned: Any, ranking: Any, terms: Any, out: Any
 ) -> None:
@@ -123,7 +123,7 @@ def _values(
         out[q] = terms.scale[q] * (terms.offset[q] + total)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@compiled(inline="always")
 def _end_of_ties(score: Any, start: int) -> int:
     stop = start + 1
     while stop < score.size and score[stop] == score[start]:
@@ -131,7 +131,7 @@ def _end_of_ties(score: Any, start: int) -> int:
     return stop
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _plain_sum(
     score: Any, code: Any, discount: Any, gain: Any, coupled: bool, row: Any, column: Any
 ) -> float:
@@ -165,7 +165,7 @@ def _plain_sum(
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _graded_sum(score: Any, code: Any, discount: Any, gain: Any, row: Any, column: Any) -> float:
     """As `_plain_sum`, where only the higher classes above count."""
     classes = gain.size
@@ -198,7 +198,7 @@ def _graded_sum(score: Any, code: Any, discount: Any, gain: Any, row: Any, colum
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _windowed_sum(
     score: Any, code: Any, discount: Any, gain: Any, opens: Any, closes: Any
 ) -> float:
@@ -219,7 +219,7 @@ def _windowed_sum(
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _stopping_sum(
     score: Any, code: Any, discount: Any, gain: Any, stop: Any, patience: float
 ) -> float:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 
+from lambdaplus.compiled import compiled
 from lambdaplus.metrics.potentials import potentials
 from lambdaplus.metrics.terms import NO_RELATION
 from lambdaplus.objectives.pairs import visit_pairs
@@ -20,7 +20,7 @@ FEW, FEW_A_CLASS = 12, 3
 NO_COPIES = np.empty(0)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def lambda_queries(
     first: int, last: int, boundaries: Any, base: Any, ranking: Any, terms: Any, kernel: Any,
     plain: Any, normalize: bool, all_pairs: bool, skip: Any, gradient: Any, hessian: Any,
@@ -74,17 +74,17 @@ def lambda_queries(
             hessian[row] = scale * h[r]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _one_list(
     score: Any, code: Any, high: Any, low: Any, worth: Any, kernel: Any, all_pairs: bool,
     scratch: Any, g: Any, h: Any,
 ) -> float:  # fmt: skip
     if all_pairs or score.size < FEW + FEW_A_CLASS * worth.size:
-        return visit_pairs(score, code, high, low, worth, NO_COPIES, kernel, g, h)
-    return sweep(score, code, high, low, worth, NO_COPIES, kernel, scratch, g, h)
+        return float(visit_pairs(score, code, high, low, worth, NO_COPIES, kernel, g, h))
+    return float(sweep(score, code, high, low, worth, NO_COPIES, kernel, scratch, g, h))
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _class_pairs(
     score: Any, code: Any, terms: Any, q: int, kernel: Any, all_pairs: bool,
     scratch: Any, high: Any, low: Any, g: Any, h: Any,
@@ -99,8 +99,8 @@ def _class_pairs(
         for b in range(a):
             potentials(code, terms.discount, terms, q, a, b, 1.0, NO_COPIES, high, low)
             if classes == 2:
-                return _one_list(score, code, high, low, two, kernel, all_pairs,
-                                 scratch, g, h)  # fmt: skip
+                return float(_one_list(score, code, high, low, two, kernel, all_pairs,
+                                       scratch, g, h))  # fmt: skip
             m = 0
             for r in range(n):
                 if code[r] == a or code[r] == b:
@@ -117,7 +117,7 @@ def _class_pairs(
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def share_ties(score: Any, code: Any, copies: Any, g: Any, h: Any) -> None:
     """Give documents with equal score and class equal shares of what they received together.
 

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
+from lambdaplus.compiled import compiled
 from lambdaplus.objectives.kernels import PairKernel
 from lambdaplus.objectives.lanes import LANES, load, madd, splat, store
 from lambdaplus.objectives.sweep import CHUNK, TINY, lay_out, scratch_for, walk
@@ -75,7 +75,7 @@ def _carry(
         before = end
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _own_sums(
     first: int, last: int, edges: Any, down: bool, score: Any, code: Any, high: Any, low: Any,
     classes: int, copies: Any, kernel: Any, counts: Any, gaps: Any,
@@ -117,7 +117,7 @@ def _own_sums(
                 gaps[b, row // blocks, row % blocks, lane] = scratch.gaps[row, lane]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _walk_blocks(
     first: int, last: int, edges: Any, down: bool, score: Any, code: Any, high: Any, low: Any,
     worth: Any, copies: Any, kernel: Any, counts: Any, gaps: Any, gradient: Any, hessian: Any,

@@ -8,12 +8,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
-
+from lambdaplus.compiled import compiled
 from lambdaplus.metrics.potentials import potentials
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def weighted_pairs(
     boundaries: Any, order: Any, code: Any, score: Any, place: Any, terms: Any, sigma: float,
     damping: float, normalize: bool, clicked: Any, unclicked: Any, high: Any, low: Any,
@@ -80,7 +79,7 @@ def weighted_pairs(
                 hessian[rows[p]] *= factor
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _average_ties(score: Any, rows: Any, ranked: Any, up: Any, down: Any) -> None:
     """Give documents of one score and class the mean of their ranks' potentials."""
     first = 0
@@ -94,6 +93,6 @@ def _average_ties(score: Any, rows: Any, ranked: Any, up: Any, down: Any) -> Non
         first = end
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _log_loss(margin: float) -> float:
     return max(-margin, 0.0) + math.log1p(math.exp(-abs(margin)))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
+from lambdaplus.compiled import compiled
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def visit_pairs(
     score: Any, code: Any, high: Any, low: Any, worth: Any, copies: Any, kernel: Any,
     gradient: Any, hessian: Any,

@@ -22,9 +22,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
+from lambdaplus.compiled import compiled
 from lambdaplus.objectives.lanes import (
     LANES,
     decay,
@@ -75,7 +75,7 @@ class Scratch(NamedTuple):
     distance: Floats
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def scratch_for(classes: int, blocks: int) -> Scratch:
     """Room for lists of up to so many classes, and kernels of up to so many blocks of rates."""
     rows = classes * blocks
@@ -87,7 +87,7 @@ def scratch_for(classes: int, blocks: int) -> Scratch:
     )  # fmt: skip
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _aligned(rows: int) -> Any:
     """Memory for rows of lanes, none of which lies in two cache lines."""
     memory = np.empty((rows + 1) * LANES)
@@ -95,7 +95,7 @@ def _aligned(rows: int) -> Any:
     return memory[skip : skip + rows * LANES].reshape(rows, LANES)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def sweep(
     score: Any, code: Any, high: Any, low: Any, worth: Any, copies: Any, kernel: Any,
     scratch: Any, gradient: Any, hessian: Any,
@@ -134,7 +134,7 @@ def sweep(
     return received
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def walk(
     start: int, stop: int, down: bool, score: Any, code: Any, high: Any, low: Any, worth: Any,
     copies: Any, kernel: Any, scratch: Any, gradient: Any, hessian: Any,
@@ -164,7 +164,7 @@ def walk(
     return received
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def lay_out(
     score: Any, high: Any, low: Any, first: int, last: int, kernel: Any, scratch: Any
 ) -> None:
@@ -185,7 +185,7 @@ def lay_out(
             store(x, scratch.decays, step * blocks + block)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _two_classes(
     code: Any, copies: Any, first: int, last: int, down: bool, block: int, blocks: int,
     scratch: Any, gradient: Any, hessian: Any,
@@ -226,7 +226,7 @@ def _two_classes(
     return received
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _many_classes(
     code: Any, copies: Any, first: int, last: int, down: bool, worth: Any, kernel: Any,
     scratch: Any, gradient: Any, hessian: Any,
@@ -266,7 +266,7 @@ def _many_classes(
     return float(totals(received, zero)[0])
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _weigh(worth: Any, own: int, kernel: Any, down: bool, scratch: Any, at: int) -> None:
     """Table what a document of class own receives from each class, per unit of M.
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
 from lambdaplus.baselines.oracles.ranked import Constraint, Ranked, blank
+from lambdaplus.compiled import compiled
 from lambdaplus.parallel import over_queries
 
 
@@ -32,7 +32,7 @@ class AUCOracle:
         return answer
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _auc(first: int, last: int, found: Any, pair_scale: bool, loss: Any, coefficient: Any) -> None:
     for q in range(first, last):
         classes = found.classes[q]
@@ -59,7 +59,7 @@ def _auc(first: int, last: int, found: Any, pair_scale: bool, loss: Any, coeffic
         loss[q] = violated / pairs
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _count_pairs(score: Any, code: Any, bit: int, margin: float, seen: Any, ahead: Any) -> float:
     n = score.size
     violated = 0.0

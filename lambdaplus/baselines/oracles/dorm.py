@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from lambdaplus.baselines.oracles.ranked import Constraint, Ranked, blank, ranked, split
+from lambdaplus.compiled import compiled
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.terms import Terms, terms
 from lambdaplus.parallel import over_queries
@@ -109,7 +109,7 @@ def _class_means(queries: Queries, decay: Floats) -> Floats:
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _merge(
     first: int, last: int, found: Any, discount: Any, decay: Any, gain: Any, place: Any
 ) -> None:

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
+from lambdaplus.compiled import compiled
 
-@numba.njit(cache=True, nogil=True)
+
+@compiled
 def divide_and_conquer(
     good: Any, bad: Any, discount: Any, gain: float, slope: float, weight: float, m: Any
 ) -> None:
@@ -59,7 +60,7 @@ def divide_and_conquer(
         m[i] += m[i - 1]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def tail_sums(good: Any, bad: Any, above: Any, upto: Any, good_upto: Any, rest: Any) -> None:
     """Prepare `tail`: what the order of scores alone asks of each good document.
 
@@ -81,7 +82,7 @@ def tail_sums(good: Any, bad: Any, above: Any, upto: Any, good_upto: Any, rest: 
         rest[i] = rest[i + 1] + upto[above[i]] - above[i] * good[i]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def tail(i: int, least: int, above: Any, upto: Any, good_upto: Any, rest: Any) -> float:
     """Most that goods i, i + 1, ... can add by scores if at least so many bads are ahead: O(log R).
 
@@ -92,7 +93,7 @@ def tail(i: int, least: int, above: Any, upto: Any, good_upto: Any, rest: Any) -
     return float(bound + rest[end])
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def table(
     good: Any, bad: Any, discount: Any, gain: float, slope: float, weight: float, cutoff: int,
     m: Any,
@@ -136,7 +137,7 @@ def table(
         m[i] = column
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def first_only(
     good: Any, bad: Any, discount: Any, gain: float, weight: float, cutoff: int, m: Any
 ) -> None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
 from lambdaplus.baselines.oracles.ranked import Constraint, Ranked, blank, split
+from lambdaplus.compiled import compiled
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.terms import terms
 from lambdaplus.parallel import over_queries
@@ -33,7 +33,7 @@ class MRRMapOracle:
         return answer
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _mrr_map(
     first: int, last: int, found: Any, discount: Any, cutoff: int, loss: Any, coefficient: Any
 ) -> None:

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
 from lambdaplus.baselines.oracles.interleave import divide_and_conquer, first_only, table
 from lambdaplus.baselines.oracles.ranked import Constraint, Ranked, blank, split
+from lambdaplus.compiled import compiled
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.terms import terms
 from lambdaplus.parallel import over_queries
@@ -67,7 +67,7 @@ class PairMapOracle:
         return answer
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _pair_map(
     first: int, last: int, found: Any, terms: Any, cutoff: int, convex: bool, pair_scale: bool,
     loss: Any, coefficient: Any,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaplus.compiled import compiled
 from lambdaplus.queries import Floats, Ints, Queries
 from lambdaplus.ranking import rank
 
@@ -73,7 +73,7 @@ def blank(found: Ranked) -> Constraint:
     return Constraint(np.zeros(found.classes.size), np.zeros(found.row.size))
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def split(score: Any, code: Any, good: Any, bad: Any, good_at: Any, bad_at: Any) -> tuple[int, int]:
     """Scores and ranks of the two classes of a query, each still highest first; their sizes."""
     goods = bads = 0
