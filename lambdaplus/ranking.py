@@ -26,7 +26,7 @@ from lambdaplus.parallel import over_queries
 from lambdaplus.queries import Floats, Ints, Queries
 
 LONG = 131_072  # documents from which a query is sorted on several threads
-RUN = 32  # insertion sort up to here, merges above
+RUN = 32  # sorted by counting up to here, by merges above
 
 
 class Ranking(NamedTuple):
@@ -141,19 +141,28 @@ def _sort(score: Any, place: Any, spare_score: Any, spare_place: Any) -> None:
     """
     n = score.size
     for start in range(0, n, RUN):
-        for i in range(start + 1, min(start + RUN, n)):
-            s, p = score[i], place[i]
-            j = i
-            while j > start and _before(s, p, score[j - 1], place[j - 1]):
-                score[j], place[j] = score[j - 1], place[j - 1]
-                j -= 1
-            score[j], place[j] = s, p
+        stop = min(start + RUN, n)
+        _count(score[start:stop], place[start:stop], spare_score, spare_place)
     width = RUN
     while width < n:
         for start in range(0, n - width, 2 * width):
             stop = min(start + 2 * width, n)
             _merge(score, place, start, start + width, stop, spare_score, spare_place)
         width *= 2
+
+
+@compiled
+def _count(score: Any, place: Any, spare_score: Any, spare_place: Any) -> None:
+    """Sort a short run by counting, for each, those before it: no branch to mispredict."""
+    n = score.size
+    for i in range(n):
+        s, p = score[i], place[i]
+        before = 0
+        for j in range(n):
+            before += (score[j] > s) | ((score[j] == s) & (place[j] < p))
+        spare_score[before], spare_place[before] = s, p
+    for i in range(n):
+        score[i], place[i] = spare_score[i], spare_place[i]
 
 
 @compiled
