@@ -35,7 +35,7 @@ from lambdaplus.objectives.position_bias import PositionBias, PropensityRatios
 
 PARAMS = {"verbose": -1, "num_threads": 1, "num_leaves": 15, "learning_rate": 0.1}
 METRIC, SHOWN, ROUNDS = "ndcg@10", 10, 60
-GRID = {"eta": (1.0, 0.0), "sessions": (16, 4), "noise": (0.5, 0.1)}
+GRID: dict[str, tuple[Any, ...]] = {"eta": (1.0, 0.0), "sessions": (16, 4), "noise": (0.5, 0.1)}
 IGNORING, NATIVE, TRUE = "ignoring", "lambdarank", "true labels"
 BASE = {  # what each method is compared with: the same objective, ignoring the bias
     "PositionBias": IGNORING,
@@ -43,7 +43,6 @@ BASE = {  # what each method is compared with: the same objective, ignoring the 
     "lambdarank, position=": NATIVE,
 }
 METHODS = (IGNORING, "PositionBias", "PropensityRatios", NATIVE, "lambdarank, position=", TRUE)
-Found = dict[str, list[float]]
 
 
 def clicks_on(
@@ -146,9 +145,9 @@ def main() -> None:
         cells = [dict(zip(GRID, cell, strict=True)) for cell in itertools.product(*GRID.values())]
         bar = progress.add_task("training", total=len(cells) * len(folds) * arguments.seeds)
         for cell in cells:
-            values: Found = {method: [] for method in METHODS}
+            values: dict[str, list[float]] = {method: [] for method in METHODS}
             for seed, (i, fold) in itertools.product(range(arguments.seeds), enumerate(folds)):
-                clicks = clicks_on(fold.train, [2026, seed, i], **cell)  # type: ignore[arg-type]
+                clicks = clicks_on(fold.train, [2026, seed, i], **cell)
                 found = trained_on_clicks(fold.train, fold.test, clicks)
                 for method, value in {**found, TRUE: best[i]}.items():
                     values[method].append(value)
