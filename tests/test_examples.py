@@ -15,10 +15,10 @@ FILES = sorted(EXAMPLES.glob("*.py"))
 # What the output must say, beside numbers: a pattern, and packages without which it can't run.
 SAYS = {
     "comparison_report": r"lightgbm.*\nper_query.csv: \d+ rows of ",
-    "custom_metric": r"trained for patience  test patience 0\.\d+\ntrained for auc",
+    "custom_metric": r"trained for revenue .*trained for auc .*\ndifference \+0\.\d+",
     "dask_ranking": r"cut over the partitions.*LightGBM on two workers.*XGBoost on two workers",
     "export": r"elasticsearch .*opensearch .*solr .*vespa ",
-    "imbalanced_classification": r"log-loss .*lambda_map .*0\.\d+",
+    "imbalanced_classification": r"log-loss .*lambda_map .*standard error 0\.\d+: ",
     "position_bias": r"ignoring the bias.*learning the bias.*bias of the positions: 0\.00 -",
 }
 NEEDS = {"dask_ranking": ("dask.dataframe", "distributed", "xgboost")}
