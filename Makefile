@@ -19,7 +19,7 @@ check: .venv/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: .venv/installed  ## time of gradients and metrics beside the frameworks' own, as ratios
+bench: .venv/installed  ## speed of gradients, growth, training and start beside the frameworks, as ratios
 	$(BIN)/python benchmarks/gradients.py
 	$(BIN)/python benchmarks/evaluation.py
 

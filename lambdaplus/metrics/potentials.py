@@ -121,6 +121,9 @@ def _of_stopping(
     log_change, sure_change = logs[b] - logs[a], sures[b] - sures[a]
     passed_high = passed_low = 0.0
     for r in range(code.size):
+        if sure - abs(sure_change) >= patience:  # nobody comes this far, whoever is above
+            high[r:], low[r:] = passed_high, passed_low
+            break
         x = code[r]
         reach = reached(log_chance, sure, patience)
         with_b = reached(log_chance + log_change, sure + sure_change, patience)

@@ -1,0 +1,144 @@
+"""What the speed benchmarks compare: data of given shapes, our calls, the frameworks' own.
+
+Native gradients can't be called alone.  Their time is that of a boosting round on one feature with
+two leaves, less the same round with a squared error, whose gradient is next to free.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import lightgbm
+import numba
+import numpy as np
+import xgboost
+from numpy.typing import NDArray
+from rich.progress import track
+
+import lambdaplus as lp
+
+Array = NDArray[Any]
+SHARES = [0.52, 0.32, 0.13, 0.02, 0.01]  # of MSLR-WEB's grades
+
+OURS = {
+    "NDCG, no damping": lp.lambda_objective("ndcg", damping=None),
+    "NDCG": lp.lambda_objective("ndcg"),
+    "AUC": lp.lambda_objective("auc"),
+    "MAUC": lp.lambda_objective("mauc"),
+    "MAP": lp.lambda_objective("map"),
+    "MRR": lp.lambda_objective("mrr", surrogate=None),
+}
+LIGHTGBM = {
+    "lambdarank": {"objective": "lambdarank"},
+    "lambdarank, all pairs": {
+        "objective": "lambdarank",
+        "lambdarank_truncation_level": 10_000_000,
+    },
+    "rank_xendcg": {"objective": "rank_xendcg"},
+    "squared error": {"objective": "regression", "boost_from_average": False},
+}
+XGBOOST = {
+    "rank:ndcg": {"objective": "rank:ndcg"},
+    "rank:map": {"objective": "rank:map"},
+    "squared error": {"objective": "reg:squarederror"},
+}
+
+
+class Shape(NamedTuple):
+    """Labels, query sizes, and scores that know something."""
+
+    labels: Array
+    sizes: Array
+    scores: Array
+
+
+def web_search(n_queries: int, grades: int = 5, seed: int = 0) -> Shape:
+    """MSLR's shape: queries of about 120 documents; with two grades, the upper four are one."""
+    rng = np.random.default_rng(seed)
+    sizes = np.clip(rng.lognormal(4.65, 0.5, n_queries).astype(int), 5, 900)
+    return _labelled(rng, sizes, grades)
+
+
+def short_queries(rows: int = 10_000, seed: int = 0) -> Shape:
+    """MQ2008's shape: queries of 10 to 50 documents, three grades."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(10, 51, 2 * rows // 10)
+    return _labelled(rng, sizes[: int(np.searchsorted(np.cumsum(sizes), rows))], 3)
+
+
+def one_query(n: int, grades: int, seed: int = 0) -> Shape:
+    return _labelled(np.random.default_rng(seed), np.array([n]), grades)
+
+
+def _labelled(rng: Any, sizes: Array, grades: int) -> Shape:
+    labels = np.minimum(rng.choice(5, size=sizes.sum(), p=SHARES), grades - 1)
+    return Shape(labels, sizes, rng.normal(scale=0.7, size=labels.size) + 0.3 * labels)
+
+
+def our_call(shape: Shape, objective: Any) -> Callable[[], Any]:
+    """A function that moves the scores, as a round of training does, and returns what to time."""
+    rng = np.random.default_rng(1)
+    blank = np.zeros((shape.labels.size, 1))
+    data = lightgbm.Dataset(
+        blank, label=shape.labels, group=shape.sizes, params={"verbose": -1}
+    ).construct()
+    moving = shape.scores.copy()
+
+    def prepared() -> Callable[[], None]:
+        moving[:] += rng.normal(scale=0.05, size=moving.size)
+        return lambda: objective(moving, data)
+
+    return prepared
+
+
+def lightgbm_round(shape: Shape, params: Any, threads: int) -> Callable[[], Any]:
+    feature = (np.arange(shape.labels.size) % 7 < 3).astype(float)[:, None]
+    data = lightgbm.Dataset(feature, label=shape.labels, group=shape.sizes, init_score=shape.scores)
+    settings = {"verbose": -1, "num_threads": threads, "num_leaves": 2, "metric": "None"}
+    return lightgbm.Booster({**settings, **params}, data).update
+
+
+def xgboost_round(shape: Shape, params: Any, threads: int) -> Callable[[], Any]:
+    labels = shape.labels
+    if params["objective"] == "rank:map":
+        labels = (labels >= 1).astype(int)
+    feature = (np.arange(labels.size) % 7 < 3).astype(float)[:, None]
+    data = xgboost.DMatrix(feature, label=labels, group=shape.sizes, base_margin=shape.scores)
+    settings = {"nthread": threads, "max_depth": 1, "tree_method": "hist", "base_score": 0.0}
+    booster = xgboost.Booster({**settings, **params}, [data])
+    done = iter(range(1_000_000))
+    return lambda: booster.update(data, next(done))
+
+
+def milliseconds(shape: Shape, rounds: int, threads: int, native: bool = True) -> dict[str, float]:
+    """Median time of a gradient of each contender, all in turns.
+
+    On one thread it is the processor's time, which other processes disturb least.
+    """
+    before = numba.get_num_threads()
+    numba.set_num_threads(threads)
+    clock = time.thread_time if threads == 1 else time.perf_counter
+    ours = {f"lambdaplus {name}": our_call(shape, found) for name, found in OURS.items()}
+    theirs: dict[str, Callable[[], Any]] = {}
+    if native:
+        theirs = {f"LightGBM {k}": lightgbm_round(shape, v, threads) for k, v in LIGHTGBM.items()}
+        theirs |= {f"XGBoost {k}": xgboost_round(shape, v, threads) for k, v in XGBOOST.items()}
+    times: dict[str, list[float]] = {name: [] for name in [*ours, *theirs]}
+    for turn in track(range(rounds + 2), description="rounds", transient=True):
+        for name in times:
+            call = ours[name]() if name in ours else theirs[name]
+            start = clock()
+            call()
+            if turn >= 2:  # the first ones compile and fill caches
+                times[name].append(1000 * (clock() - start))
+    numba.set_num_threads(before)
+    found = {name: statistics.median(values) for name, values in times.items()}
+    for framework in ("LightGBM", "XGBoost") if native else ():
+        free = found.pop(f"{framework} squared error")
+        for name in found:
+            if name.startswith(framework):
+                found[name] -= free
+    return found

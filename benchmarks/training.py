@@ -1,0 +1,180 @@
+"""Time of whole trainings, side by side: ours and the frameworks' own, round by round in turns.
+
+    python benchmarks/training.py [--queries 1500] [--rows 300000] [--rounds 100]
+
+Ranking: 136 features, five grades, 63 leaves, all cores, without and with a metric each round.
+Rare positives: rows without queries, 1 % of them positive, by AUC, AP and log-loss; with the test
+AUC and AP of each after the same number of rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import lightgbm
+import numpy as np
+import xgboost
+from rich.progress import track
+from sklearn.metrics import average_precision_score, roc_auc_score
+from tables import Section, show
+
+import lambdaplus as lp
+from lambdaplus.datasets import web_search_like
+
+TREES = {"num_leaves": 63, "learning_rate": 0.1, "verbose": -1, "metric": "None"}
+DEPTHWISE = {"grow_policy": "lossguide", "max_leaves": 63, "max_depth": 0, "eta": 0.1,
+             "tree_method": "hist", "base_score": 0.0}  # fmt: skip
+METRIC = lp.eval_metric("ndcg@10")
+
+
+def seconds(contenders: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
+    """Sum over rounds, in turns, so that a busy moment hits all of them."""
+    found = dict.fromkeys(contenders, 0.0)
+    for _ in range(2):  # compile
+        for step in contenders.values():
+            step()
+    for _ in track(range(rounds), description="rounds", transient=True):
+        for name, step in contenders.items():
+            start = time.perf_counter()
+            step()
+            found[name] += time.perf_counter() - start
+    return found
+
+
+def lightgbm_steps(data: Any) -> dict[str, Callable[[], Any]]:
+    features, labels, group = np.asarray(data.features), data.labels, data.group
+    found: dict[str, Callable[[], Any]] = {}
+
+    def booster(objective: Any, metric: str = "None") -> Any:
+        set_ = lightgbm.Dataset(features, label=labels, group=group, params={"verbose": -1})
+        made = {**TREES, "objective": objective, "metric": metric, "eval_at": [10]}
+        if callable(objective):
+            made["objective"] = "none"
+        return lightgbm.Booster(made, set_)
+
+    def ours(objective: Any, metric: bool = False) -> Callable[[], Any]:
+        model = booster(objective)
+
+        def step() -> None:
+            model.update(fobj=objective)
+            if metric:
+                model.eval_train(METRIC)
+
+        return step
+
+    def native(metric: bool = False) -> Callable[[], Any]:
+        model = booster("lambdarank", "ndcg" if metric else "None")
+
+        def step() -> None:
+            model.update()
+            if metric:
+                model.eval_train()
+
+        return step
+
+    found["LightGBM, lambdarank"] = native()
+    found["LightGBM, lambda_ndcg"] = ours(lp.lambda_ndcg)
+    found["LightGBM, lambda_ndcg without damping"] = ours(lp.lambda_objective("ndcg", damping=None))
+    found["LightGBM, lambda_map"] = ours(lp.lambda_map)
+    found["LightGBM, lambdarank, ndcg@10 each round"] = native(metric=True)
+    found["LightGBM, lambda_ndcg, our ndcg@10 each round"] = ours(lp.lambda_ndcg, metric=True)
+    return found
+
+
+def xgboost_steps(data: Any) -> dict[str, Callable[[], Any]]:
+    matrix = xgboost.DMatrix(np.asarray(data.features), label=data.labels, group=data.group)
+
+    def native(objective: str) -> Callable[[], Any]:
+        booster = xgboost.Booster({**DEPTHWISE, "objective": objective}, [matrix])
+        count = iter(range(1_000_000))
+        return lambda: booster.update(matrix, next(count))
+
+    def ours(objective: Any) -> Callable[[], Any]:
+        booster = xgboost.Booster(DEPTHWISE, [matrix])
+        count = iter(range(1_000_000))
+        return lambda: booster.update(matrix, next(count), fobj=objective)
+
+    return {"XGBoost, rank:ndcg": native("rank:ndcg"), "XGBoost, lambda_ndcg": ours(lp.lambda_ndcg)}
+
+
+def ranking(queries: int, rounds: int) -> Section:
+    data = web_search_like(queries, random_state=0)
+    found = seconds(lightgbm_steps(data) | xgboost_steps(data), rounds)
+    lgb, xgb = found["LightGBM, lambdarank"], found["XGBoost, rank:ndcg"]
+    watched = found["LightGBM, lambdarank, ndcg@10 each round"]
+    rows = []
+    for name, value in found.items():
+        base = xgb if name.startswith("XGBoost") else watched if "each round" in name else lgb
+        rows.append([name, f"{value:.1f}", f"{value / base:.2f}"])
+    title = (
+        f"Whole training: {data.labels.size:,} rows of 136 features, {rounds} rounds of 63 leaves, "
+        f"{os.cpu_count()} threads"
+    )
+    return Section(title, ["", "seconds", "to the framework's own"], rows)
+
+
+def rare_rows(n: int, seed: int) -> tuple[Any, Any]:
+    """20 features; the chance of a positive depends on some of them and their products."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 20))
+    signal = x[:, 0] + 0.7 * x[:, 1] * x[:, 2] + 0.5 * np.abs(x[:, 3]) + 0.4 * x[:, 4]
+    noisy = signal + rng.logistic(scale=0.7, size=n)
+    return x.astype(np.float32), (noisy > np.quantile(noisy, 0.99)).astype(float)
+
+
+def rare(rows: int, rounds: int) -> Section:
+    (x, y), (x_test, y_test) = rare_rows(rows, 0), rare_rows(rows, 1)
+    models: dict[str, Any] = {}
+
+    def contender(name: str, objective: Any) -> Callable[[], Any]:
+        set_ = lightgbm.Dataset(x, label=y, params={"verbose": -1})
+        own = callable(objective)
+        models[name] = lightgbm.Booster({**TREES, "objective": "none" if own else objective}, set_)
+        return lambda: models[name].update(fobj=objective) if own else models[name].update()
+
+    found = seconds(
+        {
+            "log-loss": contender("log-loss", "binary"),
+            "lambda_auc": contender("lambda_auc", lp.lambda_auc),
+            "lambda_map": contender("lambda_map", lp.lambda_map),
+        },
+        rounds,
+    )
+    lines = []
+    for name, value in found.items():
+        scores = models[name].predict(x_test, raw_score=True)
+        lines.append(
+            [
+                name,
+                f"{value:.1f}",
+                f"{value / found['log-loss']:.2f}",
+                f"{roc_auc_score(y_test, scores):.4f}",
+                f"{average_precision_score(y_test, scores):.4f}",
+            ]
+        )
+    title = (
+        f"Rare positives: {rows:,} rows, 1 % positive, LightGBM, {rounds} rounds of 63 leaves, "
+        f"{os.cpu_count()} threads"
+    )
+    return Section(title, ["", "seconds", "to log-loss", "test AUC", "test AP"], lines)
+
+
+def sections(queries: int, rows: int, rounds: int) -> list[Section]:
+    return [ranking(queries, rounds), rare(rows, rounds)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--queries", type=int, default=1500)
+    parser.add_argument("--rows", type=int, default=300_000)
+    parser.add_argument("--rounds", type=int, default=100)
+    arguments = parser.parse_args()
+    show(sections(arguments.queries, arguments.rows, arguments.rounds))
+
+
+if __name__ == "__main__":
+    main()
