@@ -276,6 +276,34 @@ def test_a_table_in_every_form() -> None:
     )
 
 
+def test_latex_prints_any_name_as_it_is() -> None:
+    printed = {
+        "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "%": r"\%", "&": r"\&", "_": r"\_",
+        "#": r"\#", "$": r"\$", "^": r"\^{}", "~": r"\~{}", "a": "a",
+    }  # fmt: skip
+    name = "".join(printed) + r"\input{x}"
+    expected = "".join(printed.values()) + r"\textbackslash{}input\{x\}"
+    latex = Table((name, "map"), [(name, Cell(0.5, "a"))]).to_latex().splitlines()
+    assert latex[2] == expected + r" & map \\"
+    assert latex[4] == expected + r" & 0.5000$^{a}$ \\"
+
+
+@pytest.mark.parametrize("width", [40, 60, 200])
+def test_long_names_are_whole_on_the_terminal(width: int) -> None:
+    console = pytest.importorskip("rich.console").Console(
+        width=width, record=True, file=io.StringIO()
+    )
+    names = [f"package.of.estimators:LightGBMRanker{end}" for end in "AB"]
+    columns = ("method", *(f"ndcg@{k}" for k in (1, 5, 10)))
+    console.print(Table(columns, [(name, 0.1, 0.2, 0.3) for name in names], narrow=True))
+    shown = console.export_text()
+    assert "\N{HORIZONTAL ELLIPSIS}" not in shown
+    _, lines = shown.split("\N{BOX DRAWINGS LIGHT HORIZONTAL}" * 3, 1)
+    letters = "".join(line.split(" .")[0].strip() for line in lines.splitlines()[1:])
+    assert letters.strip("\N{BOX DRAWINGS LIGHT HORIZONTAL}") == "".join(names)
+    assert shown.count(".1000 ") == shown.count(".3000") == 2
+
+
 def test_a_table_on_the_terminal() -> None:
     console = pytest.importorskip("rich.console").Console(width=60, record=True, file=io.StringIO())
     console.print(TABLE)

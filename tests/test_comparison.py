@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import pathlib
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -13,8 +14,11 @@ from typer.testing import CliRunner
 from lambdaplus.cli import app
 from lambdaplus.comparison import METHODS, Config, Method, Settings, Study, find_methods
 from lambdaplus.comparison.boosting import train_lightgbm
+from lambdaplus.comparison.tables import footnotes, n_test_queries
 from lambdaplus.datasets import read_folds
+from lambdaplus.evaluation import evaluate
 from lambdaplus.metrics import CATALOGUE, parse_metric
+from lambdaplus.objectives import lambda_objective
 
 QUICK = ["--rounds", "5", "--jobs", "1"]
 
@@ -153,6 +157,90 @@ def test_methods_are_unique_and_can_be_named() -> None:
     for name in names:
         assert [method.name for method in find_methods(name)] == [name]
     assert find_methods("xgboost:ndcg@5")[0].criterion == "ndcg@5"
+
+
+def test_a_sum_is_trained_on_stopped_on_and_selected_by(
+    letor: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    methods = find_methods("lightgbm:NDCG@3 + 0.5*mrr,xgboost:ndcg@3+0.5*mrr")
+    assert [method.name for method in methods] == [
+        "lightgbm:lambda_ndcg@3+0.5*mrr",
+        "xgboost:lambda_ndcg@3+0.5*mrr",
+    ]
+    for method in methods:
+        assert method.criterion == "ndcg@3+0.5*mrr"
+        assert method.target == lambda_objective("ndcg@3+0.5*mrr")
+        assert [again.definition() for again in find_methods(method.name)] == [method.definition()]
+    grid = {method.name: {"learning_rate": [0.001, 0.3]} for method in methods[:1]}
+    config = Config(
+        data=str(letor), methods=tuple(m.name for m in methods), metrics=("ndcg@3", "mrr"),
+        select="0.5*mrr + ndcg@3", rounds=4, grid=grid,
+    )  # fmt: skip
+    study = Config.from_toml(config.to_toml()).study(tmp_path)
+    list(study.run())
+    assert study.errors == {}
+    assert study.select == "0.5*mrr+ndcg@3"
+    for choice in study.results[methods[0].name]:
+        tried = [
+            task
+            for task in study.tasks
+            if (task.method.name, task.fold) == (methods[0].name, choice.fold)
+        ]
+        values = []
+        for task in tried:
+            fit, valid = study.store.load(task.key), task.fold.valid
+            assert fit is not None
+            found = evaluate(
+                valid.labels, fit.valid_scores, qid=valid.qid, metrics=["ndcg@3", "mrr"]
+            )
+            values.append(found["ndcg@3"] + 0.5 * found["mrr"])
+        assert choice.parameters == tried[int(np.argmax(values))].parameters
+        # What training has followed is the sum.
+        assert choice.fit.curve[choice.fit.rounds - 1] == pytest.approx(max(values))
+
+
+def test_the_foot_counts_each_query_of_repeated_splits_once(letor: pathlib.Path) -> None:
+    folds = Config(data=str(letor), methods=("feature:best",), metrics=("map",)).study()
+    list(folds.run())
+    assert (
+        "over the queries of a fold, then over 3 fold(s) (24 test queries)." in footnotes(folds)[0]
+    )
+    assert n_test_queries(folds) == 24
+    splits = Config(
+        data=str(letor), methods=("feature:best",), metrics=("map",), splits=5,
+        shares=(8, 4, 12),
+    ).study()  # fmt: skip
+    list(splits.run())
+    tested = {qid for fold in splits.folds for qid in fold.test.qid.tolist()}
+    assert 12 < len(tested) == n_test_queries(splits) <= 24
+    assert (
+        f"over the queries of a split, then over 5 repeated split(s) ({len(tested)} queries, each "
+        f"tested {60 / len(tested):.3g} times in the mean)." in footnotes(splits)[0]
+    )
+    found = splits.evaluation(splits.methods[0])
+    assert found is not None
+    assert found.n_queries == len(tested)
+
+
+@pytest.mark.parametrize("polars", [True, False])
+def test_parquet_is_written_where_polars_is(
+    letor: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, polars: bool
+) -> None:
+    file = tmp_path / "per_query.parquet"
+    file.write_text("of a former run")
+    if polars:
+        library = pytest.importorskip("polars")
+    else:
+        monkeypatch.setitem(sys.modules, "polars", None)
+    arguments = ["compare", str(letor), "--methods", "feature:best", "--out", str(tmp_path)]
+    result = CliRunner().invoke(app, [*arguments, *QUICK])
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.output.split())
+    assert ("Wrote per_query.csv and .parquet, summary.csv and study.toml" in said) == polars
+    assert ("No per_query.parquet: Parquet needs polars: pip install 'lamb" in said) != polars
+    assert file.exists() == polars
+    if polars:
+        assert library.read_parquet(file).height == len(rows(tmp_path / "per_query.csv"))
 
 
 def test_metrics_are_listed_from_their_declarations() -> None:

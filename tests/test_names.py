@@ -12,6 +12,7 @@ from brute_force import CASCADE, cutoffs, examples, plain
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lambdaplus import evaluate
 from lambdaplus.metrics import (
     CATALOGUE,
     Declaration,
@@ -21,6 +22,7 @@ from lambdaplus.metrics import (
     parse_metric,
 )
 
+SUM = "ndcg@10 + 0.5*mrr"
 each_declared = pytest.mark.parametrize("declaration", CATALOGUE, ids=lambda d: d.name)
 ANY_NUMBER = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**53), 2**53)
 CUTOFFS = st.integers(1, 10**6)
@@ -225,3 +227,11 @@ def test_the_readme_has_every_metric_where_it_belongs() -> None:
         [start] = [row for how, row in starts.items() if declaration.how_optimised.startswith(how)]
         [row] = [row for row in rows if row.startswith(start)]
         assert f"`{declaration}`" in row
+
+
+def test_a_sum_is_no_single_metric_and_the_error_says_where_sums_go() -> None:
+    for name in (SUM, "map+mrr", "2*map", "mauc(share=1e+2)+map"):
+        with pytest.raises(ValueError, match=re.escape(f"{name!r} is a sum, and here each metric")):
+            parse_metric(name)
+    with pytest.raises(ValueError, match=r"sums are for lambda_objective, eval_metric"):
+        evaluate([0, 1], [1, 2], group=[2], metrics=["map", SUM])

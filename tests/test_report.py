@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import re
+import shutil
 import sys
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -252,6 +253,29 @@ def test_a_metric_of_whole_folds_has_no_plot_by_query(study: Study) -> None:
     list(pooled.run())
     names = [name for name, _ in plots_of(pooled)]
     assert [name for name in names if "differences" in name] == ["differences_ndcg_3"]
+
+
+def test_what_a_former_report_left_is_removed_and_nothing_else(
+    study: Study, tmp_path: Path
+) -> None:
+    write_report(study, tmp_path)
+    former = {path for path in tmp_path.rglob("*") if path.is_file()}
+    theirs = [tmp_path / "plots" / name for name in ("mine.png", "differences.txt", "map.svg")]
+    theirs += [tmp_path / "tables" / "pairs.csv", tmp_path / "differences_map.png"]
+    for path in theirs:
+        path.write_text("mine")
+    alone = Study(
+        study.folds, study.methods[:1], study.metrics[:1], study.settings, folder=study.folder
+    )
+    list(alone.run())
+    write_report(alone, tmp_path)
+    write_report(alone, tmp_path / "fresh")
+    fresh = {path.relative_to(tmp_path / "fresh") for path in (tmp_path / "fresh").rglob("*.*")}
+    assert {tmp_path / name for name in fresh} < former
+    shutil.rmtree(tmp_path / "fresh")
+    left = {path for path in tmp_path.rglob("*") if path.is_file()}
+    assert left == {tmp_path / name for name in fresh} | set(theirs)
+    assert all(path.read_text() == "mine" for path in theirs)
 
 
 def test_results_as_markdown_and_latex(folder: Path, study: Study) -> None:

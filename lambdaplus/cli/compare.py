@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import pathlib
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lambdaplus.cli.evaluate import split_names
 from lambdaplus.cli.files import errors_of
+
+if TYPE_CHECKING:
+    from lambdaplus.comparison import Study
 
 
 def compare(
@@ -87,6 +89,7 @@ def compare(
     )
 
     from lambdaplus.comparison import Config, results_table, write_csv, write_report
+    from lambdaplus.metrics.names import split_names
 
     console = Console()
     cores = os.cpu_count() or 1
@@ -97,8 +100,8 @@ def compare(
             "shares": shares and _shares(shares),
             "balanced": balanced or None,
             "valid": valid,
-            "methods": methods and tuple(filter(None, split_names(methods))),
-            "metrics": metrics and tuple(filter(None, split_names(metrics))),
+            "methods": methods and tuple(split_names(methods)),
+            "metrics": metrics and tuple(split_names(metrics)),
             "folds": folds,
             "scaling": scaling,
             "select": select,
@@ -138,7 +141,12 @@ def compare(
         console.print(results_table(study))
         write_csv(study, out)
         (out / "study.toml").write_text(config.to_toml() + "\n")
-        console.print(f"Wrote per_query.csv, summary.csv and study.toml to {out}.")
+        missing = _no_parquet(study, out)
+        console.print(
+            f"Wrote per_query.csv{'' if missing else ' and .parquet'}, summary.csv and study.toml "
+            f"to {out}." + (f" No per_query.parquet: {missing}." if missing else ""),
+            markup=False,
+        )
         if report:
             with errors_of("compare"), console.status("Writing the report ..."):
                 page = write_report(study, out, config.baseline or None, config.to_toml())
@@ -149,6 +157,18 @@ def compare(
         raise typer.Exit(130)
     if study.errors:
         raise typer.Exit(1)
+
+
+def _no_parquet(study: Study, out: pathlib.Path) -> str:
+    """Write per_query.parquet; what it needs, where that is not installed."""
+    from lambdaplus.comparison import write_parquet
+
+    try:
+        write_parquet(study, out)
+    except ImportError as missing:
+        (out / "per_query.parquet").unlink(missing_ok=True)  # of a former run
+        return str(missing)
+    return ""
 
 
 def _seeds(text: str) -> tuple[int, ...]:

@@ -56,6 +56,7 @@ def evaluate(
     """Evaluate runs; of several, say which differences are more than chance."""
     from lambdaplus.evaluation import compare_runs
     from lambdaplus.evaluation.runs import evaluate_run
+    from lambdaplus.metrics.names import split_names
 
     with errors_of("evaluate"):
         if form not in ("terminal", "markdown", "latex"):
@@ -63,7 +64,7 @@ def evaluate(
         options: dict[str, Any] = {"convention": convention, "ties": ties}
         if empty is not None:
             options["empty"] = empty if empty == "skip" else float(empty)
-        names = [name for name in split_names(metrics) if name]
+        names = split_names(metrics)
         found = {
             name: evaluate_run(run, names, **options)
             for name, run in read_runs(runs, data, qrels, columns).items()
@@ -83,18 +84,6 @@ def evaluate(
             Console().print(table)
         else:
             typer.echo(table.to_markdown() if form == "markdown" else table.to_latex())
-
-
-def split_names(text: str) -> list[str]:
-    """Names between commas that are not within parentheses."""
-    names, depth = [""], 0
-    for c in text:
-        depth += (c == "(") - (c == ")")
-        if c == "," and depth == 0:
-            names.append("")
-        else:
-            names[-1] += c
-    return [name.strip() for name in names]
 
 
 def _write_per_query(file: pathlib.Path, found: dict[str, Evaluation]) -> None:

@@ -28,6 +28,7 @@ from lambdaplus.comparison.methods import Method, Settings
 from lambdaplus.comparison.registry import find_methods
 from lambdaplus.comparison.study import Study
 from lambdaplus.datasets import Fold, RankingData
+from lambdaplus.evaluation import eval_metric
 from lambdaplus.metrics import parse_metric
 
 SCALINGS = ("none", "query")
@@ -50,7 +51,8 @@ class Config:
     scaling : "none" or "query"
         Of features: as they are, or linearly to [0, 1] within each query.
     select : str
-        Validation metric that chooses parameters; each method's own criterion without it.
+        Validation metric, or sum of some, that chooses parameters; each method's own criterion
+        without it.
     baseline : str
         Method that the others are compared with; every two without it.
     seeds : tuple of int
@@ -131,7 +133,7 @@ class Config:
         if self.baseline and self.baseline not in [method.name for method in methods]:
             raise ValueError(f"baseline {self.baseline!r} is not one of the methods compared")
         metrics = [parse_metric(name) for name in self.metrics]
-        select = str(parse_metric(self.select)) if self.select else None
+        select = str(eval_metric(self.select).metrics[0]) if self.select else None
         found = folds_of(self.data, self.splits, self.shares, self.balanced, self.valid)
         chosen = [found[i] for i in _chosen(self.folds, len(found))]
         if self.scaling == "query":

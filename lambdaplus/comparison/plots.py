@@ -132,7 +132,7 @@ def training_time(study: Study) -> Figure:
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(-0.6, len(methods) - 0.4)
     axes.grid(False, axis="y")
-    axes.set_xlabel("training time in seconds (log scale)")
+    axes.set_xlabel("seconds (log scale)")  # beside long names there is no room for more
     if len(families) > 1:
         figure.legend(loc="outside lower center", ncols=3)
     return figure
@@ -198,10 +198,10 @@ def difference_panels(metric: str, against: str, found: Mapping[str, Floats]) ->
         NaN on queries without a value.
     """
     rows = math.ceil(len(found) / 2)
-    height = 0.6 + 0.95 * rows
+    height = 0.85 + 0.95 * rows
     # The general layout takes seconds on dozens of panels.
     figure, panels = new_figure(height, rows, 2, shared=True, layout=None)
-    figure.subplots_adjust(0.13, 0.3 / height, 0.98, 1 - 0.25 / height, 0.1, 0.5)
+    figure.subplots_adjust(0.1, 0.55 / height, 0.95, 1 - 0.25 / height, 0.18, 0.5)
     largest = 0.0
     for (name, each), axes in zip(found.items(), panels, strict=False):
         values = np.sort(each[~np.isnan(each)])[::-1]
@@ -219,7 +219,8 @@ def difference_panels(metric: str, against: str, found: Mapping[str, Floats]) ->
         axes.set_ylim(-1.05 * (largest or 1.0), 1.05 * (largest or 1.0))
     for axes in panels[len(found) :]:
         axes.remove()
-    figure.supylabel(f"{metric} minus that of {short(against)}", fontsize=9)
+    # Below, for at the side a long name would be longer than a figure of one row is high.
+    figure.supxlabel(f"{metric} minus that of {short(against)}", fontsize=9, y=0.08 / height)
     return figure
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from lambdaplus.comparison.boosting import train_lightgbm, train_xgboost
 from lambdaplus.comparison.estimators import find_class, train_estimator
 from lambdaplus.comparison.methods import Method, Trainer
-from lambdaplus.metrics import parse_metric
+from lambdaplus.metrics.names import split_names
 from lambdaplus.objectives import lambda_objective
 
 _TRAINERS: dict[str, Trainer] = {"lightgbm": train_lightgbm, "xgboost": train_xgboost}
@@ -20,11 +20,11 @@ def _native(framework: str, objective: str, criterion: str) -> Method:
 
 
 def _ours(framework: str, metric: str) -> Method:
+    objective = lambda_objective(metric)
+    name = str(objective.metric)
     # An NDCG objective is judged by NDCG@10, ours and the frameworks' own alike.
-    criterion = "ndcg@10" if metric == "ndcg" else str(parse_metric(metric))
-    return Method(
-        f"{framework}:lambda_{metric}", _TRAINERS[framework], lambda_objective(metric), criterion
-    )
+    criterion = "ndcg@10" if name == "ndcg" else name
+    return Method(f"{framework}:lambda_{name}", _TRAINERS[framework], objective, criterion)
 
 
 def _estimator(
@@ -84,8 +84,8 @@ def find_methods(names: str | None) -> list[Method]:
     """Methods by comma-separated names; the boosted ones for None, every one for ``all``.
 
     A name is that of a method, the beginning of some (``lightgbm``, ``xgboost:rank``), a framework
-    and a metric that becomes its objective (``lightgbm:ndcg@10``), or a scikit-learn style
-    estimator as ``module:Class``.
+    and a metric or sum of metrics that becomes its objective (``lightgbm:ndcg@10+0.5*mrr``), or a
+    scikit-learn style estimator as ``module:Class``.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def find_methods(names: str | None) -> list[Method]:
     if names is None:
         return list(DEFAULT)
     found: dict[str, Method] = {}
-    for name in filter(None, (part.strip() for part in names.split(","))):
+    for name in split_names(names):
         exact = [method for method in METHODS if method.name == name]
         by_beginning = [m for m in METHODS if name == "all" or m.name.startswith(name)]
         for method in exact or by_beginning or [_new(name)]:

@@ -24,9 +24,10 @@ from lambdaplus.comparison.store import Fit, Store, installed_versions, key_of
 from lambdaplus.comparison.workers import first_line, run_in_processes
 from lambdaplus.datasets import Fold, RankingData
 from lambdaplus.datasets.binary import fingerprint, read_binary, write_binary
-from lambdaplus.evaluation import Evaluation, evaluate
+from lambdaplus.evaluation import Evaluation, eval_metric, evaluate
 from lambdaplus.evaluation.result import join_evaluations, mean_by_query
 from lambdaplus.metrics import RankingMetric
+from lambdaplus.metrics.weighted_sum import parts_of, value_of
 
 PARTS = ("train", "valid", "test")
 
@@ -75,7 +76,8 @@ class Study:
     seeds : tuple of int
         Methods that draw random numbers are fitted with each; their values are averaged.
     select : str, optional
-        Validation metric that chooses parameters; each method's own criterion without it.
+        Validation metric, or sum of some, that chooses parameters; each method's own criterion
+        without it.
     repeated : bool
         Whether the folds are repeated splits of the same queries: then a query's value is its mean
         over the splits that test on it.
@@ -201,13 +203,17 @@ class Study:
     def _choose(self, tasks: list[Task]) -> Choice:
         """The best on validation data; the first of those that are equal."""
         method, fold, _, seed, _ = tasks[0]
-        criterion = self.select or method.criterion
+        [criterion] = eval_metric(self.select or method.criterion).metrics
+        parts = [metric for metric, _ in parts_of(criterion)]
         fits = [self.store.load(task.key) for task in tasks]
         known = [fit for fit in fits if fit is not None]
         values = [
-            evaluate(
-                fold.valid.labels, fit.valid_scores, group=fold.valid.group, metrics=criterion
-            )[criterion]
+            value_of(
+                criterion,
+                evaluate(
+                    fold.valid.labels, fit.valid_scores, group=fold.valid.group, metrics=parts
+                ).mean,
+            )
             for fit in known
         ]
         best = int(np.nanargmax(values)) if not np.isnan(values).all() else 0

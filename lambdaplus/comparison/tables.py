@@ -70,17 +70,16 @@ def _heading(name: str) -> str:
 
 def footnotes(study: Study) -> list[str]:
     """What the numbers of a study are: its protocol, conventions and versions."""
-    queries = sum(fold.test.n_queries for fold in study.folds)
     versions = ", ".join(f"{name} {version}" for name, version in installed_versions().items())
     tried = ", ".join(f"{m.name} {len(m.points)}" for m in study.methods if len(m.points) > 1)
     chosen = study.select or "each method's own criterion"
     return [
-        f"Test means: over the queries of a fold, then over {len(study.folds)} fold(s) ({queries} "
-        f"test queries)"
+        f"Test means: over the queries of a {'split' if study.repeated else 'fold'}, then over "
+        f"{_folds_in_words(study)}"
         + (f", then over seeds {', '.join(map(str, study.seeds))}" if len(study.seeds) > 1 else "")
         + "."
         + (
-            " The folds are repeated splits: comparisons count a query once, with its mean."
+            " Comparisons count a query once, with its mean over the splits that test on it."
             if study.repeated
             else ""
         ),
@@ -98,6 +97,24 @@ def footnotes(study: Study) -> list[str]:
         *_warnings(study),
         versions + ".",
     ]
+
+
+def n_test_queries(study: Study) -> int:
+    """Number of test queries, those that several splits test on counted once."""
+    if study.repeated:
+        return len(np.unique(np.concatenate([fold.test.qid for fold in study.folds])))
+    return sum(fold.test.n_queries for fold in study.folds)
+
+
+def _folds_in_words(study: Study) -> str:
+    queries = n_test_queries(study)
+    if not study.repeated:
+        return f"{len(study.folds)} fold(s) ({queries} test queries)"
+    tested = sum(fold.test.n_queries for fold in study.folds)
+    return (
+        f"{len(study.folds)} repeated split(s) ({queries} queries, each tested "
+        f"{tested / queries:.3g} times in the mean)"
+    )
 
 
 def _warnings(study: Study) -> list[str]:

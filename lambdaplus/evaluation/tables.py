@@ -28,7 +28,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from rich.console import Group
 
-_LATEX = str.maketrans({c: f"\\{c}" for c in "_%&#$"} | {"^": r"\^{}", "~": r"\~{}"})
+_LATEX = str.maketrans(
+    {c: f"\\{c}" for c in "_%&#${}"} | {"^": r"\^{}", "~": r"\~{}", "\\": r"\textbackslash{}"}
+)
 
 
 class Cell(NamedTuple):
@@ -89,7 +91,10 @@ class Table:
             for i in range(len(self.columns))
         ]
         for name, number in zip(self.columns, numeric, strict=True):
-            table.add_column(name, justify="right" if number else "left", no_wrap=number)
+            # A name that is too wide goes on in the next line: cut, it could be another's.
+            table.add_column(
+                name, justify="right" if number else "left", no_wrap=number, overflow="fold"
+            )
         for row in self.rows:
             table.add_row(
                 *(Text.assemble(self._text(c), (_cell(c).mark, "bold green")) for c in row)

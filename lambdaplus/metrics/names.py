@@ -53,6 +53,11 @@ def parse_metric(
         return name(**{**given, **options})
     if isinstance(name, RankingMetric):
         return name.declaration(name.cutoff, **{**given, **dict(name.changed), **options})
+    if re.search(r"[+*]", re.sub(r"\(.*?\)", "", str(name))):
+        raise ValueError(
+            f"{name!r} is a sum, and here each metric stands by itself: name its parts; sums are "
+            "for lambda_objective, eval_metric and the methods of a comparison"
+        )
     found = _FORM.fullmatch(str(name).strip().lower())
     if found is None:
         raise ValueError(f"{name!r} is not a metric name such as 'ndcg@10' or 'map(relevant=2)'")
@@ -64,6 +69,24 @@ def parse_metric(
             raise ValueError(f"in {name!r}: {option.strip()!r} is not of the form option=value")
         chosen[key.strip()] = value.strip()
     return declaration(_cutoff(found["cutoff"], str(name)), **{**given, **chosen, **options})
+
+
+def split_names(text: str) -> list[str]:
+    """Names between commas that are not within parentheses; empty ones are left out.
+
+    Examples
+    --------
+    >>> split_names("map, ndcg(gain=linear,short=zero)@10,")
+    ['map', 'ndcg(gain=linear,short=zero)@10']
+    """
+    names, depth = [""], 0
+    for c in text:
+        depth += (c == "(") - (c == ")")
+        if c == "," and depth == 0:
+            names.append("")
+        else:
+            names[-1] += c
+    return [name.strip() for name in names if name.strip()]
 
 
 def share_options(
