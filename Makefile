@@ -19,8 +19,8 @@ check: .venv/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: .venv/installed  ## speed of gradients, growth, training and start beside the frameworks, as ratios
-	$(BIN)/python benchmarks/gradients.py
+bench: .venv/installed  ## speed beside the frameworks' own, as ratios, in three minutes
+	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/evaluation.py
 
 .venv/installed: pyproject.toml
