@@ -233,7 +233,7 @@ def _many_classes(
 ) -> float:  # fmt: skip
     """Walk the ranks first .. last - 1, the sums in memory."""
     blocks = kernel.rates.shape[0]
-    rows, mask = worth.size * blocks, blocks - 1
+    rows, mask = worth.size * blocks, blocks - 1  # blocks is a power of two
     counts, gaps, decays = scratch.counts, scratch.gaps, scratch.decays
     slopes, bends, sizes = scratch.slopes, scratch.bends, scratch.sizes
     zero, tiny = splat(0.0), splat(TINY)
