@@ -581,6 +581,15 @@ def test_the_weighted_sweep_is_close(name: str, ties: int | None, spread: float,
 
 
 @each_pooled
+@pytest.mark.parametrize("label", [0.0, 1.0])
+@pytest.mark.parametrize("all_pairs", [False, True])
+def test_weighted_rows_of_one_class_have_no_gradient(name: str, label, all_pairs) -> None:
+    scores, weight = np.linspace(0, 1, 50), np.linspace(1, 3, 50)
+    found = gradients(np.full(50, label), scores, metric=name, weight=weight, all_pairs=all_pairs)
+    assert_identical(found, (np.zeros(50), np.zeros(50)))
+
+
+@each_pooled
 @pytest.mark.parametrize("ties", [None, 8])
 def test_scaled_weights_scale_the_gradient(name: str, ties: int | None) -> None:
     """Twice the copies of everything: twice the gradient per row, and the same balance."""

@@ -111,13 +111,11 @@ def lambda_gradients(
 
 def _lists_alone(queries: Queries, terms: Terms, all_pairs: bool) -> NDArray[np.bool_]:
     """Which queries take all cores, one after the other: (n_queries,)."""
-    if queries.multiplicities is not None:
-        return np.ones(1, dtype=bool)
     classes = np.diff(terms.first)
-    simple = (classes == 2) | ((classes > 2) & terms.gains_only)
-    return np.asarray(
-        (queries.sizes >= long_lists.LONG) & simple & (terms.scale > 0) & (not all_pairs)
-    )
+    simple = ((classes == 2) | ((classes > 2) & terms.gains_only)) & (terms.scale > 0)
+    if queries.multiplicities is not None:
+        return np.asarray(simple)
+    return np.asarray(simple & (queries.sizes >= long_lists.LONG) & (not all_pairs))
 
 
 def gradients(

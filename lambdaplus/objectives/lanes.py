@@ -1,9 +1,9 @@
-"""Arithmetic on vectors of sixteen float64, for numba kernels.
+"""Arithmetic on vectors of eight float64, for numba kernels.
 
 numba can't tell that two arrays don't overlap, so LLVM leaves loops over several short arrays
-scalar.  These few operations hand it vectors instead: two AVX-512 registers, four of AVX2, eight
+scalar.  These few operations hand it vectors instead: one AVX-512 register, two of AVX2, four
 of NEON.  ``Lanes`` values live in registers; `load` and `store` move them from and to rows of a
-two-dimensional C-contiguous array with sixteen columns.
+two-dimensional C-contiguous array with eight columns.
 """
 
 from __future__ import annotations
