@@ -76,7 +76,7 @@ def test_external_memory_has_the_same_queries_and_gradients(data: Small, tmp_pat
 
 
 def test_a_query_over_two_batches_becomes_two_queries(tmp_path: Path) -> None:
-    # Of XGBoost's making, and not to be seen from a DMatrix: docs/pipelines.md warns of it.
+    # Of XGBoost's making, and not to be seen from a DMatrix: docs/how-to/large-data.md warns of it.
     data = one_long_query()
     given = external(data, [1000, 2000, data.n], tmp_path)
     found = np.diff(given.get_uint_info("group_ptr").astype(int))

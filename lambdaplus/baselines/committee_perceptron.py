@@ -36,7 +36,7 @@ class CommitteePerceptron(Ranker):
     """Perceptron on pairs of documents whose longest-lived hypotheses form a committee.
 
     Training goes through all pairs of documents of a query with different labels, in a new random
-    order each pass, and moves the hypothesis w by (x_high - x_low)/|S_q| for each pair that it
+    order each pass, and moves the hypothesis w by ``(x_high - x_low)/|S_q|`` for each pair that it
     ranks wrong or ties.  The hypotheses that ranked most pairs right in a row between two mistakes
     are the committee; they vote with weights given by a metric on validation data.
 

@@ -39,7 +39,7 @@ class RankBoost(Ranker):
     n_rounds : int
         Rounds, at most; with ``eval_set`` the number that is best there is kept.
     balance : {"query", "pair"}
-        At the start, every query has the same weight, by 1/|S_q| a pair, or every pair has.
+        At the start, every query has the same weight, by ``1/|S_q|`` a pair, or every pair has.
     max_bins : int
         Thresholds a feature, at most, plus 1: between all its values, or so many of its quantiles.
     metric : str or RankingMetric
@@ -49,12 +49,12 @@ class RankBoost(Ranker):
 
     Attributes
     ----------
-    features_ : (n_rounds_,) int64
+    features_ : (rounds kept,) int64
         Feature of each round's ranker.
-    thresholds_ : (n_rounds_,) float64
-    alphas_ : (n_rounds_,) float64
+    thresholds_ : (rounds kept,) float64
+    alphas_ : (rounds kept,) float64
         Its weight, 1/2 log((1 + r)/(1 - r)); negative where low values are better.
-    normalizers_ : (n_rounds_,) float64
+    normalizers_ : (rounds kept,) float64
         Z of each round; their product bounds the weighted share of misranked pairs.
     n_rounds_ : int
         Rounds kept.

@@ -36,10 +36,10 @@ class RankSVM(LinearRanker):
     Parameters
     ----------
     C : float or sequence of float
-        Weight of the loss against |w|^2/2.  Of several the one that is best on ``eval_set`` is
+        Weight of the loss against ``|w|^2/2``.  Of several the one that is best on ``eval_set`` is
         taken; each starts from the solution of the next smaller one.
     balance : {"query", "pair"}
-        Every query has the same weight, by 1/|S_q| a pair, or every pair has.
+        Every query has the same weight, by ``1/|S_q|`` a pair, or every pair has.
     tol : float
         Done when the gap is at most so large a share of the objective.
     max_iter : int
@@ -57,7 +57,7 @@ class RankSVM(LinearRanker):
     objective_ : float
     gradient_norm_ : float
     gap_ : float
-        |gradient|^2/2, which is the duality gap: the objective is above its minimum by no more.
+        ``|gradient|^2/2``, which is the duality gap: the objective is above its minimum by no more.
     n_iter_ : int
         Newton steps taken.
 
@@ -67,8 +67,8 @@ class RankSVM(LinearRanker):
     hinge: Chapelle & Keerthi 2010; sums over pairs in O(n log n): Lee & Lin 2014.
 
     The pairs' dual variables a_p = 2 C b_q max(0, margin they lack) make w_a = sum a_p (x_i - x_j),
-    and the dual objective at them falls short of P(w) by |w - w_a|^2/2. As gradient = w - w_a, the
-    gap needs no pass of its own; and coef_ is within gradient_norm_ of the minimiser.
+    and the dual objective at them falls short of P(w) by ``|w - w_a|^2/2``. As gradient = w - w_a,
+    the gap needs no pass of its own; and ``coef_`` is within ``gradient_norm_`` of the minimiser.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

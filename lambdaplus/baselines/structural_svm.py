@@ -22,7 +22,7 @@ class StructuralSVM(StructuralRanker):
     cutoff : int, optional
         Rank from which on nothing counts; map, ndcg and mrr.  NDCG without one is SVMndcg-nc.
     C : float
-        Weight of the mean hinge against |w|^2 / 2.
+        Weight of the mean hinge against ``|w|^2 / 2``.
     tol : float
         Relative duality gap, (primal - dual) / primal, at which to stop.
     decay : "smooth", "cutoff" or int
@@ -41,9 +41,9 @@ class StructuralSVM(StructuralRanker):
     ----------
     coef_ : (d,) float64
     primal_, dual_ : float
-        Objective at coef_, and a lower bound of the least one.
+        Objective at ``coef_``, and a lower bound of the least one.
     relative_gap_ : float
-        (primal_ - dual_) / primal_: a certificate, evaluated exactly.
+        ``(primal_ - dual_) / primal_``: a certificate, evaluated exactly.
     slack_ : float
         Mean hinge of the queries: an upper bound of the training loss.
     n_passes_ : int
@@ -52,7 +52,7 @@ class StructuralSVM(StructuralRanker):
 
     Notes
     -----
-    The objective is P(w) = |w|^2 / 2 + C/n * sum over queries of max over rankings y of
+    The objective is P(w) = ``|w|^2 / 2`` + C/n * sum over queries of max over rankings y of
     [loss(y) + w . (Psi(y) - Psi(right ranking))].  A query of one class has nothing to rank: it
     counts in n, as in SVMstruct, and adds 0.  Features are taken as they are; scale them before
     (`QueryScaler`).  The result does not depend on the number of threads.

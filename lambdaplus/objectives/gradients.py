@@ -31,13 +31,14 @@ class Shape:
         Steepness of the logistic pair function: the larger, the less a pair that is already in
         order by a wide margin counts.
     normalize : bool
-        Scale each query by log2(1 + S) / S, S the sum over its pairs of 2 |lambda|, as LightGBM
+        Scale each query by log2(1 + S) / S, S the sum over its pairs of ``2 |lambda|``, as LightGBM
         does; one ungrouped data set is scaled so that absolute gradients sum to half the rows.
         Without it gradients are the textbook ones, whose scale differs from metric to metric and
         from query to query.
     damping : float or None
-        Divide each pair by damping + |score distance| (unless all scores of the query are equal),
-        as LightGBM and XGBoost do with 0.01: close pairs then count most.  None or 0: don't.
+        Divide each pair by ``damping + |score distance|`` (unless all scores of the query are
+        equal), as LightGBM and XGBoost do with 0.01: close pairs then count most.  None or 0:
+        don't.
     """
 
     sigma: float = 1.0

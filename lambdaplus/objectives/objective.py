@@ -84,14 +84,14 @@ def lambda_objective(
         Steepness of the pairs' logistic function.  A larger one turns to the pairs that are still
         out of order sooner.
     normalize : bool
-        Scale each query's gradient by log2(1 + S) / S, S the sum over its pairs of 2 |lambda|, so
-        that every query has a say and the Hessians pass the frameworks' floors
+        Scale each query's gradient by log2(1 + S) / S, S the sum over its pairs of ``2 |lambda|``,
+        so that every query has a say and the Hessians pass the frameworks' floors
         (``min_child_weight``, ``min_sum_hessian_in_leaf``).  One ungrouped data set is scaled so
         that absolute gradients sum to half the rows, as in log-loss at even odds.
     damping : float or None
-        Divide each pair by damping + |score distance| (unless all scores of the query are equal),
-        which turns to pairs that are close.  The default is the metric's: 0.01 for NDCG, as in
-        LightGBM and XGBoost, and none for the others.
+        Divide each pair by ``damping + |score distance|`` (unless all scores of the query are
+        equal), which turns to pairs that are close.  The default is the metric's: 0.01 for NDCG,
+        as in LightGBM and XGBoost, and none for the others.
     one_group : bool
         Take a data set without queries as a single one.  AUC and MAP do so anyway, and their row
         weights then are multiplicities.

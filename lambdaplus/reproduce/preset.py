@@ -36,7 +36,7 @@ class Preset:
     fits : dict of str to str
         Published sets that it fits, with what they are.
     options : type
-        Frozen dataclass of `option`s.
+        Frozen dataclass of fields made by `option`.
     run : callable
         From a session and options to what was found.
     """

@@ -1,0 +1,48 @@
+"""How the site is built; `make docs` builds it and takes warnings for errors."""
+
+import os
+from importlib.metadata import version as version_of
+from pathlib import Path
+
+# Pictures that pages draw: transparent, in tones that read on a light and on a dark page.
+os.environ["MATPLOTLIBRC"] = str(Path(__file__).parent / "matplotlibrc")
+
+# The blocks are small: threads would spend their time waiting for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+project = "lambdaplus"
+author = "the lambdaplus developers"
+version = release = version_of(project)
+
+extensions = [
+    "myst_nb",  # pages in Markdown; runs those that show what their code prints and draws
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+]
+exclude_patterns = ["_extra", "_templates", "papers"]
+templates_path = ["_templates"]
+
+myst_enable_extensions = ["colon_fence", "dollarmath", "attrs_inline"]
+myst_heading_anchors = 3
+nb_execution_mode = "force"  # never an output that an earlier version of the code made
+nb_execution_raise_on_error = True
+nb_execution_timeout = 600  # seconds, of a busy machine
+nb_merge_streams = True
+
+autodoc_typehints = "none"  # the docstrings say more
+autodoc_default_options = {
+    "members": True,
+    "show-inheritance": True,
+    # What scikit-learn adds to every estimator.
+    "exclude-members": "set_fit_request,set_score_request,set_transform_request",
+}
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+default_role = "py:obj"
+
+html_theme = "furo"
+html_title = "lambdaplus"
+html_static_path = ["_static"]
+html_extra_path = ["_extra"]  # the sample report, written by the page about reports
