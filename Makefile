@@ -5,7 +5,7 @@ BIN := .venv/bin
 BIN3 := .venv-lightgbm3/bin
 MAKEFLAGS += --no-print-directory
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check docs bench clean
 
 demo: .venv/installed  ## train every objective on the built-in data and show who wins
 	$(BIN)/lambdaplus compare --rounds 100 --out build/demo
@@ -18,6 +18,10 @@ check: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+docs: .venv/installed  ## the site, into build/docs; runs the code of its pages
+	$(BIN)/python docs/figures/draw.py
+	$(BIN)/sphinx-build -E -W --keep-going docs build/docs
 
 bench: .venv/installed  ## speed beside the frameworks' own, as ratios, in three minutes
 	$(BIN)/python benchmarks/speed.py

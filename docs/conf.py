@@ -23,19 +23,20 @@ extensions = [
 exclude_patterns = ["_extra", "_templates", "papers"]
 templates_path = ["_templates"]
 
-myst_enable_extensions = ["colon_fence", "dollarmath", "attrs_inline"]
+myst_enable_extensions = ["colon_fence", "dollarmath", "attrs_inline", "attrs_block"]
 myst_heading_anchors = 3
 nb_execution_mode = "force"  # never an output that an earlier version of the code made
 nb_execution_raise_on_error = True
 nb_execution_timeout = 600  # seconds, of a busy machine
 nb_merge_streams = True
+nb_render_markdown_format = "myst"
 
 autodoc_typehints = "none"  # the docstrings say more
 autodoc_default_options = {
     "members": True,
     "show-inheritance": True,
     # What scikit-learn adds to every estimator.
-    "exclude-members": "set_fit_request,set_score_request,set_transform_request",
+    "exclude-members": "set_fit_request,set_predict_request,set_score_request,set_transform_request",
 }
 napoleon_google_docstring = False
 napoleon_use_ivar = True
@@ -43,6 +44,11 @@ napoleon_use_rtype = False
 default_role = "py:obj"
 
 html_theme = "furo"
-html_title = "lambdaplus"
+html_title = f"lambdaplus {release}"
+html_copy_source = False
+html_show_copyright = False
+pygments_style = "friendly"
+pygments_dark_style = "one-dark"
 html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_extra_path = ["_extra"]  # the sample report, written by the page about reports
