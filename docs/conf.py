@@ -20,7 +20,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
 ]
-exclude_patterns = ["_extra", "_templates", "papers"]
+exclude_patterns = ["_extra", "_templates"]
 templates_path = ["_templates"]
 
 myst_enable_extensions = ["colon_fence", "dollarmath", "attrs_inline", "attrs_block"]
