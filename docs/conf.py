@@ -34,7 +34,7 @@ nb_render_markdown_format = "myst"
 autodoc_typehints = "none"  # the docstrings say more
 autodoc_default_options = {
     "members": True,
-    "show-inheritance": True,
+    "inherited-members": "BaseEstimator,TransformerMixin,tuple",  # but not what these have
     # What scikit-learn adds to every estimator.
     "exclude-members": "set_fit_request,set_predict_request,set_score_request,set_transform_request",
 }
@@ -42,9 +42,10 @@ napoleon_google_docstring = False
 napoleon_use_ivar = True
 napoleon_use_rtype = False
 default_role = "py:obj"
+smartquotes = False  # they would make one dash of --option
 
 html_theme = "furo"
-html_title = f"lambdaplus {release}"
+html_title = "lambdaplus"
 html_copy_source = False
 html_show_copyright = False
 pygments_style = "friendly"

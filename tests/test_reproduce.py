@@ -301,7 +301,7 @@ def test_several_sets_stand_side_by_side(tmp_path: Path) -> None:
     assert page.count("A &lt; B &amp; C.") == 1
     assert "1 confirmed, 0 not confirmed, 1 cannot be tested here" in page
     text = markdown_of(preset, both, "lambdaplus reproduce it")
-    assert "1. *Table 1.* A < B & C.\n   - **confirmed**, one: So.\n   - **cannot be" in text
+    assert "1. *Table 1.* A < B & C.\n    - **confirmed**, one: So.\n    - **cannot be" in text
 
 
 def test_the_command_line_lists_the_presets_and_says_what_is_wrong(

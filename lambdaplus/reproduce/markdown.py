@@ -11,7 +11,7 @@ Examples
 The paper's claims
 <BLANKLINE>
 1. *Table 1.* It is so.
-   - **not confirmed**, mine: 0 of 3.
+    - **not confirmed**, mine: 0 of 3.
 <BLANKLINE>
 <BLANKLINE>
 """
@@ -47,7 +47,7 @@ def _lines(preset: Preset, found: Sequence[Findings], command: str) -> Iterator[
     for number, ((place, statement), said) in enumerate(by_statement(found).items(), start=1):
         yield f"{number}. *{place}.* {statement}"
         for data, claim in said:
-            yield f"   - **{claim.verdict}**, {data}: {claim.evidence}"
+            yield f"    - **{claim.verdict}**, {data}: {claim.evidence}"
     yield ""
     for one in found:
         yield from (f"## {one.data}", "")
