@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         lambda_objective,
     )
 
+    __version__: str
     lambda_auc: LambdaObjective
     lambda_mauc: LambdaObjective
     lambda_map: LambdaObjective
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
     eval_map: EvalMetric
     eval_mrr: EvalMetric
     eval_ndcg: EvalMetric
-
-__version__ = "0.1.0"
 
 __all__ = [
     "CombinedObjective",
@@ -80,6 +79,8 @@ _ROOMS = ("objectives", "metrics", "evaluation", "folds", "estimators")  # light
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("importlib.metadata").version(__name__)
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     kind, _, metric = name.partition("_")
