@@ -45,17 +45,12 @@ def typed() -> None:
     assert_type(read_folds("mq2008"), list[Fold])
     data = digits_queries()[0].train
     assert_type(data, RankingData)
-    assert_type(lp.LightGBMRanker(objective="map").fit(data.features, data.labels, qid=data.qid),
-                lp.LightGBMRanker)  # fmt: skip
-    assert_type(lp.XGBoostRanker(objective="map").fit(data.features, data.labels, qid=data.qid),
-                lp.XGBoostRanker)  # fmt: skip
-    assert_type(
-        StructuralSVM(loss="map").fit(data.features, data.labels, qid=data.qid), StructuralSVM
-    )
-    assert_type(
-        RankSVM().fit(data.features, data.labels, qid=data.qid).predict(data.features), Floats
-    )
-    folds: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = lp.query_folds(qid=qid)
+    X, y, q = data.features, data.labels, data.qid
+    assert_type(lp.LightGBMRanker(objective="map").fit(X, y, qid=q), lp.LightGBMRanker)
+    assert_type(lp.XGBoostRanker(objective="map").fit(X, y, qid=q), lp.XGBoostRanker)
+    assert_type(StructuralSVM(loss="map").fit(X, y, qid=q), StructuralSVM)
+    assert_type(RankSVM().fit(X, y, qid=q).predict(X), Floats)
+    assert_type(lp.query_folds(qid=q), list[tuple[NDArray[np.int64], NDArray[np.int64]]])
 
     # What is wrong is refused.
     lp.lambda_objective("ndcg", sigma="one")  # type: ignore[arg-type]
