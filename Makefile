@@ -3,9 +3,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 BIN3 := .venv-lightgbm3/bin
+RELEASE := .venv-release/bin
+OLDEST := .venv-oldest
 MAKEFLAGS += --no-print-directory
 
-.PHONY: demo test check docs bench clean
+.PHONY: demo test test-oldest check docs bench release clean
 
 demo: .venv/installed  ## train every objective on the built-in data and show who wins
 	$(BIN)/lambdaplus compare --rounds 100 --out build/demo
@@ -18,6 +20,7 @@ check: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy tests/typed_example.py
 
 docs: .venv/installed  ## the site, into build/docs; runs the code of its pages
 	$(BIN)/python docs/figures/draw.py
@@ -27,12 +30,32 @@ bench: .venv/installed  ## speed beside the frameworks' own, as ratios, in three
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/evaluation.py
 
+test-oldest: .venv-release/installed  ## the tests on the oldest versions that pyproject.toml allows
+	$(RELEASE)/uv venv --quiet --clear --python $(PYTHON) $(OLDEST)
+	VIRTUAL_ENV=$(OLDEST) $(RELEASE)/uv pip install --quiet --no-build --resolution lowest-direct \
+		--editable '.[all]' --group dev 'lightgbm>=4'  # LightGBM 3 has tests of its own
+	$(OLDEST)/bin/python -m pytest -q --ignore=tests/lightgbm3
+
+release: .venv-release/installed  ## build sdist and wheel, check both, try the wheel alone
+	rm -rf dist .venv-wheel
+	$(RELEASE)/python -m build
+	$(RELEASE)/twine check --strict dist/*
+	$(PYTHON) -m venv .venv-wheel
+	.venv-wheel/bin/pip install --quiet dist/*.whl
+	cd dist && ../.venv-wheel/bin/python ../tests/without_extras.py
+
 .venv/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "lambdaplus needs Python 3.11 or newer: make PYTHON=python3.11 ..."; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet --editable '.[all]' --group dev
+	@touch $@
+
+.venv-release/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-release
+	$(RELEASE)/pip install --quiet --upgrade pip
+	$(RELEASE)/pip install --quiet --group release
 	@touch $@
 
 # LightGBM 3 needs NumPy 1, so it lives in an environment of its own.
@@ -43,5 +66,5 @@ bench: .venv/installed  ## speed beside the frameworks' own, as ratios, in three
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-lightgbm3 build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-lightgbm3 .venv-release .venv-oldest .venv-wheel build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find lambdaplus tests \( -name '*.nb[ci]' -o -name '__pycache__' \) -prune -exec rm -rf {} +

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         lambda_objective,
     )
 
+    __version__: str
     lambda_auc: LambdaObjective
     lambda_mauc: LambdaObjective
     lambda_map: LambdaObjective
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
     eval_map: EvalMetric
     eval_mrr: EvalMetric
     eval_ndcg: EvalMetric
-
-__version__ = "0.1.0"
 
 __all__ = [
     "CombinedObjective",
@@ -79,19 +78,23 @@ __all__ = [
 _ROOMS = ("objectives", "metrics", "evaluation", "folds", "estimators")  # lightest first
 
 
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    kind, _, metric = name.partition("_")
-    if kind == "lambda" and metric != "objective":
-        found: Any = __getattr__("lambda_objective")(metric)
-    elif kind == "eval" and metric != "metric":
-        found = __getattr__("eval_metric")(metric)
-    else:
-        rooms = (import_module(f"{__name__}.{room}") for room in _ROOMS)
-        found = next(getattr(room, name) for room in rooms if hasattr(room, name))
-    globals()[name] = found  # the same object from now on
-    return found
+if not TYPE_CHECKING:  # or a type checker would let every misspelt name pass
+
+    def __getattr__(name: str) -> Any:
+        if name == "__version__":
+            return import_module("importlib.metadata").version(__name__)
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        kind, _, metric = name.partition("_")
+        if kind == "lambda" and metric != "objective":
+            found = __getattr__("lambda_objective")(metric)
+        elif kind == "eval" and metric != "metric":
+            found = __getattr__("eval_metric")(metric)
+        else:
+            rooms = (import_module(f"{__name__}.{room}") for room in _ROOMS)
+            found = next(getattr(room, name) for room in rooms if hasattr(room, name))
+        globals()[name] = found  # the same object from now on
+        return found
 
 
 def __dir__() -> list[str]:

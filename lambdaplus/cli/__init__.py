@@ -11,6 +11,7 @@ try:
 except ImportError:  # pragma: no cover
     sys.exit("the command line needs typer and rich: pip install 'lambdaplus[cli]'")
 
+from lambdaplus.cli.cite import cite
 from lambdaplus.cli.compare import compare
 from lambdaplus.cli.evaluate import evaluate
 from lambdaplus.cli.explain import explain
@@ -59,7 +60,7 @@ def _options(
     pass
 
 
-for command in (compare, evaluate, explain, export, metrics):
+for command in (cite, compare, evaluate, explain, export, metrics):
     app.command()(command)
 
 

@@ -159,7 +159,13 @@ class Table:
             for name, column in zip(self.columns, cells, strict=True)
         }
         chosen: Any = backend
-        return narwhals.from_dict(columns, backend=chosen).to_native()
+        try:
+            return narwhals.from_dict(columns, backend=chosen).to_native()
+        except ModuleNotFoundError as missing:
+            raise ImportError(
+                f"{missing.name} is not installed: pip install {missing.name}, or pass another "
+                "backend=, such as 'polars'"
+            ) from None
 
 
 class Tabular:

@@ -52,8 +52,8 @@ def _splat(builder: Any, value: Any) -> Any:
     return builder.shuffle_vector(one, undefined, _ZEROS)
 
 
-def _madd(builder: Any, x: Any, y: Any, z: Any) -> Any:
-    return builder.fadd(builder.fmul(x, y, flags=_FAST), z, flags=_FAST)
+def _madd(builder: Any, x: Any, y: Any, z: Any, flags: tuple[str, ...] = _FAST) -> Any:
+    return builder.fadd(builder.fmul(x, y, flags=flags), z, flags=flags)
 
 
 def _row(context: Any, builder: Any, array_type: Any, array: Any, row: Any) -> Any:
@@ -170,7 +170,8 @@ def _decay(builder: Any, rates: Any, distance: Any) -> Any:
     exponent = builder.select(alive, exponent, _constant(0.0))
     shifted = builder.fadd(builder.fmul(exponent, _constant(1 / math.log(2))), _constant(_ROUND))
     whole = builder.fsub(shifted, _constant(_ROUND))
-    rest = _madd(builder, whole, _constant(-math.log(2)), exponent)
+    # Not in any order: LLVM before 20 would multiply _ROUND out, and leave a quarter for the rest.
+    rest = _madd(builder, whole, _constant(-math.log(2)), exponent, flags=("contract",))
     series = _constant(1 / math.factorial(_DEGREE))
     for power in range(_DEGREE - 1, -1, -1):
         series = _madd(builder, series, rest, _constant(1 / math.factorial(power)))

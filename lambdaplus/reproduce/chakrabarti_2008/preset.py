@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lambdaplus.datasets import RankingData
+from lambdaplus.references import CHAKRABARTI
 from lambdaplus.reproduce.chakrabarti_2008 import claims, experiments, methods, sections
 from lambdaplus.reproduce.chakrabarti_2008.cleaning import COSINE, Size, prepared, prepared_fold
 from lambdaplus.reproduce.chakrabarti_2008.study_claims import CRITERIA, study_claims
@@ -130,8 +131,7 @@ def _protocol(options: Options, folds: int) -> tuple[str, ...]:
 
 CHAKRABARTI_2008 = Preset(
     "chakrabarti-2008",
-    "Chakrabarti, Khanna, Sawant & Bhattacharyya: Structured learning for non-smooth ranking "
-    "losses. KDD 2008.",
+    str(CHAKRABARTI),
     "all structured rankers, DORM and McRank: paths over C, feature maps, times, criterion matrix",
     {
         "ohsumed-letor2": "the paper's OHSUMED, document for document",

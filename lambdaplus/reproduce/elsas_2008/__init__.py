@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from lambdaplus.comparison.config import scaled_fold
 from lambdaplus.datasets import Fold
 from lambdaplus.evaluation import Evaluation, RunComparison, Table, compare_runs
+from lambdaplus.references import ELSAS
 from lambdaplus.reproduce.elsas_2008.claims import claims
 from lambdaplus.reproduce.elsas_2008.figure1 import Figure1
 from lambdaplus.reproduce.elsas_2008.table4 import (
@@ -113,8 +114,7 @@ def _protocol(folds: list[Fold], options: Options) -> tuple[str, ...]:
 
 ELSAS_2008 = Preset(
     "elsas-2008",
-    "Elsas, Carvalho & Carbonell: Fast learning of document ranking functions with the committee "
-    "perceptron. WSDM 2008.",
+    str(ELSAS),
     "Table 4 with its tests, committee sizes, Table 5 (training time), figure 1 (learning curves)",
     {"ohsumed-letor2": "LETOR 2.0 OHSUMED, the paper's own data"},
     Options,

@@ -9,6 +9,7 @@ import numpy as np
 from lambdaplus.comparison import Method, Settings, find_methods
 from lambdaplus.comparison.config import scaled_fold
 from lambdaplus.datasets import Fold, RankingData
+from lambdaplus.references import WELLECK
 from lambdaplus.reproduce.findings import Findings
 from lambdaplus.reproduce.preset import Preset, option
 from lambdaplus.reproduce.session import Session
@@ -123,7 +124,7 @@ def _protocol(settings: Settings, folds: int) -> tuple[str, ...]:
 
 WELLECK_2016 = Preset(
     "welleck-2016",
-    "Welleck: Efficient AUC optimization for information ranking applications. ECIR 2016.",
+    str(WELLECK),
     "LambdaMART-AUC and -MAUC against the AUC SVM: AUCs, precisions, classes, training time",
     {
         "mq2008": "one of the paper's sets",

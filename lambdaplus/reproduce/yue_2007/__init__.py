@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from lambdaplus.comparison.plots import difference_panels
 from lambdaplus.datasets import RankingData, random_splits
 from lambdaplus.evaluation import Evaluation, Table
+from lambdaplus.references import YUE
 from lambdaplus.reproduce.findings import Exhibit, Findings, Section
 from lambdaplus.reproduce.preset import Preset, option
 from lambdaplus.reproduce.session import Session
@@ -167,8 +168,7 @@ def _grid(tried: Mapping[str, Sequence[float]]) -> str:
 
 YUE_2007 = Preset(
     "yue-2007",
-    "Yue, Finley, Radlinski & Joachims: A support vector method for optimizing average precision. "
-    "SIGIR 2007.",
+    str(YUE),
     "Tables 6 to 11: SVMmap against base functions and against SVMroc and the SVMacc family",
     {
         "clueweb09": "TREC Web Track, its features are scores of retrieval functions",

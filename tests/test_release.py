@@ -1,0 +1,91 @@
+"""What is released: one version everywhere, a clean wheel, a core that needs no extra."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import lambdaplus
+from lambdaplus.references import PAPERS, RELEASED, this_software
+
+ROOT = Path(__file__).parents[1]
+TESTS = Path(__file__).parent
+
+NAMED = {
+    "lightgbm": ("lambdaplus.lightgbm", "LightGBMRanker", "McRank", "read_model txt"),
+    "xgboost": ("lambdaplus.xgboost", "XGBoostRanker", "read_model json"),
+    "dask": ("lambdaplus.dask",),
+    "dataframe": ("read_data", "read_table"),
+    "cli": ("lambdaplus.cli",),
+}
+
+
+def test_the_core_needs_no_extra_and_a_missing_one_is_named() -> None:
+    command = [sys.executable, "-W", "ignore", str(TESTS / "without_extras.py")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    said = dict(line.split(": ", 1) for line in done.stdout.splitlines())
+    for extra, entries in NAMED.items():
+        for entry in entries:
+            assert f"pip install 'lambdaplus[{extra}]'" in said.pop(entry)
+    assert "pip install pandas" in said.pop("to_dataframe")
+    assert not said
+
+
+def test_one_version() -> None:
+    yaml = pytest.importorskip("yaml")
+    version = importlib.metadata.version("lambdaplus")
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert lambdaplus.__version__ == version == cited["version"]
+    assert cited["license"] == importlib.metadata.metadata("lambdaplus")["License-Expression"]
+    assert cited["date-released"].year == RELEASED
+    released = re.search(r"^## \[(\d.*)\] - (.*)$", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    assert released
+    assert released.groups() == (version, str(cited["date-released"]))
+
+
+def test_citation_file_and_command_cite_the_same() -> None:
+    yaml = pytest.importorskip("yaml")
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    software = this_software()
+    assert [author["name"] for author in cited["authors"]] == [software.author]
+    assert (cited["title"], cited["abstract"]) == (software.name, software.title)
+    assert len(cited["references"]) == len(PAPERS)
+    for there, here in zip(cited["references"], PAPERS, strict=True):
+        names = [f"{author['given-names']} {author['family-names']}" for author in there["authors"]]
+        assert tuple(names) == here.authors
+        assert (there["title"], there["year"]) == (here.title, here.year)
+        assert (there["collection-title"], there.get("doi", "")) == (here.proceedings, here.doi)
+
+
+def test_lambdaplus_cite() -> None:
+    from lambdaplus.cli import app
+
+    plain = CliRunner().invoke(app, ["cite"]).output.splitlines()
+    assert plain == [str(this_software()), *map(str, PAPERS)]
+    entries = CliRunner().invoke(app, ["cite", "--bibtex"]).output
+    keys = re.findall(r"^@\w+\{(.*),$", entries, re.M)
+    papers = ("yue-2007", "chakrabarti-2008", "elsas-2008", "welleck-2016")
+    assert keys == ["lambdaplus", *papers]
+    assert entries.count("{") == entries.count("}")
+    for key, paper in zip(papers, PAPERS, strict=True):
+        assert str(paper) in (ROOT / "docs" / "papers" / f"{key}.md").read_text()
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build = pytest.importorskip("hatchling.build")
+    monkeypatch.chdir(ROOT)
+    with zipfile.ZipFile(tmp_path / build.build_wheel(str(tmp_path))) as wheel:
+        names = {name for name in wheel.namelist() if ".dist-info/" not in name}
+    package = (ROOT / "lambdaplus").rglob("*")
+    ours = {str(path.relative_to(ROOT)) for path in package if path.suffix == ".py"}
+    assert names == ours | {"lambdaplus/py.typed", "lambdaplus/comparison/report_template.html"}
