@@ -49,7 +49,7 @@ release: .venv-release/installed  ## build sdist and wheel, check both, try the 
 		|| { echo "lambdaplus needs Python 3.11 or newer: make PYTHON=python3.11 ..."; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --editable '.[all]' --group dev
+	$(BIN)/pip install --quiet --editable '.[all]' --group dev --group docs
 	@touch $@
 
 .venv-release/installed: pyproject.toml
