@@ -30,9 +30,7 @@ def milliseconds(shape: Shape, metric: str, all_pairs: bool, rounds: int) -> flo
     found: list[float] = []
     while len(found) < rounds and sum(found) < 1000 * PATIENCE:
         start = time.thread_time()
-        gradients(
-            shape.labels, shape.scores, metric=metric, group=shape.sizes, all_pairs=all_pairs
-        )
+        gradients(shape.labels, shape.scores, metric=metric, group=shape.sizes, all_pairs=all_pairs)
         found.append(1000 * (time.thread_time() - start))
     return statistics.median(found)
 

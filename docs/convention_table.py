@@ -13,20 +13,13 @@ from lambdaplus.evaluation.conventions import CONVENTIONS, Convention, Rule
 
 PAGE = Path(__file__).parent / "conventions.md"
 BEGIN, END = "<!-- conventions: begin -->\n", "<!-- conventions: end -->\n"
-COLUMNS = (
-    "`convention=`",
-    "tool",
-    "metrics",
-    "tied documents count",
-    "a query without a value",
-    "and",
-)
+COLUMNS = ("`convention=`", "tool", "metrics", "ties", "no value", "and")
 TIES = {
-    None: "the mean over their orders; ERR and bpref: the worst order",
-    "expected": "the mean over their orders",
-    "stable": "in the order of the rows",
-    "together": "as one step of the threshold",
-    "docno": "by document number, descending",
+    None: "mean over orders; ERR, bpref: worst",
+    "expected": "mean over orders",
+    "stable": "row order",
+    "together": "one step",
+    "docno": "document number, descending",
 }
 
 
@@ -34,9 +27,9 @@ def table() -> str:
     """Markdown: for each convention a row for all metrics under one rule."""
     lines = [_row(COLUMNS), "|---" * len(COLUMNS) + "|"]
     for convention in CONVENTIONS.values():
-        name, tool = f"`{convention.name}`", convention.tool
+        name, tool = f"`{convention.name}`", convention.tool.split(":")[0]
         for metrics, rule in _rules(convention):
-            empty = "left out" if rule.empty == "skip" else f"counts {rule.empty}"
+            empty = "left out" if rule.empty == "skip" else str(rule.empty)
             options = ", ".join(f"`{key}={value}`" for key, value in rule.options.items())
             lines.append(_row((name, tool, metrics, TIES[rule.ties], empty, options)))
             name = tool = ""

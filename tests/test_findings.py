@@ -61,9 +61,7 @@ def test_yue_equation_5_lacks_the_scale_of_its_feature_map(n_good: int, n_bad: i
 def test_chakrabarti_values_of_the_mrr_loss(k: int) -> None:
     """Section 3.6 has 0, 1/k, 2/k, ..., 1; for k from 3 these are others, though as many."""
     labels = np.array([1, 1, 0, 0, 0, 0])
-    found = {
-        round(1 - value(f"mrr@{k}", labels[order].tolist()), 9) for order in permutations(6)
-    }
+    found = {round(1 - value(f"mrr@{k}", labels[order].tolist()), 9) for order in permutations(6)}
     right = {1 - 1 / (1 + r) for r in range(k)} | {1.0}
     printed = {i / k for i in range(k + 1)}
     assert found == {round(v, 9) for v in right}

@@ -39,7 +39,7 @@ def pair_kernels() -> Figure:
             distance = np.geomspace(1e-3, far, 2000)
             error = relative_error(kind, damping, distance)
             axes.plot(distance, error, color=colour, linewidth=1, label=kind)
-        axes.set(xscale="log", yscale="log", xlabel="score distance × sigma")
+        axes.set(xscale="log", yscale="log", xlabel="score distance times sigma")
         axes.set_title("over 0.01 + distance" if damping else "logistic", loc="left")
         axes.xaxis.set_major_formatter("{x:g}")
         axes.yaxis.set_major_formatter("{x:g}")

@@ -1,4 +1,4 @@
-"""The time of a gradient over all pairs as the ranking grows, as benchmarks/pairs.py measured it."""
+"""The time of a gradient over all pairs as a ranking grows, measured by benchmarks/pairs.py."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def sweep_against_pairs() -> Figure:
         for way, colour in COLOURS.items():
             mine = [p for p in points if p["metric"] == metric and p["way"] == way]
             axes.plot(
-                [p["n"] for p in mine], [p["milliseconds"] / 1000 for p in mine], dash, color=colour,
-                marker="o", markersize=3, label=f"{metric}, {way}",
+                [p["n"] for p in mine], [p["milliseconds"] / 1000 for p in mine], dash,
+                color=colour, marker="o", markersize=3, label=f"{metric}, {way}",
             )  # fmt: skip
     axes.set(xscale="log", yscale="log", xlabel="documents in the ranking")
     axes.set_ylabel("seconds for one gradient")

@@ -98,7 +98,7 @@ def new_figure(
 
 
 def shades() -> Colormap:
-    """From clear to a blue on which both inks can be read: that of the page and that of the dark."""
+    """From clear to a blue on which letters can be read, on a light and on a dark page."""
     from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
     blue = to_rgb(SERIES[0])
