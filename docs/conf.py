@@ -36,7 +36,8 @@ autodoc_default_options = {
     "members": True,
     "inherited-members": "BaseEstimator,TransformerMixin,tuple",  # but not what these have
     # What scikit-learn adds to every estimator.
-    "exclude-members": "set_fit_request,set_predict_request,set_score_request,set_transform_request",
+    "exclude-members": "get_metadata_routing,set_output,"
+    "set_fit_request,set_predict_request,set_score_request,set_transform_request",
 }
 napoleon_google_docstring = False
 napoleon_use_ivar = True
