@@ -1,8 +1,11 @@
 """How the site is built; `make docs` builds it and takes warnings for errors."""
 
 import os
+import sys
 from importlib.metadata import version as version_of
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 # Pictures that pages draw: transparent, in tones that read on a light and on a dark page.
 os.environ["MATPLOTLIBRC"] = str(Path(__file__).parent / "matplotlibrc")
@@ -19,8 +22,9 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
+    "mathml",  # in _ext
 ]
-exclude_patterns = ["_extra", "_templates"]
+exclude_patterns = ["_ext", "_extra", "_templates"]
 templates_path = ["_templates"]
 
 myst_enable_extensions = ["colon_fence", "dollarmath", "attrs_inline", "attrs_block"]
@@ -46,11 +50,12 @@ default_role = "py:obj"
 smartquotes = False  # they would make one dash of --option
 
 html_theme = "furo"
+html_math_renderer = "mathml"
 html_title = "lambdaplus"
 html_copy_source = False
 html_show_copyright = False
 pygments_style = "friendly"
-pygments_dark_style = "one-dark"
+pygments_dark_style = "github-dark"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_extra_path = ["_extra"]  # the sample report, written by the page about reports
