@@ -176,8 +176,8 @@ def _merge(
     ):
         overlap -= 1
     left = middle - overlap
-    spare_score[:left] = score[overlap:middle]
-    spare_place[:left] = place[overlap:middle]
+    for i in range(left):  # a slice would make numba compile the text of a shape error
+        spare_score[i], spare_place[i] = score[overlap + i], place[overlap + i]
     i, j, k = 0, middle, overlap
     while i < left:  # what is left of the right run is in its place already
         if j < stop and _before(score[j], place[j], spare_score[i], spare_place[i]):

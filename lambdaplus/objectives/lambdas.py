@@ -17,8 +17,6 @@ from lambdaplus.objectives.sweep import scratch_for, sweep
 # it is asked for: there the sweep's fixed cost per document is the larger one.
 FEW, FEW_A_CLASS = 12, 3
 
-NO_COPIES = np.empty(0)
-
 
 @compiled
 def lambda_queries(
@@ -36,9 +34,10 @@ def lambda_queries(
             longest = max(longest, boundaries[q + 1] - boundaries[q])
             most = max(most, terms.first[q + 1] - terms.first[q])
     blocks = max(kernel.rates.shape[0], plain.rates.shape[0])
-    scratch = scratch_for(most, blocks)
+    scratch = scratch_for(max(most, 2), blocks)
     slope, bend = np.empty(longest), np.empty(longest)
     high, low = np.empty(longest), np.empty(longest)
+    ones = np.empty(0)  # multiplicities: none; a global would be read-only, and all compiled twice
     for q in range(first, last):
         if skip[q]:
             continue
@@ -58,16 +57,16 @@ def lambda_queries(
         if terms.relation == NO_RELATION and not terms.stops and not terms.windowed:
             # A discounted sum of gains: the discount is the potential, the gains the worth.
             discount = terms.discount[:n]
-            total = _one_list(score, code, discount, discount, terms.gain[strata], use, all_pairs,
-                              scratch, g, h)  # fmt: skip
+            total = _one_list(score, code, discount, discount, terms.gain[strata], ones, use,
+                              all_pairs, scratch, g, h)  # fmt: skip
         else:
-            total = _class_pairs(score, code, terms, q, use, all_pairs, scratch, high[:n], low[:n],
-                                 g, h)  # fmt: skip
+            total = _class_pairs(score, code, terms, q, ones, use, all_pairs, scratch, high[:n],
+                                 low[:n], g, h)  # fmt: skip
         scale = terms.scale[q]
         total *= scale
         if normalize and total > 0.0:
             scale *= math.log2(1.0 + total) / total
-        share_ties(score, code, NO_COPIES, g, h)
+        share_ties(score, code, ones, g, h)
         for r in range(n):
             row = base[place[r]]
             gradient[row] = scale * g[r]
@@ -76,17 +75,17 @@ def lambda_queries(
 
 @compiled
 def _one_list(
-    score: Any, code: Any, high: Any, low: Any, worth: Any, kernel: Any, all_pairs: bool,
-    scratch: Any, g: Any, h: Any,
+    score: Any, code: Any, high: Any, low: Any, worth: Any, ones: Any, kernel: Any,
+    all_pairs: bool, scratch: Any, g: Any, h: Any,
 ) -> float:  # fmt: skip
     if all_pairs or score.size < FEW + FEW_A_CLASS * worth.size:
-        return float(visit_pairs(score, code, high, low, worth, NO_COPIES, kernel, g, h))
-    return float(sweep(score, code, high, low, worth, NO_COPIES, kernel, scratch, g, h))
+        return float(visit_pairs(score, code, high, low, worth, ones, kernel, g, h))
+    return float(sweep(score, code, high, low, worth, ones, kernel, scratch, g, h))
 
 
 @compiled
 def _class_pairs(
-    score: Any, code: Any, terms: Any, q: int, kernel: Any, all_pairs: bool,
+    score: Any, code: Any, terms: Any, q: int, ones: Any, kernel: Any, all_pairs: bool,
     scratch: Any, high: Any, low: Any, g: Any, h: Any,
 ) -> float:  # fmt: skip
     """Sum over the pairs of classes: each has potentials, and so a sweep, of its own."""
@@ -97,9 +96,9 @@ def _class_pairs(
     total = 0.0
     for a in range(1, classes):
         for b in range(a):
-            potentials(code, terms.discount, terms, q, a, b, 1.0, NO_COPIES, high, low)
+            potentials(code, terms.discount, terms, q, a, b, 1.0, ones, high, low)
             if classes == 2:
-                return float(_one_list(score, code, high, low, two, kernel, all_pairs,
+                return float(_one_list(score, code, high, low, two, ones, kernel, all_pairs,
                                        scratch, g, h))  # fmt: skip
             m = 0
             for r in range(n):
@@ -109,7 +108,7 @@ def _class_pairs(
             chosen = members[:m]
             part_g, part_h = np.zeros(m), np.zeros(m)
             total += _one_list(score[chosen], (code[chosen] == a).astype(np.int32), high[chosen],
-                               low[chosen], two, kernel, all_pairs,
+                               low[chosen], two, ones, kernel, all_pairs,
                                scratch, part_g, part_h)  # fmt: skip
             for i in range(m):
                 g[chosen[i]] += part_g[i]

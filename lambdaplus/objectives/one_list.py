@@ -20,7 +20,7 @@ from lambdaplus.metrics.potentials import potentials
 from lambdaplus.metrics.terms import Terms
 from lambdaplus.objectives import long_lists
 from lambdaplus.objectives.kernels import PairKernel
-from lambdaplus.objectives.lambdas import NO_COPIES, share_ties
+from lambdaplus.objectives.lambdas import share_ties
 from lambdaplus.objectives.pairs import visit_pairs
 from lambdaplus.objectives.sweep import scratch_for, sweep
 from lambdaplus.queries import Floats, Ints, Queries
@@ -61,7 +61,7 @@ def list_lambdas(
     code, rows = terms.code[place], queries.base[place]
     n, strata = score.size, slice(terms.first[q], terms.first[q + 1])
     gradient, hessian = np.zeros(n), np.zeros(n)
-    copies = NO_COPIES if queries.multiplicities is None else queries.multiplicities[rows]
+    copies = np.empty(0) if queries.multiplicities is None else queries.multiplicities[rows]
     discount = _discount_of_copies(metric, copies) if copies.size else terms.discount[:n]
 
     def add(high: Floats, low: Floats, worth: Floats, times: Floats) -> float:
@@ -91,7 +91,9 @@ def list_lambdas(
         total += add(all_high - high, all_low - low, worth, twice)
     share_ties(score, code, copies, gradient, hessian)
     scale = terms.scale[q]
-    return ListLambdas(rows, scale * gradient, scale * hessian, scale * total)
+    gradient *= scale
+    hessian *= scale
+    return ListLambdas(rows, gradient, hessian, scale * total)
 
 
 def _discount_of_copies(metric: RankingMetric, copies: Floats) -> Floats:

@@ -241,11 +241,11 @@ def _many_classes(
     for k in range(last - first):
         i = k if down else last - first - 1 - k
         step = i if down else i + 1
-        own = code[first + i]
+        own = int(code[first + i])
         times = copies[first + i] if copies.size else 1.0
-        if worth.size > TABLED:
-            _weigh(worth, own, kernel, down, scratch, 0)
         at = own * rows if worth.size <= TABLED else 0
+        if worth.size > TABLED:
+            _weigh(worth, own, kernel, down, scratch, at)
         gap = splat(scratch.high[step])
         slope = bend = met = zero
         for row in range(rows):
