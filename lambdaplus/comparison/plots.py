@@ -38,6 +38,7 @@ from lambdaplus.comparison.figures import (
     WORSE,
     file_name,
     new_figure,
+    shades,
     short,
     styled,
 )
@@ -144,7 +145,7 @@ def criterion_matrix(study: Study) -> Figure:
     methods = by_criterion(study)
     means = np.array([[study.mean(m, k) for k in study.metrics] for m in methods])
     figure, [axes] = new_figure(1.0 + 0.22 * len(methods), width=3.0 + 0.65 * len(study.metrics))
-    axes.imshow(shares(means), cmap="Blues", vmin=0, vmax=1.6, aspect="auto")
+    axes.imshow(shares(means), cmap=shades(), vmin=0, vmax=1, aspect="auto")
     for (row, column), mean in np.ndenumerate(means):
         own = methods[row].criterion == str(study.metrics[column])
         axes.text(column, row, f"{mean:.4f}", ha="center", va="center", fontsize=8,

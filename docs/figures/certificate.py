@@ -1,0 +1,36 @@
+"""Primal and dual of a structural SVM, pass by pass, on the built-in data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lambdaplus.baselines import QueryScaler, StructuralSVM
+from lambdaplus.comparison.figures import SERIES, new_figure, styled
+from lambdaplus.datasets import digits_queries
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@styled
+def certificate() -> Figure:
+    train = digits_queries()[0].train
+    features = QueryScaler().fit_transform(train.features, qid=train.qid)
+    figure, panels = new_figure(2.8, 1, 2)
+    for axes, C in zip(panels, (10.0, 1000.0), strict=True):
+        svm = StructuralSVM("map", C=C).fit(features, train.labels, qid=train.qid)
+        passes = np.arange(1, len(svm.history_) + 1)
+        # A pass knows the dual of the planes before it; a w counts if it is the best so far.
+        primal = np.minimum.accumulate([step.primal for step in svm.history_])
+        dual = [step.dual for step in svm.history_]
+        axes.plot(passes, primal / svm.primal_, color=SERIES[0], label="primal")
+        axes.plot(passes, np.array(dual) / svm.primal_, color=SERIES[1], label="dual")
+        axes.set_title(f"C = {C:g}", loc="left")
+        axes.set_xlabel("pass over the data")
+        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.set_ylim(0, 2)
+    panels[0].set_ylabel("share of the final objective")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return figure

@@ -1,0 +1,50 @@
+"""How far the sums of exponentials are from the pair functions that they stand for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lambdaplus.comparison.figures import SERIES, new_figure, styled
+from lambdaplus.objectives.kernels import NEAR, REACH, pair_kernel
+from lambdaplus.queries import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def relative_error(kind: str, damping: float, distance: Floats) -> Floats:
+    """Of one of a kernel's three functions, at these distances; sigma is 1."""
+    kernel = pair_kernel(1.0, damping)
+    x = np.exp(-distance)
+    coefficients, exact = {
+        "concordant": (kernel.gradients[0::2], x / (1 + x)),
+        "discordant": (kernel.gradients[1::2], 1 / (1 + x)),
+        "Hessian": (kernel.hessians[0::2], x / (1 + x) ** 2),
+    }[kind]
+    if damping:
+        exact = exact / (damping + distance)
+    found = np.exp(-distance[:, None] * kernel.rates.ravel()) @ coefficients.ravel()
+    return np.abs(found / exact - 1)
+
+
+@styled
+def pair_kernels() -> Figure:
+    figure, panels = new_figure(3.0, 1, 2, width=6.0)
+    for axes, damping in zip(panels, (0.0, 0.01), strict=True):
+        for colour, kind in zip(SERIES, ("concordant", "discordant", "Hessian"), strict=False):
+            # Concordant pairs further apart than NEAR weigh nothing.
+            far = REACH if kind == "discordant" and damping else NEAR
+            distance = np.geomspace(1e-3, far, 2000)
+            error = relative_error(kind, damping, distance)
+            axes.plot(distance, error, color=colour, linewidth=1, label=kind)
+        axes.set(xscale="log", yscale="log", xlabel="score distance times sigma")
+        axes.set_title("over 0.01 + distance" if damping else "logistic", loc="left")
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_major_formatter("{x:g}")
+    panels[0].set_ylabel("relative error")
+    panels[0].set_ylim(1e-10, 1e-4)
+    panels[1].set_ylim(1e-6, 1)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure

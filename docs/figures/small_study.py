@@ -1,0 +1,35 @@
+"""A small study on the built-in data, in the plots of every report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lambdaplus.comparison import Settings, Study, find_methods
+from lambdaplus.comparison.plots import criterion_matrix, learning_curves, learning_curves_of
+from lambdaplus.datasets import digits_queries
+from lambdaplus.metrics import parse_metric
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+METHODS = (
+    "lightgbm:lambda_auc,lightgbm:lambda_map,lightgbm:lambda_mrr,lightgbm:lambda_ndcg,"
+    "lightgbm:lambdarank,lightgbm:rank_xendcg"
+)
+
+
+def small_study() -> dict[str, Figure]:
+    """The criterion matrix, and the learning curves of what is judged by NDCG@10."""
+    study = Study(
+        folds=digits_queries()[:2],
+        methods=find_methods(METHODS),
+        metrics=[parse_metric(name) for name in ("auc", "map", "mrr", "ndcg@10")],
+        settings=Settings(rounds=50),
+    )
+    for _ in study.run():
+        pass
+    curves = learning_curves_of(study)["ndcg@10"]
+    return {
+        "criterion-matrix": criterion_matrix(study),
+        "learning-curves": learning_curves("ndcg@10", curves),
+    }

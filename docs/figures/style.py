@@ -1,0 +1,35 @@
+"""How the figures of the documentation become files: one drawing, a light and a dark variant.
+
+They look like those of the reports (`lambdaplus.comparison.figures`), whose ink and lines have a
+colour of their own in the dark; the page shows through.
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lambdaplus.comparison.figures import INK, LINE, PAPER, style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+VARIANTS = {
+    "light": {PAPER: "none", INK: INK, LINE: LINE},
+    "dark": {PAPER: "none", INK: "#ced6dd", LINE: "#3a4048"},
+}
+
+
+def save(figure: Figure, folder: Path, name: str) -> None:
+    """Write ``name-light.svg`` and ``name-dark.svg``; the same figure gives the same bytes."""
+    file = io.StringIO()
+    with style(**{"svg.hashsalt": name, "svg.fonttype": "path"}):
+        nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        figure.savefig(file, format="svg", metadata=nothing)
+    text = file.getvalue()
+    for variant, colours in VARIANTS.items():
+        found = text
+        for colour, instead in colours.items():
+            found = found.replace(colour, instead)
+        (folder / f"{name}-{variant}.svg").write_text(found, encoding="utf-8")
