@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lambdaplus.cli.files import errors_of
+from lambdaplus.cli.progress import progress_on
 
 if TYPE_CHECKING:
     from lambdaplus.comparison import Study
@@ -79,14 +80,6 @@ def compare(
 ) -> None:
     """Train every method on every fold and show who wins; a second run goes on from the first."""
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
     from lambdaplus.comparison import Config, results_table, write_csv, write_report
     from lambdaplus.metrics.names import split_names
@@ -116,15 +109,8 @@ def compare(
         config = replace(config, **{name: v for name, v in said.items() if v is not None})
         jobs = jobs or cores
         study = config.study(out, jobs, threads=max(1, cores // jobs))
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
     stopped = False
-    with Progress(*columns, console=console, transient=True) as progress:
+    with progress_on(console) as progress:
         bar = progress.add_task("starting", total=len(study))
         try:
             for task in study.run():

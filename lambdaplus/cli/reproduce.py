@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from lambdaplus.cli.files import errors_of
+from lambdaplus.cli.progress import progress_on
 from lambdaplus.reproduce import PRESETS, Findings, Preset, run_preset
 from lambdaplus.reproduce.preset import options_of
 from lambdaplus.reproduce.session import Watch
@@ -110,23 +111,7 @@ def _run(
 
 @contextmanager
 def _progress(console: Any) -> Iterator[Watch]:
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as progress:
+    with progress_on(console) as progress:
         bars: dict[str, Any] = {}
 
         def watch(doing: str, done: int, total: int) -> None:
