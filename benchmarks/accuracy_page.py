@@ -1,0 +1,2 @@
+def write_page(found, command, results):
+    return f"{len(found)} {command}"
