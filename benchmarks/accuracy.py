@@ -31,7 +31,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from accuracy_contenders import contenders, trained
+from accuracy_contenders import contenders, draw, trained
 from accuracy_page import write_page
 from lambdaplus.comparison.data import folds_of
 from lambdaplus.datasets.binary import fingerprint
@@ -49,7 +49,7 @@ def items_of(sets: dict[str, str], seeds: int, trials: int, rounds: int) -> dict
     ]
     return {
         (name, number, label, seed, trial): (
-            sets[name], number, digest, contender, seed, trial, rounds
+            sets[name], number, digest, contender, draw(seed, trial), seed, rounds
         )
         for trial, seed, (label, contender), (name, number, digest) in itertools.product(
             range(trials), range(1, seeds + 1), contenders().items(), folds
@@ -73,9 +73,7 @@ def main() -> None:
     sets = {pathlib.Path(data).name.partition(":")[0]: data for data in arguments.sets}
     items = items_of(sets, arguments.seeds, arguments.trials, arguments.rounds)
     shown = (TextColumn("trainings"), BarColumn(), MofNCompleteColumn())
-    with Progress(
-        *shown, TimeElapsedColumn(), TimeRemainingColumn(), console=console
-    ) as progress:
+    with Progress(*shown, TimeElapsedColumn(), TimeRemainingColumn(), console=console) as progress:
         bar = progress.add_task("", total=len(items))
         found = keep_each(
             arguments.kept,

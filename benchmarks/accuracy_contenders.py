@@ -92,7 +92,7 @@ def draw(seed: int, trial: int) -> Trees:
 
 
 def trained(
-    data: str, fold: int, digest: str, contender: Contender, seed: int, trial: int, rounds: int
+    data: str, fold: int, digest: str, contender: Contender, trees: Trees, seed: int, rounds: int
 ) -> dict[str, dict[str, Any]]:
     """Train once; by metric the best round, and its value on every validation and test query.
 
@@ -104,7 +104,7 @@ def trained(
     train = TRAINERS[contender.framework]
     best: dict[str, dict[str, Any]] = {}
     with one_thread():
-        stages = train(contender, draw(seed, trial), found.train, parts, rounds, seed)
+        stages = train(contender, trees, found.train, parts, rounds, seed)
         for stage, scores in enumerate(stages, start=1):
             valid, test = (
                 evaluate(part.labels, s, group=part.group, metrics=METRICS)
