@@ -21,6 +21,8 @@ import pathlib
 import sys
 from typing import Any
 
+from accuracy_contenders import contenders, draw, trained
+from accuracy_page import write_page
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -31,8 +33,6 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from accuracy_contenders import contenders, draw, trained
-from accuracy_page import write_page
 from lambdaplus.comparison.data import folds_of
 from lambdaplus.datasets.binary import fingerprint
 from lambdaplus.reproduce.kept import keep_each
