@@ -20,7 +20,7 @@ import numpy as np
 
 from lambdaplus.queries import Ints
 
-WORTH_A_THREAD = 10_000  # documents; below, handing work over costs more than it saves
+WORTH_A_THREAD = 2_500  # documents; below, handing work over costs more than it saves
 
 
 @lru_cache(maxsize=1)

@@ -190,7 +190,7 @@ class Queries:
 
     def check_scores(self, scores: ArrayLike) -> Floats:
         """Scores as float64, one finite number per document, or a ValueError that says where."""
-        found = _vector(scores, "scores")
+        found = _vector(scores, "scores", copy=False)
         if found.size != self.n_documents:
             raise ValueError(f"{found.size} scores for {self.n_documents} labels")
         return found
@@ -213,7 +213,7 @@ def rows_by_query(qid: NDArray[Any]) -> Ints:
     return np.argsort(first[query], kind="stable")
 
 
-def _vector(values: ArrayLike, name: str) -> Floats:
+def _vector(values: ArrayLike, name: str, copy: bool = True) -> Floats:
     """One-dimensional float64 without NaN or infinity; a single column counts as a vector."""
     array = np.asarray(values)
     if array.ndim == 2 and array.shape[1] == 1:
@@ -221,7 +221,7 @@ def _vector(values: ArrayLike, name: str) -> Floats:
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}")
     try:
-        array = array.astype(np.float64)
+        array = array.astype(np.float64, copy=copy)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numbers: {error}") from None
     bad = np.flatnonzero(~np.isfinite(array))

@@ -93,7 +93,8 @@ def lambda_gradients(
         scale = 1.0
         if shape.normalize and not pooled and mine.total > 0:
             scale = math.log2(1 + mine.total) / mine.total
-        gradient[mine.rows], hessian[mine.rows] = scale * mine.gradient, scale * mine.hessian
+        gradient[mine.rows] = scale * mine.gradient
+        hessian[mine.rows] = scale * mine.hessian
     if pooled and shape.normalize:
         # Sums in ranked order: the same bits whatever the order of the rows.
         ranked = queries.base[ranking.place]

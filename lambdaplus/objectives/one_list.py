@@ -91,7 +91,9 @@ def list_lambdas(
         total += add(all_high - high, all_low - low, worth, twice)
     share_ties(score, code, copies, gradient, hessian)
     scale = terms.scale[q]
-    return ListLambdas(rows, scale * gradient, scale * hessian, scale * total)
+    gradient *= scale
+    hessian *= scale
+    return ListLambdas(rows, gradient, hessian, scale * total)
 
 
 def _discount_of_copies(metric: RankingMetric, copies: Floats) -> Floats:
