@@ -18,10 +18,9 @@ import importlib.util
 import itertools
 import os
 import pathlib
-import sys
 from typing import Any
 
-from accuracy_contenders import contenders, draw, trained
+from accuracy_contenders import Contender, contenders, draw, trained
 from accuracy_page import write_page
 from rich.console import Console
 from rich.progress import (
@@ -37,10 +36,12 @@ from lambdaplus.comparison.data import folds_of
 from lambdaplus.datasets.binary import fingerprint
 from lambdaplus.reproduce.kept import keep_each
 
-RESULTS = pathlib.Path(__file__).parent / "results" / "accuracy"
+RESULTS = pathlib.Path(__file__).parent / "results"
 
 
-def items_of(sets: dict[str, str], seeds: int, trials: int, rounds: int) -> dict[Any, Any]:
+def items_of(
+    sets: dict[str, str], entrants: dict[str, Contender], seeds: int, trials: int, rounds: int
+) -> dict[Any, Any]:
     """Arguments of each training; a first pass over everything comes before a second trial."""
     folds = [
         (name, number, "-".join(map(fingerprint, (fold.train, fold.valid, fold.test))))
@@ -52,43 +53,59 @@ def items_of(sets: dict[str, str], seeds: int, trials: int, rounds: int) -> dict
             sets[name], number, digest, contender, draw(seed, trial), seed, rounds
         )
         for trial, seed, (label, contender), (name, number, digest) in itertools.product(
-            range(trials), range(1, seeds + 1), contenders().items(), folds
+            range(trials), range(1, seeds + 1), entrants.items(), folds
         )
     }  # fmt: skip
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("sets", nargs="+", help="folders of LETOR folds, or web-search-like:N")
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--trials", type=int, default=4)
-    parser.add_argument("--rounds", type=int, default=60)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--kept", type=pathlib.Path, default=pathlib.Path("accuracy-kept"))
-    parser.add_argument("--results", type=pathlib.Path, default=RESULTS, help="without a suffix")
-    arguments = parser.parse_args()
-    console = Console(stderr=True)
-    if not importlib.util.find_spec("catboost"):
-        console.print("CatBoost is left out; pip install --group benchmarks brings it")
+def parser(about: str, results: str) -> argparse.ArgumentParser:
+    """The options of a study."""
+    found = argparse.ArgumentParser(description=about.splitlines()[0])
+    found.add_argument("sets", nargs="+", help="folders of LETOR folds, or web-search-like:N")
+    found.add_argument("--seeds", type=int, default=3)
+    found.add_argument("--trials", type=int, default=4)
+    found.add_argument("--rounds", type=int, default=60)
+    found.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    found.add_argument("--kept", type=pathlib.Path, default=pathlib.Path("accuracy-kept"))
+    found.add_argument(
+        "--results", type=pathlib.Path, default=RESULTS / results, help="without a suffix"
+    )
+    return found
+
+
+def train_all(arguments: argparse.Namespace, entrants: dict[str, Contender]) -> dict[Any, Any]:
+    """Train what is not kept yet."""
     sets = {pathlib.Path(data).name.partition(":")[0]: data for data in arguments.sets}
-    items = items_of(sets, arguments.seeds, arguments.trials, arguments.rounds)
+    items = items_of(sets, entrants, arguments.seeds, arguments.trials, arguments.rounds)
     shown = (TextColumn("trainings"), BarColumn(), MofNCompleteColumn())
+    console = Console(stderr=True)
     with Progress(*shown, TimeElapsedColumn(), TimeRemainingColumn(), console=console) as progress:
         bar = progress.add_task("", total=len(items))
-        found = keep_each(
+        return keep_each(
             arguments.kept,
             trained,
             items,
             arguments.jobs,
             lambda done: progress.update(bar, completed=done),
         )
-    given = " ".join(pathlib.Path(a).name if os.path.isdir(a) else a for a in arguments.sets)
-    command = (
-        f"python benchmarks/accuracy.py {given} --seeds {arguments.seeds} "
+
+
+def command(script: str, arguments: argparse.Namespace) -> str:
+    """What to type for the same results."""
+    sets = (pathlib.Path(a).name if os.path.isdir(a) else a for a in arguments.sets)
+    return (
+        f"python benchmarks/{script} {' '.join(sets)} --seeds {arguments.seeds} "
         f"--trials {arguments.trials} --rounds {arguments.rounds}"
     )
-    print(write_page(found, command, arguments.results))
+
+
+def main() -> None:
+    arguments = parser(__doc__, "accuracy").parse_args()
+    if not importlib.util.find_spec("catboost"):
+        Console(stderr=True).print("CatBoost is left out: pip install --group benchmarks brings it")
+    found = train_all(arguments, contenders())
+    print(write_page(found, command("accuracy.py", arguments), arguments.results))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
