@@ -121,7 +121,7 @@ def sentence(values: Values, metric: str, sets: list[str]) -> str:
     text = (
         f"**{METRICS[metric]}**: best on the mean over sets is {best} "
         f"({mean_of(values, best, sets):.4f}); the best {side}, "
-        f"{rival}, is {lead.mean:.4f} ± {lead.error:.4f} behind it (p = {lead.p:.3f})."
+        f"{rival}, is {lead.mean:.4f} ± {lead.error:.4f} behind it (p = {lead.p:.2g})."
     )
     for framework in ("LightGBM", "XGBoost"):
         label = f"{SPECIALISTS[metric]}, {framework}"
@@ -133,14 +133,13 @@ def sentence(values: Values, metric: str, sets: list[str]) -> str:
             better = [k for k, d in found.items() if d.mean > 0 and d.p < ALPHA]
             if better:
                 worse[where] = max(better, key=lambda k: mean_of(values, k, column))
-        behind = difference(values, label, best, sets)
         text += f" {label}: {mean_of(values, label, sets):.4f}"
-        text += ", the best" if label == best else f" ({behind} to the best)"
+        text += "" if label == best else f" ({difference(values, label, best, sets)} to the best)"
         if worse:
-            places = "; ".join(f"on {where} behind {other}" for where, other in worse.items())
-            text += f", tied or best but for {places}."
+            places = "; ".join(f"{other} on {where}" for where, other in worse.items())
+            text += f", significantly behind {places}."
         else:
-            text += ", best or statistically tied on every set and on the mean."
+            text += ", significantly behind no other on any set or on the mean."
     return text
 
 
@@ -185,11 +184,12 @@ def write_page(found: dict[Any, Any], command: str, results: pathlib.Path) -> st
             for part in ("valid", "test")
         }
     intro = (
-        f"Five folds, {seeds} seeds, {trials} trials of random search for each contender, trial "
-        "and round chosen on validation queries by the metric shown. Queries without relevant "
-        "documents are left out; values are averaged over seeds. Tests are t-tests paired by query "
-        "with Holm's correction over contenders. Queries of a fold share their models, so that "
-        "p-values are somewhat too small. lambda_mrr is trained as MAP: one row is both."
+        f"Five folds, seeds: {seeds}, trials of random search: {trials} for each contender; trial "
+        "and round are chosen on validation queries by the metric shown. Queries without relevant "
+        "documents are left out; values are averaged over seeds; ±: standard errors. "
+        "Significance is by t-tests paired by query with Holm's correction over contenders; only "
+        "the p-values of the list are of one pair. Queries of a fold share their models, so that "
+        "all are somewhat too small. lambda_mrr is trained as MAP: one row is both."
     )
     text = "\n\n".join(
         [

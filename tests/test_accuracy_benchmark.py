@@ -73,9 +73,12 @@ def test_page_says_where_the_specialist_is_behind(page, tmp_path):
     }
     found = {("s", 0, label, 1, 0): kept(lift) for label, lift in lifts.items()}
     said = page.write_page(found, "the command", tmp_path / "accuracy").splitlines()
-    assert "on s behind lambda_auc, LightGBM" in said[0]
+    assert (
+        "significantly behind lambda_auc, LightGBM on s; lambda_auc, LightGBM on the mean."
+        in said[0]
+    )
     assert "best on the mean over sets is lambda_auc, LightGBM" in said[3]
-    assert said[3].endswith("best or statistically tied on every set and on the mean.")
+    assert said[3].endswith(", significantly behind no other on any set or on the mean.")
     markdown = (tmp_path / "accuracy.md").read_text()
     assert "    the command" in markdown
     assert markdown.count("<sup>-</sup>") == 4 * 4 * 2  # all but the best of ours, in both columns
