@@ -7,6 +7,7 @@ that a study can be evaluated anew, by other metrics, without another fit.  Noth
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib.metadata
 import json
@@ -110,6 +111,7 @@ def key_of(**parts: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
+@functools.cache  # a study asks for every training
 def installed_versions() -> dict[str, str]:
     """Versions of lambdaplus and of what it runs on, of those that are installed."""
     found = {}

@@ -1,0 +1,208 @@
+"""The page of the accuracy study: who is best by which metric, and is it chance."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from collections import defaultdict
+from typing import Any, NamedTuple
+
+import numpy as np
+from accuracy_contenders import METRICS, OURS, SPECIALISTS
+from numpy.typing import NDArray
+from scipy import stats
+
+from lambdaplus.evaluation.significance import holm
+from lambdaplus.evaluation.tables import Cell, Table
+
+ALPHA = 0.05
+Values = dict[str, dict[str, NDArray[Any]]]  # contender, set: one value per query
+
+
+class Difference(NamedTuple):
+    mean: float
+    error: float
+    p: float
+
+    def __str__(self) -> str:
+        return f"{self.mean:+.4f} ± {self.error:.4f}"
+
+
+def chosen_values(found: dict[Any, Any], metric: str, part: str) -> Values:
+    """Each query's value at the trial chosen on validation queries, averaged over seeds."""
+    best: dict[Any, Any] = {}
+    for (name, fold, label, seed, _), result in found.items():
+        one, key = result[metric], (name, fold, label, seed)
+        if key not in best or one["value"] > best[key]["value"]:
+            best[key] = one
+    by_fold: Any = defaultdict(list)
+    for (name, fold, label, _), one in best.items():
+        by_fold[label, name, fold].append(one[part])
+    values: Any = defaultdict(lambda: defaultdict(list))
+    for (label, name, _), seeds in sorted(by_fold.items()):
+        values[label][name].append(np.mean(seeds, axis=0))
+    return {
+        label: {name: np.concatenate(folds) for name, folds in sets.items()}
+        for label, sets in values.items()
+    }
+
+
+def mean_of(values: Values, label: str, sets: list[str]) -> float:
+    return float(np.mean([values[label][name].mean() for name in sets]))
+
+
+def difference(values: Values, first: str, second: str, sets: list[str]) -> Difference:
+    """Of the means over sets, by a t-test paired by query.
+
+    The error of a mean over sets has Welch and Satterthwaite's degrees of freedom; with one set
+    this is the paired t-test.
+    """
+    gains = [values[first][name] - values[second][name] for name in sets]
+    mean = float(np.mean([gain.mean() for gain in gains]))
+    variances = np.array([gain.var(ddof=1) / gain.size for gain in gains]) / len(sets) ** 2
+    error = float(np.sqrt(variances.sum()))
+    if error == 0.0:
+        return Difference(mean, error, 1.0 if mean == 0.0 else 0.0)
+    freedom = variances.sum() ** 2 / np.sum(variances**2 / [gain.size - 1 for gain in gains])
+    return Difference(mean, error, float(2 * stats.t.sf(abs(mean) / error, freedom)))
+
+
+def corrected(values: Values, label: str, sets: list[str]) -> dict[str, Difference]:
+    """Every other contender's difference to one, its p-value after Holm's correction."""
+    others = [other for other in values if other != label]
+    found = [difference(values, other, label, sets) for other in others]
+    p = holm(np.array([each.p for each in found]))
+    return {
+        other: each._replace(p=float(q)) for other, each, q in zip(others, found, p, strict=True)
+    }
+
+
+def is_ours(label: str) -> bool:
+    return label.rpartition(", ")[0] in OURS
+
+
+def leader(values: Values, sets: list[str], ours: bool | None = None) -> str:
+    """The best mean over sets; of our objectives, of the others, or of all."""
+    labels = [label for label in values if ours is None or is_ours(label) == ours]
+    return max(labels, key=lambda label: mean_of(values, label, sets))
+
+
+# The page ---------------------------------------------------------------------------------------
+
+
+def table(values: Values, sets: list[str], shown: str) -> Table:
+    """Means of all contenders, the best first; marks against our best one of each column."""
+    columns = [*([name] for name in sets), sets]
+    marks = []
+    for column in columns:
+        found = corrected(values, leader(values, column, ours=True), column)
+        marks.append({k: "+-"[d.mean < 0] for k, d in found.items() if d.p < ALPHA})
+    order = sorted(values, key=lambda label: -mean_of(values, label, sets))
+    rows = [
+        [label]
+        + [
+            Cell(mean_of(values, label, column), mark.get(label, ""))
+            for column, mark in zip(columns, marks, strict=True)
+        ]
+        for label in order
+    ]
+    foot = (
+        f"test {shown}; +, -: significantly above, below the best of our objectives in that column",
+    )
+    return Table(["", *sets, "mean"], rows, foot, narrow=True)
+
+
+def sentence(values: Values, metric: str, sets: list[str]) -> str:
+    """Who is best on the mean over sets, by how much; where our specialist is and is not."""
+    best = leader(values, sets)
+    rival = leader(values, sets, ours=not is_ours(best))
+    lead = difference(values, best, rival, sets)
+    side = "of the others" if is_ours(best) else "of ours"
+    text = (
+        f"**{METRICS[metric]}**: best on the mean over sets is {best} "
+        f"({mean_of(values, best, sets):.4f}); the best {side}, "
+        f"{rival}, is {lead.mean:.4f} ± {lead.error:.4f} behind it (p = {lead.p:.2g})."
+    )
+    for framework in ("LightGBM", "XGBoost"):
+        label = f"{SPECIALISTS[metric]}, {framework}"
+        if label not in values:
+            continue
+        worse = {}
+        for where, column in [*((name, [name]) for name in sets), ("the mean", sets)]:
+            found = corrected(values, label, column)
+            better = [k for k, d in found.items() if d.mean > 0 and d.p < ALPHA]
+            if better:
+                worse[where] = max(better, key=lambda k: mean_of(values, k, column))
+        text += f" {label}: {mean_of(values, label, sets):.4f}"
+        text += "" if label == best else f" ({difference(values, label, best, sets)} to the best)"
+        if worse:
+            places = "; ".join(f"{other} on {where}" for where, other in worse.items())
+            text += f", significantly behind {places}."
+        else:
+            text += ", significantly behind no other on any set or on the mean."
+    return text
+
+
+def damping(found: dict[Any, Any], sets: list[str]) -> Table:
+    """What leaving the damping out does to NDCG objectives, on validation queries."""
+    by_metric = {metric: chosen_values(found, metric, "valid") for metric in METRICS}
+    pairs = [
+        (label.replace(", undamped", ""), label)
+        for label in by_metric["ndcg@10"]
+        if ", undamped" in label
+    ]
+    for values in by_metric.values():
+        for row, side in (("damped", 0), ("undamped", 1)):
+            values[row] = {
+                name: np.mean([values[pair[side]][name] for pair in pairs], axis=0) for name in sets
+            }
+    rows = []
+    for damped, undamped in [*pairs, ("damped", "undamped")]:
+        ndcg = [difference(by_metric["ndcg@10"], undamped, damped, [name]) for name in sets]
+        means = [difference(by_metric[metric], undamped, damped, sets) for metric in METRICS]
+        label = "mean of these" if damped == "damped" else damped
+        rows.append([label, *map(str, ndcg), *(Cell(str(d), "*" * (d.p < ALPHA)) for d in means)])
+    heads = [*(f"NDCG@10, {name}" for name in sets), *(f"{m}, mean" for m in METRICS.values())]
+    foot = ("undamped less damped, validation queries, ± standard error; *: p < .05, uncorrected",)
+    return Table(["", *heads], rows, foot)
+
+
+def write_page(found: dict[Any, Any], command: str, results: pathlib.Path) -> str:
+    """Write `results`.md and .json; returns the sentences."""
+    sets = list(dict.fromkeys(name for name, *_ in found))
+    seeds, trials = (len({key[i] for key in found}) for i in (3, 4))
+    sentences, tables, numbers = [], [], {}
+    for metric, shown in METRICS.items():
+        values = chosen_values(found, metric, "test")
+        sentences.append(sentence(values, metric, sets))
+        tables.append(f"## {shown}\n\n{table(values, sets, shown).to_markdown()}")
+        numbers[metric] = {
+            part: {
+                label: {name: float(v.mean()) for name, v in by_set.items()}
+                for label, by_set in chosen_values(found, metric, part).items()
+            }
+            for part in ("valid", "test")
+        }
+    intro = (
+        f"Five folds, seeds: {seeds}, trials of random search: {trials} for each contender; trial "
+        "and round are chosen on validation queries by the metric shown. Queries without relevant "
+        "documents are left out; values are averaged over seeds; ±: standard errors. "
+        "Significance is by t-tests paired by query with Holm's correction over contenders; only "
+        "the p-values of the list are of one pair. Queries of a fold share their models, so that "
+        "all are somewhat too small. lambda_mrr is trained as MAP: one row is both."
+    )
+    text = "\n\n".join(
+        [
+            "# Which objective is best by which metric?",
+            f"    {command}",
+            intro,
+            *(f"- {each}" for each in sentences),
+            *tables,
+            f"## Damping\n\n{damping(found, sets).to_markdown()}",
+        ]
+    )
+    results.parent.mkdir(parents=True, exist_ok=True)
+    results.with_suffix(".md").write_text(text + "\n")
+    kept = {"command": command, "sentences": sentences, "means": numbers}
+    results.with_suffix(".json").write_text(json.dumps(kept, indent=1) + "\n")
+    return "\n".join(sentences)

@@ -1,0 +1,101 @@
+"""What the options of an objective do to its own metric, on validation queries.
+
+    python benchmarks/choices.py FOLDER [FOLDER ...] web-search-like:200 [--jobs 2]
+
+LightGBM, with the draws and the rules of `accuracy.py`, whose kept trainings serve here too.  Each
+row changes one thing about an objective: sigma, the scaling of queries, the damping, or the ranking
+it looks at: the mean of its gradients over four rankings with Gumbel noise of scale 0.3 on the
+scores ("Which Tricks Are Important for Learning to Rank?", ICML 2023).
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from accuracy import command, parser, train_all
+from accuracy_contenders import METRICS, Array, Contender
+from accuracy_page import ALPHA, chosen_values, difference, mean_of
+
+from lambdaplus import lambda_objective
+from lambdaplus.evaluation.tables import Cell, Table
+
+TUNED = ("ndcg@10", "map", "auc")  # lambda_mrr is trained as MAP
+
+
+@dataclass(frozen=True)
+class Perturbed:
+    """The gradients of an objective, averaged over noisy rankings."""
+
+    objective: Any
+    draws: int = 4
+    scale: float = 0.3
+
+    def __call__(self, scores: Array, data: Any) -> tuple[Array, Array]:
+        # Other noise in every round, and the same in another run.
+        rng = np.random.default_rng(zlib.crc32(scores.tobytes()))
+        noise = rng.gumbel(scale=self.scale, size=(self.draws, scores.size))
+        found = [self.objective(scores + each, data) for each in noise]
+        return np.mean([g for g, _ in found], axis=0), np.mean([h for _, h in found], axis=0)
+
+
+def choices(metric: str) -> dict[str, Any]:
+    """One change to the default objective in each; the default first."""
+    default = lambda_objective(metric)
+    damping = 0.01 if default.shape.damping is None else None
+    return {
+        "default": default,
+        "sigma=0.5": lambda_objective(metric, sigma=0.5),
+        "sigma=2": lambda_objective(metric, sigma=2.0),
+        "normalize=False": lambda_objective(metric, normalize=False),
+        f"damping={damping}": lambda_objective(metric, damping=damping),
+        "four noisy rankings": Perturbed(default),
+    }
+
+
+def table(found: dict[Any, Any], metric: str, names: list[str], sets: list[str]) -> Table:
+    values = chosen_values(found, metric, "valid")
+    default = f"{metric}, default"
+    rows: list[list[Any]] = [
+        ["default", *(mean_of(values, default, column) for column in [[s] for s in sets] + [sets])]
+    ]
+    for name in names[1:]:
+        gains = [
+            difference(values, f"{metric}, {name}", default, column)
+            for column in [[s] for s in sets] + [sets]
+        ]
+        rows.append([name, *(Cell(str(gain), "*" * (gain.p < ALPHA)) for gain in gains)])
+    foot = (f"validation {METRICS[metric]}; below, differences to it; *: p < .05, uncorrected",)
+    return Table([metric, *sets, "mean"], rows, foot)
+
+
+def main() -> None:
+    arguments = parser(__doc__, "choices").parse_args()
+    options = {metric: choices(metric) for metric in TUNED}
+    entrants = {
+        f"{metric}, {name}": Contender("LightGBM", objective)
+        for metric, named in options.items()
+        for name, objective in named.items()
+    }
+    found = train_all(arguments, entrants)
+    sets = list(dict.fromkeys(name for name, *_ in found))
+    tables = [table(found, metric, list(named), sets) for metric, named in options.items()]
+    text = "\n\n".join(
+        [
+            "# What the options of an objective do to its own metric",
+            f"    {command('choices.py', arguments)}",
+            *(each.to_markdown() for each in tables),
+        ]
+    )
+    arguments.results.parent.mkdir(parents=True, exist_ok=True)
+    arguments.results.with_suffix(".md").write_text(text + "\n")
+    rows = [[list(each.columns), *map(list, each.rows)] for each in tables]
+    arguments.results.with_suffix(".json").write_text(json.dumps(rows, indent=1) + "\n")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
