@@ -59,3 +59,4 @@ pygments_dark_style = "github-dark"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_extra_path = ["_extra"]  # the sample report, written by the page about reports
+(Path(__file__).parent / "_extra").mkdir(exist_ok=True)
