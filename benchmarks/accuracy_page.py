@@ -8,7 +8,7 @@ from collections import defaultdict
 from typing import Any, NamedTuple
 
 import numpy as np
-from accuracy_contenders import METRICS, OURS, SPECIALISTS
+from accuracy_contenders import METRICS, OURS, SPECIALISTS, THEIRS
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -123,8 +123,7 @@ def sentence(values: Values, metric: str, sets: list[str]) -> str:
         f"({mean_of(values, best, sets):.4f}); the best {side}, "
         f"{rival}, is {lead.mean:.4f} ± {lead.error:.4f} behind it (p = {lead.p:.2g})."
     )
-    for framework in ("LightGBM", "XGBoost"):
-        label = f"{SPECIALISTS[metric]}, {framework}"
+    for label in (f"{SPECIALISTS[metric]}, {framework}" for framework in THEIRS):
         if label not in values:
             continue
         worse = {}
@@ -149,7 +148,7 @@ def damping(found: dict[Any, Any], sets: list[str]) -> Table:
     pairs = [
         (label.replace(", undamped", ""), label)
         for label in by_metric["ndcg@10"]
-        if ", undamped" in label
+        if ", undamped" in label and label.replace(", undamped", "") in by_metric["ndcg@10"]
     ]
     for values in by_metric.values():
         for row, side in (("damped", 0), ("undamped", 1)):
