@@ -131,33 +131,39 @@ def overview(by_metric: dict[str, Values], sets: list[str]) -> Table:
 
 
 def sentence(values: Values, metric: str, sets: list[str]) -> str:
-    """Who is best on the mean over sets, by how much; where our specialist is and is not."""
+    """Who is best on the mean over sets, and by how much."""
     best = leader(values, sets)
     rival = leader(values, sets, ours=not is_ours(best))
     lead = difference(values, best, rival, sets)
     side = "of the others" if is_ours(best) else "of ours"
-    text = (
+    return (
         f"**{METRICS[metric]}**: best on the mean over sets is {best} "
         f"({mean_of(values, best, sets):.4f}); the best {side}, "
         f"{rival}, is {lead.mean:.4f} ± {lead.error:.4f} behind it (p = {lead.p:.2g})."
     )
-    for label in (f"{SPECIALISTS[metric]}, {framework}" for framework in THEIRS):
+
+
+def specialists(values: Values, metric: str, sets: list[str]) -> list[str]:
+    """Our objective for a metric beside each framework's own best, and where it is behind any."""
+    said = []
+    for framework in THEIRS:
+        label = f"{SPECIALISTS[metric]}, {framework}"
         if label not in values:
             continue
-        worse = {}
+        text = f"{label}: {mean_of(values, label, sets):.4f}"
+        own = [other for other in values if other.startswith(f"{framework} ")]
+        if own:
+            best = max(own, key=lambda other: mean_of(values, other, sets))
+            lead = difference(values, label, best, sets)
+            text += f", {lead} to {best} (p = {lead.p:.2g})"
+        worse = []
         for where, column in [*((name, [name]) for name in sets), ("the mean", sets)]:
             found = corrected(values, label, column)
             better = [k for k, d in found.items() if d.mean > 0 and d.p < ALPHA]
             if better:
-                worse[where] = max(better, key=lambda k: mean_of(values, k, column))
-        text += f" {label}: {mean_of(values, label, sets):.4f}"
-        text += "" if label == best else f" ({difference(values, label, best, sets)} to the best)"
-        if worse:
-            places = "; ".join(f"{other} on {where}" for where, other in worse.items())
-            text += f", significantly behind {places}."
-        else:
-            text += ", significantly behind no other on any set or on the mean."
-    return text
+                worse.append(f"{where} ({max(better, key=lambda k: mean_of(values, k, column))})")
+        said.append(f"{text}; significantly behind on {', '.join(worse) or 'no set'}.")
+    return said
 
 
 def damping(found: dict[Any, Any], sets: list[str]) -> Table:
@@ -192,7 +198,8 @@ def write_page(found: dict[Any, Any], command: str, results: pathlib.Path) -> st
     sentences, tables, numbers = [], [], {}
     for metric, shown in METRICS.items():
         values = tested[metric]
-        sentences.append(sentence(values, metric, sets))
+        lines = [sentence(values, metric, sets), *specialists(values, metric, sets)]
+        sentences.append("\n  - ".join(lines))
         tables.append(f"## {shown}\n\n{table(values, sets, shown).to_markdown()}")
         numbers[metric] = {
             part: {
@@ -214,7 +221,7 @@ def write_page(found: dict[Any, Any], command: str, results: pathlib.Path) -> st
             "# Which objective is best by which metric?",
             f"    {command}",
             intro,
-            *(f"- {each}" for each in sentences),
+            "\n".join(f"- {each}" for each in sentences),
             f"## Means over sets\n\n{overview(tested, sets).to_markdown()}",
             *tables,
             f"## Damping\n\n{damping(found, sets).to_markdown()}",

@@ -1,6 +1,7 @@
 """The accuracy study's choices and tests, on made-up results."""
 
 import importlib
+import json
 from pathlib import Path
 
 import numpy as np
@@ -72,13 +73,12 @@ def test_page_says_where_the_specialist_is_behind(page, tmp_path):
         "LightGBM lambdarank": 0.05,
     }
     found = {("s", 0, label, 1, 0): kept(lift) for label, lift in lifts.items()}
-    said = page.write_page(found, "the command", tmp_path / "accuracy").splitlines()
-    assert (
-        "significantly behind lambda_auc, LightGBM on s; lambda_auc, LightGBM on the mean."
-        in said[0]
-    )
-    assert "best on the mean over sets is lambda_auc, LightGBM" in said[3]
-    assert said[3].endswith(", significantly behind no other on any set or on the mean.")
+    page.write_page(found, "the command", tmp_path / "accuracy")
+    said = json.loads((tmp_path / "accuracy.json").read_text())["sentences"]
+    ahead = "lambda_auc, LightGBM"
+    assert said[0].endswith(f"significantly behind on s ({ahead}), the mean ({ahead}).")
+    assert f"best on the mean over sets is {ahead}" in said[3]
+    assert said[3].endswith("; significantly behind on no set.")
     markdown = (tmp_path / "accuracy.md").read_text()
     assert "    the command" in markdown
     assert markdown.count("<sup>-</sup>") == 4 * 4 * 3  # all but the best of ours, in each table
