@@ -102,7 +102,7 @@ class Table:
         return Group(table, *(Text(line, style="dim") for line in self.foot))
 
     def to_markdown(self) -> str:
-        """The table in Markdown (GitHub's pipes), marks as superscripts."""
+        """The table in Markdown (GitHub's pipes), marks as superscripts, the foot as paragraphs."""
 
         def line(cells: Sequence[str]) -> str:
             return "| " + " | ".join(c.replace("|", r"\|") for c in cells) + " |"
@@ -113,7 +113,7 @@ class Table:
 
         rule = "|" + "---|" * len(self.columns)
         lines = [line(self.columns), rule, *(line([shown(c) for c in row]) for row in self.rows)]
-        return "\n".join([*lines, "", *self.foot] if self.foot else lines)
+        return "\n\n".join(["\n".join(lines), *self.foot])
 
     _repr_markdown_ = to_markdown
 

@@ -93,8 +93,11 @@ def lambda_objective(
         equal), which turns to pairs that are close.  The default is the metric's: 0.01 for NDCG,
         as in LightGBM and XGBoost, and none for the others.
     one_group : bool
-        Take a data set without queries as a single one.  AUC and MAP do so anyway, and their row
-        weights then are multiplicities.
+        Take a data set without queries as a single one.  AUC and MAP do so anyway.  Their metrics
+        then take row weights as multiplicities, and so does the gradient of AUC, where a row of
+        weight k gets what k copies of it would get together; that of MAP is defined by weighted
+        ranks, and differs from the copies' (see `lambdaplus.objectives.one_list`).  With other
+        metrics a row's weight multiplies its gradient.
     surrogate : None, optional
         None: optimise the metric itself, as in textbooks, where the default is to optimise another
         one in its place.  That is so for MRR alone, which is trained as MAP: see Notes.
