@@ -262,13 +262,15 @@ def test_runs_on_other_queries_or_by_other_rules_are_refused() -> None:
 # Tables ------------------------------------------------------------------------------------------
 
 
-TABLE = Table(("run", "map@10"), [("a_b", Cell(0.51234, "bc")), ("c|d", math.nan)], ("A foot.", "Two."))
+ROWS = [("a_b", Cell(0.51234, "bc")), ("c|d", math.nan)]
+TABLE = Table(("run", "map@10"), ROWS, ("A foot.", "Two."))
 
 
 def test_a_table_in_every_form() -> None:
     assert str(TABLE) == "run  map@10\na_b  0.5123bc\nc|d  -\nA foot.\nTwo."
     assert TABLE.to_markdown() == (
-        "| run | map@10 |\n|---|---|\n| a_b | 0.5123<sup>bc</sup> |\n| c\\|d | - |\n\nA foot.\n\nTwo."
+        "| run | map@10 |\n|---|---|\n| a_b | 0.5123<sup>bc</sup> |\n| c\\|d | - |\n\n"
+        "A foot.\n\nTwo."
     )
     assert TABLE.to_latex() == (
         "\\begin{tabular}{lr}\n\\toprule\nrun & map@10 \\\\\n\\midrule\n"

@@ -169,7 +169,7 @@ def gradients(
     Raises
     ------
     ValueError
-        For labels, scores, groups or weights that can't be used: see `lambdaplus.queries`.
+        For labels, scores, groups or weights that can't be used: see ``lambdaplus.queries``.
 
     Notes
     -----
