@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sphinx.application import Sphinx
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 LINE = re.compile(r"^<!-- results: (\S+) -->$", re.MULTILINE)
