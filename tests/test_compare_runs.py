@@ -274,7 +274,8 @@ def test_a_table_in_every_form() -> None:
     )
     assert TABLE.to_latex() == (
         "\\begin{tabular}{lr}\n\\toprule\nrun & map@10 \\\\\n\\midrule\n"
-        "a\\_b & 0.5123$^{bc}$ \\\\\nc|d & - \\\\\n\\bottomrule\n\\end{tabular}\n% A foot.\n% Two:\n%   x\n%   y"
+        "a\\_b & 0.5123$^{bc}$ \\\\\nc|d & - \\\\\n\\bottomrule\n\\end{tabular}\n"
+        "% A foot.\n% Two:\n%   x\n%   y"
     )
 
 
