@@ -8,7 +8,7 @@ from collections import defaultdict
 from typing import Any, NamedTuple
 
 import numpy as np
-from accuracy_contenders import METRICS, OURS, SPECIALISTS
+from accuracy_contenders import METRICS, OURS, SPECIALISTS, THEIRS
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -112,6 +112,24 @@ def table(values: Values, sets: list[str], shown: str) -> Table:
     return Table(["", *sets, "mean"], rows, foot, narrow=True)
 
 
+def overview(by_metric: dict[str, Values], sets: list[str]) -> Table:
+    """Means over sets by every metric, in the order of the contenders."""
+    marks = {}
+    for metric, values in by_metric.items():
+        found = corrected(values, leader(values, sets, ours=True), sets)
+        marks[metric] = {k: "+-"[d.mean < 0] for k, d in found.items() if d.p < ALPHA}
+    rows = [
+        [label]
+        + [
+            Cell(mean_of(values, label, sets), marks[metric].get(label, ""))
+            for metric, values in by_metric.items()
+        ]
+        for label in next(iter(by_metric.values()))
+    ]
+    foot = ("means over sets; +, -: significantly above, below the best of our objectives",)
+    return Table(["", *METRICS.values()], rows, foot, narrow=True)
+
+
 def sentence(values: Values, metric: str, sets: list[str]) -> str:
     """Who is best on the mean over sets, by how much; where our specialist is and is not."""
     best = leader(values, sets)
@@ -123,8 +141,7 @@ def sentence(values: Values, metric: str, sets: list[str]) -> str:
         f"({mean_of(values, best, sets):.4f}); the best {side}, "
         f"{rival}, is {lead.mean:.4f} ± {lead.error:.4f} behind it (p = {lead.p:.2g})."
     )
-    for framework in ("LightGBM", "XGBoost"):
-        label = f"{SPECIALISTS[metric]}, {framework}"
+    for label in (f"{SPECIALISTS[metric]}, {framework}" for framework in THEIRS):
         if label not in values:
             continue
         worse = {}
@@ -149,7 +166,7 @@ def damping(found: dict[Any, Any], sets: list[str]) -> Table:
     pairs = [
         (label.replace(", undamped", ""), label)
         for label in by_metric["ndcg@10"]
-        if ", undamped" in label
+        if ", undamped" in label and label.replace(", undamped", "") in by_metric["ndcg@10"]
     ]
     for values in by_metric.values():
         for row, side in (("damped", 0), ("undamped", 1)):
@@ -171,9 +188,10 @@ def write_page(found: dict[Any, Any], command: str, results: pathlib.Path) -> st
     """Write `results`.md and .json; returns the sentences."""
     sets = list(dict.fromkeys(name for name, *_ in found))
     seeds, trials = (len({key[i] for key in found}) for i in (3, 4))
+    tested = {metric: chosen_values(found, metric, "test") for metric in METRICS}
     sentences, tables, numbers = [], [], {}
     for metric, shown in METRICS.items():
-        values = chosen_values(found, metric, "test")
+        values = tested[metric]
         sentences.append(sentence(values, metric, sets))
         tables.append(f"## {shown}\n\n{table(values, sets, shown).to_markdown()}")
         numbers[metric] = {
@@ -197,6 +215,7 @@ def write_page(found: dict[Any, Any], command: str, results: pathlib.Path) -> st
             f"    {command}",
             intro,
             *(f"- {each}" for each in sentences),
+            f"## Means over sets\n\n{overview(tested, sets).to_markdown()}",
             *tables,
             f"## Damping\n\n{damping(found, sets).to_markdown()}",
         ]

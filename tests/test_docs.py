@@ -7,17 +7,11 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import lightgbm
-import numpy as np
 import pytest
-import xgboost
 from threadpoolctl import threadpool_limits
-
-from lambdaplus import evaluate
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -28,41 +22,11 @@ PAGES = [
 ]
 
 
-def users_own() -> dict[str, Any]:
-    """What the README takes for granted: a user's data and parameters."""
-    random = np.random.default_rng(0)
-    X, group = random.normal(size=(400, 3)), np.full(20, 20)
-    y, qid = (X[:, 0] + random.normal(size=400) > 1).astype(int), np.repeat(np.arange(20), group)
-    train = lightgbm.Dataset(X, y, group=group)
-    scores = random.normal(size=400)
-    return {
-        **{"X": X, "y": y, "group": group, "qid": qid, "Xv": X, "yv": y, "qv": qid},
-        **{"labels": y, "scores": scores, "params": {"verbosity": 0, "num_threads": 1}},
-        **{"train": train, "valid": train.create_valid(X, y, group=group)},
-        **dict.fromkeys(("dtrain", "dvalid"), xgboost.DMatrix(X, y, group=group)),
-        "theirs": evaluate(y, X[:, 0], qid=qid, metrics=["ndcg@10", "map"]),
-    }
-
-
-@pytest.fixture
-def takes_fobj(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """LightGBM 3.3's way to pass an objective, which the README shows beside that of today."""
-    train = lightgbm.train
-
-    def train_as_of_old(params: Any, data: Any, *args: Any, fobj: Any = None, **more: Any) -> Any:
-        return train({**params, "objective": fobj} if fobj else params, data, *args, **more)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(lightgbm, "train", train_as_of_old)
-        yield
-
-
 @pytest.mark.filterwarnings("ignore")  # of the frameworks, about parameters and small data
-@pytest.mark.usefixtures("takes_fobj")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_code_of_a_page_runs(page: Path) -> None:
     text = page.read_text()
-    names = {"__name__": "__main__"} | (users_own() if page.name == "README.md" else {})
+    names: dict[str, Any] = {"__name__": "__main__"}
     with threadpool_limits(1):  # on little data threads only wait for each other
         for block in BLOCK.finditer(text):
             above = "\n" * text.count("\n", 0, block.start(1))  # so that an error names the line
