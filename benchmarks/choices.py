@@ -4,8 +4,8 @@
 
 LightGBM, with the draws and the rules of `accuracy.py`, whose kept trainings serve here too.  Each
 row changes one thing about an objective: sigma, the scaling of queries, the damping, or the ranking
-it looks at: the mean of its gradients over four rankings with Gumbel noise of scale 0.3 on the
-scores ("Which Tricks Are Important for Learning to Rank?", ICML 2023).
+it looks at: the mean of its gradients over four rankings with Gumbel noise on the scores ("Which
+Tricks Are Important for Learning to Rank?", ICML 2023).
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Perturbed:
     """The gradients of an objective, averaged over noisy rankings."""
 
     objective: Any
+    scale: float
     draws: int = 4
-    scale: float = 0.3
 
     def __call__(self, scores: Array, data: Any) -> tuple[Array, Array]:
         # Other noise in every round, and the same in another run.
@@ -52,7 +52,8 @@ def choices(metric: str) -> dict[str, Any]:
         "sigma=2": lambda_objective(metric, sigma=2.0),
         "normalize=False": lambda_objective(metric, normalize=False),
         f"damping={damping}": lambda_objective(metric, damping=damping),
-        "four noisy rankings": Perturbed(default),
+        "four rankings, noise 0.3": Perturbed(default, 0.3),
+        "four rankings, noise 1": Perturbed(default, 1.0),
     }
 
 
