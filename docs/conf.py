@@ -22,7 +22,8 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
-    "mathml",  # in _ext
+    "mathml",  # these in _ext
+    "results",
 ]
 exclude_patterns = ["_ext", "_extra", "_templates"]
 templates_path = ["_templates"]
@@ -47,6 +48,13 @@ napoleon_google_docstring = False
 napoleon_use_ivar = True
 napoleon_use_rtype = False
 default_role = "py:obj"
+nitpicky = True  # a name of ours that leads nowhere is an error
+nitpick_ignore_regex = [
+    # Others' names, and types in words, such as "(n,) array_like".
+    ("py:class", r"(?!lambdaplus\.).*"),
+    # Parameters and files, which stand in single backticks as well.
+    ("py:obj", r"(?!lambdaplus\.).*"),
+]
 smartquotes = False  # they would make one dash of --option
 
 html_theme = "furo"

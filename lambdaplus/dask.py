@@ -186,7 +186,7 @@ class AcrossWorkers:
     Parameters
     ----------
     objective : LambdaObjective
-        Such as `lambdaplus.lambda_map`.
+        Such as ``lambdaplus.lambda_map``.
 
     Examples
     --------

@@ -69,9 +69,9 @@ def cv(params: dict[str, Any], dtrain: Any, *args: Any, **kwargs: Any) -> Any:
     params : dict
     dtrain : xgboost.DMatrix
     *args, **kwargs
-        Passed on to ``xgboost.cv``.  ``folds=`` may be what `lambdaplus.query_folds` returns, or a
-        scikit-learn splitter by group; without it queries are dealt to ``nfold`` folds (3),
-        shuffled by ``seed`` (0) unless ``shuffle=False``.
+        Passed on to ``xgboost.cv``.  ``folds=`` may be what `~lambdaplus.folds.query_folds`
+        returns, or a scikit-learn splitter by group; without it queries are dealt to
+        ``nfold`` folds (3), shuffled by ``seed`` (0) unless ``shuffle=False``.
 
     Returns
     -------

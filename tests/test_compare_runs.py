@@ -262,17 +262,20 @@ def test_runs_on_other_queries_or_by_other_rules_are_refused() -> None:
 # Tables ------------------------------------------------------------------------------------------
 
 
-TABLE = Table(("run", "map@10"), [("a_b", Cell(0.51234, "bc")), ("c|d", math.nan)], ("A foot.",))
+ROWS = [("a_b", Cell(0.51234, "bc")), ("c|d", math.nan)]
+TABLE = Table(("run", "map@10"), ROWS, ("A foot.", "Two:", "  x", "  y"))
 
 
 def test_a_table_in_every_form() -> None:
-    assert str(TABLE) == "run  map@10\na_b  0.5123bc\nc|d  -\nA foot."
+    assert str(TABLE) == "run  map@10\na_b  0.5123bc\nc|d  -\nA foot.\nTwo:\n  x\n  y"
     assert TABLE.to_markdown() == (
-        "| run | map@10 |\n|---|---|\n| a_b | 0.5123<sup>bc</sup> |\n| c\\|d | - |\n\nA foot."
+        "| run | map@10 |\n|---|---|\n| a_b | 0.5123<sup>bc</sup> |\n| c\\|d | - |\n\n"
+        "A foot.\n\nTwo:\n- x\n- y"
     )
     assert TABLE.to_latex() == (
         "\\begin{tabular}{lr}\n\\toprule\nrun & map@10 \\\\\n\\midrule\n"
-        "a\\_b & 0.5123$^{bc}$ \\\\\nc|d & - \\\\\n\\bottomrule\n\\end{tabular}\n% A foot."
+        "a\\_b & 0.5123$^{bc}$ \\\\\nc|d & - \\\\\n\\bottomrule\n\\end{tabular}\n"
+        "% A foot.\n% Two:\n%   x\n%   y"
     )
 
 

@@ -5,6 +5,7 @@ Pages that show what their code prints are run as the site is built, by myst-nb.
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from pathlib import Path
 from typing import Any
@@ -30,3 +31,22 @@ def test_the_code_of_a_page_runs(page: Path) -> None:
         for block in BLOCK.finditer(text):
             above = "\n" * text.count("\n", 0, block.start(1))  # so that an error names the line
             exec(compile(above + block[1], page, "exec"), names)
+
+
+def test_results_stand_below_the_heading_of_their_line(tmp_path: Path) -> None:
+    spec = importlib.util.spec_from_file_location("results", ROOT / "docs" / "_ext" / "results.py")
+    assert spec is not None
+    assert spec.loader is not None
+    extension = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(extension)
+    extension.RESULTS = tmp_path
+    (tmp_path / "who.md").write_text("# Who is best?\n\n    command #\n\n## MAP\n\n### Sets\n")
+    page = ["# Accuracy\n\n<!-- results: who -->\n\n## Queries\n\n<!-- results: who -->\n"]
+    extension.fill_in(None, "results/accuracy", page)
+    assert re.findall("^.*#.*$", page[0], re.MULTILINE) == [
+        *("# Accuracy", "    command #", "## MAP", "### Sets"),
+        *("## Queries", "    command #", "### MAP", "#### Sets"),
+    ]
+    page = ["# Accuracy\n\n<!-- results: none -->\n"]
+    extension.fill_in(None, "results/accuracy", page)
+    assert page == ["# Accuracy\n\nNot measured for this version yet.\n"]

@@ -41,7 +41,7 @@ class Config:
     Attributes
     ----------
     data, splits, shares, balanced, valid
-        Where the folds come from; see `folds_of`.
+        Where the folds come from; see ``lambdaplus.comparison.data.folds_of``.
     methods : tuple of str
         See `find_methods`; the boosted trees without it.
     metrics : tuple of str

@@ -55,7 +55,7 @@ class Fitted:
     Attributes
     ----------
     predict : callable
-        Scores of the documents of a `RankingData`, (n,) float64.
+        Scores of the documents of a `~lambdaplus.datasets.RankingData`, (n,) float64.
     rounds : int
         Boosting rounds or passes that it kept; 0 where that means nothing.
     curve : tuple of float

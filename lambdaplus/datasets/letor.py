@@ -26,7 +26,7 @@ def read_letor(path: str | os.PathLike[str], *, sparse: bool = False) -> Ranking
     r"""Read one file in the LETOR format.
 
     A file of a megabyte or more is also kept in binary form, from which it is read at once the
-    next time; see `lambdaplus.datasets.cache`.
+    next time; see ``lambdaplus.datasets.cache``.
 
     Parameters
     ----------

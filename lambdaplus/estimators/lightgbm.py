@@ -21,8 +21,9 @@ class LightGBMRanker(BoostedRanker):
     Parameters
     ----------
     objective : str or objective
-        A metric (``"map@10"``), a sum (``"ndcg@10 + 0.5*mrr"``), what `lambdaplus.lambda_objective`
-        made, or LightGBM's own ``"lambdarank"`` or ``"rank_xendcg"``.
+        A metric (``"map@10"``), a sum (``"ndcg@10 + 0.5*mrr"``), what
+        `~lambdaplus.objectives.lambda_objective` made, or LightGBM's own
+        ``"lambdarank"`` or ``"rank_xendcg"``.
     eval_metric : str, list of str or EvalMetric, optional
         What `score` returns and training stops on (the first of several); the objective's own
         metric if None.

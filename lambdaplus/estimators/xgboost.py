@@ -22,8 +22,9 @@ class XGBoostRanker(BoostedRanker):
     Parameters
     ----------
     objective : str or objective
-        A metric (``"map@10"``), a sum (``"ndcg@10 + 0.5*mrr"``), what `lambdaplus.lambda_objective`
-        made, or XGBoost's own ``"rank:ndcg"``, ``"rank:map"`` or ``"rank:pairwise"``.
+        A metric (``"map@10"``), a sum (``"ndcg@10 + 0.5*mrr"``), what
+        `~lambdaplus.objectives.lambda_objective` made, or XGBoost's own
+        ``"rank:ndcg"``, ``"rank:map"`` or ``"rank:pairwise"``.
     eval_metric : str, list of str or EvalMetric, optional
         What `score` returns and training stops on (the first of several); the objective's own
         metric if None.

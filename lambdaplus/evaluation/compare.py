@@ -62,7 +62,7 @@ def compare_runs(
     baseline : str, optional
         Compare every other run with this one alone; without it, every two.
     test : {"wilcoxon", "t", "randomization"}
-        See `lambdaplus.evaluation.significance.p_value`.
+        See ``lambdaplus.evaluation.significance.p_value``.
     alternative : {"two-sided", "greater"}
         "greater" tests, of every two runs, whether the first is better, and whether the second is.
     correction : {"holm", "none"}

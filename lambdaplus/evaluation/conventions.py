@@ -37,7 +37,7 @@ class Rule:
     Attributes
     ----------
     ties : {"expected", "worst", "best", "stable", "together", "docno"} or None
-        What tied documents count, see `lambdaplus.metrics.values`; "docno" ranks them by document
+        What tied documents count, see ``lambdaplus.metrics.values``; "docno" ranks them by document
         number, descending; None is the metric's own default.
     empty : "skip", 0 or 1
         What a query without a value counts.

@@ -55,8 +55,8 @@ def evaluate(
     metrics : str or iterable of str
     convention : {"lambdaplus", "lightgbm", "xgboost", "sklearn", "trec", "letor3", "letor4"}
         Whose gains, discounts, divisors, ties and empty queries: see
-        `lambdaplus.evaluation.conventions`.  What is said below, in the name of a metric or in the
-        options goes before it.
+        ``lambdaplus.evaluation.conventions``.  What is said below, in the name of a metric or in
+        the options goes before it.
     ties : {"expected", "worst", "best", "stable", "together", "docno"}, optional
         What tied documents count: the mean over their orders, their worst or best order, the order
         of the rows, all as one step (AUC and MAP alone), or by descending docno.

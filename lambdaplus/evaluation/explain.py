@@ -123,7 +123,7 @@ def explain(
         Such as ``"ndcg@10"``.
     labels, scores : (n,) array_like
     group, qid, weight, docno
-        As in `lambdaplus.evaluate`.
+        As in `~lambdaplus.evaluation.evaluate`.
     **options
         Parameters of the metric; they hold for every convention.
 
@@ -134,7 +134,7 @@ def explain(
     Raises
     ------
     ValueError
-        For input that `lambdaplus.evaluate` refuses.
+        For input that `~lambdaplus.evaluation.evaluate` refuses.
     """
     queries = Queries(labels, group=group, qid=qid, weight=weight)
     return explain_queries(parse_metric(metric, **options), queries, scores, docno, options)

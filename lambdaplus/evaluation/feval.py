@@ -18,7 +18,9 @@ _UNSET: Any = object()  # LightGBM's estimators pass a group, or None; XGBoost's
 
 
 class EvalMetric:
-    """One or several metrics as a callable for either framework; made by `eval_metric`.
+    """One or several metrics as a callable for either framework.
+
+    Made by `~lambdaplus.evaluation.eval_metric`.
 
     LightGBM gets ``(name, value, True)`` (higher is better), XGBoost ``(name, value)``, a list of
     them for several metrics, and XGBoost's estimators the bare value.

@@ -19,7 +19,7 @@ Metric = str | RankingMetric | Declaration
 
 @dataclass(frozen=True, eq=False)
 class Evaluation(Tabular):
-    """What `evaluate` found.
+    """What `~lambdaplus.evaluation.evaluate` found.
 
     Attributes
     ----------

@@ -78,7 +78,7 @@ def evaluate_run(
     empty: Empty | None = None,
     **options: Any,
 ) -> Evaluation:
-    """Evaluate a run; see `lambdaplus.evaluate` for the options.
+    """Evaluate a run; see `~lambdaplus.evaluation.evaluate` for the options.
 
     Raises
     ------

@@ -102,7 +102,10 @@ class Table:
         return Group(table, *(Text(line, style="dim") for line in self.foot))
 
     def to_markdown(self) -> str:
-        """The table in Markdown (GitHub's pipes), marks as superscripts."""
+        """The table in Markdown (GitHub's pipes), marks as superscripts.
+
+        Lines of the foot are paragraphs; those that are indented make a list.
+        """
 
         def line(cells: Sequence[str]) -> str:
             return "| " + " | ".join(c.replace("|", r"\|") for c in cells) + " |"
@@ -113,7 +116,8 @@ class Table:
 
         rule = "|" + "---|" * len(self.columns)
         lines = [line(self.columns), rule, *(line([shown(c) for c in row]) for row in self.rows)]
-        return "\n".join([*lines, "", *self.foot] if self.foot else lines)
+        foot = (f"\n- {f.strip()}" if f.startswith(" ") else f"\n\n{f}" for f in self.foot)
+        return "\n".join(lines) + "".join(foot)
 
     _repr_markdown_ = to_markdown
 

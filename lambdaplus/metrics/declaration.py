@@ -252,7 +252,7 @@ class Facts:
     ----------
     metric : RankingMetric
     label, count : (s,) float64
-        Label and number of documents of each stratum (see `lambdaplus.queries.Strata`).
+        Label and number of documents of each stratum (see ``lambdaplus.queries.Strata``).
     size : (n_queries,) float64
         Documents in each query.
     """

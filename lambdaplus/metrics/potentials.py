@@ -58,7 +58,7 @@ def potentials(
     terms : Terms
     own : float
         Factor of the part that a document contributes by itself; 1, but see
-        `lambdaplus.objectives.one_list`.
+        ``lambdaplus.objectives.one_list``.
     copies : (n,) float64 or empty
         Multiplicities; empty for ones.
     """

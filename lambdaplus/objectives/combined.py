@@ -35,7 +35,7 @@ from lambdaplus.queries import Floats, Queries
 
 
 class CombinedObjective(Objective):
-    """Objectives with weights; made by `combine`, or by `lambda_objective` from a sum.
+    """Objectives with weights; made by ``combine``, or by ``lambda_objective`` from a sum.
 
     Attributes
     ----------

@@ -150,9 +150,11 @@ def gradients(
         Such as ``"ndcg@10"``.
     group : (n_queries,) array_like of int, optional
         Query sizes; or qid, the query of each row.  With neither, AUC and MAP take all rows as
-        one ranking, weights as multiplicities; other metrics do so if one_group=True.
+        one ranking, other metrics if one_group=True.
     qid : (n,) array_like, optional
     weight : (n,) array_like, optional
+        Row weights.  They multiply the rows' gradients; without queries AUC and MAP rank by them
+        instead, as `lambda_objective` says of ``one_group``.
     sigma, normalize, damping
         See `Shape`.
     all_pairs : bool
@@ -167,7 +169,7 @@ def gradients(
     Raises
     ------
     ValueError
-        For labels, scores, groups or weights that can't be used: see `lambdaplus.queries`.
+        For labels, scores, groups or weights that can't be used: see ``lambdaplus.queries``.
 
     Notes
     -----

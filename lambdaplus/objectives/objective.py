@@ -18,7 +18,7 @@ from lambdaplus.queries import Floats, Queries
 
 
 class LambdaObjective(MetricObjective):
-    """A custom objective that optimises a ranking metric; made by `lambda_objective`.
+    """A custom objective that optimises a ranking metric; made by ``lambda_objective``.
 
     Attributes
     ----------
@@ -76,10 +76,11 @@ def lambda_objective(
     Parameters
     ----------
     metric : str
-        Such as ``"ndcg@10"``, ``"map"``, ``"mrr@5"``, ``"auc"``; `lambdaplus.metric_names` lists
-        them.  A cutoff restricts what the objective cares about to the top of the ranking, and
-        with it the pairs that carry a gradient.  A sum such as ``"ndcg@10 + 0.5*mrr"`` optimises
-        several: see `lambdaplus.objectives.combined` for what the weights mean.
+        Such as ``"ndcg@10"``, ``"map"``, ``"mrr@5"``, ``"auc"``;
+        `~lambdaplus.metrics.metric_names` lists them.  A cutoff restricts what the objective cares
+        about to the top of the ranking, and with it the pairs that carry a gradient.  A sum such as
+        ``"ndcg@10 + 0.5*mrr"`` optimises several: see ``lambdaplus.objectives.combined`` for what
+        the weights mean.
     sigma : float
         Steepness of the pairs' logistic function.  A larger one turns to the pairs that are still
         out of order sooner.
@@ -93,8 +94,11 @@ def lambda_objective(
         equal), which turns to pairs that are close.  The default is the metric's: 0.01 for NDCG,
         as in LightGBM and XGBoost, and none for the others.
     one_group : bool
-        Take a data set without queries as a single one.  AUC and MAP do so anyway, and their row
-        weights then are multiplicities.
+        Take a data set without queries as a single one.  AUC and MAP do so anyway.  Their metrics
+        then take row weights as multiplicities, and so does the gradient of AUC, where a row of
+        weight k gets what k copies of it would get together; that of MAP is defined by weighted
+        ranks, and differs from the copies' (see ``lambdaplus.objectives.one_list``).  With other
+        metrics a row's weight multiplies its gradient.
     surrogate : None, optional
         None: optimise the metric itself, as in textbooks, where the default is to optimise another
         one in its place.  That is so for MRR alone, which is trained as MAP: see Notes.

@@ -5,8 +5,11 @@ cumulative weight of the ranking, AUC's potential is minus the middle rank of a 
 T - (w - 1) / 2, and AP's is C/T - H with C the cumulative relevant weight and H the sum of w/T over
 relevant rows; a pair's delta is w_i w_j times their difference.  In AP a discordant pair adds
 w_rel w_i w_j (1/T_p - 1/T_q), what the relevant row's own copies contribute: the same sweep once
-more, with multiplicities that count the relevant row's weight twice.  For AP this is a definition
-(equal to the swap delta for unit weights), not the exact finite swap.
+more, with multiplicities that count the relevant row's weight twice.
+
+AUC's gradient of a row is then the sum of its copies'.  AP's is not: copies of a row would stand at
+ranks one after the other and trade places one by one, where the row stands at one rank and trades
+places as a block.  It is a definition, equal to the swap delta for unit weights.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ class Session:
         seeds: tuple[int, ...] = (0,),
         select: str | None = None,
     ) -> Study:
-        """Run a `Study` to its end, or go on where it stopped.
+        """Run a `~lambdaplus.comparison.Study` to its end, or go on where it stopped.
 
         Raises
         ------

@@ -1,0 +1,34 @@
+"""Fills in what a benchmark wrote, under the heading where it stands.
+
+A line ``<!-- results: NAME -->`` becomes ``benchmarks/results/NAME.md`` without its title.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
+LINE = re.compile(r"^<!-- results: (\S+) -->$", re.MULTILINE)
+
+
+def fill_in(app: Sphinx, page: str, source: list[str]) -> None:
+    source[0] = LINE.sub(results, source[0])
+
+
+def results(line: re.Match[str]) -> str:
+    file = RESULTS / f"{line[1]}.md"
+    if not file.exists():
+        return "Not measured for this version yet."
+    above = re.findall("^#+(?= )", line.string[: line.start()], re.MULTILINE)[-1]
+    without_title = re.sub(r"\A# .*\n", "", file.read_text())
+    return re.sub("^#(?=#)", above, without_title, flags=re.MULTILINE)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("source-read", fill_in)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
