@@ -7,7 +7,7 @@ its row in the tables and its place in the tests follow.
 from __future__ import annotations
 
 from lambdaplus.metrics import rules
-from lambdaplus.metrics.declaration import Above, Declaration, Parameter
+from lambdaplus.metrics.declaration import Above, Declaration, Parameter, RankingMetric
 
 RELEVANT = Parameter("relevant", 1.0, "label from which a document counts as relevant")
 GAIN = Parameter(
@@ -121,6 +121,12 @@ MAP = Declaration(
     pooled="last",
 )
 
+
+def as_average_precision(metric: RankingMetric) -> RankingMetric:
+    """The same with one relevant document, and learns from all if there are more."""
+    return RankingMetric(MAP, metric.cutoff, metric.changed)
+
+
 MRR = Declaration(
     name="mrr",
     aliases=("rr",),
@@ -132,8 +138,14 @@ MRR = Declaration(
     normalizer=rules.any_relevant,
     stop=rules.relevance,
     parameters=(RELEVANT,),
-    surrogate=MAP,  # the same with one relevant document, and learns from all if there are more
+    surrogate=as_average_precision,
 )
+
+
+def without_cutoff(metric: RankingMetric) -> RankingMetric:
+    """Learns from the pairs that are below the cutoff too."""
+    return RankingMetric(metric.declaration, None, metric.changed)
+
 
 NDCG = Declaration(
     name="ndcg",
@@ -154,6 +166,7 @@ NDCG = Declaration(
         ),
     ),
     damping=0.01,
+    surrogate=without_cutoff,
 )
 
 DCG = Declaration(

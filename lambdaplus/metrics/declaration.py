@@ -110,9 +110,9 @@ class Declaration:
         Why it can't be an objective; empty if it can.
     damping : float, optional
         What an objective divides score distances by unless told otherwise.
-    surrogate : Declaration, optional
-        What an objective optimises in its place unless told otherwise: a metric that trains better
-        rankings by this one's own measure.
+    surrogate : callable, optional
+        From the metric to the one that an objective optimises in its place unless told otherwise:
+        one that trains better rankings by this one's own measure.
     """
 
     name: str
@@ -137,7 +137,7 @@ class Declaration:
     judged_only: bool = False
     no_objective: str = ""
     damping: float | None = None
-    surrogate: Declaration | None = None
+    surrogate: Callable[[RankingMetric], RankingMetric] | None = None
 
     def __post_init__(self) -> None:
         if sum(part is not None for part in (self.above, self.stop, self.window)) > 1:
@@ -153,7 +153,13 @@ class Declaration:
         if self.no_objective:
             return f"none: {self.no_objective}"
         if self.surrogate is not None:
-            return f"{self.surrogate.how_optimised}, as {self.surrogate.name}"
+            example = RankingMetric(self, 10)
+            other = example.surrogate
+            return f"{other.declaration._cost}, {example} as {other}"
+        return self._cost
+
+    @property
+    def _cost(self) -> str:
         if self.signed_deltas:
             return "every pair, O(n^2)"
         if self.binary or (self.above, self.stop, self.window) == (None, None, None):
@@ -219,9 +225,9 @@ class RankingMetric:
 
     @property
     def surrogate(self) -> RankingMetric:
-        """What an objective optimises in its place, options and cutoff alike; or itself."""
-        other = self.declaration.surrogate
-        return self if other is None else other(self.cutoff, **dict(self.changed))
+        """What an objective optimises in its place, or itself."""
+        chosen = self.declaration.surrogate
+        return self if chosen is None else chosen(self)
 
     @property
     def relevant(self) -> float | None:
