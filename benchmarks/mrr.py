@@ -60,12 +60,12 @@ class Noisy:
 SOFT = replace(MRR, name="soft_mrr", aliases=(), gain=half, stop=half, surrogate=None)
 OURS = "lambda_mrr"
 OBJECTIVES: dict[str, Callable[[], Any]] = {
-    OURS: lambda: lambda_objective("mrr"),
+    OURS: lambda: lambda_objective("mrr"),  # the gradients of lambda_ndcg
     "textbook": lambda: lambda_objective("mrr", surrogate=None),
     "soft": lambda: lambda_objective(SOFT),
     "noisy": Noisy,
     "lambda_err": lambda: lambda_objective("err"),
-    "lambda_ndcg": lambda: lambda_objective("ndcg"),
+    "lambda_map": lambda: lambda_objective("map"),
     "lambda_ndcg, undamped": lambda: lambda_objective("ndcg", damping=None),
     "lambda_auc": lambda: lambda_objective("auc"),
     "lambdarank": lambda: "lambdarank",

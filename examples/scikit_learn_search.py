@@ -23,7 +23,7 @@ same = {"eval_metric": "ndcg@10", "n_estimators": 40, "n_jobs": 1, "random_state
 grid = [
     {
         "ranker": [LightGBMRanker(num_leaves=15, **same)],
-        "ranker__objective": ["ndcg@10", "map", "ndcg@10 + 0.5*mrr"],
+        "ranker__objective": ["ndcg@10", "map", "ndcg@10 + 0.5*map"],
     },
     {
         "ranker": [XGBoostRanker(objective="map", **same)],

@@ -23,6 +23,7 @@ from small_data import OBJECTIVE_NAMES, Small, graded
 import lambdaplus as lp
 from lambdaplus import eval_metric, lambda_objective
 from lambdaplus.frameworks import read_call
+from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.catalogue import NDCG
 
 EACH_METRIC = pytest.mark.parametrize("metric", OBJECTIVE_NAMES)
@@ -312,27 +313,28 @@ def test_estimators_of_xgboost_take_one_metric_only() -> None:
 # -- what is optimised in a metric's place -------------------------------------------------------
 
 
-def test_mrr_is_trained_by_average_precision_and_can_be_by_itself() -> None:
+@pytest.mark.parametrize(
+    ("metric", "options", "trained_as"),
+    [
+        ("mrr@5", {"relevant": 2}, "ndcg"),
+        ("ndcg@3", {}, "ndcg"),
+        ("ndcg(discount=letor)@3", {"gain": "linear"}, "ndcg(gain=linear,discount=letor)"),
+    ],
+)
+def test_some_metrics_are_trained_by_another_and_can_be_by_themselves(
+    metric: str, options: Any, trained_as: str
+) -> None:
     data = graded()
-    options = {"group": data.sizes, "normalize": True, "relevant": 2}
-    for objective, name in (
-        (lambda_objective("mrr@5", relevant=2), "map@5"),
-        (lambda_objective("mrr@5", relevant=2, surrogate=None), "mrr@5"),
+    for surrogate, name, more, damping in (
+        ("default", trained_as, {}, 0.01),
+        (None, metric, options, 0.01 if "ndcg" in metric else None),
     ):
-        expected = lp.gradients(data.labels, data.scores(), metric=name, **options)
+        objective = lambda_objective(metric, surrogate=surrogate, **options)
+        given = {"group": data.sizes, "normalize": True, "damping": damping}
+        expected = lp.gradients(data.labels, data.scores(), metric=name, **given, **more)
         found = gradient_of(objective, data)
         assert_array_equal(found[0], expected[0].astype(np.float32))
-        assert str(objective.metric) == "mrr(relevant=2)@5"
-
-
-def test_both_mrr_objectives_agree_where_one_document_is_relevant() -> None:
-    data = graded()
-    labels = np.zeros(data.n)
-    labels[np.cumsum(data.sizes) - 2] = 1.0
-    ours = lp.lambda_mrr(labels, data.scores(), None, data.sizes)
-    textbook = lambda_objective("mrr", surrogate=None)(labels, data.scores(), None, data.sizes)
-    for mine, theirs in zip(ours, textbook, strict=True):
-        assert_allclose(mine, theirs, rtol=1e-5, atol=1e-7)
+        assert objective.metric == parse_metric(metric, **options)
 
 
 def test_other_metrics_are_optimised_themselves() -> None:
@@ -351,7 +353,7 @@ def test_a_surrogate_cannot_be_chosen_by_name() -> None:
 def test_default_options_are_the_metrics_own() -> None:
     for metric in OBJECTIVE_NAMES:
         objective = lambda_objective(metric)
-        assert objective.shape.damping == (0.01 if metric in ("ndcg", "dcg") else None)
+        assert objective.shape.damping == (0.01 if metric in ("ndcg", "dcg", "mrr") else None)
         assert (objective.shape.sigma, objective.shape.normalize) == (1.0, True)
         assert not objective.one_group
 

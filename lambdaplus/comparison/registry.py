@@ -84,7 +84,7 @@ def find_methods(names: str | None) -> list[Method]:
     """Methods by comma-separated names; the boosted ones for None, every one for ``all``.
 
     A name is that of a method, the beginning of some (``lightgbm``, ``xgboost:rank``), a framework
-    and a metric or sum of metrics that becomes its objective (``lightgbm:ndcg@10+0.5*mrr``), or a
+    and a metric or sum of metrics that becomes its objective (``lightgbm:ndcg@10+0.5*map``), or a
     scikit-learn style estimator as ``module:Class``.
 
     Raises

@@ -21,7 +21,7 @@ class LightGBMRanker(BoostedRanker):
     Parameters
     ----------
     objective : str or objective
-        A metric (``"map@10"``), a sum (``"ndcg@10 + 0.5*mrr"``), what
+        A metric (``"map@10"``), a sum (``"ndcg@10 + 0.5*map"``), what
         `~lambdaplus.objectives.lambda_objective` made, or LightGBM's own
         ``"lambdarank"`` or ``"rank_xendcg"``.
     eval_metric : str, list of str or EvalMetric, optional

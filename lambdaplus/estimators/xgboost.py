@@ -22,7 +22,7 @@ class XGBoostRanker(BoostedRanker):
     Parameters
     ----------
     objective : str or objective
-        A metric (``"map@10"``), a sum (``"ndcg@10 + 0.5*mrr"``), what
+        A metric (``"map@10"``), a sum (``"ndcg@10 + 0.5*map"``), what
         `~lambdaplus.objectives.lambda_objective` made, or XGBoost's own
         ``"rank:ndcg"``, ``"rank:map"`` or ``"rank:pairwise"``.
     eval_metric : str, list of str or EvalMetric, optional

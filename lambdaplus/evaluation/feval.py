@@ -120,7 +120,7 @@ def eval_metric(
     Parameters
     ----------
     *metrics : str
-        Such as ``"auc", "map", "ndcg@10"``, or a weighted sum: ``"ndcg@10 + 0.5*mrr"``, the mean
+        Such as ``"auc", "map", "ndcg@10"``, or a weighted sum: ``"ndcg@10 + 0.5*map"``, the mean
         of each metric times its weight.
     one_group : bool
         Take data without queries as one query, for metrics other than AUC and MAP.

@@ -122,9 +122,9 @@ MAP = Declaration(
 )
 
 
-def as_average_precision(metric: RankingMetric) -> RankingMetric:
-    """The same with one relevant document, and learns from all if there are more."""
-    return RankingMetric(MAP, metric.cutoff, metric.changed)
+def as_ndcg(metric: RankingMetric) -> RankingMetric:
+    """Learns from all documents and grades, where the first relevant one soon falls silent."""
+    return NDCG()
 
 
 MRR = Declaration(
@@ -138,7 +138,7 @@ MRR = Declaration(
     normalizer=rules.any_relevant,
     stop=rules.relevance,
     parameters=(RELEVANT,),
-    surrogate=as_average_precision,
+    surrogate=as_ndcg,
 )
 
 

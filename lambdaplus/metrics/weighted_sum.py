@@ -1,12 +1,12 @@
-"""Sums of metrics with their weights: ``ndcg@10+0.5*mrr``.
+"""Sums of metrics with their weights: ``ndcg@10+0.5*map``.
 
 Examples
 --------
 >>> from lambdaplus import eval_metric
->>> [both] = eval_metric("NDCG@10 + 0.5 * mrr").metrics
+>>> [both] = eval_metric("NDCG@10 + 0.5 * map").metrics
 >>> str(both), both.parts[1][1]
-('ndcg@10+0.5*mrr', 0.5)
->>> value_of(both, {"ndcg@10": 0.6, "mrr": 0.4})
+('ndcg@10+0.5*map', 0.5)
+>>> value_of(both, {"ndcg@10": 0.6, "map": 0.4})
 0.8
 """
 

@@ -7,16 +7,16 @@ deltas, such as DCG, does not drown one with small ones, such as P@10.  With ``n
 parts' textbook gradients are taken as they are, in the units of their metrics: their sum is the
 gradient of the weighted sum of the metrics wherever these agree on the order of a pair.
 
-The metric that goes with it is the weighted sum itself: ``eval_metric("ndcg@10 + 0.5*mrr")``.
+The metric that goes with it is the weighted sum itself: ``eval_metric("ndcg@10 + 0.5*map")``.
 
 Examples
 --------
 >>> from lambdaplus import lambda_objective
 >>> from lambdaplus.objectives.combined import combine
->>> both = combine({lambda_objective("ndcg@10"): 1, lambda_objective("mrr"): 0.5})
+>>> both = combine({lambda_objective("ndcg@10"): 1, lambda_objective("map"): 0.5})
 >>> str(both.metric)
-'ndcg@10+0.5*mrr'
->>> both == lambda_objective("ndcg@10 + 0.5*mrr")
+'ndcg@10+0.5*map'
+>>> both == lambda_objective("ndcg@10 + 0.5*map")
 True
 """
 
@@ -96,6 +96,6 @@ def combine(parts: Mapping[MetricObjective, float]) -> CombinedObjective:
         if not isinstance(part, MetricObjective):
             raise TypeError(
                 f"{part!r} is no lambda objective: make parts by lambda_objective, or pass an "
-                "expression such as 'ndcg@10 + 0.5*mrr' to lambda_objective"
+                "expression such as 'ndcg@10 + 0.5*map' to lambda_objective"
             )
     return CombinedObjective(tuple((part, float(weight)) for part, weight in parts.items()))
