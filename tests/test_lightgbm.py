@@ -143,6 +143,8 @@ def test_training_again_gives_the_same_model() -> None:
     ids=str,
 )
 def test_ways_of_boosting_and_sampling_train(params: dict[str, Any]) -> None:
+    if "use_quantized_grad" in params:  # a segmentation fault before, with any custom objective
+        pytest.importorskip("lightgbm", "4.2", reason="quantized gradients need LightGBM 4.2")
     data = graded()
     booster = train(lp.lambda_ndcg, dataset(data, params={**params, **QUIET}), 20, params=params)
     assert value("ndcg", data, booster.predict(data.features)) > 0.85  # 0.62 untrained

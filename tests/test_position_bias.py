@@ -110,6 +110,9 @@ def test_a_bias_is_added_to_the_scores_and_takes_newton_steps() -> None:
 
 
 EACH = pytest.mark.parametrize("kind", [PositionBias, PropensityRatios])
+SINCE_POSITION = pytest.mark.skipif(
+    not hasattr(lgb.Dataset, "get_position"), reason="Dataset(position=) needs LightGBM 4.1"
+)
 
 
 def state(objective: Any) -> Any:
@@ -133,6 +136,7 @@ def test_a_training_starts_afresh(kind: Any) -> None:
     assert_array_equal(rounds(labels), first)
 
 
+@SINCE_POSITION
 @EACH
 def test_the_state_can_be_read_from_the_object_that_lightgbm_was_given(kind: Any) -> None:
     objective, data = kind(lp.lambda_ndcg), graded()
@@ -146,6 +150,7 @@ def test_the_state_can_be_read_from_the_object_that_lightgbm_was_given(kind: Any
     assert copy.deepcopy(objective) is objective
 
 
+@SINCE_POSITION
 @EACH
 def test_positions_are_the_given_ones_and_else_the_order_of_rows(kind: Any) -> None:
     labels, scores, sizes = clicks()
@@ -193,6 +198,7 @@ def test_ratios_are_for_clicks() -> None:
         PropensityRatios(lp.lambda_ndcg)(2 * labels, scores, None, sizes)
 
 
+@SINCE_POSITION
 def test_bias_is_found_where_there_is_nothing_else_to_find() -> None:
     # Relevance depends on a feature that has nothing to do with the position: the click rates of
     # the positions, 1 / (r + 1) of the first's, are all bias.

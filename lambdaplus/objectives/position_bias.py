@@ -233,9 +233,11 @@ def _anchor(data: Any, queries: Queries) -> Any:
 def _positions(data: Any, queries: Queries) -> Ints:
     if framework_of(data) != "lightgbm":
         return np.arange(queries.n_documents) - np.repeat(queries.boundaries[:-1], queries.sizes)
-    field = data.get_field("position")
+    # LightGBM before 4.1 knows no such field, and ends get_field with an error of its own.
+    field = data.get_field("position") if hasattr(data, "get_position") else None
     if field is None:
         raise ValueError(
-            "this data set has no positions: pass lightgbm.Dataset(position=), one number a row"
+            "this data set has no positions: pass lightgbm.Dataset(position=), one number a row "
+            "(LightGBM 4.1 or newer)"
         )
     return np.asarray(field, dtype=np.int64)
