@@ -121,7 +121,7 @@ def test_normalizing_scales_a_query_by_the_log_of_its_sum(declaration, damping, 
     metric = data.draw(metrics(declaration))
     labels, scores = data.draw(queries(12))
     *expected, total = brute_force.lambda_gradients(metric, labels, scores, damping=damping or 0.0)
-    scale = np.log2(1 + total) / total if total > 0 else 1.0
+    scale = np.log1p(total) / (np.log(2) * total) if total > 0 else 1.0
     found = gradients(
         labels,
         scores,

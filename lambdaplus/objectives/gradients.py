@@ -14,7 +14,7 @@ from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.terms import Terms, scope, terms
 from lambdaplus.objectives import long_lists
 from lambdaplus.objectives.kernels import pair_kernel
-from lambdaplus.objectives.lambdas import lambda_queries
+from lambdaplus.objectives.lambdas import lambda_queries, query_scale
 from lambdaplus.objectives.one_list import list_lambdas
 from lambdaplus.parallel import over_queries
 from lambdaplus.queries import Floats, Queries
@@ -93,7 +93,7 @@ def lambda_gradients(
         )
         scale = 1.0
         if shape.normalize and not pooled and mine.total > 0:
-            scale = math.log2(1 + mine.total) / mine.total
+            scale = query_scale(mine.total)
         gradient[mine.rows] = scale * mine.gradient
         hessian[mine.rows] = scale * mine.hessian
     if pooled and shape.normalize:

@@ -65,7 +65,7 @@ def lambda_queries(
         scale = terms.scale[q]
         total *= scale
         if normalize and total > 0.0:
-            scale *= math.log2(1.0 + total) / total
+            scale *= query_scale(total)
         share_ties(score, code, ones, g, h)
         for r in range(n):
             row = base[place[r]]
@@ -114,6 +114,12 @@ def _class_pairs(
                 g[chosen[i]] += part_g[i]
                 h[chosen[i]] += part_h[i]
     return total
+
+
+@compiled
+def query_scale(total: float) -> float:
+    """log2(1 + S) / S, to the last digits where S is small too."""
+    return math.log1p(total) / (math.log(2.0) * total)
 
 
 @compiled

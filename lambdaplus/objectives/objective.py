@@ -128,9 +128,9 @@ def lambda_objective(
     - MRR sees the first relevant document alone: once it stands on top of a training query, what
       the others could teach is lost (Chakrabarti et al. 2008 conjecture so), and a hundred small
       trees reach a training MRR of 1 on MQ2008.  Trained as average precision, its MRR was .737,
-      where the textbook's was .714 (.009; ``benchmarks/mrr.py``, four sets, four seeds).  NDCG, which
-      sees grades too, is ahead of that by .002 (.006), and with a single draw of parameters by .009
-      (.006).
+      where the textbook's was .714 (.009; ``benchmarks/mrr.py``, four sets, four seeds).  NDCG,
+      which sees grades too, is ahead of that by .002 (.006), and with a single draw of parameters
+      by .009 (.006).
     - Damping lifts the NDCG@10 of NDCG by .002 (.002); without it a gradient takes less time.
     - Sigma, the scaling of queries and noise on the scores make no difference that these queries
       could show (``benchmarks/choices.py``).

@@ -10,6 +10,7 @@ from typing import Any
 
 from lambdaplus.compiled import compiled
 from lambdaplus.metrics.potentials import potentials
+from lambdaplus.objectives.lambdas import query_scale
 
 
 @compiled
@@ -73,7 +74,7 @@ def weighted_pairs(
                 clicked_loss[place[i]] += loss / unclicked[place[j]]
                 unclicked_loss[place[j]] += loss / clicked[place[i]]
         if normalize and received > 0.0:
-            factor = math.log2(1.0 + received) / received
+            factor = query_scale(received)
             for p in range(n):
                 gradient[rows[p]] *= factor
                 hessian[rows[p]] *= factor
