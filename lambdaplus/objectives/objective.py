@@ -133,8 +133,8 @@ def lambda_objective(
       by .009 (.006).
     - Damping lifts the NDCG@10 of NDCG by .002 (.002); without it a gradient takes less time.
     - Sigma, the scaling of queries and noise on the scores make little difference
-      (``benchmarks/choices.py``): ``sigma=0.5``, some noise and ``"ndcg + map"`` lift the MAP of the
-      MAP objective by .003 to .004 (.002), less than so many trials turn up by chance.
+      (``benchmarks/choices.py``): ``sigma=0.5``, some noise and ``"ndcg + map"`` lift the MAP of
+      the MAP objective by .003 to .004 (.002), which is not significant among 25 comparisons.
 
     Examples
     --------
