@@ -23,15 +23,8 @@ from typing import Any
 from accuracy_contenders import Contender, contenders, draw, trained
 from accuracy_page import write_page
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
+from lambdaplus.cli.progress import progress_on
 from lambdaplus.comparison.data import folds_of
 from lambdaplus.datasets.binary import fingerprint
 from lambdaplus.reproduce.kept import keep_each
@@ -77,10 +70,8 @@ def train_all(arguments: argparse.Namespace, entrants: dict[str, Contender]) -> 
     """Train what is not kept yet."""
     sets = {pathlib.Path(data).name.partition(":")[0]: data for data in arguments.sets}
     items = items_of(sets, entrants, arguments.seeds, arguments.trials, arguments.rounds)
-    shown = (TextColumn("trainings"), BarColumn(), MofNCompleteColumn())
-    console = Console(stderr=True)
-    with Progress(*shown, TimeElapsedColumn(), TimeRemainingColumn(), console=console) as progress:
-        bar = progress.add_task("", total=len(items))
+    with progress_on(Console(stderr=True)) as progress:
+        bar = progress.add_task("trainings", total=len(items))
         return keep_each(
             arguments.kept,
             trained,

@@ -90,13 +90,16 @@ def leader(values: Values, sets: list[str], ours: bool | None = None) -> str:
 # The page ---------------------------------------------------------------------------------------
 
 
+def marked(values: Values, sets: list[str]) -> dict[str, str]:
+    """Who is significantly above (+) or below (-) the best of our objectives."""
+    found = corrected(values, leader(values, sets, ours=True), sets)
+    return {label: "+-"[d.mean < 0] for label, d in found.items() if d.p < ALPHA}
+
+
 def table(values: Values, sets: list[str], shown: str) -> Table:
     """Means of all contenders, the best first; marks against our best one of each column."""
     columns = [*([name] for name in sets), sets]
-    marks = []
-    for column in columns:
-        found = corrected(values, leader(values, column, ours=True), column)
-        marks.append({k: "+-"[d.mean < 0] for k, d in found.items() if d.p < ALPHA})
+    marks = [marked(values, column) for column in columns]
     order = sorted(values, key=lambda label: -mean_of(values, label, sets))
     rows = [
         [label]
@@ -114,10 +117,7 @@ def table(values: Values, sets: list[str], shown: str) -> Table:
 
 def overview(by_metric: dict[str, Values], sets: list[str]) -> Table:
     """Means over sets by every metric, in the order of the contenders."""
-    marks = {}
-    for metric, values in by_metric.items():
-        found = corrected(values, leader(values, sets, ours=True), sets)
-        marks[metric] = {k: "+-"[d.mean < 0] for k, d in found.items() if d.p < ALPHA}
+    marks = {metric: marked(values, sets) for metric, values in by_metric.items()}
     rows = [
         [label]
         + [

@@ -11,35 +11,17 @@ Tricks Are Important for Learning to Rank?", ICML 2023).
 from __future__ import annotations
 
 import json
-import zlib
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from accuracy import command, parser, train_all
-from accuracy_contenders import METRICS, Array, Contender
+from accuracy_contenders import METRICS, Contender
 from accuracy_page import ALPHA, chosen_values, difference, mean_of
+from perturbed import Perturbed
 
 from lambdaplus import lambda_objective
 from lambdaplus.evaluation.tables import Cell, Table
 
 TUNED = {"ndcg@10": "ndcg", "map": "map", "auc": "auc"}  # what is judged: what is trained
-
-
-@dataclass(frozen=True)
-class Perturbed:
-    """The gradients of an objective, averaged over noisy rankings."""
-
-    objective: Any
-    scale: float
-    draws: int = 4
-
-    def __call__(self, scores: Array, data: Any) -> tuple[Array, Array]:
-        # Other noise in every round, and the same in another run.
-        rng = np.random.default_rng(zlib.crc32(scores.tobytes()))
-        noise = rng.gumbel(scale=self.scale, size=(self.draws, scores.size))
-        found = [self.objective(scores + each, data) for each in noise]
-        return np.mean([g for g, _ in found], axis=0), np.mean([h for _, h in found], axis=0)
 
 
 def choices(metric: str) -> dict[str, Any]:

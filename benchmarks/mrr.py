@@ -26,6 +26,7 @@ import lightgbm
 import numba
 import numpy as np
 from numpy.typing import NDArray
+from perturbed import Perturbed
 from rich.console import Console
 from rich.progress import Progress
 
@@ -44,26 +45,13 @@ def half(facts: Facts) -> Array:
     return 0.5 * relevance(facts)
 
 
-class Noisy:
-    """The textbook gradients of MRR, averaged over noisy rankings."""
-
-    def __init__(self, draws: int = 4, scale: float = 0.3) -> None:
-        self.objective = lambda_objective("mrr", surrogate=None)
-        self.draws, self.scale = draws, scale
-
-    def __call__(self, scores: Array, data: Any) -> tuple[Array, Array]:
-        noise = np.random.default_rng(0).gumbel(scale=self.scale, size=(self.draws, scores.size))
-        found = [self.objective(scores + each, data) for each in noise]
-        return np.mean([g for g, _ in found], axis=0), np.mean([h for _, h in found], axis=0)
-
-
 SOFT = replace(MRR, name="soft_mrr", aliases=(), gain=half, stop=half, surrogate=None)
 OURS = "lambda_mrr"
 OBJECTIVES: dict[str, Callable[[], Any]] = {
     OURS: lambda: lambda_objective("mrr"),  # the gradients of lambda_ndcg
     "textbook": lambda: lambda_objective("mrr", surrogate=None),
     "soft": lambda: lambda_objective(SOFT),
-    "noisy": Noisy,
+    "noisy": lambda: Perturbed(lambda_objective("mrr", surrogate=None), scale=0.3),
     "lambda_err": lambda: lambda_objective("err"),
     "lambda_map": lambda: lambda_objective("map"),
     "lambda_ndcg, undamped": lambda: lambda_objective("ndcg", damping=None),
