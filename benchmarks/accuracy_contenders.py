@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from lambdaplus.reproduce.one_thread import one_thread
 from numpy.typing import NDArray
 
 from lambdaplus import evaluate, lambda_objective
 from lambdaplus.comparison.data import folds_of
 from lambdaplus.datasets import RankingData
+from lambdaplus.parallel import limit_threads
 
 Array = NDArray[Any]
 METRICS = {"ndcg@10": "NDCG@10", "map": "MAP", "mrr": "MRR", "auc": "AUC"}
@@ -106,7 +106,7 @@ def trained(
     parts = (found.valid, found.test)
     train = TRAINERS[contender.framework]
     best: dict[str, dict[str, Any]] = {}
-    with one_thread():
+    with limit_threads(1):
         stages = train(contender, trees, found.train, parts, rounds, seed)
         for stage, scores in enumerate(stages, start=1):
             valid, test = (

@@ -25,7 +25,6 @@ from typing import Any
 
 import lightgbm
 import numpy as np
-from lambdaplus.metrics.rules import relevance
 from numpy.typing import NDArray
 from perturbed import Perturbed
 from rich.console import Console
@@ -34,24 +33,25 @@ from rich.progress import Progress
 from lambdaplus import evaluate, lambda_objective
 from lambdaplus.datasets import Fold, RankingData, read_folds
 from lambdaplus.evaluation.tables import Table
+from lambdaplus.metrics import Cascade, LabelCounts
 from lambdaplus.metrics.catalogue import MRR
-from lambdaplus.metrics.declaration import Facts
+from lambdaplus.metrics.components import relevance
 
 Array = NDArray[Any]
 STEP = 10
 
 
-def half(facts: Facts) -> Array:
-    return 0.5 * relevance(facts)
+def half(counts: LabelCounts) -> Array:
+    return 0.5 * relevance(counts)
 
 
-SOFT = replace(MRR, name="soft_mrr", aliases=(), gain=half, stop=half, surrogate=None)
+SOFT = replace(MRR, name="soft_mrr", aliases=(), gain=half, form=Cascade(half))
 OURS = "lambda_mrr"
 OBJECTIVES: dict[str, Callable[[], Any]] = {
-    OURS: lambda: lambda_objective("mrr"),  # the gradients of lambda_ndcg
-    "textbook": lambda: lambda_objective("mrr", surrogate=None),
+    OURS: lambda: lambda_objective("mrr"),
+    "textbook": lambda: lambda_objective("mrr", noise=None),
     "soft": lambda: lambda_objective(SOFT),
-    "noisy": lambda: Perturbed(lambda_objective("mrr", surrogate=None), scale=0.3),
+    "noisy": lambda: Perturbed(lambda_objective("mrr", noise=None), scale=0.3),
     "lambda_err": lambda: lambda_objective("err"),
     "lambda_map": lambda: lambda_objective("map"),
     "lambda_ndcg, undamped": lambda: lambda_objective("ndcg", damping=None),

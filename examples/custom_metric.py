@@ -18,8 +18,8 @@ revenue = Declaration(
     source="this example",
     binary=False,
     discount=lambda metric, ranks: np.maximum(6.0 - ranks, 0.0),
-    gain=lambda facts: facts.label,
-    normalizer=lambda facts: facts.ideal(facts.label),
+    gain=lambda counts: counts.label,
+    normalizer=lambda counts: counts.ideal(counts.label),
 )
 
 

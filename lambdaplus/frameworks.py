@@ -33,7 +33,8 @@ Kept = deque[tuple[RawData, Queries]]
 _lock = threading.Lock()
 _by_data_set: WeakKeyDictionary[Any, tuple[RawData, Queries]] = WeakKeyDictionary()
 # Estimators pass arrays, those of the training data and of each validation set in each round.  They
-# are kept for as long as the booster that is trained.
+# are kept for as long as the booster that is trained; of a caller without one, the latest are.
+_latest: Kept = deque(maxlen=1)
 _by_booster: WeakKeyDictionary[Any, Kept] = WeakKeyDictionary()
 _threads: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 
@@ -181,10 +182,8 @@ def _from_data_set(data: Any, raw: RawData) -> Queries:
 
 
 def _from_arrays(raw: RawData, booster: Any) -> Queries:
-    if booster is None:
-        return Queries(raw.labels, group=raw.sizes, weight=raw.weights)
     with _lock:
-        kept = _by_booster.setdefault(booster, deque(maxlen=8))
+        kept = _latest if booster is None else _by_booster.setdefault(booster, deque(maxlen=8))
         recent = list(kept)
     for known, queries in recent:
         if _same(known, raw):

@@ -60,15 +60,20 @@ def rank(queries: Queries, scores: ArrayLike) -> Ranking:
     """
     given = queries.check_scores(scores)
     ranking = Ranking(np.empty(given.size, dtype=queries.row_order.dtype), np.empty(given.size))
-    lists = queries.boundaries
-    over_queries(_gather, lists, given, queries.row_order, lists, ranking)
-    if n_threads() > 1:
-        long = queries.sizes >= LONG
-        ends = zip(queries.boundaries[:-1][long], queries.boundaries[1:][long], strict=True)
-        buckets = [_deal_on_threads(ranking, int(start), int(stop)) for start, stop in ends]
-        lists = np.sort(np.concatenate([lists, *buckets]))
-    over_queries(_sort, lists, lists, ranking)
+    boundaries = queries.boundaries
+    over_queries(_gather, boundaries, given, queries.row_order, boundaries, ranking)
+    sort_lists(ranking, boundaries)
     return ranking
+
+
+def sort_lists(ranking: Ranking, boundaries: Ints) -> None:
+    """Sort each list by descending score in place; documents of one score keep their order."""
+    if n_threads() > 1:
+        long = np.diff(boundaries) >= LONG
+        ends = zip(boundaries[:-1][long], boundaries[1:][long], strict=True)
+        buckets = [_deal_on_threads(ranking, int(start), int(stop)) for start, stop in ends]
+        boundaries = np.sort(np.concatenate([boundaries, *buckets]))
+    over_queries(_sort, boundaries, boundaries, ranking)
 
 
 def split_ties(queries: Queries, ranking: Ranking, key: Floats) -> Ranking:
@@ -92,9 +97,10 @@ def split_ties(queries: Queries, ranking: Ranking, key: Floats) -> Ranking:
 def _gather(
     first: int, last: int, given: Any, row_order: Any, boundaries: Any, ranking: Any
 ) -> None:
+    permutation, score = ranking.permutation, ranking.score
     for i in range(boundaries[first], boundaries[last]):
-        ranking.permutation[i] = i
-        ranking.score[i] = given[row_order[i]] + 0.0  # -0.0 + 0.0 is 0.0
+        permutation[i] = i
+        score[i] = given[row_order[i]] + 0.0  # -0.0 + 0.0 is 0.0
 
 
 @compiled
@@ -103,7 +109,9 @@ def _sort(first: int, last: int, boundaries: Any, ranking: Any) -> None:
     longest = 0
     for q in range(first, last):
         longest = max(longest, boundaries[q + 1] - boundaries[q])
-    spare = Ranking(np.empty(longest, dtype=np.int32), np.empty(longest))
+    # numba counts a reference at each use of a record's array, so loops use names of their own.
+    permutation, score = ranking.permutation, ranking.score
+    spare_permutation, spare_score = np.empty(longest, dtype=np.int32), np.empty(longest)
     bucket = np.empty(longest, dtype=np.int32)
     room = np.empty(MOST_BUCKETS, dtype=np.int64)
     waiting = np.empty((longest // CROWDED + 1, 2), dtype=np.int64)
@@ -114,7 +122,7 @@ def _sort(first: int, last: int, boundaries: Any, ranking: Any) -> None:
             n_waiting -= 1
             start, stop = waiting[n_waiting, 0], waiting[n_waiting, 1]
             buckets = min(2 * (stop - start), MOST_BUCKETS)
-            if not _find_buckets(ranking.score[start:stop], buckets, bucket):
+            if not _find_buckets(score[start:stop], buckets, bucket):
                 continue
             room[:buckets] = 0
             for i in range(stop - start):
@@ -128,13 +136,11 @@ def _sort(first: int, last: int, boundaries: Any, ranking: Any) -> None:
                     n_waiting += 1
                 begin += size
             for i in range(stop - start):
-                spare.permutation[i] = ranking.permutation[start + i]
-                spare.score[i] = ranking.score[start + i]
+                spare_permutation[i], spare_score[i] = permutation[start + i], score[start + i]
             for i in range(stop - start):
                 to = room[bucket[i]]
                 room[bucket[i]] = to + 1
-                ranking.permutation[to] = spare.permutation[i]
-                ranking.score[to] = spare.score[i]
+                permutation[to], score[to] = spare_permutation[i], spare_score[i]
         _insert(ranking, boundaries[q], boundaries[q + 1])
 
 
@@ -218,9 +224,10 @@ def _count_buckets(
 def _deal(
     first: int, last: int, pieces: Any, unsorted: Any, bucket: Any, room: Any, ranking: Any
 ) -> None:
+    permutation, score = ranking.permutation, ranking.score
+    unsorted_permutation, unsorted_score = unsorted.permutation, unsorted.score
     for piece in range(first, last):
         for i in range(pieces[piece], pieces[piece + 1]):
             to = room[piece, bucket[i]]
             room[piece, bucket[i]] = to + 1
-            ranking.permutation[to] = unsorted.permutation[i]
-            ranking.score[to] = unsorted.score[i]
+            permutation[to], score[to] = unsorted_permutation[i], unsorted_score[i]

@@ -313,38 +313,27 @@ def test_estimators_of_xgboost_take_one_metric_only() -> None:
 # -- what is optimised in a metric's place -------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("metric", "options", "trained_as"),
-    [
-        ("mrr@5", {"relevant": 2}, "ndcg"),
-        ("ndcg@3", {}, "ndcg"),
-        ("ndcg(discount=letor)@3", {"gain": "linear"}, "ndcg(gain=linear,discount=letor)"),
-    ],
-)
-def test_some_metrics_are_trained_by_another_and_can_be_by_themselves(
-    metric: str, options: Any, trained_as: str
-) -> None:
+def test_an_objective_trains_the_metric_that_it_names() -> None:
+    for metric in OBJECTIVE_NAMES:
+        objective = lambda_objective(metric)
+        assert objective.optimised == objective.metric == parse_metric(metric)
+    assert gradient_of(lp.lambda_mrr, graded())[0].tolist() != (
+        gradient_of(lp.lambda_ndcg, graded())[0].tolist()
+    )
+
+
+def test_another_metric_trains_in_its_place_where_asked_for_and_is_shown() -> None:
     data = graded()
-    for surrogate, name, more, damping in (
-        ("default", trained_as, {}, 0.01),
-        (None, metric, options, 0.01 if "ndcg" in metric else None),
-    ):
-        objective = lambda_objective(metric, surrogate=surrogate, **options)
-        given = {"group": data.sizes, "normalize": True, "damping": damping}
-        expected = lp.gradients(data.labels, data.scores(), metric=name, **given, **more)
-        found = gradient_of(objective, data)
-        assert_array_equal(found[0], expected[0].astype(np.float32))
-        assert objective.metric == parse_metric(metric, **options)
-
-
-def test_other_metrics_are_optimised_themselves() -> None:
-    for metric in set(OBJECTIVE_NAMES) - {"mrr"}:
-        assert lambda_objective(metric) == lambda_objective(metric, surrogate=None)
-
-
-def test_a_surrogate_cannot_be_chosen_by_name() -> None:
-    with pytest.raises(ValueError, match="surrogate must be 'default' or None, got 'ndcg'"):
-        lambda_objective("mrr", surrogate="ndcg")
+    objective = lambda_objective("mrr(relevant=2)@5", surrogate="ndcg", noise=None)
+    expected = lp.gradients(
+        data.labels, data.scores(), metric="ndcg", group=data.sizes, normalize=True, damping=0.01
+    )
+    assert_array_equal(gradient_of(objective, data)[0], expected[0].astype(np.float32))
+    assert objective.metric == parse_metric("mrr(relevant=2)@5")
+    assert "surrogate='ndcg'" in repr(objective)
+    assert objective != lambda_objective("mrr(relevant=2)@5", noise=None)
+    with pytest.raises(ValueError, match="unknown metric 'ndgc'"):
+        lambda_objective("mrr", surrogate="ndgc")
 
 
 # -- identity: repr, equality, copies ------------------------------------------------------------
@@ -353,7 +342,7 @@ def test_a_surrogate_cannot_be_chosen_by_name() -> None:
 def test_default_options_are_the_metrics_own() -> None:
     for metric in OBJECTIVE_NAMES:
         objective = lambda_objective(metric)
-        assert objective.shape.damping == (0.01 if metric in ("ndcg", "dcg", "mrr") else None)
+        assert objective.shape.damping == (0.01 if metric in ("ndcg", "dcg") else None)
         assert (objective.shape.sigma, objective.shape.normalize) == (1.0, True)
         assert not objective.one_group
 

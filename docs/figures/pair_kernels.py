@@ -19,9 +19,9 @@ def relative_error(kind: str, damping: float, distance: Floats) -> Floats:
     kernel = pair_kernel(1.0, damping)
     x = np.exp(-distance)
     coefficients, exact = {
-        "concordant": (kernel.gradients[0::2], x / (1 + x)),
-        "discordant": (kernel.gradients[1::2], 1 / (1 + x)),
-        "Hessian": (kernel.hessians[0::2], x / (1 + x) ** 2),
+        "concordant": (kernel.concordant, x / (1 + x)),
+        "discordant": (kernel.discordant, 1 / (1 + x)),
+        "Hessian": (kernel.hessian, x / (1 + x) ** 2),
     }[kind]
     if damping:
         exact = exact / (damping + distance)

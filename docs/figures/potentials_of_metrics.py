@@ -8,8 +8,8 @@ import numpy as np
 
 from lambdaplus.comparison.figures import INK, SERIES, new_figure, styled
 from lambdaplus.metrics import parse_metric
-from lambdaplus.metrics.potentials import potentials
-from lambdaplus.metrics.terms import terms
+from lambdaplus.metrics.arrays import classes_of, metric_arrays
+from lambdaplus.metrics.potentials import OWN_AND_ABOVE, Potentials, potentials
 from lambdaplus.queries import Floats, Queries
 
 if TYPE_CHECKING:
@@ -23,11 +23,12 @@ def potentials_of(name: str) -> tuple[Floats, Floats]:
     """U and V at each rank, from 0 at the last one."""
     metric = parse_metric(name, **({"top": 1} if name == "err" else {}))
     queries = Queries(RANKED, group=[RANKED.size])
-    found = terms(metric, queries)
-    high, low = np.empty(RANKED.size), np.empty(RANKED.size)
-    potentials(RANKED, found.discount[: RANKED.size], found, 0, 1, 0, 1.0, np.empty(0), high, low)
-    scale = found.scale[0]
-    return scale * (high - high[-1]), scale * (low - low[-1])
+    arrays = metric_arrays(metric, queries)
+    both = Potentials(np.empty(RANKED.size), np.empty(RANKED.size))
+    classes, discount = classes_of(arrays, 0), arrays.discount[: RANKED.size]
+    potentials(RANKED, discount, np.empty(0), classes, (1, 0), OWN_AND_ABOVE, both)
+    scale = arrays.scale[0]
+    return scale * (both.U - both.U[-1]), scale * (both.V - both.V[-1])
 
 
 @styled

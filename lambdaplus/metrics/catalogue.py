@@ -14,7 +14,6 @@ from lambdaplus.metrics.declaration import (
     CountAbove,
     Declaration,
     Parameter,
-    RankingMetric,
     Training,
     Window,
 )
@@ -129,11 +128,6 @@ MAP = Declaration(
 )
 
 
-def as_ndcg(metric: RankingMetric) -> RankingMetric:
-    """Learns from all documents and grades, where the first relevant one soon falls silent."""
-    return NDCG()
-
-
 MRR = Declaration(
     name="mrr",
     aliases=("rr",),
@@ -144,13 +138,7 @@ MRR = Declaration(
     gain=c.relevance,
     normalizer=c.any_relevant,
     form=Cascade(c.relevance),
-    training=Training(surrogate=as_ndcg),
 )
-
-
-def without_cutoff(metric: RankingMetric) -> RankingMetric:
-    """Learns from the pairs that are below the cutoff too."""
-    return RankingMetric(metric.declaration, None, metric.changed)
 
 
 NDCG = Declaration(
@@ -171,7 +159,7 @@ NDCG = Declaration(
             ("value", "zero"),
         ),
     ),
-    training=Training(damping=0.01, surrogate=without_cutoff),
+    training=Training(damping=0.01),
 )
 
 DCG = Declaration(

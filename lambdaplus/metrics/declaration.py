@@ -111,15 +111,11 @@ class Training:
     ----------
     damping : float, optional
         What score distances are divided by.
-    surrogate : callable, optional
-        From the metric to the one that is optimised in its place: one that trains better rankings
-        by this one's own measure.
     refusal : str
         Why the metric cannot be an objective; empty if it can.
     """
 
     damping: float | None = None
-    surrogate: Callable[[RankingMetric], RankingMetric] | None = None
     refusal: str = ""
 
 
@@ -224,14 +220,6 @@ class Declaration:
         """What its objective costs for n documents in L classes, or why there is none."""
         if self.training.refusal:
             return f"none: {self.training.refusal}"
-        if self.training.surrogate is not None:
-            example = RankingMetric(self, 10)
-            other = example.surrogate
-            return f"{other.declaration._cost}, {example} as {other}"
-        return self._cost
-
-    @property
-    def _cost(self) -> str:
         if self.signed_deltas:
             return "every pair, O(n^2)"
         if self.binary or isinstance(self.form, Gains):
@@ -289,12 +277,6 @@ class RankingMetric:
     def __getitem__(self, parameter: str) -> Any:
         defaults = {known.name: known.default for known in self.declaration.parameters}
         return {**defaults, **dict(self.changed)}[parameter]
-
-    @property
-    def surrogate(self) -> RankingMetric:
-        """What an objective optimises in its place, or itself."""
-        chosen = self.declaration.training.surrogate
-        return self if chosen is None else chosen(self)
 
     @property
     def relevant(self) -> float | None:

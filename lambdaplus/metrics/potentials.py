@@ -109,11 +109,12 @@ def _of_counts(
     own_U = parts[0] * (gain[a] - gain[b] + changes[a])
     own_V = parts[0] * (gain[a] - gain[b] + changes[b])
     above = passed = 0.0
+    U, V, weighted = out.U, out.V, copies.size > 0
     for r in range(relevance.size):
         x = relevance[r]
-        out.U[r] = discount[r] * (own_U + above) + passed
-        out.V[r] = discount[r] * (own_V + above) + passed
-        times = parts[1] * (copies[r] if copies.size else 1.0)
+        U[r] = discount[r] * (own_U + above) + passed
+        V[r] = discount[r] * (own_V + above) + passed
+        times = parts[1] * (copies[r] if weighted else 1.0)
         above += times * adds[x]
         passed += times * discount[r] * changes[x]
 

@@ -8,13 +8,17 @@ Examples
 [-0.709, 0.122, 0.587]
 """
 
+from lambdaplus.objectives.base import Objective
 from lambdaplus.objectives.combined import CombinedObjective, combine
 from lambdaplus.objectives.gradients import Shape, gradients
+from lambdaplus.objectives.noisy_neighbours import Noise
 from lambdaplus.objectives.objective import LambdaObjective, lambda_objective
 
 __all__ = [
     "CombinedObjective",
     "LambdaObjective",
+    "Noise",
+    "Objective",
     "Shape",
     "combine",
     "gradients",

@@ -14,6 +14,7 @@ from lambdaplus.compiled import compiled
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.arrays import scope
 from lambdaplus.objectives.lists import Ranked, pair_sums, ranked_queries
+from lambdaplus.objectives.noisy_neighbours import Noise, neighbour_sums
 from lambdaplus.objectives.sweep import Derivatives
 from lambdaplus.parallel import over_queries
 from lambdaplus.queries import Floats, Queries
@@ -73,10 +74,41 @@ def lambda_gradients(
     """Gradient and Hessian of every row, (n,) float64 each, weights applied."""
     ranked = ranked_queries(metric, queries, scores)
     all_pairs = all_pairs or metric.declaration.signed_deltas
-    out = Derivatives(np.empty(queries.n_documents), np.empty(queries.n_documents))
+    out = _room(queries)
     received = pair_sums(ranked, shape.sigma, shape.damping, all_pairs, out)
     scale_queries(metric, queries, ranked, received, shape.normalize, out)
     return out
+
+
+def noisy_gradients(
+    metric: RankingMetric, queries: Queries, scores: ArrayLike, shape: Shape, noise: Noise
+) -> Derivatives:
+    """As `lambda_gradients`, with noisy neighbours in their share of the gradient.
+
+    Absolute gradients sum to half the rows, as those of one data set without queries do.
+    """
+    weighing = noise.metric or metric
+    ranked = ranked_queries(weighing, queries, scores)
+    neighbours = _room(queries)
+    neighbour_sums(ranked, weighing, noise, shape.sigma, neighbours)
+    if queries.weights is not None:
+        for array in neighbours:
+            array *= queries.weights
+    parts = [(noise.share, neighbours)]
+    if noise.share < 1:
+        parts.append((1 - noise.share, lambda_gradients(metric, queries, scores, shape)))
+    out = Derivatives(np.zeros(queries.n_documents), np.zeros(queries.n_documents))
+    for share, part in parts:
+        # Sums in ranked order: the same bits whatever the order of the rows.
+        size = float(np.abs(part.gradient[ranked.row]).sum())
+        factor = share * queries.n_documents / 2 / size if size > 0 else 0.0
+        for total, array in zip(out, part, strict=True):
+            total += factor * array
+    return out
+
+
+def _room(queries: Queries) -> Derivatives:
+    return Derivatives(np.empty(queries.n_documents), np.empty(queries.n_documents))
 
 
 def scale_queries(
@@ -120,11 +152,12 @@ def _half_the_rows(ranked: Ranked, out: Derivatives) -> float:
 
 @compiled
 def _multiply(first: int, last: int, boundaries: Any, factor: Any, weights: Any, out: Any) -> None:
+    gradient, hessian, weighted = out.gradient, out.hessian, weights.size > 0
     for q in range(first, last):
         for row in range(boundaries[q], boundaries[q + 1]):
-            weight = weights[row] if weights.size else 1.0
-            out.gradient[row] = factor[q] * out.gradient[row] * weight
-            out.hessian[row] = factor[q] * out.hessian[row] * weight
+            weight = weights[row] if weighted else 1.0
+            gradient[row] = factor[q] * gradient[row] * weight
+            hessian[row] = factor[q] * hessian[row] * weight
 
 
 def gradients(

@@ -75,11 +75,12 @@ def ranked_queries(metric: RankingMetric, queries: Queries, scores: Any) -> Rank
     discount, copies = arrays.discount, np.empty(0)
     if queries.multiplicities is not None:
         copies = queries.multiplicities[row]
-        discount = _discount_of_copies(metric, copies)
+        discount = discount_of_copies(metric, copies)
     return Ranked(queries.boundaries, row, ranking.score, relevance, discount, copies, arrays)
 
 
-def _discount_of_copies(metric: RankingMetric, copies: Floats) -> Floats:
+def discount_of_copies(metric: RankingMetric, copies: Floats) -> Floats:
+    """d of each rank of one list whose documents stand for so many copies, (n,)."""
     ranks = np.cumsum(copies)
     # A row of weight 0 at the very top is at rank 0; its multiplicity keeps it out of every sum.
     if metric.declaration.pooled == "last":
@@ -103,12 +104,12 @@ def pair_sums(
     for q in np.flatnonzero(long).tolist():
         kernel = _kernel_of(ranked, q, kernels)
         own = Derivatives(np.zeros(sizes[q]), np.zeros(sizes[q]))
-        for k in range(_n_lists(ranked, q)):
-            members, its_list = _list(ranked, q, k)
-            part = Derivatives(np.zeros(members.size), np.zeros(members.size))
+        for k in range(n_lists(ranked, q)):
+            members, its_list = ranked_list(ranked, q, k)
+            part = _room(members, own)
             received[q] += long_lists.sweep_by_blocks(its_list, kernel, part)
             _add(part, members, own)
-        _write(ranked, q, own, out)
+        write_by_row(ranked, q, own, out)
     return received
 
 
@@ -127,15 +128,15 @@ def _queries(
             continue
         kernel, n = _kernel_of(ranked, q, kernels), ranked.boundaries[q + 1] - ranked.boundaries[q]
         own = Derivatives(np.zeros(n), np.zeros(n))
-        for k in range(_n_lists(ranked, q)):
-            members, its_list = _list(ranked, q, k)
-            part = Derivatives(np.zeros(members.size), np.zeros(members.size))
-            if all_pairs or members.size < FEW + FEW_A_CLASS * its_list.gain.size:
+        for k in range(n_lists(ranked, q)):
+            members, its_list = ranked_list(ranked, q, k)
+            part = _room(members, own)
+            if all_pairs or its_list.score.size < FEW + FEW_A_CLASS * its_list.gain.size:
                 received[q] += visit_pairs(its_list, kernel, part)
             else:
                 received[q] += sweep(its_list, kernel, work, part)
             _add(part, members, own)
-        _write(ranked, q, own, out)
+        write_by_row(ranked, q, own, out)
 
 
 @compiled
@@ -145,7 +146,7 @@ def _kernel_of(ranked: Any, q: int, kernels: Any) -> Any:
 
 
 @compiled
-def _n_lists(ranked: Any, q: int) -> int:
+def n_lists(ranked: Any, q: int) -> int:
     """Ranked lists that query q is made of."""
     classes = ranked.metric.first[q + 1] - ranked.metric.first[q]
     if classes < 2 or ranked.metric.scale[q] == 0.0:
@@ -156,13 +157,13 @@ def _n_lists(ranked: Any, q: int) -> int:
 
 
 @compiled
-def _list(ranked: Any, q: int, k: int) -> Any:
-    """The k-th list of query q: which ranks of the query are its members, and the list."""
+def ranked_list(ranked: Any, q: int, k: int) -> Any:
+    """The k-th list of query q: the ranks that are its members, empty for all, and the list."""
     start, stop = ranked.boundaries[q], ranked.boundaries[q + 1]
     classes, weighted = classes_of(ranked.metric, q), ranked.copies.size > 0
     score, relevance = ranked.score[start:stop], ranked.relevance[start:stop]
     discount, copies = ranked.discount[: stop - start], ranked.copies[start:stop]
-    everyone = np.arange(stop - start)
+    everyone = np.empty(0, dtype=np.int64)
     if ranked.metric.kind == GAINS:  # the discount is the potential
         return everyone, RankedList(score, relevance, discount, discount, classes.gain, copies)
     own = weighted and k % 2 == 1
@@ -187,6 +188,14 @@ def _list(ranked: Any, q: int, k: int) -> Any:
 
 
 @compiled
+def _room(members: Any, own: Any) -> Any:
+    """Where a list adds what its documents receive: the query's own arrays if all are members."""
+    if members.size == 0:
+        return own
+    return Derivatives(np.zeros(members.size), np.zeros(members.size))
+
+
+@compiled
 def _add(part: Any, members: Any, own: Any) -> None:
     for i in range(members.size):
         own.gradient[members[i]] += part.gradient[i]
@@ -194,30 +203,28 @@ def _add(part: Any, members: Any, own: Any) -> None:
 
 
 @compiled
-def _write(ranked: Any, q: int, own: Any, out: Any) -> None:
+def write_by_row(ranked: Any, q: int, own: Any, out: Any) -> None:
     """Write what query q received by row, equal shares to documents equal in score and class.
 
     Their order in the ranking was arbitrary; with multiplicities they share in proportion.
     """
     start, n = ranked.boundaries[q], own.gradient.size
+    score, relevance = ranked.score[start : start + n], ranked.relevance[start : start + n]
     first = 0
-    while first < n:
-        score, relevance = ranked.score[start + first], ranked.relevance[start + first]
-        gradient = hessian = copies = 0.0
-        last = first
-        while (
-            last < n
-            and ranked.score[start + last] == score
-            and ranked.relevance[start + last] == relevance
-        ):
-            gradient += own.gradient[last]
-            hessian += own.hessian[last]
-            copies += ranked.copies[start + last] if ranked.copies.size else 1.0
-            last += 1
-        for r in range(first, last):
-            times = ranked.copies[start + r] if ranked.copies.size else 1.0
-            share = 1.0 if last - first == 1 else times / copies if copies > 0.0 else 0.0
-            row = ranked.row[start + r]
-            out.gradient[row] = gradient * share
-            out.hessian[row] = hessian * share
+    for last in range(1, n + 1):
+        if last < n and score[last] == score[first] and relevance[last] == relevance[first]:
+            continue
+        if last - first > 1:
+            copies = ranked.copies[start + first : start + last]
+            total = copies.sum() if copies.size else float(last - first)
+            gradient, hessian = own.gradient[first:last].sum(), own.hessian[first:last].sum()
+            for r in range(first, last):
+                times = copies[r - first] if copies.size else 1.0
+                share = times / total if total > 0.0 else 0.0
+                own.gradient[r], own.hessian[r] = gradient * share, hessian * share
         first = last
+    row, gradient, hessian = ranked.row[start : start + n], out.gradient, out.hessian
+    own_gradient, own_hessian = own.gradient, own.hessian
+    for r in range(n):
+        gradient[row[r]] = own_gradient[r]
+        hessian[row[r]] = own_hessian[r]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
@@ -13,7 +14,13 @@ from lambdaplus.metrics.names import share_options
 from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
 from lambdaplus.objectives.base import Objective
 from lambdaplus.objectives.combined import CombinedObjective
-from lambdaplus.objectives.gradients import Shape, lambda_gradients, objective_metric
+from lambdaplus.objectives.gradients import (
+    Shape,
+    lambda_gradients,
+    noisy_gradients,
+    objective_metric,
+)
+from lambdaplus.objectives.noisy_neighbours import Noise
 from lambdaplus.queries import Floats, Queries
 
 
@@ -25,9 +32,10 @@ class LambdaObjective(Objective):
     metric : RankingMetric
     shape : Shape
         sigma, normalize and damping.
+    noise : Noise or None
     one_group : bool
     optimised : RankingMetric
-        What gradients are of: the metric, or its surrogate.
+        What gradients are of: the metric, or the surrogate that was asked for.
     """
 
     metric: RankingMetric
@@ -36,31 +44,35 @@ class LambdaObjective(Objective):
         self,
         metric: RankingMetric,
         shape: Shape,
+        noise: Noise | None = None,
         one_group: bool = False,
-        optimised: RankingMetric | None = None,
+        surrogate: RankingMetric | None = None,
     ) -> None:
         self.metric = metric
         self.shape = shape
+        self.noise = noise
         self.one_group = one_group
-        self.optimised = metric if optimised is None else optimised
+        self.optimised = metric if surrogate is None else surrogate
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row, (n,) float64 each, weights applied."""
-        queries = scope(self.metric, queries, self.one_group)
-        return lambda_gradients(self.optimised, queries, scores, self.shape)
+        ranked = scope(self.metric, queries, self.one_group)
+        if self.noise is None or not ranked.grouped:
+            return lambda_gradients(self.optimised, ranked, scores, self.shape)
+        return noisy_gradients(self.optimised, ranked, scores, self.shape, self.noise)
 
     def __repr__(self) -> str:
-        s = self.shape
+        s, default = self.shape, default_noise(self.optimised)
+        noise = "" if self.noise == default else f", noise={self.noise!r}"
         one = ", one_group=True" if self.one_group else ""
-        itself = "" if self.optimised == self.metric.surrogate else ", surrogate=None"
+        other = "" if self.optimised == self.metric else f", surrogate={str(self.optimised)!r}"
         return (
             f"lambda_objective({str(self.metric)!r}, sigma={shortest(s.sigma)}, "
-            f"normalize={s.normalize}, "
-            f"damping={s.damping}{one}{itself})"
+            f"normalize={s.normalize}, damping={s.damping}{noise}{one}{other})"
         )
 
     def _key(self) -> tuple[Any, ...]:
-        return self.metric, self.shape, self.one_group, self.optimised
+        return self.metric, self.shape, self.noise, self.one_group, self.optimised
 
 
 def lambda_objective(
@@ -69,8 +81,9 @@ def lambda_objective(
     sigma: float = 1.0,
     normalize: bool = True,
     damping: float | Literal["default"] | None = "default",
+    noise: Noise | float | Literal["default"] | None = "default",
     one_group: bool = False,
-    surrogate: Literal["default"] | None = "default",
+    surrogate: str | RankingMetric | None = None,
     **options: Any,
 ) -> LambdaObjective | CombinedObjective:
     """An objective that optimises a ranking metric, or several at once.
@@ -147,16 +160,30 @@ def lambda_objective(
     >>> lambda_objective("ndcg@10 + 0.5*map").metric.parts[1][1]
     0.5
     """
-    if surrogate not in ("default", None):
-        raise ValueError(f"surrogate must be 'default' or None, got {surrogate!r}")
     names, weights = zip(*terms_of(metric), strict=True)
     shares = share_options(names, options) if len(names) > 1 else [options]
     parts = []
     for name, mine in zip(names, shares, strict=True):
-        found = objective_metric(name, **mine)
-        optimised = found.surrogate if surrogate == "default" else found
+        named = objective_metric(name, **mine)
+        optimised = named if surrogate is None else objective_metric(surrogate)
         chosen = optimised.declaration.training.damping if damping == "default" else damping
-        parts.append(LambdaObjective(found, Shape(sigma, normalize, chosen), one_group, optimised))
+        noisy = default_noise(optimised) if noise == "default" else as_noise(noise)
+        shape = Shape(sigma, normalize, chosen)
+        parts.append(LambdaObjective(named, shape, noisy, one_group, optimised))
     if len(parts) == 1 and weights == (1.0,):
         return parts[0]
     return CombinedObjective(tuple(zip(parts, weights, strict=True)))
+
+
+def default_noise(metric: RankingMetric) -> Noise | None:
+    """What takes part in the gradient of a metric unless the user says otherwise."""
+    return None
+
+
+def as_noise(noise: Noise | float | str | None) -> Noise | None:
+    """Noise of a scale; none for None and 0."""
+    if isinstance(noise, Noise) or noise is None:
+        return noise
+    if isinstance(noise, str) or not isinstance(noise, numbers.Real):
+        raise ValueError(f"noise must be 'default', None, a scale or a Noise, got {noise!r}")
+    return Noise(scale=float(noise)) if noise else None

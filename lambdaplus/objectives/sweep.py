@@ -118,14 +118,18 @@ def sweep(ranked: Any, kernel: Any, work: Any, out: Any) -> float:
     """
     n, received = ranked.score.size, 0.0
     chunks = (n + CHUNK - 1) // CHUNK
-    for down in (True, False):
-        forget(ranked, kernel, work)
-        for i in range(chunks):
-            first = (i if down else chunks - 1 - i) * CHUNK
-            last = min(first + CHUNK, n)
-            if down or chunks > 1:  # what a short list laid out on the way down is still there
-                lay_out(first, last, ranked, kernel, work)
-            received += walk(first, last, down, ranked, kernel, work, out)
+    forget(ranked, kernel, work)
+    for first in range(0, n, CHUNK):
+        last = min(first + CHUNK, n)
+        lay_out(first, last, ranked, kernel, work)
+        received += walk(first, last, True, ranked, kernel, work, out)
+    forget(ranked, kernel, work)
+    for i in range(chunks):
+        first = (chunks - 1 - i) * CHUNK
+        last = min(first + CHUNK, n)
+        if i > 0:  # what was laid out last on the way down is still there
+            lay_out(first, last, ranked, kernel, work)
+        received += walk(first, last, False, ranked, kernel, work, out)
     return received
 
 
@@ -143,16 +147,19 @@ def lay_out(first: int, last: int, ranked: Any, kernel: Any, work: Any) -> None:
 
     Apart from the walk, so that the exponentials of several documents are under way at a time.
     """
-    blocks, n = kernel.rates.shape[0], ranked.score.size
+    # numba counts a reference at each use of a record's array, so loops use names of their own.
+    score, U, V, rates = ranked.score, ranked.U, ranked.V, kernel.rates
+    concordant, discordant, distance = work.gap_concordant, work.gap_discordant, work.distance
+    decays, blocks, n = work.decays, rates.shape[0], score.size
     for step in range(last - first + 1):
         here, before = min(first + step, n - 1), max(first + step - 1, 0)
-        work.gap_concordant[step] = abs(ranked.U[before] - ranked.U[here])
-        work.gap_discordant[step] = abs(ranked.V[before] - ranked.V[here])
-        work.distance[step] = ranked.score[before] - ranked.score[here]
+        concordant[step] = abs(U[before] - U[here])
+        discordant[step] = abs(V[before] - V[here])
+        distance[step] = score[before] - score[here]
     for block in range(blocks):
-        rate = load(kernel.rates, block)
+        rate = load(rates, block)
         for step in range(last - first + 1):
-            store(decay(rate, work.distance[step]), work.decays, step * blocks + block)
+            store(decay(rate, distance[step]), decays, step * blocks + block)
 
 
 @compiled(error_model="numpy")
@@ -195,13 +202,14 @@ def _two_classes(
     from_0 = mul(weight, pick(down, discordant, concordant))
     from_1 = mul(weight, pick(down, concordant, discordant))
     curve, tiny = mul(weight, load(kernel.hessian, block)), splat(TINY)
-    collect, received = out.gradient.size > 0, 0.0
+    copies, decays, gradient, hessian = ranked.copies, work.decays, out.gradient, out.hessian
+    collect, weighted, received = gradient.size > 0, copies.size > 0, 0.0
     for k in range(last - first):
         i = k if down else last - first - 1 - k
         step = i if down else i + 1
         relevant = relevance[first + i] > 0
-        times = ranked.copies[first + i] if ranked.copies.size else 1.0
-        x = load(work.decays, step * blocks + block)
+        times = copies[first + i] if weighted else 1.0
+        x = load(decays, step * blocks + block)
         M_0 = madd(madd(splat(gap_0[step]), E_0, M_0), x, tiny)
         M_1 = madd(madd(splat(gap_1[step]), E_1, M_1), x, tiny)
         E_0 = madd(E_0, x, splat(TINY if relevant else times))
@@ -210,8 +218,8 @@ def _two_classes(
             M = pick(relevant, M_0, M_1)
             push, bend = totals(mul(M, pick(relevant, from_0, from_1)), mul(M, curve))
             push *= times
-            out.gradient[first + i] += -push if relevant else push
-            out.hessian[first + i] += times * bend
+            gradient[first + i] += -push if relevant else push
+            hessian[first + i] += times * bend
             received += push
     store(E_0, work.E, row_0)
     store(E_1, work.E, row_1)
@@ -226,26 +234,35 @@ def _many_classes(
 ) -> float:
     """Walk with the sums in memory, those of one block of rates after the other."""
     blocks, classes, gain = kernel.rates.shape[0], ranked.gain.size, ranked.gain
-    zero = splat(0.0)
-    collect, received = out.gradient.size > 0, zero
+    zero, tiny = splat(0.0), splat(TINY)
+    E, M, decays, gaps = work.E, work.M, work.decays, work.gap_concordant
+    copies, relevance = ranked.copies, ranked.relevance
+    gradient, hessian = out.gradient, out.hessian
+    collect, weighted, received = gradient.size > 0, copies.size > 0, zero
+    of_concordant, of_discordant = kernel.concordant, kernel.discordant
+    of_hessian = kernel.hessian
     for k in range(last - first):
         i = k if down else last - first - 1 - k
         step = i if down else i + 1
-        own = int(ranked.relevance[first + i])
-        times = ranked.copies[first + i] if ranked.copies.size else 1.0
-        gap, slope, bend, met = splat(work.gap_concordant[step]), zero, zero, zero
+        own = int(relevance[first + i])
+        times = copies[first + i] if weighted else 1.0
+        gap, slope, bend, met = splat(gaps[step]), zero, zero, zero
         for block in range(blocks):
-            x = load(work.decays, step * blocks + block)
+            x = load(decays, step * blocks + block)
             worse = better = zero
-            for c in range(own):
-                moved = _advance(work, block * classes + c, gap, x)
-                worse = madd(moved, splat(abs(gain[own] - gain[c])), worse)
-            for c in range(own, classes):
-                moved = _advance(work, block * classes + c, gap, x)
-                better = madd(moved, splat(abs(gain[own] - gain[c])), better)
+            for c in range(classes):
+                row = block * classes + c
+                count = load(E, row)
+                moved = madd(madd(gap, count, load(M, row)), x, tiny)
+                store(moved, M, row)
+                store(madd(count, x, tiny), E, row)
+                weight = abs(gain[own] - gain[c])
+                of_better = weight if c > own else 0.0  # no branch: relevance is hard to predict
+                better = madd(moved, splat(of_better), better)
+                worse = madd(moved, splat(weight - of_better), worse)
             row = block * classes + own
-            store(madd(splat(times), splat(1.0), load(work.E, row)), work.E, row)
-            concordant, discordant = load(kernel.concordant, block), load(kernel.discordant, block)
+            store(madd(splat(times), splat(1.0), load(E, row)), E, row)
+            concordant, discordant = load(of_concordant, block), load(of_discordant, block)
             # On the way down better classes met are concordant with us, worse ones discordant.
             # They push our score down; worse ones pull it up.
             pushed = mul(better, pick(down, concordant, discordant))
@@ -253,20 +270,10 @@ def _many_classes(
             met = madd(pushed, splat(1.0), madd(pulled, splat(1.0), met))
             slope = madd(pushed, splat(1.0), madd(pulled, splat(-1.0), slope))
             both = madd(better, splat(1.0), worse)
-            bend = madd(both, load(kernel.hessian, block), bend)
+            bend = madd(both, load(of_hessian, block), bend)
         if collect:
             received = madd(splat(times), met, received)
             slope_sum, bend_sum = totals(slope, bend)
-            out.gradient[first + i] += times * slope_sum
-            out.hessian[first + i] += times * bend_sum
+            gradient[first + i] += times * slope_sum
+            hessian[first + i] += times * bend_sum
     return float(totals(received, zero)[0])
-
-
-@compiled(error_model="numpy", inline="always")
-def _advance(work: Any, row: int, gap: Any, x: Any) -> Any:
-    """Take E and M of one class and block a step further; return M."""
-    count, tiny = load(work.E, row), splat(TINY)
-    moved = madd(madd(gap, count, load(work.M, row)), x, tiny)
-    store(moved, work.M, row)
-    store(madd(count, x, tiny), work.E, row)
-    return moved

@@ -31,8 +31,8 @@ from lambdaplus.baselines.planes import Planes
 from lambdaplus.baselines.solver import Pass, solve
 from lambdaplus.datasets import RankingData
 from lambdaplus.metrics import parse_metric
+from lambdaplus.parallel import limit_threads
 from lambdaplus.queries import Floats, Queries
-from lambdaplus.reproduce.one_thread import one_thread
 
 Record = dict[str, float]
 C_OF_TIMES = 100.0
@@ -125,7 +125,7 @@ def svm_time(data: RankingData, parameters: Mapping[str, Any]) -> Record:
     """
     model = StructuralSVM(**{**parameters, "C": C_OF_TIMES})
     found = []
-    with warnings.catch_warnings(), one_thread():
+    with warnings.catch_warnings(), limit_threads(1):
         warnings.filterwarnings("ignore", "w = 0 is optimal")  # the norm says so
         for _ in range(REPEATS):
             model.fit(data.features, data.labels, data.qid)
@@ -140,7 +140,7 @@ def assignment_time(data: RankingData) -> Record:
     hinges = Hinges(np.ascontiguousarray(data.features), [loss], separate=False)
     weight = np.full(hinges.n_blocks, C_OF_TIMES / data.n_queries)
     found = []
-    with one_thread():
+    with limit_threads(1):
         for _ in range(REPEATS):
             planes = Planes(hinges.n_blocks, data.features.shape[1])
             solution = solve(hinges, planes, weight, data.n_queries, 1e-3, 300)

@@ -12,7 +12,7 @@ from lambdaplus.baselines import ClassAUCSVM
 from lambdaplus.comparison import Settings, find_methods
 from lambdaplus.comparison.config import scaled_fold
 from lambdaplus.datasets import Fold, RankingData, web_search_like
-from lambdaplus.reproduce.one_thread import one_thread
+from lambdaplus.parallel import limit_threads
 
 Record = dict[str, float]
 SEED = 1
@@ -41,7 +41,7 @@ def trees_time(queries: int, rounds: int) -> Record:
     [method] = find_methods("lightgbm:lambda_mauc")
     settings = Settings(rounds=rounds, patience=rounds, threads=1)
     begin = time.perf_counter()
-    with one_thread():
+    with limit_threads(1):
         method.fit({}, fold.train, fold.valid, settings, seed=0)
     return _record(fold, time.perf_counter() - begin, True)
 
@@ -56,7 +56,7 @@ def svm_time(queries: int, C: float) -> Record:
     """
     fold = mslr_like(queries)
     begin = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught, one_thread():
+    with warnings.catch_warnings(record=True) as caught, limit_threads(1):
         warnings.simplefilter("always")
         ClassAUCSVM(C=C).fit(np.asarray(fold.train.features), fold.train.labels, qid=fold.train.qid)
     seconds = time.perf_counter() - begin

@@ -1,0 +1,247 @@
+"""Neighbours in noisy rankings: a second way to weigh pairs, by the same potentials.
+
+Noise is added to the scores of a query, its documents are ranked by the sum, and each document is
+compared with its neighbours in that ranking alone.  A pair's weight is its swap delta there, a
+difference of potentials (see `lambdaplus.metrics.potentials`), so every declared metric has one.
+The logistic function is taken at the scores without noise.  With w the mean weight of a pair over
+several rankings and d the better document's score minus the other's,
+
+    gradient  -sigma w / (1 + exp(sigma d))  for the better document, its opposite for the other,
+    Hessian   sigma^2 w  for both,
+
+or sigma^2 w rho (1 - rho) with the logistic curvature.  The Hessian of weights bounds each step by
+what the pairs of a leaf weigh, however sure the model is of them: it regularises.
+
+Noise is drawn by the seed, the scores and the labels of a query, document by document in ranked
+order.  It is the same whatever the order of the rows and the number of threads, changes with the
+scores from round to round, and is not repeated when a training is continued.
+
+This is what CatBoost's YetiRank does; its own weights are within reach: `YETIRANK_MAP` for its mode
+MAP, and ``dcg(gain=linear)`` for its mode NDCG without division by the ideal.  Lyzhin, Ustimenko,
+Gulin, Prokhorenkova 2023, "Which Tricks are Important for Learning to Rank?", ICML.
+
+Examples
+--------
+>>> from lambdaplus import lambda_objective
+>>> from lambdaplus.objectives import Noise
+>>> objective = lambda_objective("map", noise=Noise(scale=1.0, rankings=3, share=1.0))
+>>> gradient, hessian = objective([1, 0, 0], [0.0, 1.0, 2.0], None, [3])
+>>> bool(gradient[0] < 0 < gradient[2])
+True
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+import numpy as np
+
+from lambdaplus.compiled import compiled
+from lambdaplus.metrics import Declaration, RankingMetric
+from lambdaplus.metrics import components as c
+from lambdaplus.metrics.declaration import shortest
+from lambdaplus.objectives.lists import (
+    Ranked,
+    discount_of_copies,
+    n_lists,
+    ranked_list,
+    write_by_row,
+)
+from lambdaplus.objectives.sweep import Derivatives
+from lambdaplus.parallel import over_queries
+from lambdaplus.queries import Floats
+from lambdaplus.ranking import Ranking, sort_lists
+
+YETIRANK_MAP = Declaration(
+    name="yetirank_map",
+    title="Gain whose discount falls by 1/r from rank r to the next",
+    source="CatBoost 1.2, YetiRank:mode=MAP, for one neighbour",
+    binary=True,
+    discount=lambda metric, rank: -_harmonic(rank - 1.0),
+    gain=c.relevance,
+    normalizer=c.any_relevant,
+)
+
+
+def _harmonic(n: Floats) -> Floats:
+    """1 + 1/2 + ... + 1/n for whole numbers n."""
+    sums = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1.0, n.max() + 1.0))])
+    return np.asarray(sums[n.astype(np.int64)])
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How neighbours in noisy rankings take part in a gradient.
+
+    Attributes
+    ----------
+    scale : float
+        Of the logistic noise on the scores (1: as far as YetiRank's).  More noise brings documents
+        from further below to the top, and regularises more.
+    rankings : int
+        Noisy rankings in each round.  Three did as well as ten.
+    neighbours : int
+        Each document is compared with so many that follow it.
+    share : float
+        Of the gradient, between 0 and 1; the rest is that of all pairs in the ranking without
+        noise.  Each part is divided by its mean absolute gradient first.
+    metric : RankingMetric, optional
+        What weighs the neighbours in place of the objective's own metric.
+    divide : bool
+        Divide weights by the metric's normaliser Z, such as the number of relevant documents in
+        average precision.  Without it, as in CatBoost, a query weighs more the more there is to
+        gain in it.
+    curvature : {"weights", "logistic"}
+        The Hessian: the weights of a document's pairs, or those times rho (1 - rho).
+    seed : int
+    """
+
+    scale: float = 1.0
+    rankings: int = 3
+    neighbours: int = 1
+    share: float = 0.5
+    metric: RankingMetric | None = None
+    divide: bool = False
+    curvature: Literal["weights", "logistic"] = "weights"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.scale) and self.scale > 0):
+            raise ValueError(f"the noise's scale must be a positive number, got {self.scale!r}")
+        if not 0 < self.share <= 1:
+            raise ValueError(f"the noise's share must be above 0 and at most 1, got {self.share!r}")
+        for name in ("rankings", "neighbours"):
+            if getattr(self, name) < 1 or getattr(self, name) != int(getattr(self, name)):
+                raise ValueError(f"{name} must be a whole number, at least 1")
+        if self.curvature not in ("weights", "logistic"):
+            raise ValueError(f"curvature={self.curvature!r} is not one of weights, logistic")
+
+    def __repr__(self) -> str:
+        changed = []
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if value != one.default:
+                text = shortest(value) if isinstance(value, float) else repr(value)
+                changed.append(f"{one.name}={str(value)!r}" if one.name == "metric" else
+                               f"{one.name}={text}")  # fmt: skip
+        return f"Noise({', '.join(changed)})"
+
+
+def neighbour_sums(
+    ranked: Ranked, metric: RankingMetric, noise: Noise, sigma: float, out: Derivatives
+) -> None:
+    """Write gradient and Hessian of the noisy rankings by row.
+
+    Parameters
+    ----------
+    ranked : Ranked
+        In the order of the scores without noise.
+    metric : RankingMetric
+        Of its arrays.
+    """
+    n = ranked.score.size
+    keys = np.empty(ranked.boundaries.size - 1, dtype=np.uint64)
+    over_queries(_keys, ranked.boundaries, ranked, np.uint64(noise.seed), keys)
+    by_rank = Derivatives(np.zeros(n), np.zeros(n))
+    for k in range(noise.rankings):
+        noisy = Ranking(np.arange(n, dtype=ranked.row.dtype), np.empty(n))
+        over_queries(_perturb, ranked.boundaries, ranked, keys, k, noise.scale, noisy.score)
+        sort_lists(noisy, ranked.boundaries)
+        order, discount, copies = noisy.permutation, ranked.discount, ranked.copies
+        if copies.size:
+            copies = copies[order]
+            discount = discount_of_copies(metric, copies)
+        shuffled = ranked._replace(
+            row=order,
+            score=ranked.score[order],
+            relevance=ranked.relevance[order],
+            discount=discount,
+            copies=copies,
+        )
+        weighing = (sigma, noise.neighbours, noise.curvature == "logistic", noise.divide)
+        over_queries(_compare_neighbours, ranked.boundaries, shuffled, weighing, by_rank)
+    for part in by_rank:
+        part /= noise.rankings
+    over_queries(_write_queries, ranked.boundaries, ranked, by_rank, out)
+
+
+@compiled
+def _mixed(state: Any) -> Any:
+    """SplitMix64 (Steele, Lea & Flood 2014): 64 bits that depend on all bits of the state."""
+    state += np.uint64(0x9E3779B97F4A7C15)
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return state ^ (state >> np.uint64(31))
+
+
+@compiled
+def _keys(first: int, last: int, ranked: Any, seed: Any, keys: Any) -> None:
+    """A number for each query that depends on the seed and on its ranked scores and classes."""
+    bits, relevance = ranked.score.view(np.uint64), ranked.relevance
+    for q in range(first, last):
+        key = _mixed(seed)
+        for r in range(ranked.boundaries[q], ranked.boundaries[q + 1]):
+            key = _mixed(key ^ bits[r] ^ np.uint64(relevance[r]))
+        keys[q] = key
+
+
+@compiled
+def _perturb(
+    first: int, last: int, ranked: Any, keys: Any, ranking: int, scale: float, noisy: Any
+) -> None:
+    """Add logistic noise to the scores."""
+    score, boundaries = ranked.score, ranked.boundaries
+    for q in range(first, last):
+        key = _mixed(keys[q] ^ np.uint64(ranking))
+        for r in range(boundaries[q], boundaries[q + 1]):
+            bits = _mixed(key + np.uint64(r - boundaries[q])) >> np.uint64(11)
+            uniform = (float(bits) + 0.5) * 2.0**-53
+            noisy[r] = score[r] + scale * math.log(uniform / (1.0 - uniform))
+
+
+@compiled
+def _compare_neighbours(first: int, last: int, shuffled: Any, weighing: Any, by_rank: Any) -> None:
+    """Add the pairs of neighbours of one noisy ranking."""
+    sigma, neighbours, logistic, divide = weighing
+    gradient, hessian = by_rank.gradient, by_rank.hessian
+    for q in range(first, last):
+        start = shuffled.boundaries[q]
+        clean_rank = shuffled.row[start : shuffled.boundaries[q + 1]]
+        scale = shuffled.metric.scale[q] if divide else 1.0
+        for k in range(n_lists(shuffled, q)):
+            members, its_list = ranked_list(shuffled, q, k)
+            score, relevance, gain = its_list.score, its_list.relevance, its_list.gain
+            U, V, copies, every = its_list.U, its_list.V, its_list.copies, members.size == 0
+            for i in range(score.size):
+                rank_i = i if every else members[i]
+                for j in range(i + 1, score.size):
+                    rank_j = j if every else members[j]
+                    if rank_j - rank_i > neighbours:
+                        break
+                    a, b = relevance[i], relevance[j]
+                    if a == b:
+                        continue
+                    gap = U[i] - U[j] if a > b else V[i] - V[j]
+                    weight = scale * sigma * abs(gap * (gain[a] - gain[b]))
+                    if copies.size:
+                        weight *= copies[i] * copies[j]
+                    better, worse = clean_rank[rank_i], clean_rank[rank_j]
+                    distance = score[i] - score[j]
+                    if a < b:
+                        better, worse, distance = worse, better, -distance
+                    rho = 1.0 / (1.0 + math.exp(sigma * distance))
+                    curve = sigma * weight * (rho * (1.0 - rho) if logistic else 1.0)
+                    gradient[better] -= weight * rho
+                    gradient[worse] += weight * rho
+                    hessian[better] += curve
+                    hessian[worse] += curve
+
+
+@compiled
+def _write_queries(first: int, last: int, ranked: Any, by_rank: Any, out: Any) -> None:
+    for q in range(first, last):
+        its = slice(ranked.boundaries[q], ranked.boundaries[q + 1])
+        own = Derivatives(by_rank.gradient[its], by_rank.hessian[its])
+        write_by_row(ranked, q, own, out)
