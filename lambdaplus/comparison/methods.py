@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from lambdaplus.comparison.search_space import Draw, OneOf
 from lambdaplus.datasets import RankingData
 from lambdaplus.queries import Floats
 
@@ -101,6 +102,8 @@ class Method:
         Values tried of each parameter, in all combinations.
     random : bool
         Whether seeds matter.
+    space : dict of str to Draw
+        Where a random search draws each parameter from; none for methods that are not searched.
     """
 
     name: str
@@ -110,6 +113,7 @@ class Method:
     fixed: Parameters = field(default_factory=dict)
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     random: bool = True
+    space: Mapping[str, Draw] = field(default_factory=dict)
 
     @property
     def family(self) -> str:
@@ -122,6 +126,11 @@ class Method:
             dict(zip(self.grid, values, strict=True))
             for values in itertools.product(*self.grid.values())
         ]
+
+    @property
+    def searched(self) -> dict[str, Draw]:
+        """What a random search draws from: the space, with the grid's values in its place."""
+        return {**self.space, **{name: OneOf(tuple(v)) for name, v in self.grid.items()}}
 
     def fit(
         self,
