@@ -13,7 +13,8 @@ import importlib.metadata
 import json
 import os
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,17 @@ import numpy as np
 
 from lambdaplus.queries import Floats
 
-_NAMES = ("lambdaplus", "lightgbm", "xgboost", "numpy", "numba", "scipy", "scikit-learn")
+_NAMES = (
+    "lambdaplus",
+    "lightgbm",
+    "xgboost",
+    "catboost",
+    "numpy",
+    "numba",
+    "scipy",
+    "scikit-learn",
+)
+MORE = "more/"  # before the names of the arrays of `Fit.more`
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +49,8 @@ class Fit:
         Validation metric by round; empty where training did not follow it.
     warnings : tuple of str
         What was warned of, each once.
+    more : dict of str to ndarray
+        What else is to be kept: see `~lambdaplus.comparison.trials.Trial`.
     """
 
     valid_scores: Floats
@@ -46,6 +59,7 @@ class Fit:
     rounds: int
     curve: Floats
     warnings: tuple[str, ...] = ()
+    more: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Store:
@@ -82,6 +96,7 @@ class Store:
                     test_scores=fit.test_scores,
                     numbers=np.array([fit.seconds, fit.rounds]),
                     curve=fit.curve,
+                    **{f"{MORE}{name}": array for name, array in fit.more.items()},
                     about=np.array(json.dumps({**about, "warnings": fit.warnings}, default=str)),
                 )
             os.replace(made, path)  # what a killed process leaves is a .part file, never a fit
@@ -102,6 +117,11 @@ class Store:
                 int(rounds),
                 arrays["curve"],
                 tuple(json.loads(str(arrays["about"]))["warnings"]),
+                {
+                    name.removeprefix(MORE): arrays[name]
+                    for name in arrays.files
+                    if name.startswith(MORE)
+                },
             )
 
 

@@ -11,58 +11,43 @@ import shutil
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 
-from lambdaplus.comparison.methods import Method, Settings
+from lambdaplus.comparison.boosting import Boosting
+from lambdaplus.comparison.choice import Choice, choose_fit, choose_trial
+from lambdaplus.comparison.methods import Method, Parameters, Settings
+from lambdaplus.comparison.search_space import draw
 from lambdaplus.comparison.store import Fit, Store, installed_versions, key_of
+from lambdaplus.comparison.trials import fit_trial
 from lambdaplus.comparison.workers import first_line, run_in_processes
 from lambdaplus.datasets import Fold, RankingData
 from lambdaplus.datasets.binary import fingerprint, read_binary, write_binary
-from lambdaplus.evaluation import Evaluation, eval_metric, evaluate
+from lambdaplus.evaluation import Evaluation
 from lambdaplus.evaluation.result import join_evaluations, mean_by_query
 from lambdaplus.metrics import RankingMetric
-from lambdaplus.metrics.weighted_sum import parts_of, value_of
 
 PARTS = ("train", "valid", "test")
 
 
 class Task(NamedTuple):
-    """One fit of a study."""
+    """One fit of a study.
+
+    The trials of a search follow one another: ``earlier`` has keys and parameters of those before.
+    """
 
     method: Method
     fold: Fold
     parameters: dict[str, Any]
     seed: int
     key: str
-
-
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """The parameters that validation data chose for a method on a fold, and their test values.
-
-    Attributes
-    ----------
-    method, fold, seed, parameters
-    fit : Fit
-    evaluation : Evaluation
-        On the fold's test queries.
-    seconds : float
-        Of all the fits that were tried.
-    """
-
-    method: Method
-    fold: Fold
-    seed: int
-    parameters: dict[str, Any]
-    fit: Fit
-    evaluation: Evaluation
-    seconds: float
+    earlier: tuple[tuple[str, Parameters], ...] = ()
 
 
 @dataclass(eq=False)
@@ -76,8 +61,11 @@ class Study:
     seeds : tuple of int
         Methods that draw random numbers are fitted with each; their values are averaged.
     select : str, optional
-        Validation metric, or sum of some, that chooses parameters; each method's own criterion
-        without it.
+        Validation metric, or sum of some, that chooses parameters; without it each method's own
+        criterion, and with trials each metric for itself.
+    trials : int
+        Of a random search for the parameters of each boosted method, on each fold with each seed;
+        0 for none.
     repeated : bool
         Whether the folds are repeated splits of the same queries: then a query's value is its mean
         over the splits that test on it.
@@ -100,6 +88,7 @@ class Study:
     repeated: bool = False
     folder: Path | None = None
     jobs: int = 1
+    trials: int = 0
     finished: set[str] = field(default_factory=set, init=False)
     errors: dict[str, str] = field(default_factory=dict, init=False)
 
@@ -121,7 +110,9 @@ class Study:
         for fold in self.folds:
             for method in self.methods:
                 for seed in self.seeds if method.random else self.seeds[:1]:
-                    for parameters in method.points:
+                    earlier: tuple[tuple[str, Parameters], ...] = ()
+                    for parameters in self._tried(method, seed):
+                        follows = {"metrics": self._watched(method), "after": earlier[-1:]}
                         key = key_of(
                             data=prints[fold.name],
                             method=method.definition(),
@@ -129,9 +120,39 @@ class Study:
                             settings=asdict(replace(self.settings, threads=1)),
                             seed=seed,
                             versions=versions,
+                            **(follows if self.searches(method) else {}),
                         )
-                        found.append(Task(method, fold, parameters, seed, key))
+                        found.append(Task(method, fold, parameters, seed, key, earlier))
+                        if self.searches(method):
+                            earlier = (*earlier, (key, parameters))
         return found
+
+    def searches(self, method: Method) -> bool:
+        """Whether the method's parameters are drawn at random."""
+        return self.trials > 0 and isinstance(method.trainer, Boosting)
+
+    def _tried(self, method: Method, seed: int) -> list[dict[str, Any]]:
+        if not self.searches(method):
+            return method.points
+        return [draw(method.searched, seed, trial) for trial in range(self.trials)]
+
+    def chooses(self, method: Method) -> dict[str, str]:
+        """By what validation metric the model is chosen that a metric judges, by that metric."""
+        names = [str(metric) for metric in self.metrics]
+        if self.select or not self.trials:
+            return dict.fromkeys(names, self.select or method.criterion)
+        return dict(zip(names, names, strict=True))
+
+    def _watched(self, method: Method) -> list[str]:
+        return list(dict.fromkeys(self.chooses(method).values()))
+
+    def _work(self, task: Task, parts: Any) -> tuple[Any, ...]:
+        """What is to be called for a task, and with what."""
+        search = self.searches(task.method)
+        trial = [self._watched(task.method), task.earlier] if search else []
+        return (fit_trial if search else fit_and_save, self.store, task.key, task.method,
+                task.parameters, parts, self.settings, task.seed, task.fold.name,
+                *trial)  # fmt: skip
 
     def __len__(self) -> int:
         """Number of fits."""
@@ -161,8 +182,8 @@ class Study:
             error = ""
             try:
                 parts = [getattr(task.fold, part) for part in PARTS]
-                fit_and_save(self.store, task.key, task.method, task.parameters, parts,
-                             self.settings, task.seed, task.fold.name)  # fmt: skip
+                fit, *work = self._work(task, parts)
+                fit(*work)
             except Exception as problem:  # whatever a framework raises ends this fit alone
                 error = first_line(problem)
             yield task, error
@@ -174,15 +195,20 @@ class Study:
                 fold.name: [_laid_out(getattr(fold, part), data) for part in PARTS]
                 for fold in {task.fold.name: task.fold for task in tasks}.values()
             }
-            work = (
-                (self.store.folder, task.key, task.method, task.parameters,
-                 folders[task.fold.name], self.settings, task.seed, task.fold.name)
-                for task in tasks
-            )  # fmt: skip
-            running = run_in_processes(fit_from_disk, work, self.jobs)
+            ended: set[str] = set()
+            started: list[Task] = []
+
+            def ready() -> Iterator[tuple[Any, ...] | None]:
+                for task in in_turn(tasks, ended):
+                    if task is not None:
+                        started.append(task)
+                    yield task and self._work(task, folders[task.fold.name])
+
+            running = run_in_processes(fit_from_disk, ready(), self.jobs)
             with contextlib.closing(running):
                 for number, error in running:
-                    yield tasks[number], error
+                    ended.add(started[number].key)
+                    yield started[number], error
         finally:
             shutil.rmtree(data, ignore_errors=True)
 
@@ -201,34 +227,11 @@ class Study:
         return found
 
     def _choose(self, tasks: list[Task]) -> Choice:
-        """The best on validation data; the first of those that are equal."""
-        method, fold, _, seed, _ = tasks[0]
-        [criterion] = eval_metric(self.select or method.criterion).metrics
-        parts = [metric for metric, _ in parts_of(criterion)]
-        fits = [self.store.load(task.key) for task in tasks]
-        known = [fit for fit in fits if fit is not None]
-        values = [
-            value_of(
-                criterion,
-                evaluate(
-                    fold.valid.labels, fit.valid_scores, group=fold.valid.group, metrics=parts
-                ).mean,
-            )
-            for fit in known
-        ]
-        best = int(np.nanargmax(values)) if not np.isnan(values).all() else 0
-        found = evaluate(
-            fold.test.labels, known[best].test_scores, qid=fold.test.qid, metrics=self.metrics
-        )
-        return Choice(
-            method,
-            fold,
-            seed,
-            tasks[best].parameters,
-            known[best],
-            found,
-            sum(fit.seconds for fit in known),
-        )
+        method, fold, _, seed, *_ = tasks[0]
+        choose = choose_trial if self.searches(method) else choose_fit
+        fits = [fit for task in tasks if (fit := self.store.load(task.key)) is not None]
+        tried = [task.parameters for task in tasks]
+        return choose(method, fold, seed, tried, fits, self.metrics, self.chooses(method))
 
     @cached_property
     def results(self) -> dict[str, list[Choice]]:
@@ -277,19 +280,26 @@ class Study:
         )
 
 
-def fit_from_disk(
-    store: Path,
-    key: str,
-    method: Method,
-    parameters: dict[str, Any],
-    folders: list[Path],
-    settings: Settings,
-    seed: int,
-    fold: str,
-) -> None:
+def in_turn(tasks: list[Task], ended: Collection[str]) -> Iterator[Task | None]:
+    """Each task once the one that it follows has ended; None while there is no such task."""
+    waiting = list(tasks)
+    unfinished = {task.key for task in tasks}
+    while waiting:
+        for place, task in enumerate(waiting):
+            before = task.earlier[-1][0] if task.earlier else ""
+            if before not in unfinished or before in ended:
+                yield waiting.pop(place)
+                break
+        else:
+            yield None
+
+
+def fit_from_disk(fit: Callable[..., None], *work: Any) -> None:
     """What a process of its own does."""
+    store, key, method, parameters, folders, settings, *others = work
+    numba.set_num_threads(min(settings.threads, numba.get_num_threads()))
     parts = [read_binary(folder) for folder in folders]
-    fit_and_save(Store(store), key, method, parameters, parts, settings, seed, fold)
+    fit(store, key, method, parameters, parts, settings, *others)
 
 
 def fit_and_save(

@@ -103,9 +103,7 @@ class Validation:
 
     def values(self, scores: ArrayLike) -> Floats:
         """Value of each metric for scores of the validation documents, (n_metrics,) float64."""
-        found: Any = evaluate(
-            self.data.labels, scores, group=self._group, metrics=self._parts
-        ).mean
+        found: Any = evaluate(self.data.labels, scores, group=self._group, metrics=self._parts).mean
         return np.array([value_of(metric, found) for metric in self._metrics.values()])
 
     @property

@@ -7,6 +7,7 @@ starting one takes milliseconds.
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
 import signal
@@ -21,25 +22,26 @@ GRACE = 0.5  # seconds between looks at whether the parent is still there
 
 
 def run_in_processes(
-    work: Callable[..., None], tasks: Iterable[tuple[Any, ...]], processes: int
+    work: Callable[..., None], tasks: Iterable[tuple[Any, ...] | None], processes: int
 ) -> Generator[tuple[int, str]]:
     """Call ``work(*task)`` for every task and yield its number and error as each one ends.
 
-    The error is empty where there was none.  Closing the iterator kills what still runs.
+    None among the tasks says that the next one has to wait until another has ended; numbers count
+    tasks.  The error is empty where there was none.  Closing the iterator kills what still runs.
     """
     context: Any = multiprocessing.get_context(
         "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     )
     if context.get_start_method() == "forkserver":
         context.set_forkserver_preload([PRELOADED])
-    waiting = enumerate(tasks)
+    waiting, numbers = iter(tasks), itertools.count()
     running: dict[Any, tuple[int, Any, Connection]] = {}
     try:
         while True:
             while len(running) < processes and (task := next(waiting, None)) is not None:
-                number, arguments = task
+                number = next(numbers)
                 receives, sends = context.Pipe(duplex=False)
-                process = context.Process(target=_child, args=(work, arguments, sends), daemon=True)
+                process = context.Process(target=_child, args=(work, task, sends), daemon=True)
                 process.start()
                 sends.close()
                 running[process.sentinel] = number, process, receives
