@@ -65,8 +65,21 @@ def compare(
         str | None,
         typer.Option(help="Validation metric that chooses parameters; else each method's own."),
     ] = None,
-    rounds: Annotated[int | None, typer.Option(min=1, help="Most boosting rounds (200).")] = None,
-    seeds: Annotated[str | None, typer.Option(help="Comma-separated; values are averaged.")] = None,
+    trials: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Trials of a random search for the parameters of every boosted method, on each "
+            "fold with each seed; each metric chooses trial and round on validation queries.",
+        ),
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option(min=1, help="Most boosting rounds (200; with --trials 1000).")
+    ] = None,
+    seeds: Annotated[
+        str | None,
+        typer.Option(help="So many seeds (3), or these (0,7 or 7,); values are averaged."),
+    ] = None,
     baseline: Annotated[
         str | None, typer.Option(help="Method to compare the others with; else every two.")
     ] = None,
@@ -99,6 +112,7 @@ def compare(
             "scaling": scaling,
             "select": select,
             "baseline": baseline,
+            "trials": trials,
             "rounds": rounds,
             "seeds": seeds and _seeds(seeds),
         }
@@ -159,9 +173,15 @@ def _no_parquet(study: Study, out: pathlib.Path) -> str:
 
 def _seeds(text: str) -> tuple[int, ...]:
     try:
-        return tuple(dict.fromkeys(int(part) for part in text.split(",")))
+        numbers = [int(part) for part in text.removesuffix(",").split(",")]
     except ValueError:
-        raise ValueError(f"--seeds {text!r} is not a list of whole numbers such as 0,1") from None
+        numbers = []
+    counted = len(numbers) == 1 and "," not in text
+    if not numbers or min(numbers) < int(counted):
+        raise ValueError(
+            f"--seeds {text!r} is not a number of seeds such as 3, nor a list of seeds such as 0,7"
+        )
+    return tuple(dict.fromkeys(range(numbers[0]) if counted else numbers))
 
 
 def _shares(text: str) -> tuple[float, ...]:

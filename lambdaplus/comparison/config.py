@@ -32,6 +32,8 @@ from lambdaplus.evaluation import eval_metric
 from lambdaplus.metrics import parse_metric
 
 SCALINGS = ("none", "query")
+DRAWN = ("leaves", "learning_rate", "documents_in_leaf")  # in a random search
+LONG = (1000, 100)  # rounds and patience of its trials
 
 
 @dataclass(frozen=True)
@@ -51,15 +53,19 @@ class Config:
     scaling : "none" or "query"
         Of features: as they are, or linearly to [0, 1] within each query.
     select : str
-        Validation metric, or sum of some, that chooses parameters; each method's own criterion
-        without it.
+        Validation metric, or sum of some, that chooses parameters; without it each method's own
+        criterion, and with trials each metric for itself.
     baseline : str
         Method that the others are compared with; every two without it.
     seeds : tuple of int
-    rounds, patience, leaves, learning_rate, documents_in_leaf
-        See `Settings`.
+    trials : int
+        Of a random search for each boosted method, on every fold with every seed; 0 for none.
+    rounds, patience : int
+        See `Settings`; 0 for 200 and 30, with trials for 1,000 and 100.
+    leaves, learning_rate, documents_in_leaf
+        See `Settings`; with trials they are drawn.
     grid : dict of str to dict of str to list
-        Values tried of a method's parameters, in place of its own.
+        Values tried of a method's parameters, in place of its own; with trials, drawn from.
     """
 
     data: str = ""
@@ -74,8 +80,9 @@ class Config:
     select: str = ""
     baseline: str = ""
     seeds: tuple[int, ...] = (0,)
-    rounds: int = Settings.rounds
-    patience: int = Settings.patience
+    trials: int = 0
+    rounds: int = 0
+    patience: int = 0
     leaves: int = Settings.leaves
     learning_rate: float = Settings.learning_rate
     documents_in_leaf: int = Settings.documents_in_leaf
@@ -138,25 +145,29 @@ class Config:
         chosen = [found[i] for i in _chosen(self.folds, len(found))]
         if self.scaling == "query":
             chosen = [scaled_fold(fold) for fold in chosen]
-        settings = Settings(
-            **{
-                known.name: getattr(self, known.name)
-                for known in fields(Settings)
-                if known.name != "threads"
-            },
-            threads=threads,
-        )
         return Study(
             chosen,
             methods,
             metrics,
-            settings,
+            self._settings(threads),
             self.seeds,
             select,
             repeated=self.splits > 0,
             folder=folder,
             jobs=jobs,
+            trials=self.trials,
         )
+
+    def _settings(self, threads: int) -> Settings:
+        for name in DRAWN:
+            if self.trials and getattr(self, name) != getattr(Settings, name):
+                raise ValueError(
+                    f"{name} is drawn at random with trials: leave it out, or list values of the "
+                    "framework's parameter in the method's grid"
+                )
+        rounds, patience = LONG if self.trials else (Settings.rounds, Settings.patience)
+        drawn = {name: getattr(self, name) for name in DRAWN}
+        return Settings(self.rounds or rounds, self.patience or patience, **drawn, threads=threads)
 
     def _methods(self) -> list[Method]:
         methods = find_methods(",".join(self.methods) if self.methods else None)

@@ -37,7 +37,7 @@ from lambdaplus.evaluation import RunComparison
 
 # The files that a report has beside it; a former one may have had others of these names.
 PLOTS = re.compile(
-    r"(training_time|criterion_matrix|(learning_curves|differences)_[A-Za-z0-9_]+)\.(png|svg)"
+    r"(training_time|criterion_matrix|(learning_curves|differences|trials)_[A-Za-z0-9_]+)\.(png|svg)"
 )
 TABLES = re.compile(r"(results|pairs)\.(md|tex)")
 
@@ -93,6 +93,7 @@ def write_report(
         ("time", "Training time", sections.times(plots)),
         ("queries", "Query by query", sections.queries(study, plots, baseline)),
         ("curves", "Learning curves", sections.curves(study, plots)),
+        ("searches", "Random search", sections.searches(study, plots)),
         ("parameters", "Parameters chosen", sections.parameters(study)),
         ("protocol", "Protocol and conventions", sections.protocol(study, config_text)),
     ]

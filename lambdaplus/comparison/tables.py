@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from lambdaplus.comparison.methods import Method
+from lambdaplus.comparison.searches import summary, write_choices
 from lambdaplus.comparison.store import installed_versions
 from lambdaplus.comparison.study import Study
 from lambdaplus.evaluation import Cell, RunComparison, Table, compare_runs
@@ -71,8 +72,10 @@ def _heading(name: str) -> str:
 def footnotes(study: Study) -> list[str]:
     """What the numbers of a study are: its protocol, conventions and versions."""
     versions = ", ".join(f"{name} {version}" for name, version in installed_versions().items())
-    tried = ", ".join(f"{m.name} {len(m.points)}" for m in study.methods if len(m.points) > 1)
-    chosen = study.select or "each method's own criterion"
+    others = [method for method in study.methods if not study.searches(method)]
+    tried = ", ".join(f"{m.name} {len(m.points)}" for m in others if len(m.points) > 1)
+    own = "each metric for itself" if study.trials else "each method's own criterion"
+    chosen = study.select or own
     return [
         f"Test means: over the queries of a {'split' if study.repeated else 'fold'}, then over "
         f"{_folds_in_words(study)}"
@@ -85,7 +88,7 @@ def footnotes(study: Study) -> list[str]:
         ),
         "Queries on which a metric has no value (no relevant document) are left out; ties count "
         "at the mean over their orders; NDCG: gain 2^l - 1, discount log2(1 + rank).",
-        f"{study.settings}, seed {study.seeds[0]}.",
+        _protocol(study, chosen),
         (
             f"Parameters chosen on validation data by {chosen}; sets tried: {tried}. "
             if tried
@@ -97,6 +100,20 @@ def footnotes(study: Study) -> list[str]:
         *_warnings(study),
         versions + ".",
     ]
+
+
+def _protocol(study: Study, chosen: str) -> str:
+    """How trees were trained."""
+    searched = sum(map(study.searches, study.methods))
+    if not searched:
+        return f"{study.settings}, seed {study.seeds[0]}."
+    return (
+        f"{searched} method(s) with {study.trials} trials of random search each, on every fold "
+        "with every seed, the same draws for all of what their trees have in common; at most "
+        f"{study.settings.rounds:,} rounds, stopped after {study.settings.patience} without gain "
+        f"by any of the metrics; trial and round chosen on validation data by {chosen}. "
+        f"{summary(study)}"
+    )
 
 
 def n_test_queries(study: Study) -> int:
@@ -181,7 +198,7 @@ def write_parquet(study: Study, folder: pathlib.Path) -> None:
 
 
 def write_csv(study: Study, folder: pathlib.Path) -> None:
-    """Write ``per_query.csv`` and ``summary.csv``.
+    """Write ``per_query.csv``, ``summary.csv`` and, after searches, ``choices.csv``.
 
     per_query.csv has method, fold, seed, qid, metric, value, blank where a metric has no value on
     a query; summary.csv has method, metric, mean, and a column of means for each fold.
@@ -204,3 +221,4 @@ def write_csv(study: Study, folder: pathlib.Path) -> None:
                     mean = "" if np.isnan(whole) else repr(whole)
                     cells = [repr(means[name]) if name in means else "" for name in names]
                     writer.writerow([method.name, str(metric), mean, *cells])
+    write_choices(study, folder)
