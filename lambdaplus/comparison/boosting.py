@@ -156,7 +156,10 @@ def _lightgbm(
         validation.see(scores)
         return "validation", validation.latest, True
 
+    trees: list[int] = []  # after each round: LightGBM throws away a tree that it could not split
+
     def stop(state: Any) -> None:
+        trees.append(state.model.num_trees())
         if validation.over:
             raise lgb.callback.EarlyStopException(state.iteration, state.evaluation_result_list)
 
@@ -168,11 +171,16 @@ def _lightgbm(
         feval=look,
         callbacks=[stop],
     )
-    return lambda part, rounds: np.asarray(
-        booster.predict(
-            part.features, raw_score=True, num_iteration=rounds, num_threads=settings.threads
+
+    def predict(part: RankingData, rounds: int) -> Floats:
+        if not (first := trees[rounds - 1]):  # which LightGBM would take for all
+            return np.zeros(len(part.labels))
+        found = booster.predict(
+            part.features, raw_score=True, num_iteration=first, num_threads=settings.threads
         )
-    )
+        return np.asarray(found, dtype=np.float64)
+
+    return predict
 
 
 def _xgboost(
@@ -268,8 +276,8 @@ def _catboost(
             return error
 
         def evaluate(self, approxes: Any, labels: Any, weight: Any) -> tuple[float, float]:
-            if np.array_equal(labels, Look.labels):
-                Look.scores = np.array(approxes[0], dtype=np.float64)
+            if np.array_equal(labels, self.labels):
+                type(self).scores = np.array(approxes[0], dtype=np.float64)
             return 0.0, 1.0
 
     class Watch:
@@ -293,7 +301,7 @@ def _catboost(
         }
     )
     with warnings.catch_warnings():
-        # It would like to compile Look with numba, which sees more than its arguments.
+        # It would like to compile Look with numba, and says that it can't.
         warnings.filterwarnings("ignore", "Can't optimze method", UserWarning)
         model.fit(
             pool(train), eval_set=pool(validation.data), callbacks=[Watch()], use_best_model=False

@@ -116,6 +116,8 @@ LIGHTGBM: Space = {
     "bagging_fraction": ROWS,
     "bagging_freq": OneOf((1,)),
     "extra_trees": YES_OR_NO,
+    # With it, LightGBM stops with an error where a leaf's documents are most of a small set's.
+    "feature_pre_filter": OneOf((False,)),
 }
 XGBOOST: Space = {
     "max_leaves": LEAVES,
@@ -156,5 +158,5 @@ XGBOOST_PAIRS: Space = {
 YETIRANK: Space = {
     "num_neighbors": Range(1, 8, log=True, whole=True),
     "noise": OneOf(("Gumbel", "Gauss")),
-    "noise_power": Range(0.3, 3.0, log=True),
+    "noise_power": Range(0.3, 3.0, log=True),  # of Gauss alone
 }
