@@ -16,9 +16,8 @@ import numpy as np
 from lambdaplus.comparison.methods import Method, Parameters
 from lambdaplus.comparison.store import Fit
 from lambdaplus.comparison.trials import Trial
-from lambdaplus.datasets import Fold
+from lambdaplus.datasets import Fold, RankingData
 from lambdaplus.evaluation import Evaluation, eval_metric, evaluate
-from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.weighted_sum import parts_of, value_of
 from lambdaplus.queries import Floats
 
@@ -65,6 +64,8 @@ class Choice:
         Of all the fits that were tried.
     by : str
         The metric that training was stopped by; in a search, the metric that chose.
+    valid_scores : dict of str to (n,) float64
+        Of the fold's validation documents, by the metric that judges them.
     search : Search or None
     """
 
@@ -76,7 +77,12 @@ class Choice:
     evaluation: Evaluation
     seconds: float
     by: str
+    valid_scores: Mapping[str, Floats]
     search: Search | None = None
+
+    def validation(self) -> Evaluation:
+        """On the fold's validation queries, which chose."""
+        return _evaluation(self.fold.valid, self.valid_scores)
 
 
 def first_best(values: Floats) -> int:
@@ -90,7 +96,6 @@ def choose_fit(
     seed: int,
     tried: Sequence[Parameters],
     fits: Sequence[Fit],
-    metrics: Sequence[RankingMetric],
     chooses: Mapping[str, str],
 ) -> Choice:
     """Of fits that each scored all documents once.
@@ -108,7 +113,7 @@ def choose_fit(
         for name, metric in parsed.items():
             values[name][number] = value_of(metric, found.mean)
     places = {name: first_best(each) for name, each in values.items()}
-    scores = {name: fits[place].test_scores for name, place in places.items()}
+    judged = {name: places[by] for name, by in chooses.items()}
     best = places[main_of(method, values)]
     return Choice(
         method,
@@ -116,9 +121,10 @@ def choose_fit(
         seed,
         tried[best],
         fits[best],
-        _evaluation(fold, metrics, chooses, scores),
+        _evaluation(fold.test, {name: fits[p].test_scores for name, p in judged.items()}),
         sum(fit.seconds for fit in fits),
         method.criterion,
+        {name: fits[place].valid_scores for name, place in judged.items()},
     )
 
 
@@ -128,7 +134,6 @@ def choose_trial(
     seed: int,
     tried: Sequence[Parameters],
     fits: Sequence[Fit],
-    metrics: Sequence[RankingMetric],
     chooses: Mapping[str, str],
 ) -> Choice:
     """Of the trials of a search, as `choose_fit` does."""
@@ -141,7 +146,7 @@ def choose_trial(
         {name: np.array([rounds for _, rounds in found]) for name, found in best.items()},
         np.array([trial.pruned for trial in trials]),
     )
-    scores = {name: trials[place].test_scores[name] for name, place in search.chosen.items()}
+    judged = {name: (trials[search.chosen[by]], by) for name, by in chooses.items()}
     by = main_of(method, names)
     place = search.chosen[by]
     trial = trials[place]
@@ -149,7 +154,7 @@ def choose_trial(
     fit = replace(
         fits[place],
         valid_scores=trial.valid_scores[by],
-        test_scores=scores[by],
+        test_scores=trial.test_scores[by],
         rounds=int(search.rounds[by][place]),
         curve=np.repeat(trial.curves[by], every),
     )
@@ -159,9 +164,10 @@ def choose_trial(
         seed,
         tried[place],
         fit,
-        _evaluation(fold, metrics, chooses, scores),
+        _evaluation(fold.test, {n: trial.test_scores[by] for n, (trial, by) in judged.items()}),
         sum(fit.seconds for fit in fits),
         by,
+        {name: trial.valid_scores[by] for name, (trial, by) in judged.items()},
         search,
     )
 
@@ -171,24 +177,17 @@ def main_of(method: Method, names: Sequence[str] | Mapping[str, Any]) -> str:
     return method.criterion if method.criterion in names else next(iter(names))
 
 
-def _evaluation(
-    fold: Fold,
-    metrics: Sequence[RankingMetric],
-    chooses: Mapping[str, str],
-    scores: Mapping[str, Floats],
-) -> Evaluation:
-    """Each metric on the test scores that were chosen for it; scores that are one, once."""
-    judged: dict[int, list[RankingMetric]] = {}
-    by_id = {id(found): found for found in scores.values()}
-    for metric in metrics:
-        judged.setdefault(id(scores[chooses[str(metric)]]), []).append(metric)
-    found = [
-        evaluate(fold.test.labels, by_id[which], qid=fold.test.qid, metrics=mine)
-        for which, mine in judged.items()
+def _evaluation(part: RankingData, scores: Mapping[str, Floats]) -> Evaluation:
+    """Each metric on the scores that were chosen for it; scores that are one, once."""
+    judged: dict[int, list[str]] = {}
+    for metric, found in scores.items():
+        judged.setdefault(id(found), []).append(metric)
+    evaluations = [
+        evaluate(part.labels, scores[metrics[0]], qid=part.qid, metrics=metrics)
+        for metrics in judged.values()
     ]
-    order = [str(metric) for metric in metrics]
     merged: dict[str, Any] = {}
     for kind in ("per_query", "mean", "undefined", "conventions"):
-        by_metric = {name: value for one in found for name, value in getattr(one, kind).items()}
-        merged[kind] = {name: by_metric[name] for name in order}
-    return replace(found[0], **merged)
+        by_metric = {name: v for one in evaluations for name, v in getattr(one, kind).items()}
+        merged[kind] = {name: by_metric[name] for name in scores}
+    return replace(evaluations[0], **merged)

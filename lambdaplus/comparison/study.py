@@ -231,7 +231,7 @@ class Study:
         choose = choose_trial if self.searches(method) else choose_fit
         fits = [fit for task in tasks if (fit := self.store.load(task.key)) is not None]
         tried = [task.parameters for task in tasks]
-        return choose(method, fold, seed, tried, fits, self.metrics, self.chooses(method))
+        return choose(method, fold, seed, tried, fits, self.chooses(method))
 
     @cached_property
     def results(self) -> dict[str, list[Choice]]:
