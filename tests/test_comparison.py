@@ -120,11 +120,14 @@ def test_what_was_finished_is_kept_when_the_run_is_stopped(letor: pathlib.Path) 
     ("options", "message"),
     [
         (["--methods", "lightgbm:nonsense"], "known: auc"),
-        (["--methods", "catboost"], "lightgbm:lambdarank"),
+        (["--methods", "forest"], "lightgbm:lambdarank"),
+        (["--methods", "catboost:map"], "blocks of documents without their queries"),
         (["--metrics", "ndgc@10"], "did you mean 'ndcg'"),
         (["--folds", "4"], "folds 1 to 3"),
         (["--scaling", "z"], "scaling='z' is not one of none, query"),
-        (["--seeds", "a"], "is not a list of whole numbers"),
+        (["--seeds", "a"], "is not a number of seeds such as 3"),
+        (["--seeds", "0"], "nor a list of seeds such as 0,7"),
+        (["--seeds", "-1,2"], "nor a list of seeds such as 0,7"),
         (["--metrics", ","], "no metric was named"),
         (["--folds", "x"], "not a number"),
     ],
@@ -149,6 +152,15 @@ def test_folds_are_counted_or_listed(letor: pathlib.Path, tmp_path: pathlib.Path
         result = CliRunner().invoke(app, [*arguments, "--out", str(tmp_path), *QUICK])
         assert result.exit_code == 0, result.output
         assert list(rows(tmp_path / "summary.csv")[0])[3:] == names
+
+
+def test_seeds_are_counted_or_listed(letor: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    for option, seeds in (("2", {"0", "1"}), ("5,", {"5"}), ("0,7", {"0", "7"})):
+        arguments = ["compare", str(letor), "--methods", "lightgbm:lambda_map", "--folds", "1"]
+        command = [*arguments, "--seeds", option, "--out", str(tmp_path), *QUICK]
+        result = CliRunner().invoke(app, command)
+        assert result.exit_code == 0, result.output
+        assert {row["seed"] for row in rows(tmp_path / "per_query.csv")} == seeds
 
 
 def test_methods_are_unique_and_can_be_named() -> None:
@@ -259,7 +271,7 @@ def test_a_study_from_a_file_is_that_of_the_options(
     letor: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
     options = ["--methods", "lightgbm:lambda_map,svm:auc", "--metrics", "map(relevant=2),ndcg@3"]
-    options += ["--folds", "1,3", "--scaling", "query", "--select", "ndcg@3", "--seeds", "2"]
+    options += ["--folds", "1,3", "--scaling", "query", "--select", "ndcg@3", "--seeds", "2,"]
     said = tmp_path / "said"
     result = CliRunner().invoke(app, ["compare", str(letor), *options, "--out", str(said), *QUICK])
     assert result.exit_code == 0, result.output
