@@ -18,8 +18,9 @@ import pytest
 from lambdaplus.comparison import Settings, Study, find_methods, write_csv, write_parquet
 from lambdaplus.comparison.boosting import train_lightgbm
 from lambdaplus.comparison.figures import BETTER, SERIES, WORSE, save_plot
+from lambdaplus.comparison.line_plots import learning_curves_of
 from lambdaplus.comparison.methods import Fitted, Method
-from lambdaplus.comparison.plots import learning_curves_of, plots_of, shares, training_time
+from lambdaplus.comparison.plots import plots_of, shares, training_time
 from lambdaplus.comparison.report import write_report
 from lambdaplus.comparison.tables import marked_results
 from lambdaplus.datasets import digits_queries

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -269,7 +270,7 @@ def test_hopeless_trials_end_early_and_the_choice_stays(
     """Rates of nearly nothing learn nothing: of eight trials, those after four are ended."""
     rates = OneOf((1e-9, 0.2))
     [method] = find_methods("lightgbm:lambda_map")
-    method.space["learning_rate"] = rates  # type: ignore[index]
+    method = replace(method, space={**method.space, "learning_rate": rates})
     monkeypatch.setattr(trials_module, "WARM_UP", 0.0)
     found = {}
     for first in (4, 100):

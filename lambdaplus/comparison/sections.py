@@ -27,11 +27,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from lambdaplus.comparison.figures import file_name
+from lambdaplus.comparison.line_plots import learning_curves_of
 from lambdaplus.comparison.markup import details, figure_of, paragraphs, table_of, text
 from lambdaplus.comparison.plots import (
     by_criterion,
     finished,
-    learning_curves_of,
     main_metrics,
     method_to_beat,
     shares,

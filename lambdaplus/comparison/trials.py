@@ -91,9 +91,8 @@ class Bar:
     """Says that a trial is hopeless: by every metric below the median of the trials before it.
 
     Trials are compared where they have come equally far, by learning rate times rounds, so that a
-    small rate is no disadvantage; one that has stopped counts on with its best value.  What is
-    below the median at some point was never the best, so that pruning takes no choice away that was
-    already there.
+    small rate is no disadvantage; one that has stopped counts on with its best value.  What ends so
+    is by no metric the best of the search, since some trial before it was better already.
 
     Parameters
     ----------
