@@ -307,6 +307,7 @@ def test_a_file_may_set_what_is_tried(letor: pathlib.Path) -> None:
         ("methods = 'svm'", "methods = 'svm' should be a list"),
         ("rounds = ", "Invalid value"),
         ("methods = ['svm:map']\n[grid.'svm:auc']\nC = [1]", "grid of 'svm:auc', which is not one"),
+        ("methods = ['svm:map']\ntrials = -1", "trials = -1: a search needs at least 1"),
         ("methods = ['svm:map']\nbaseline = 'x'", "baseline 'x' is not one of the methods"),
     ],
 )

@@ -136,6 +136,10 @@ class Config:
             raise ValueError(f"scaling={self.scaling!r} is not one of {', '.join(SCALINGS)}")
         if not self.metrics:
             raise ValueError("no metric was named")
+        if self.trials < 0:
+            raise ValueError(
+                f"trials = {self.trials}: a search needs at least 1, or 0 for no search"
+            )
         methods = self._methods()
         if self.baseline and self.baseline not in [method.name for method in methods]:
             raise ValueError(f"baseline {self.baseline!r} is not one of the methods compared")
