@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 from lambdaplus.datasets import (
@@ -44,7 +46,7 @@ def folds_of(
     Raises
     ------
     ValueError, ImportError
-        If the data or the numbers of queries are wrong.
+        If the data or the numbers of queries are wrong, or a fold between others is missing.
     FileNotFoundError
         If the data is not there.
     """
@@ -60,11 +62,28 @@ def folds_of(
             if splits
             else cross_validation(whole)
         )
-    folds = read_folds(path, valid=valid or None) if data else digits_queries()
+    folds = _complete(data, read_folds(path, valid=valid or None)) if data else digits_queries()
     if not splits:
         return folds
     whole = join([folds[0].train, folds[0].valid, folds[0].test], "all queries")
     return random_splits(whole, splits, *shares, balanced=balanced)
+
+
+def _complete(data: str, folds: list[Fold]) -> list[Fold]:
+    """The folds, each with a name of its own; none of those that are counted may be missing."""
+    names = [fold.name for fold in folds]
+    counted = [int(found[1]) for name in names if (found := re.fullmatch(r"(?i)fold(\d+)", name))]
+    missing = sorted(set(range(1, max(counted, default=0))) - set(counted))
+    if missing:
+        raise ValueError(
+            f"{data} has {', '.join(names)}, and no {', '.join(f'Fold{n}' for n in missing)}: a "
+            "mean over the others would be taken for that of all; add what is missing, or give "
+            "the folder of a single fold"
+        )
+    if len(set(names)) == len(names):
+        return folds
+    # Fold1/set1.train.txt and Fold2/set1.train.txt
+    return [replace(fold, name=f"{fold.name} {n}") for n, fold in enumerate(folds, start=1)]
 
 
 def _made_up(name: str) -> RankingData:
