@@ -165,7 +165,7 @@ class Config:
         methods = self._methods()
         if self.baseline and self.baseline not in [method.name for method in methods]:
             raise ValueError(f"baseline {self.baseline!r} is not one of the methods compared")
-        metrics = [parse_metric(name) for name in self.metrics]
+        metrics = list(dict.fromkeys(parse_metric(name) for name in self.metrics))
         select = str(eval_metric(self.select).metrics[0]) if self.select else None
         found = folds_of(self.data, self.splits, self.shares, self.balanced, self.valid)
         chosen = [found[i] for i in _chosen(self.folds, len(found))]

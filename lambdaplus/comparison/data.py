@@ -17,6 +17,7 @@ from lambdaplus.datasets import (
     web_search_like,
 )
 from lambdaplus.datasets.ranking_data import join
+from lambdaplus.datasets.web_search import refuse_too_large
 
 MADE_UP = "web-search-like"
 
@@ -49,6 +50,8 @@ def folds_of(
         If the data or the numbers of queries are wrong, or a fold between others is missing.
     FileNotFoundError
         If the data is not there.
+    MemoryError
+        If made-up data would not fit.
     """
     if len(shares) != 3:
         raise ValueError(f"shares {shares} should be three: of training, validation, test queries")
@@ -56,7 +59,8 @@ def folds_of(
         raise ValueError("balanced is an option of repeated splits: say how many splits")
     path = Path(data)
     if data and not path.is_dir():
-        whole = _made_up(data) if data.partition(":")[0] == MADE_UP else read_data(path)
+        made_up = data.partition(":")[0] == MADE_UP
+        whole = _made_up(data, splits or 5) if made_up else read_data(path)
         return (
             random_splits(whole, splits, *shares, balanced=balanced)
             if splits
@@ -86,8 +90,9 @@ def _complete(data: str, folds: list[Fold]) -> list[Fold]:
     return [replace(fold, name=f"{fold.name} {n}") for n, fold in enumerate(folds, start=1)]
 
 
-def _made_up(name: str) -> RankingData:
+def _made_up(name: str, n_folds: int) -> RankingData:
     number = name.partition(":")[2] or "500"
     if not number.isdecimal():
         raise ValueError(f"{name!r} is not {MADE_UP} or {MADE_UP}:N, N a number of queries")
+    refuse_too_large(int(number), copies=1 + n_folds)
     return web_search_like(int(number))
