@@ -145,14 +145,14 @@ def _run(
         folder.refuse_foreign(names)
         (made / "study.toml").write_text(config.to_toml() + "\n", encoding="utf-8")
         folder.refuse_foreign(["study.toml"], made)
-        with _warnings_told(console), stoppable(), progress_on(console) as progress:
-            bar = progress.add_task("starting", total=len(study))
-            try:
+        try:
+            with _warnings_told(console), stoppable(), progress_on(console) as progress:
+                bar = progress.add_task("starting", total=len(study))
                 for task in study.run():
                     name = f"{task.method.name} {task.fold.name}"
                     progress.update(bar, advance=1, description=f"{name:<32}")
-            except KeyboardInterrupt as stop:
-                code = exit_code(stop)
+        except KeyboardInterrupt as stop:
+            code = exit_code(stop)
         if code:
             console.print(
                 f"Stopped after {len(study.finished)} of {len(study)} fits; they are kept in "
