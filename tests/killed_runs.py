@@ -1,6 +1,6 @@
 """Runs `lambdaplus compare` again and again, two at a time into one folder, and kills one of them.
 
-    python killed_runs.py FOLDER RUNS
+    python killed_runs.py FOLDER TIMES
 
 Everything is imported once; each run is a fork of this process.  It prints, as JSON, how each run
 ended and what was wrong.
@@ -8,7 +8,6 @@ ended and what was wrong.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import pathlib
@@ -28,7 +27,7 @@ assert preload
 assert Slow
 
 
-def start(folder: pathlib.Path, log: pathlib.Path, seed: int, jobs: int) -> int:
+def start(folder: pathlib.Path, log: pathlib.Path, seeds: str, jobs: int) -> int:
     """The comparison, in a process of its own."""
     pid = os.fork()
     if pid:
@@ -40,7 +39,7 @@ def start(folder: pathlib.Path, log: pathlib.Path, seed: int, jobs: int) -> int:
             os.dup2(file.fileno(), 2)
         os.chdir(folder)
         arguments = ["compare", "data", "--out", ".", "--methods", METHODS, "--metrics", "map"]
-        app([*arguments, "--seeds", str(seed), "--jobs", str(jobs)], standalone_mode=True)
+        app([*arguments, "--seeds", seeds, "--jobs", str(jobs)], standalone_mode=True)
     except SystemExit as end:
         code = int(end.code or 0)
     except BaseException:
@@ -65,25 +64,30 @@ def ended(pid: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def main(folder: pathlib.Path, runs: int) -> dict[str, object]:
+def runs(pid: int) -> bool:
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+
+
+def main(folder: pathlib.Path, n: int) -> dict[str, object]:
     theirs, kept, codes, wrong = contents(folder), dict[str, int](), [], list[str]()
     log = folder.parent / "log"
     log.mkdir()
-    began = time.monotonic()
-    assert ended(start(folder, log / "first", 0, 2)) == 0, (log / "first").read_text()
-    lasts = time.monotonic() - began
+    lasts = {}
+    for jobs in (1, 2):
+        began = time.monotonic()
+        assert ended(start(folder, log / "whole", f"{n + jobs}", jobs)) == 0
+        lasts[jobs] = time.monotonic() - began
     draw = random.Random(0)
-    for number in range(1, runs + 1):
-        mine = {name: theirs[name] for name in theirs}
-        pids = [start(folder, log / f"{number} {k}", number, 1 + number % 2) for k in range(2)]
-        time.sleep(draw.uniform(0, lasts if number % 2 else lasts / 2))
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(draw.choice(pids), draw.choice([signal.SIGKILL, signal.SIGTERM]))
+    for number in range(n):
+        jobs = 2 if number % 4 == 0 else 1
+        pids = [start(folder, log / f"{number} {k}", f"{number}", jobs) for k in range(2)]
+        time.sleep(draw.uniform(0, 0.9 * lasts[jobs]))
+        if at_work := [pid for pid in pids if runs(pid)]:
+            os.kill(draw.choice(at_work), draw.choice([signal.SIGKILL, signal.SIGTERM]))
         codes.append([ended(pid) for pid in pids])
-        after = contents(folder)
-        wrong += [f"{number}: {name} is lost or changed" for name in mine
-                  if after.get(name) != mine[name]]  # fmt: skip
-        found = fits(folder)
+        after, found = contents(folder), fits(folder)
+        wrong += [f"{number}: {name} is lost or changed" for name in theirs
+                  if after.get(name) != theirs[name]]  # fmt: skip
         wrong += [f"{number}: fit {name} is lost or made again" for name in kept
                   if found.get(name) != kept[name]]  # fmt: skip
         kept = found
@@ -92,20 +96,12 @@ def main(folder: pathlib.Path, runs: int) -> dict[str, object]:
             fine = {0: True, 2: "another run writes to" in said, 143: "Stopped after" in said}
             if not fine.get(code, code in (-signal.SIGKILL, -signal.SIGTERM)):
                 wrong.append(f"{number}: ended with {code}: {said}")
-    mended = 0
-    for number in range(1, runs + 1):  # the same commands go on from there
-        before = fits(folder)
-        assert ended(start(folder, log / f"again {number}", number, 1)) == 0
-        mended += len(fits(folder)) - len(before)
-    wrong += [f"fit {name} can't be read" for name in fits(folder)
-              if Store(folder).load(name) is None]  # fmt: skip
-    return {
-        "codes": codes,
-        "wrong": wrong,
-        "fits": len(fits(folder)),
-        "fits made after the kills": mended,
-        "lasts": lasts,
-    }
+    # The same studies go on from there.
+    assert ended(start(folder, log / "rest", ",".join(map(str, range(n))), 1)) == 0
+    whole = fits(folder)
+    wrong += [f"fit {name} was made again" for name in kept if whole[name] != kept[name]]
+    wrong += [f"fit {name} can't be read" for name in whole if Store(folder).load(name) is None]
+    return {"codes": codes, "wrong": wrong, "fits": len(whole), "before": len(kept)}
 
 
 if __name__ == "__main__":
