@@ -14,13 +14,7 @@ from lambdaplus.evaluation.conventions import (
     TieRule,
     find_convention,
 )
-from lambdaplus.evaluation.result import (
-    Evaluation,
-    Metric,
-    by_convention,
-    mean_of,
-    refuse_namesakes,
-)
+from lambdaplus.evaluation.result import Evaluation, Metric, by_convention, mean_of
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declaration import shortest
 from lambdaplus.metrics.names import share_options
@@ -142,7 +136,6 @@ def evaluate_queries(
     convention = find_convention(convention)
     if empty is not None and empty != "skip" and empty not in (0, 1):
         raise ValueError(f"empty={empty!r} is not 'skip', 0 or 1")
-    refuse_namesakes(metrics)
     per_query: dict[str, Floats] = {}
     mean: dict[str, float] = {}
     undefined: dict[str, int] = {}

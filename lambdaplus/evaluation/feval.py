@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from lambdaplus.evaluation.evaluate import choose_metrics, evaluate_queries
-from lambdaplus.evaluation.result import Metric, refuse_namesakes
+from lambdaplus.evaluation.result import Metric
 from lambdaplus.frameworks import read_call
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum, parts_of, sum_of, terms_of, value_of
@@ -149,5 +149,4 @@ def eval_metric(
     terms = [terms_of(metric) for metric in metrics]
     parsed = iter(choose_metrics([name for sum_ in terms for name, _ in sum_], options))
     sums = [sum_of([(next(parsed), weight) for _, weight in sum_]) for sum_ in terms]
-    refuse_namesakes([metric for sum_ in sums for metric, _ in parts_of(sum_)])
     return EvalMetric(tuple(sums), one_group)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from lambdaplus.evaluation.conventions import Convention
 from lambdaplus.evaluation.tables import Table, Tabular
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
-from lambdaplus.metrics.weighted_sum import WeightedSum
 from lambdaplus.queries import Floats
 
 Metric = str | RankingMetric | Declaration
@@ -95,23 +94,6 @@ def by_convention(
     if convention is None:
         return metric
     return parse_metric(name, defaults=convention.rule(metric).options, **options)
-
-
-def refuse_namesakes(metrics: Iterable[RankingMetric | WeightedSum]) -> None:
-    """Raise if different metrics have one name: results go by name, and one would be lost.
-
-    Raises
-    ------
-    ValueError
-        With what to do.
-    """
-    known: dict[str, RankingMetric | WeightedSum] = {}
-    for metric in metrics:
-        if known.setdefault(str(metric), metric) != metric:
-            raise ValueError(
-                f"two different metrics are called {metric}, and results go by name: give your "
-                "Declaration a name that no other metric has"
-            )
 
 
 def join_evaluations(repeats: Sequence[Mapping[str, Evaluation]]) -> Evaluation:
