@@ -7,7 +7,6 @@ trainer fits it.  Trainers live in `boosting` and `estimators`; `registry` lists
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -148,11 +147,3 @@ class Method:
             If what it trains with is not installed.
         """
         return self.trainer(self, {**self.fixed, **parameters}, train, valid, settings, seed)
-
-    def definition(self) -> str:
-        """The method without its grid, as text: a fit is found again by it."""
-        return json.dumps(
-            [self.name, str(self.target), self.criterion, dict(self.fixed)],
-            default=str,
-            sort_keys=True,
-        )

@@ -152,11 +152,9 @@ def _quartiles(values: Sequence[float]) -> list[str]:
 def write_choices(study: Study, folder: pathlib.Path) -> None:
     """Write ``choices.csv``: what every metric chose in every search; parameters as JSON."""
     rows = list(chosen_rows(study))
-    path = folder / "choices.csv"
     if not rows:
-        path.unlink(missing_ok=True)  # of a former run
         return
-    with path.open("w", newline="") as file:
+    with (folder / "choices.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(Chosen._fields)
         for row in rows:

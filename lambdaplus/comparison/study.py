@@ -7,9 +7,8 @@ model.
 from __future__ import annotations
 
 import contextlib
-import shutil
+import importlib
 import tempfile
-import time
 import warnings
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass, field, replace
@@ -21,12 +20,21 @@ import numba
 import numpy as np
 
 from lambdaplus.comparison.boosting import Boosting
+from lambdaplus.comparison.checks import check_study
 from lambdaplus.comparison.choice import Choice, choose_fit, choose_trial
+from lambdaplus.comparison.clock import Stopwatch
+from lambdaplus.comparison.estimators import find_class, train_estimator
+from lambdaplus.comparison.identity import digest
 from lambdaplus.comparison.methods import Method, Parameters, Settings
 from lambdaplus.comparison.search_space import draw
-from lambdaplus.comparison.store import Fit, Store, installed_versions, key_of
+from lambdaplus.comparison.store import Fit, Store, key_of
 from lambdaplus.comparison.trials import fit_trial
-from lambdaplus.comparison.workers import first_line, run_in_processes
+from lambdaplus.comparison.workers import (
+    PRELOADED,
+    first_line,
+    run_in_processes,
+    working_folder,
+)
 from lambdaplus.datasets import Fold, RankingData
 from lambdaplus.datasets.binary import fingerprint, read_binary, write_binary
 from lambdaplus.evaluation import Evaluation
@@ -57,7 +65,7 @@ class Study:
     Attributes
     ----------
     folds, methods, metrics, settings
-        What is compared, on what, by what.
+        What is compared, on what, by what; each with a name of its own.
     seeds : tuple of int
         Methods that draw random numbers are fitted with each; their values are averaged.
     select : str, optional
@@ -77,6 +85,12 @@ class Study:
         Keys of the fits that are there.
     errors : dict of str to str
         First error of each method that failed.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to fit, two have one name, or a setting, a criterion or a parameter of
+        a grid makes no sense.
     """
 
     folds: list[Fold]
@@ -92,6 +106,9 @@ class Study:
     finished: set[str] = field(default_factory=set, init=False)
     errors: dict[str, str] = field(default_factory=dict, init=False)
 
+    def __post_init__(self) -> None:
+        check_study(self)
+
     @cached_property
     def store(self) -> Store:
         if self.folder is not None:
@@ -102,24 +119,22 @@ class Study:
     @cached_property
     def tasks(self) -> list[Task]:
         """All fits, fold by fold."""
-        versions = installed_versions()
-        prints = {
-            fold.name: [fingerprint(getattr(fold, part)) for part in PARTS] for fold in self.folds
-        }
+        identities = [_identity(method) for method in self.methods]
+        settings = asdict(replace(self.settings, threads=1))
         found = []
         for fold in self.folds:
-            for method in self.methods:
+            data = [fingerprint(getattr(fold, part)) for part in PARTS]
+            for method, identity in zip(self.methods, identities, strict=True):
                 for seed in self.seeds if method.random else self.seeds[:1]:
                     earlier: tuple[tuple[str, Parameters], ...] = ()
                     for parameters in self._tried(method, seed):
                         follows = {"metrics": self._watched(method), "after": earlier[-1:]}
                         key = key_of(
-                            data=prints[fold.name],
-                            method=method.definition(),
+                            data=data,
+                            method=identity,
                             parameters=parameters,
-                            settings=asdict(replace(self.settings, threads=1)),
+                            settings=settings,
                             seed=seed,
-                            versions=versions,
                             **(follows if self.searches(method) else {}),
                         )
                         found.append(Task(method, fold, parameters, seed, key, earlier))
@@ -165,19 +180,32 @@ class Study:
         """
         missing = []
         for task in self.tasks:
-            if self.store.path(task.key).exists():
+            if self._kept(task):
                 self.finished.add(task.key)
                 yield task
             else:
                 missing.append(task)
+        if not missing:
+            return
         for task, error in self._in_processes(missing) if self.jobs > 1 else self._here(missing):
+            if not error and not self.store.path(task.key).exists():
+                error = "it ended without a result"
             if error:
                 self.errors.setdefault(task.method.name, f"{task.fold.name}: {error}")
             else:
                 self.finished.add(task.key)
             yield task
 
+    def _kept(self, task: Task) -> bool:
+        """Whether the fit is there; one that can't be read is told of, and made again."""
+        try:
+            return self.store.load(task.key) is not None
+        except ValueError as damaged:
+            warnings.warn(f"{damaged}; it is being fitted again", stacklevel=3)
+            return False
+
     def _here(self, tasks: list[Task]) -> Iterator[tuple[Task, str]]:
+        importlib.import_module(PRELOADED)  # so that no fit's time has the frameworks' import in it
         for task in tasks:
             error = ""
             try:
@@ -189,8 +217,7 @@ class Study:
             yield task, error
 
     def _in_processes(self, tasks: list[Task]) -> Iterator[tuple[Task, str]]:
-        data = self.store.folder / "data"
-        try:
+        with working_folder() as data:
             folders = {
                 fold.name: [_laid_out(getattr(fold, part), data) for part in PARTS]
                 for fold in {task.fold.name: task.fold for task in tasks}.values()
@@ -209,8 +236,6 @@ class Study:
                 for number, error in running:
                     ended.add(started[number].key)
                     yield started[number], error
-        finally:
-            shutil.rmtree(data, ignore_errors=True)
 
     def choices(self, method: Method) -> list[Choice]:
         """What validation data chose, for each fold and seed of which all fits are finished."""
@@ -229,9 +254,15 @@ class Study:
     def _choose(self, tasks: list[Task]) -> Choice:
         method, fold, _, seed, *_ = tasks[0]
         choose = choose_trial if self.searches(method) else choose_fit
-        fits = [fit for task in tasks if (fit := self.store.load(task.key)) is not None]
+        fits = [self._load(task) for task in tasks]
         tried = [task.parameters for task in tasks]
         return choose(method, fold, seed, tried, fits, self.chooses(method))
+
+    def _load(self, task: Task) -> Fit:
+        fit = self.store.load(task.key)
+        if fit is None:
+            raise FileNotFoundError(f"{self.store.path(task.key)} was there, and is gone")
+        return fit
 
     @cached_property
     def results(self) -> dict[str, list[Choice]]:
@@ -314,23 +345,40 @@ def fit_and_save(
 ) -> None:
     """Train, score validation and test documents, keep the scores."""
     train, valid, test = parts
-    start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught, Stopwatch() as watch:
         warnings.simplefilter("always")
         fitted = method.fit(parameters, train, valid, settings, seed)
-    seconds = time.perf_counter() - start
     notes = tuple(dict.fromkeys(str(warning.message) for warning in caught))
     scores = [np.asarray(fitted.predict(part), dtype=np.float64) for part in (valid, test)]
-    for part, found in zip(("validation", "test"), scores, strict=True):
+    for name, part, found in zip(("validation", "test"), (valid, test), scores, strict=True):
+        if found.shape != part.labels.shape:
+            raise ValueError(
+                f"it gave scores of shape {found.shape} for {part.labels.size} {name} documents"
+            )
         if not np.isfinite(found).all():
-            raise ValueError(f"it scored {part} documents with NaN or infinity")
+            raise ValueError(f"it scored {name} documents with NaN or infinity")
     about = {"method": method.name, "parameters": parameters, "fold": fold, "seed": seed}
-    fit = Fit(scores[0], scores[1], seconds, fitted.rounds, np.array(fitted.curve), notes)
+    fit = Fit(scores[0], scores[1], watch.seconds, fitted.rounds, np.array(fitted.curve), notes)
     store.save(key, fit, about)
 
 
+def _identity(method: Method) -> str:
+    """A digest of what the method is: the class that it names and all that its objective is of."""
+    target = find_class(method.target) if method.trainer is train_estimator else method.target
+    return digest([method.name, method.trainer, target, method.criterion, dict(method.fixed)])
+
+
 def _laid_out(data: RankingData, root: Path) -> Path:
+    """The set as a folder that processes read."""
     folder = root / fingerprint(data)
     if not folder.exists():
-        write_binary(data, folder)
+        try:
+            write_binary(data, folder)
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"could not lay out the folds for the processes ({error.strerror}): let TMPDIR "
+                "name a folder with more room, or fit one at a time, which needs none",
+                str(root),
+            ) from error
     return folder

@@ -86,8 +86,9 @@ def footnotes(study: Study) -> list[str]:
             if study.repeated
             else ""
         ),
-        "Queries on which a metric has no value (no relevant document) are left out; ties count "
-        "at the mean over their orders; NDCG: gain 2^l - 1, discount log2(1 + rank).",
+        *_rules(study),
+        "Times: of training, over all folds, seeds and parameters, without the seconds in which "
+        "kernels are compiled.",
         _protocol(study, chosen),
         (
             f"Parameters chosen on validation data by {chosen}; sets tried: {tried}. "
@@ -132,6 +133,16 @@ def _folds_in_words(study: Study) -> str:
         f"{len(study.folds)} repeated split(s) ({queries} queries, each tested "
         f"{tested / queries:.3g} times in the mean)"
     )
+
+
+def _rules(study: Study) -> list[str]:
+    """By which rules the metrics were computed, those of equal rules together."""
+    done = [choice.evaluation for found in study.results.values() for choice in found]
+    by_rules: dict[str, list[str]] = {}
+    for metric, rules in done[0].conventions.items() if done else ():
+        by_rules.setdefault(rules, []).append(metric)
+    said = "; ".join(f"{', '.join(metrics)}: {rules}" for rules, metrics in by_rules.items())
+    return [f"Rules by metric: {said}."] if said else []
 
 
 def _warnings(study: Study) -> list[str]:
@@ -204,12 +215,12 @@ def write_csv(study: Study, folder: pathlib.Path) -> None:
     a query; summary.csv has method, metric, mean, and a column of means for each fold.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "per_query.csv").open("w", newline="") as file:
+    with (folder / "per_query.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(PER_QUERY)
         for *names, value in per_query_rows(study):
             writer.writerow([*names, "" if math.isnan(value) else repr(value)])
-    with (folder / "summary.csv").open("w", newline="") as file:
+    with (folder / "summary.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         names = [fold.name for fold in study.folds]
         writer.writerow(["method", "metric", "mean", *names])

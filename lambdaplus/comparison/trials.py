@@ -16,7 +16,6 @@ Examples
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from lambdaplus.comparison.boosting import Boosting
+from lambdaplus.comparison.clock import Stopwatch
 from lambdaplus.comparison.methods import Method, Parameters, Settings
 from lambdaplus.comparison.store import Fit, Store
 from lambdaplus.comparison.validation import Validation
@@ -159,11 +159,9 @@ def fit_trial(
     )
     every = max(1, settings.rounds // LOOKS)
     validation = Validation(valid, metrics, settings.patience, every, bar)
-    start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught, Stopwatch() as watch:
         warnings.simplefilter("always")
         predict = method.trainer.follow(method, parameters, train, settings, seed, validation)
-    seconds = time.perf_counter() - start
     curves = {name: np.array(curve) for name, curve in validation.curves.items()}
     trial = Trial(np.array(validation.looks), curves, {}, {}, validation.pruned)
     for name in metrics:
@@ -174,6 +172,6 @@ def fit_trial(
             trial.test_scores[name] = predict(test, best_round)
     nothing = np.zeros(0)
     notes = tuple(dict.fromkeys(str(warning.message) for warning in caught))
-    fit = Fit(nothing, nothing, seconds, validation.looks[-1], nothing, notes, trial.arrays())
+    fit = Fit(nothing, nothing, watch.seconds, validation.looks[-1], nothing, notes, trial.arrays())
     about = {"method": method.name, "parameters": parameters, "fold": fold, "seed": seed}
     store.save(key, fit, about)

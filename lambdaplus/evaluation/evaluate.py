@@ -16,9 +16,9 @@ from lambdaplus.evaluation.conventions import (
 )
 from lambdaplus.evaluation.result import Evaluation, Metric, by_convention, mean_of
 from lambdaplus.metrics import RankingMetric
+from lambdaplus.metrics.arrays import scope
 from lambdaplus.metrics.declaration import shortest
 from lambdaplus.metrics.names import share_options
-from lambdaplus.metrics.terms import scope
 from lambdaplus.metrics.values import values
 from lambdaplus.queries import Floats, Queries
 from lambdaplus.ranking import Ranking, rank
