@@ -176,6 +176,15 @@ def test_the_best_of_all_trials_is_chosen_on_validation_queries(finished: Study)
                 assert [metric in trial.test_scores for trial in kept] == records
 
 
+def test_long_trainings_are_looked_at_before_patience_ends(folds: list[Fold]) -> None:
+    settings = Settings(rounds=1000, patience=2)
+    study = make_study(folds[:1], "lightgbm:lambda_map", settings=settings, trials=1)
+    list(study.run())
+    assert study.errors == {}
+    [choice] = study.results["lightgbm:lambda_map"]
+    assert 2 <= choice.fit.rounds < 1000
+
+
 def test_one_metric_may_choose_for_all(folds: list[Fold]) -> None:
     study = make_study(folds[:1], "lightgbm:lambda_map", select="mrr", trials=3)
     list(study.run())
@@ -375,6 +384,24 @@ def test_options_of_an_objective_are_parameters_like_others(framework: str) -> N
         follow(said, {"sigma": 1.0})
     with pytest.raises(ValueError, match=r"sigma: options .* which 'lambdarank' is not"):
         follow("lightgbm:lambdarank", {"sigma": 1.0})
+
+
+@pytest.mark.parametrize(
+    ("method", "grid", "message"),
+    [
+        ("lightgbm:lambdarank", {"sigma": [1.0]}, "which 'lambdarank' is not"),
+        ("lightgbm:lambda_map", {"sigma": [1.0, -1.0]}, "sigma"),
+        ("xgboost:lambda_map", {"sigm": [1.0]}, "sigm"),
+    ],
+)
+def test_options_are_checked_before_the_first_fit(
+    folds: list[Fold], method: str, grid: dict[str, Any], message: str
+) -> None:
+    [found] = find_methods(method)
+    with pytest.raises(ValueError, match=message):
+        Study(folds, [replace(found, grid=grid)], [parse_metric("map")])
+    [ours] = find_methods("lightgbm:lambda_map")
+    Study(folds, [replace(ours, grid={"sigma": [0.5, 1.0]})], [parse_metric("map")])
 
 
 def test_catboost_takes_options_of_its_loss() -> None:

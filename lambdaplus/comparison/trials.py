@@ -157,7 +157,7 @@ def fit_trial(
         ],
         rate_of(parameters),
     )
-    every = max(1, settings.rounds // LOOKS)
+    every = max(1, min(settings.rounds // LOOKS, settings.patience))
     validation = Validation(valid, metrics, settings.patience, every, bar)
     with warnings.catch_warnings(record=True) as caught, Stopwatch() as watch:
         warnings.simplefilter("always")
