@@ -39,7 +39,10 @@ NOT_IN_FITS = ("cli", "reproduce", "export")  # rooms that a fit enters only by 
 
 def digest(value: Any) -> str:
     """A digest of the content: 20 hexadecimal digits."""
-    return _hash(_content(value, ()))[:20]
+    try:
+        return _hash(_content(value, ()))[:20]
+    except RecursionError:  # lists in lists, without an end
+        return _hash(_never_the_same())[:20]
 
 
 @functools.cache

@@ -92,11 +92,7 @@ class OutputFolder:
                     f"{path} is what this run reads, and it would be overwritten: pass another "
                     "--out, or keep your file elsewhere"
                 )
-            if (
-                path.is_symlink()
-                or not path.is_file()
-                or _digest(path) not in written.get(name, [])
-            ):
+            if not _is_as_written(path, written.get(name, [])):
                 raise FileExistsError(
                     f"{path} is not as lambdaplus wrote it: it is yours, and it would be "
                     "overwritten; move it away, or pass another --out"
