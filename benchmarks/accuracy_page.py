@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import json
 import pathlib
-from collections import defaultdict
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from accuracy_contenders import METRICS, OURS, SPECIALISTS, THEIRS
 from numpy.typing import NDArray
 from scipy import stats
 
+from lambdaplus.comparison import Study
+from lambdaplus.comparison.searches import summary
 from lambdaplus.evaluation.significance import holm
 from lambdaplus.evaluation.tables import Cell, Table
 
+METRICS = {"ndcg@10": "NDCG@10", "map": "MAP", "mrr": "MRR", "auc": "AUC"}
+FRAMEWORKS = ("lightgbm", "xgboost", "catboost")
+SPECIALISTS = {
+    "ndcg@10": "lambda_ndcg",
+    "map": "lambda_map",
+    "mrr": "lambda_mrr",
+    "auc": "lambda_auc",
+}
 ALPHA = 0.05
-Values = dict[str, dict[str, NDArray[Any]]]  # contender, set: one value per query
+Values = dict[str, dict[str, NDArray[Any]]]  # method, set: one value per query
 
 
 class Difference(NamedTuple):
@@ -28,23 +37,23 @@ class Difference(NamedTuple):
         return f"{self.mean:+.4f} ± {self.error:.4f}"
 
 
-def chosen_values(found: dict[Any, Any], metric: str, part: str) -> Values:
-    """Each query's value at the trial chosen on validation queries, averaged over seeds."""
-    best: dict[Any, Any] = {}
-    for (name, fold, label, seed, _), result in found.items():
-        one, key = result[metric], (name, fold, label, seed)
-        if key not in best or one["value"] > best[key]["value"]:
-            best[key] = one
-    by_fold: Any = defaultdict(list)
-    for (name, fold, label, _), one in best.items():
-        by_fold[label, name, fold].append(one[part])
-    values: Any = defaultdict(lambda: defaultdict(list))
-    for (label, name, _), seeds in sorted(by_fold.items()):
-        values[label][name].append(np.mean(seeds, axis=0))
-    return {
-        label: {name: np.concatenate(folds) for name, folds in sets.items()}
-        for label, sets in values.items()
-    }
+def chosen_values(
+    studies: Mapping[str, Study], metric: str, part: Literal["valid", "test"]
+) -> Values:
+    """Each query's value at the trial chosen on validation queries, averaged over seeds.
+
+    Queries on which a metric is not defined (no relevant document) are left out.
+    """
+    found: Values = {}
+    for name, study in studies.items():
+        for method in study.methods:
+            by_fold: dict[str, list[NDArray[Any]]] = {}
+            for choice in study.results[method.name]:
+                evaluation = choice.evaluation if part == "test" else choice.validation()
+                by_fold.setdefault(choice.fold.name, []).append(evaluation.per_query[metric])
+            values = np.concatenate([np.mean(seeds, axis=0) for seeds in by_fold.values()])
+            found.setdefault(method.name, {})[name] = values[~np.isnan(values)]
+    return found
 
 
 def mean_of(values: Values, label: str, sets: list[str]) -> float:
@@ -78,7 +87,7 @@ def corrected(values: Values, label: str, sets: list[str]) -> dict[str, Differen
 
 
 def is_ours(label: str) -> bool:
-    return label.rpartition(", ")[0] in OURS
+    return ":lambda_" in label
 
 
 def leader(values: Values, sets: list[str], ours: bool | None = None) -> str:
@@ -146,12 +155,12 @@ def sentence(values: Values, metric: str, sets: list[str]) -> str:
 def specialists(values: Values, metric: str, sets: list[str]) -> list[str]:
     """Our objective for a metric beside each framework's own best, and where it is behind any."""
     said = []
-    for framework in THEIRS:
-        label = f"{SPECIALISTS[metric]}, {framework}"
+    for framework in FRAMEWORKS:
+        label = f"{framework}:{SPECIALISTS[metric]}"
         if label not in values:
             continue
         text = f"{label}: {mean_of(values, label, sets):.4f}"
-        own = [other for other in values if other.startswith(f"{framework} ")]
+        own = [o for o in values if o.startswith(f"{framework}:") and not is_ours(o)]
         if own:
             best = max(own, key=lambda other: mean_of(values, other, sets))
             lead = difference(values, label, best, sets)
@@ -166,71 +175,51 @@ def specialists(values: Values, metric: str, sets: list[str]) -> list[str]:
     return said
 
 
-def damping(found: dict[Any, Any], sets: list[str]) -> Table:
-    """What leaving the damping out does to NDCG objectives, on validation queries."""
-    by_metric = {metric: chosen_values(found, metric, "valid") for metric in METRICS}
-    pairs = [
-        (f"lambda_ndcg, lambda_mrr, {framework}", f"lambda_ndcg, undamped, {framework}")
-        for framework in THEIRS
-        if f"lambda_ndcg, undamped, {framework}" in by_metric["ndcg@10"]
-    ]
-    for values in by_metric.values():
-        for row, side in (("damped", 0), ("undamped", 1)):
-            values[row] = {
-                name: np.mean([values[pair[side]][name] for pair in pairs], axis=0) for name in sets
-            }
-    rows = []
-    for damped, undamped in [*pairs, ("damped", "undamped")]:
-        ndcg = [difference(by_metric["ndcg@10"], undamped, damped, [name]) for name in sets]
-        means = [difference(by_metric[metric], undamped, damped, sets) for metric in METRICS]
-        label = "mean of these" if damped == "damped" else damped
-        rows.append([label, *map(str, ndcg), *(Cell(str(d), "*" * (d.p < ALPHA)) for d in means)])
-    heads = [*(f"NDCG@10, {name}" for name in sets), *(f"{m}, mean" for m in METRICS.values())]
-    foot = ("undamped less damped, validation queries, ± standard error; *: p < .05, uncorrected",)
-    return Table(["", *heads], rows, foot)
-
-
-def write_page(found: dict[Any, Any], command: str, results: pathlib.Path) -> str:
+def write_page(studies: Mapping[str, Study], command: str, results: pathlib.Path) -> str:
     """Write `results`.md and .json; returns the sentences."""
-    sets = list(dict.fromkeys(name for name, *_ in found))
-    seeds, trials = (len({key[i] for key in found}) for i in (3, 4))
-    tested = {metric: chosen_values(found, metric, "test") for metric in METRICS}
-    sentences, tables, numbers = [], [], {}
+    first = next(iter(studies.values()))
+    sets = list(studies)
+    tested = {metric: chosen_values(studies, metric, "test") for metric in METRICS}
+    validated = {metric: chosen_values(studies, metric, "valid") for metric in METRICS}
+    sentences, tables = [], []
     for metric, shown in METRICS.items():
         values = tested[metric]
         lines = [sentence(values, metric, sets), *specialists(values, metric, sets)]
         sentences.append("\n  - ".join(lines))
         tables.append(f"## {shown}\n\n{table(values, sets, shown).to_markdown()}")
-        numbers[metric] = {
-            part: {
-                label: {name: float(v.mean()) for name, v in by_set.items()}
-                for label, by_set in chosen_values(found, metric, part).items()
-            }
-            for part in ("valid", "test")
-        }
     intro = (
-        f"Five folds, seeds: {seeds}, trials of random search: {trials} for each contender; trial "
-        "and round are chosen on validation queries by the metric shown. Queries without relevant "
-        "documents are left out; values are averaged over seeds; ±: standard errors. "
-        "Significance is by t-tests paired by query with Holm's correction over contenders; only "
-        "the p-values of the list are of one pair. Queries of a fold share their models, so that "
-        "all are somewhat too small. One row is two objectives where these differ in name alone: "
-        "lambda_mrr and lambda_ndcg@10 are trained as NDCG. On CatBoost's trees ours are grown one "
-        "by one, by Newton steps."
+        f"Seeds: {len(first.seeds)}, trials of random search: {first.trials} for each method on "
+        f"each fold with each seed, up to {first.settings.rounds:,} rounds; trial and round are "
+        "chosen on validation queries by the metric shown. Queries without relevant documents are "
+        "left out; values are averaged over seeds; ±: standard errors. Significance is by t-tests "
+        "paired by query with Holm's correction over methods; only the p-values of the list are of "
+        "one pair. Queries of a fold share their models, so that all are somewhat too small."
     )
+    searched = "\n".join(f"- {name}: {summary(study)}" for name, study in studies.items())
     text = "\n\n".join(
         [
             "# Which objective is best by which metric?",
             f"    {command}",
             intro,
+            searched,
             "\n".join(f"- {each}" for each in sentences),
             f"## Means over sets\n\n{overview(tested, sets).to_markdown()}",
             *tables,
-            f"## Damping\n\n{damping(found, sets).to_markdown()}",
         ]
     )
     results.parent.mkdir(parents=True, exist_ok=True)
     results.with_suffix(".md").write_text(text + "\n")
-    kept = {"command": command, "sentences": sentences, "means": numbers}
+    means = {
+        metric: {"valid": means_of(validated[metric]), "test": means_of(tested[metric])}
+        for metric in METRICS
+    }
+    kept = {"command": command, "sentences": sentences, "means": means}
     results.with_suffix(".json").write_text(json.dumps(kept, indent=1) + "\n")
     return "\n".join(sentences)
+
+
+def means_of(values: Values) -> dict[str, dict[str, float]]:
+    return {
+        label: {name: float(each.mean()) for name, each in by_set.items()}
+        for label, by_set in values.items()
+    }

@@ -2,9 +2,9 @@
 
     python benchmarks/choices.py FOLDER [FOLDER ...] web-search-like:200 [--jobs 2]
 
-LightGBM, with the draws and the rules of `accuracy.py`, whose kept trainings serve here too.  Each
-row changes one thing about an objective: sigma, the scaling of queries, the damping, or the ranking
-it looks at: the mean of its gradients over four rankings with Gumbel noise on the scores ("Which
+LightGBM, with the draws and the rules of `accuracy.py`, but for the objective's options.  Each row
+changes one thing about an objective: sigma, the scaling of queries, the damping, or the ranking it
+looks at: the mean of its gradients over four rankings with Gumbel noise on the scores ("Which
 Tricks Are Important for Learning to Rank?", ICML 2023).
 """
 
@@ -13,12 +13,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from accuracy import command, parser, train_all
-from accuracy_contenders import METRICS, Contender
-from accuracy_page import ALPHA, chosen_values, difference, mean_of
+from accuracy import command, parser, studies_of
+from accuracy_page import ALPHA, METRICS, Values, chosen_values, difference, mean_of
 from perturbed import Perturbed
 
 from lambdaplus import lambda_objective
+from lambdaplus.comparison import Method
+from lambdaplus.comparison.boosting import train_lightgbm
+from lambdaplus.comparison.search_space import LIGHTGBM
 from lambdaplus.evaluation.tables import Cell, Table
 
 TUNED = {"ndcg@10": "ndcg", "map": "map", "auc": "auc"}  # what is judged: what is trained
@@ -40,8 +42,7 @@ def choices(metric: str) -> dict[str, Any]:
     } | {f"as {other}": lambda_objective(other, surrogate=None) for other in others[metric]}
 
 
-def table(found: dict[Any, Any], metric: str, names: list[str], sets: list[str]) -> Table:
-    values = chosen_values(found, metric, "valid")
+def table(values: Values, metric: str, names: list[str], sets: list[str]) -> Table:
     default = f"{metric}, default"
     rows: list[list[Any]] = [
         ["default", *(mean_of(values, default, column) for column in [[s] for s in sets] + [sets])]
@@ -59,14 +60,16 @@ def table(found: dict[Any, Any], metric: str, names: list[str], sets: list[str])
 def main() -> None:
     arguments = parser(__doc__, "choices").parse_args()
     options = {judged: choices(trained) for judged, trained in TUNED.items()}
-    entrants = {
-        f"{metric}, {name}": Contender("LightGBM", objective)
+    methods = [
+        Method(f"{metric}, {name}", train_lightgbm, objective, metric, space=LIGHTGBM)
         for metric, named in options.items()
         for name, objective in named.items()
-    }
-    found = train_all(arguments, entrants)
-    sets = list(dict.fromkeys(name for name, *_ in found))
-    tables = [table(found, metric, list(named), sets) for metric, named in options.items()]
+    ]
+    studies = studies_of(arguments, methods)
+    tables = [
+        table(chosen_values(studies, metric, "valid"), metric, list(named), list(studies))
+        for metric, named in options.items()
+    ]
     text = "\n\n".join(
         [
             "# What the options of an objective do to its own metric",

@@ -9,7 +9,7 @@ random moment, and the same command runs again to its end.  Of the second run it
 - per_query.csv, summary.csv and study.toml are those of a study that was never killed, byte for
   byte, and so are report.html, its plots and its tables once every fit is said to have taken one
   second: times are all that may differ;
-- nothing else is left in the folder: no laid-out data, no half-written fit that counts as one.
+- nothing else is left in the folder: no half-written file that counts as a whole one.
 
 It ends with 1 if one of these does not hold.
 """
@@ -91,8 +91,10 @@ def wrong(folder: Path, kept: dict[str, int], expected: dict[str, bytes], n: int
         yield "a finished fit was lost or written again"
     if len(after) != n:
         yield f"{len(after)} fits of {n}"
-    if (folder / "data").exists():
-        yield "laid-out data was left"
+    left = {path.name for path in folder.iterdir()}
+    known = {".lambdaplus", "fits", "plots", "tables", "report.html", "per_query.parquet", *SAME}
+    if left - known:
+        yield f"{', '.join(sorted(left - known))} was left"
     found = outcome(folder)
     for name in sorted(expected.keys() | found.keys()):
         if expected.get(name) != found.get(name):

@@ -7,6 +7,7 @@ import time
 import warnings
 from typing import Any
 
+import numba
 import numpy as np
 
 
@@ -65,3 +66,40 @@ class Guided(FirstFeature):
     def predict(self, X: Any, qid: Any = None) -> Any:
         assert len(qid) == len(X)
         return np.asarray(X)[:, self.column]
+
+
+class TooFew(FirstFeature):
+    """Forgets the last row."""
+
+    def predict(self, X: Any) -> Any:
+        return np.asarray(X)[:-1, 0]
+
+
+class Column(FirstFeature):
+    """Gives a column where a row is asked for."""
+
+    def predict(self, X: Any) -> Any:
+        return np.asarray(X)[:, :1]
+
+
+class Leaving(FirstFeature):
+    """Ends its process as if all were well."""
+
+    def fit(self, X: Any, y: Any) -> Leaving:
+        os._exit(0)
+
+
+class Compiles(FirstFeature):
+    """Has a kernel that is compiled anew in each fit."""
+
+    def fit(self, X: Any, y: Any) -> Compiles:
+        @numba.njit  # type: ignore[untyped-decorator, unused-ignore]
+        def total(x: Any) -> float:
+            found = 0.0
+            for row in range(x.shape[0]):
+                for column in range(x.shape[1]):
+                    found += np.exp(-x[row, column])
+            return found
+
+        total(X)
+        return self

@@ -85,7 +85,7 @@ def test_toml_round_trip() -> None:
     again = Config.from_toml(config.to_toml())
     assert again == config
     assert [type(share) for share in again.shares] == [int, int, float]
-    with pytest.raises(ValueError, match="balanced = 1 should be a truth value"):
+    with pytest.raises(ValueError, match="balanced = 1 should be true or false"):
         Config.from_toml("balanced = 1")
 
 

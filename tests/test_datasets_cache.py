@@ -11,6 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from damage import damaged
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from lambdaplus.datasets import RankingData, binary, cache, letor, read_folds, read_letor
 from lambdaplus.datasets.binary import fingerprint, write_binary
@@ -198,14 +201,59 @@ def test_nothing_is_left_of_files_that_are_gone_or_writers_that_died(
 ) -> None:
     read_letor(write(tmp_path / "a.txt"))
     (tmp_path / "a.txt").unlink()
-    for name, age in (("old", 10_000), ("young", 10)):
-        half = folder / f".new-{name}"
-        half.mkdir()
-        os.utime(half, (time.time() - age, time.time() - age))
+    halves = []
+    for number, age in enumerate((10_000, 10)):
+        halves.append(folder / f".{number:020}-{number:020}-{number:012}")
+        halves[-1].mkdir()
+        (halves[-1] / "labels.npy").write_bytes(b"half an ar")
+        os.utime(halves[-1], (time.time() - age, time.time() - age))
     read_letor(write(tmp_path / "b.txt"))
-    assert (folder / ".new-young").exists()
-    assert not (folder / ".new-old").exists()
+    assert [half.exists() for half in halves] == [False, True]
     assert len(entries(folder)) == 2
+
+
+def test_a_cache_folder_with_other_things_in_it_keeps_them(tmp_path: Path, folder: Path) -> None:
+    """LAMBDAPLUS_CACHE may name a folder that has long been there, and used for much else."""
+    theirs = [folder / "my-thesis" / "source.txt", folder / ".new-idea" / "labels.npy",
+              folder / "0123-4567" / "features.npy", folder / "notes-2025.txt"]  # fmt: skip
+    for path in theirs:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("/no/such/file")
+        os.utime(path.parent, (time.time() - 10_000, time.time() - 10_000))
+    file = write(tmp_path / "a.txt")
+    read_letor(file)
+    [entry] = [path for path in folder.iterdir() if len(path.name) == 41]
+    (entry / "my_notes.txt").write_text("mine")
+    read_letor(write(file, age=50))  # the entry is outdated now
+    assert (entry / "my_notes.txt").read_text() == "mine"
+    assert not (entry / "features.npy").exists()
+    assert all(path.read_text() == "/no/such/file" for path in theirs)
+
+
+def test_entries_can_be_read_by_whom_any_file_can_be(tmp_path: Path, folder: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        read_letor(write(tmp_path / "a.txt"))
+    finally:
+        os.umask(before)
+    [entry] = folder.iterdir()
+    assert entry.stat().st_mode & 0o777 == 0o755
+    assert {path.stat().st_mode & 0o777 for path in entry.iterdir()} == {0o644}
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.data())
+def test_damage_of_any_kind_is_noticed(tmp_path: Path, folder: Path, draw: st.DataObject) -> None:
+    """Bytes flipped, cut, doubled: what is read is what the text says, as if there were none."""
+    file = write(tmp_path / "a.txt")
+    wanted = fingerprint(read_letor(file))
+    [entry] = [path for path in folder.iterdir() if len(path.name) == 41]
+    victim = draw.draw(st.sampled_from(sorted(entry.iterdir())))
+    victim.write_bytes(damaged(draw, victim.read_bytes()))
+    assert fingerprint(read_letor(file)) == wanted
+    assert fingerprint(read_letor(file)) == wanted
 
 
 def test_broken_text_leaves_nothing(tmp_path: Path, folder: Path) -> None:

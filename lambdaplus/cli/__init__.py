@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from typing import Annotated, Any
 
@@ -66,4 +67,7 @@ for command in (cite, compare, evaluate, explain, export, metrics):
 
 def main() -> None:
     """Entry point of the ``lambdaplus`` command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a name that the terminal can't show
     app()

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import pathlib
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,9 +14,12 @@ import typer
 
 from lambdaplus.cli.files import errors_of
 from lambdaplus.cli.progress import progress_on
+from lambdaplus.cli.stopping import exit_code, stoppable
 
 if TYPE_CHECKING:
-    from lambdaplus.comparison import Study
+    from rich.console import Console
+
+    from lambdaplus.comparison import Config, Study
 
 
 def compare(
@@ -65,8 +71,21 @@ def compare(
         str | None,
         typer.Option(help="Validation metric that chooses parameters; else each method's own."),
     ] = None,
-    rounds: Annotated[int | None, typer.Option(min=1, help="Most boosting rounds (200).")] = None,
-    seeds: Annotated[str | None, typer.Option(help="Comma-separated; values are averaged.")] = None,
+    trials: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Trials of a random search for the parameters of every boosted method, on each "
+            "fold with each seed; each metric chooses trial and round on validation queries.",
+        ),
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option(min=1, help="Most boosting rounds (200; with --trials 1000).")
+    ] = None,
+    seeds: Annotated[
+        str | None,
+        typer.Option(help="So many seeds (3), or these (0,7 or 7,); values are averaged."),
+    ] = None,
     baseline: Annotated[
         str | None, typer.Option(help="Method to compare the others with; else every two.")
     ] = None,
@@ -81,10 +100,10 @@ def compare(
     """Train every method on every fold and show who wins; a second run goes on from the first."""
     from rich.console import Console
 
-    from lambdaplus.comparison import Config, results_table, write_csv, write_report
+    from lambdaplus.comparison import Config
     from lambdaplus.metrics.names import split_names
 
-    console = Console()
+    console = Console(markup=False, emoji=False)  # a path may have [red] or :bug: in it
     cores = os.cpu_count() or 1
     with errors_of("compare"):
         config = Config()
@@ -99,69 +118,117 @@ def compare(
             "scaling": scaling,
             "select": select,
             "baseline": baseline,
+            "trials": trials,
             "rounds": rounds,
             "seeds": seeds and _seeds(seeds),
         }
         if data is not None and data.suffix == ".toml":
-            config = Config.from_toml(data.read_text())
+            config = Config.read(data)
         elif data is not None:
             said["data"] = str(data)
         config = replace(config, **{name: v for name, v in said.items() if v is not None})
         jobs = jobs or cores
         study = config.study(out, jobs, threads=max(1, cores // jobs))
-    stopped = False
-    with progress_on(console) as progress:
-        bar = progress.add_task("starting", total=len(study))
+        inputs = [path for path in (data, pathlib.Path(config.data)) if path and path.is_file()]
+        code = _run(study, config, out, inputs, report, console)
+    if code:
+        raise typer.Exit(code)
+
+
+def _run(
+    study: Study,
+    config: Config,
+    out: pathlib.Path,
+    inputs: list[pathlib.Path],
+    report: bool,
+    console: Console,
+) -> int:
+    """Fit, and write what was found; the exit code."""
+    from lambdaplus.comparison import results_table, write_report
+    from lambdaplus.comparison.figures import needs_matplotlib
+    from lambdaplus.comparison.outputs import OutputFolder
+    from lambdaplus.comparison.workers import working_folder
+
+    code = 0
+    names = ["per_query.csv", "per_query.parquet", "summary.csv", "choices.csv"]
+    if report:
+        needs_matplotlib()
+        names += ["report.html"]
+    with OutputFolder(out, inputs) as folder, working_folder() as made:
+        # Said before the first fit, not after the last.
+        folder.refuse_foreign(names)
+        (made / "study.toml").write_text(config.to_toml() + "\n", encoding="utf-8")
+        folder.refuse_foreign(["study.toml"], made)
         try:
-            for task in study.run():
-                name = f"{task.method.name} {task.fold.name}"
-                progress.update(bar, advance=1, description=f"{name:<32}")
-        except KeyboardInterrupt:
-            stopped = True
-    if stopped:
-        console.print(
-            f"Stopped after {len(study.finished)} of {len(study)} fits; they are kept in {out}, "
-            "and the same command goes on from there."
-        )
-    if study.finished:
-        console.print(results_table(study))
-        write_csv(study, out)
-        (out / "study.toml").write_text(config.to_toml() + "\n")
-        missing = _no_parquet(study, out)
-        console.print(
-            f"Wrote per_query.csv{'' if missing else ' and .parquet'}, summary.csv and study.toml "
-            f"to {out}." + (f" No per_query.parquet: {missing}." if missing else ""),
-            markup=False,
-        )
-        if report:
-            with errors_of("compare"), console.status("Writing the report ..."):
-                page = write_report(study, out, config.baseline or None, config.to_toml())
-            console.print(f"Wrote {page}, with plots and tables beside it.")
+            with _warnings_told(console), stoppable(), progress_on(console) as progress:
+                bar = progress.add_task("starting", total=len(study))
+                for task in study.run():
+                    name = f"{task.method.name} {task.fold.name}"
+                    progress.update(bar, advance=1, description=f"{name:<32}")
+        except KeyboardInterrupt as stop:
+            code = exit_code(stop)
+        if code:
+            console.print(
+                f"Stopped after {len(study.finished)} of {len(study)} fits; they are kept in "
+                f"{out}, and the same command goes on from there.",
+                soft_wrap=True,
+            )
+        if study.finished:
+            console.print(results_table(study))
+            missing = _write_tables(study, made)
+            folder.publish(made, outdated=["per_query.parquet", "choices.csv"])
+            console.print(
+                f"Wrote per_query.csv{'' if missing else ' and .parquet'}, summary.csv and "
+                f"study.toml to {out}." + (f" No per_query.parquet: {missing}." if missing else ""),
+                soft_wrap=True,
+            )
+        if study.finished and report:
+            with console.status("Writing the report ..."):
+                page = write_report(study, made, config.baseline or None, config.to_toml())
+            folder.publish(made, outdated=["plots/", "tables/"])
+            console.print(
+                f"Wrote {out / page.name}, with plots and tables beside it.", soft_wrap=True
+            )
     for name, message in study.errors.items():
-        console.print(f"{name} failed: {message}", style="red", markup=False)
-    if stopped:
-        raise typer.Exit(130)
-    if study.errors:
-        raise typer.Exit(1)
+        console.print(f"{name} failed: {message}", style="red", soft_wrap=True)
+    return code or int(bool(study.errors))
 
 
-def _no_parquet(study: Study, out: pathlib.Path) -> str:
-    """Write per_query.parquet; what it needs, where that is not installed."""
-    from lambdaplus.comparison import write_parquet
+def _write_tables(study: Study, folder: pathlib.Path) -> str:
+    """Write the tables; what per_query.parquet needs, where that is not installed."""
+    from lambdaplus.comparison import write_csv, write_parquet
 
+    write_csv(study, folder)
     try:
-        write_parquet(study, out)
+        write_parquet(study, folder)
     except ImportError as missing:
-        (out / "per_query.parquet").unlink(missing_ok=True)  # of a former run
         return str(missing)
     return ""
 
 
+@contextmanager
+def _warnings_told(console: Console) -> Iterator[None]:
+    """Print what is warned of in the block, such as damaged files, each once."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        finally:
+            for text in dict.fromkeys(str(warning.message) for warning in caught):
+                console.print(text, style="yellow", soft_wrap=True)
+
+
 def _seeds(text: str) -> tuple[int, ...]:
     try:
-        return tuple(dict.fromkeys(int(part) for part in text.split(",")))
+        numbers = [int(part) for part in text.removesuffix(",").split(",")]
     except ValueError:
-        raise ValueError(f"--seeds {text!r} is not a list of whole numbers such as 0,1") from None
+        numbers = []
+    counted = len(numbers) == 1 and "," not in text
+    if not numbers or min(numbers) < int(counted):
+        raise ValueError(
+            f"--seeds {text!r} is not a number of seeds such as 3, nor a list of seeds such as 0,7"
+        )
+    return tuple(dict.fromkeys(range(numbers[0]) if counted else numbers))
 
 
 def _shares(text: str) -> tuple[float, ...]:

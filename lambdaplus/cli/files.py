@@ -26,7 +26,7 @@ def errors_of(command: str) -> Iterator[None]:
     """Print what was wrong with the input and exit with 2, instead of a traceback."""
     try:
         yield
-    except (ValueError, OSError, ImportError) as error:
+    except (ValueError, OSError, ImportError, MemoryError) as error:
         typer.echo(f"lambdaplus {command}: {error}", err=True)
         raise typer.Exit(2) from None
 

@@ -13,6 +13,7 @@ import typer
 
 from lambdaplus.cli.files import errors_of
 from lambdaplus.cli.progress import progress_on
+from lambdaplus.cli.stopping import exit_code, stoppable
 from lambdaplus.reproduce import PRESETS, Findings, Preset, run_preset
 from lambdaplus.reproduce.preset import options_of
 from lambdaplus.reproduce.session import Watch
@@ -89,24 +90,27 @@ def _run(
 ) -> None:
     from rich.console import Console
 
-    console = Console()
+    console = Console(markup=False, emoji=False)
     with errors_of("reproduce"):
         try:
-            with _progress(console) as watch:
+            with stoppable(), _progress(console) as watch:
                 found = run_preset(
                     preset, data, out, options=preset.options(**options), jobs=jobs, watch=watch
                 )
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as stop:
             console.print(
-                f"Stopped; what was finished is kept in {out}, and the same command goes on."
+                f"Stopped; what was finished is kept in {out}, and the same command goes on.",
+                soft_wrap=True,
             )
-            raise typer.Exit(130) from None
+            raise typer.Exit(exit_code(stop)) from None
         except RuntimeError as error:
-            console.print(str(error), style="red", markup=False)
+            console.print(str(error), style="red", soft_wrap=True)
             raise typer.Exit(1) from None
     for one in found:
         _print(console, one, named=len(found) > 1)
-    console.print(f"Wrote {out / 'report.html'} and findings.md, tables and plots beside it.")
+    console.print(
+        f"Wrote {out / 'report.html'} and findings.md, tables and plots beside it.", soft_wrap=True
+    )
 
 
 @contextmanager

@@ -17,12 +17,13 @@ Examples
 True
 """
 
+from lambdaplus.comparison.choice import Choice, Search
 from lambdaplus.comparison.config import Config
 from lambdaplus.comparison.methods import Fitted, Method, Settings
 from lambdaplus.comparison.registry import METHODS, find_methods
 from lambdaplus.comparison.report import write_report
 from lambdaplus.comparison.store import Store, installed_versions
-from lambdaplus.comparison.study import Choice, Study
+from lambdaplus.comparison.study import Study
 from lambdaplus.comparison.tables import (
     comparison,
     footnotes,
@@ -37,6 +38,7 @@ __all__ = [
     "Config",
     "Fitted",
     "Method",
+    "Search",
     "Settings",
     "Store",
     "Study",

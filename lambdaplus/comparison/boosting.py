@@ -1,112 +1,117 @@
-"""Trainers of LightGBM and XGBoost, on equal terms: the same trees, the same early stopping."""
+"""The trainers of boosted trees: LightGBM's, XGBoost's and CatBoost's, with our objectives or theirs.
+
+They are trained in one way, in `trainers`.  Here parameters are dealt out: those with the name of an
+option of `~lambdaplus.objectives.lambda_objective` make the objective, the others go to the
+framework.
+
+Examples
+--------
+>>> from lambdaplus.comparison import Settings, find_methods
+>>> from lambdaplus.comparison.boosting import train_lightgbm
+>>> from lambdaplus.comparison.validation import Validation
+>>> from lambdaplus.datasets import digits_queries
+>>> fold, [method] = digits_queries()[0], find_methods("lightgbm:lambda_map")
+>>> validation = Validation(fold.valid, ["map", "ndcg@10"], patience=5)
+>>> predict = train_lightgbm.follow(
+...     method, {"num_leaves": 4, "sigma": 2.0}, fold.train, Settings(rounds=6), 0, validation
+... )
+>>> len(validation.curves["ndcg@10"]), predict(fold.test, 3).shape == fold.test.labels.shape
+(6, True)
+"""  # noqa: E501
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from lambdaplus.comparison.methods import Fitted, Method, Parameters, Settings
+from lambdaplus.comparison.trainers import Predict, with_catboost, with_lightgbm, with_xgboost
+from lambdaplus.comparison.validation import Validation
 from lambdaplus.datasets import RankingData
-from lambdaplus.evaluation import eval_metric
-from lambdaplus.queries import Floats
+from lambdaplus.objectives import lambda_objective
+
+Train = Callable[[Any, dict[str, Any], RankingData, Settings, int, Validation], Predict]
+
+OBJECTIVE_OPTIONS = frozenset(
+    name
+    for name, parameter in inspect.signature(lambda_objective).parameters.items()
+    if parameter.kind is parameter.KEYWORD_ONLY
+)
+"""Parameters of these names are options of our objective; others go to the framework."""
 
 
-def train_lightgbm(
-    method: Method,
-    parameters: Parameters,
-    train: RankingData,
-    valid: RankingData,
-    settings: Settings,
-    seed: int,
-) -> Fitted:
-    """Train LightGBM with the method's objective and stop on its criterion."""
-    import lambdaplus.lightgbm as lgb
+@dataclass(frozen=True)
+class Boosting:
+    """A trainer of boosted trees.
 
-    params: dict[str, Any] = {
-        "objective": method.target,
-        "metric": "None",
-        "num_leaves": settings.leaves,
-        "learning_rate": settings.learning_rate,
-        "min_data_in_leaf": settings.documents_in_leaf,
-        "seed": seed,
-        "deterministic": True,
-        "num_threads": settings.threads,
-        "verbose": -1,
-        **parameters,
-    }
-    data = lgb.Dataset(train.features, label=train.labels, group=train.group)
-    held_out = data.create_valid(valid.features, label=valid.labels, group=valid.group)
-    curves: dict[str, Any] = {}
-    booster = lgb.train(
-        params,
-        data,
-        num_boost_round=settings.rounds,
-        valid_sets=[held_out],
-        feval=eval_metric(method.criterion),
-        callbacks=[
-            lgb.early_stopping(settings.patience, verbose=False),
-            lgb.record_evaluation(curves),
-        ],
-    )
-    [curve] = next(iter(curves.values())).values()
-    return Fitted(
-        lambda part: np.asarray(booster.predict(part.features, raw_score=True)),
-        int(booster.best_iteration or booster.current_iteration()),
-        tuple(curve),
-    )
+    Attributes
+    ----------
+    train : callable
+        Trains with an objective, the framework's parameters, data, settings and a seed, shows
+        every round to a `Validation`, and gives back what predicts.
+    """
+
+    train: Train
+
+    def follow(
+        self,
+        method: Method,
+        parameters: Parameters,
+        train: RankingData,
+        settings: Settings,
+        seed: int,
+        validation: Validation,
+    ) -> Predict:
+        """Train and let a `Validation` look at every round.
+
+        Raises
+        ------
+        ValueError
+            For options of an objective that is not ours, or that was made with other ones.
+        ImportError
+            If the framework is not installed.
+        """
+        options = {k: v for k, v in parameters.items() if k in OBJECTIVE_OPTIONS}
+        others = {k: v for k, v in parameters.items() if k not in OBJECTIVE_OPTIONS}
+        target = with_options(method.target, options) if options else method.target
+        return self.train(target, others, train, settings, seed, validation)
+
+    def __call__(
+        self,
+        method: Method,
+        parameters: Parameters,
+        train: RankingData,
+        valid: RankingData,
+        settings: Settings,
+        seed: int,
+    ) -> Fitted:
+        """Train and stop by the method's criterion."""
+        validation = Validation(valid, [method.criterion], settings.patience)
+        predict = self.follow(method, parameters, train, settings, seed, validation)
+        rounds = validation.best_round(method.criterion)
+        curve = tuple(validation.curves[method.criterion])
+        return Fitted(lambda part: predict(part, rounds), rounds, curve)
 
 
-def train_xgboost(
-    method: Method,
-    parameters: Parameters,
-    train: RankingData,
-    valid: RankingData,
-    settings: Settings,
-    seed: int,
-) -> Fitted:
-    """Train XGBoost with the method's objective and stop on its criterion."""
-    import lambdaplus.xgboost as xgb
+def with_options(target: Any, options: Parameters) -> Any:
+    """Our objective for the same metric with other options.
 
-    params: dict[str, Any] = {
-        "grow_policy": "lossguide",
-        "max_leaves": settings.leaves,
-        "max_depth": 0,
-        "learning_rate": settings.learning_rate,
-        "tree_method": "hist",
-        "base_score": 0.0,
-        "disable_default_eval_metric": 1,
-        "seed": seed,
-        "nthread": settings.threads,
-        **parameters,
-    }
-    native = isinstance(method.target, str)
-    if native:
-        params["objective"] = method.target
+    Raises
+    ------
+    ValueError
+        If the objective is not ours, or has options already, which would be lost.
+    """
+    metric = getattr(target, "metric", None)
+    if metric is None or target != lambda_objective(metric):
+        raise ValueError(
+            f"{', '.join(options)}: options of lambda_objective can be tried where an objective "
+            f"of ours has its default options, which {target!r} is not"
+        )
+    return lambda_objective(metric, **options)
 
-    def matrix(data: RankingData) -> Any:
-        # XGBoost's own rank:map knows relevant and not relevant alone.
-        labels = (data.labels >= 1) if method.target == "rank:map" else data.labels
-        return xgb.DMatrix(data.dense_features, label=labels, group=data.group)
 
-    curves: dict[str, Any] = {}
-    booster = xgb.train(
-        params,
-        matrix(train),
-        num_boost_round=settings.rounds,
-        obj=None if native else method.target,
-        evals=[(matrix(valid), "valid")],
-        evals_result=curves,
-        custom_metric=eval_metric(method.criterion),
-        early_stopping_rounds=settings.patience,
-        verbose_eval=False,
-    )
-    best = booster.best_iteration + 1
-    [curve] = curves["valid"].values()
-
-    def predict(part: RankingData) -> Floats:
-        documents = xgb.DMatrix(part.dense_features)
-        found = booster.predict(documents, output_margin=True, iteration_range=(0, best))
-        return np.asarray(found, dtype=np.float64)
-
-    return Fitted(predict, best, tuple(curve))
+train_lightgbm = Boosting(with_lightgbm)
+train_xgboost = Boosting(with_xgboost)
+train_catboost = Boosting(with_catboost)

@@ -15,23 +15,25 @@ C = [1]
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from lambdaplus.baselines import QueryScaler
 from lambdaplus.comparison.data import folds_of
 from lambdaplus.comparison.methods import Method, Settings
 from lambdaplus.comparison.registry import find_methods
 from lambdaplus.comparison.study import Study
+from lambdaplus.comparison.toml_text import is_a, to_toml, words_for
 from lambdaplus.datasets import Fold, RankingData
 from lambdaplus.evaluation import eval_metric
 from lambdaplus.metrics import parse_metric
 
 SCALINGS = ("none", "query")
+DRAWN = ("leaves", "learning_rate", "documents_in_leaf")  # in a random search
+LONG = (1000, 100)  # rounds and patience of its trials
 
 
 @dataclass(frozen=True)
@@ -51,15 +53,24 @@ class Config:
     scaling : "none" or "query"
         Of features: as they are, or linearly to [0, 1] within each query.
     select : str
-        Validation metric, or sum of some, that chooses parameters; each method's own criterion
-        without it.
+        Validation metric, or sum of some, that chooses parameters; without it each method's own
+        criterion, and with trials each metric for itself.
     baseline : str
         Method that the others are compared with; every two without it.
     seeds : tuple of int
-    rounds, patience, leaves, learning_rate, documents_in_leaf
-        See `Settings`.
+    trials : int
+        Of a random search for each boosted method, on every fold with every seed; 0 for none.
+    rounds, patience : int
+        See `Settings`; 0 for 200 and 30, with trials for 1,000 and 100.
+    leaves, learning_rate, documents_in_leaf
+        See `Settings`; with trials they are drawn.
     grid : dict of str to dict of str to list
-        Values tried of a method's parameters, in place of its own.
+        Values tried of a method's parameters, in place of its own; with trials, drawn from.
+
+    Raises
+    ------
+    ValueError
+        For values of another kind, and numbers that make no sense.
     """
 
     data: str = ""
@@ -74,8 +85,9 @@ class Config:
     select: str = ""
     baseline: str = ""
     seeds: tuple[int, ...] = (0,)
-    rounds: int = Settings.rounds
-    patience: int = Settings.patience
+    trials: int = 0
+    rounds: int = 0
+    patience: int = 0
     leaves: int = Settings.leaves
     learning_rate: float = Settings.learning_rate
     documents_in_leaf: int = Settings.documents_in_leaf
@@ -91,29 +103,61 @@ class Config:
             For text that is not TOML, unknown keys, and values of another kind.
         """
         found = tomllib.loads(text)
-        known = {known.name: getattr(cls(), known.name) for known in fields(cls)}
+        known = [known.name for known in fields(cls)]
         for name, value in found.items():
             if name not in known:
                 raise ValueError(f"unknown key {name!r}; known: {', '.join(known)}")
-            wanted = type(known[name])
-            found[name] = tuple(value) if wanted is tuple and isinstance(value, list) else value
-            number = wanted is float and isinstance(value, int)
-            if not isinstance(found[name], wanted) and not number:
-                raise ValueError(f"{name} = {value!r} should be a {_KINDS[wanted]}")
+            found[name] = tuple(value) if isinstance(value, list) else value
         return cls(**found)
+
+    @classmethod
+    def read(cls, path: Path) -> Config:
+        """Read a TOML file.
+
+        Raises
+        ------
+        ValueError
+            As `from_toml`; the message names the file.
+        OSError
+            If it can't be read.
+        """
+        try:
+            return cls.from_toml(path.read_text(encoding="utf-8"))
+        except (ValueError, RecursionError) as error:  # brackets in brackets, without an end
+            raise ValueError(f"{path}: {error}") from None
+
+    def __post_init__(self) -> None:
+        for name, kind in get_type_hints(type(self)).items():
+            value = getattr(self, name)
+            if not is_a(kind, value):
+                raise ValueError(f"{name} = {value!r} should be {words_for(kind)}")
+        for method, grid in self.grid.items():
+            if not isinstance(grid, Mapping):
+                raise ValueError(
+                    f"grid: {method} = {grid!r} should be a table of parameters, each with a list "
+                    "of the values to try"
+                )
+        if not self.seeds:
+            raise ValueError("seeds = [] would fit nothing: name at least one, such as [0]")
+        if self.trials < 0:
+            raise ValueError(
+                f"trials = {self.trials}: a search needs at least 1, or 0 for no search"
+            )
+        if self.splits < 0:
+            raise ValueError(f"splits = {self.splits} should be at least 0")
+        if not 0 <= self.valid < 1:
+            raise ValueError(f"valid = {self.valid} should be a share from 0 to 1")
 
     def to_toml(self) -> str:
         """The configuration, defaults left out; `from_toml` reads it back."""
         default = Config()
-        lines = [
-            f"{known.name} = {_toml(getattr(self, known.name))}"
-            for known in fields(self)
-            if known.name != "grid" and getattr(self, known.name) != getattr(default, known.name)
-        ]
-        for method, grid in self.grid.items():
-            lines += ["", f"[grid.{json.dumps(method)}]"]
-            lines += [f"{name} = {_toml(values)}" for name, values in grid.items()]
-        return "\n".join(lines)
+        return to_toml(
+            {
+                known.name: getattr(self, known.name)
+                for known in fields(self)
+                if getattr(self, known.name) != getattr(default, known.name)
+            }
+        )
 
     def study(self, folder: Path | None = None, jobs: int = 1, threads: int = 1) -> Study:
         """The study that it describes, its data read.
@@ -132,31 +176,35 @@ class Config:
         methods = self._methods()
         if self.baseline and self.baseline not in [method.name for method in methods]:
             raise ValueError(f"baseline {self.baseline!r} is not one of the methods compared")
-        metrics = [parse_metric(name) for name in self.metrics]
+        metrics = list(dict.fromkeys(parse_metric(name) for name in self.metrics))
         select = str(eval_metric(self.select).metrics[0]) if self.select else None
         found = folds_of(self.data, self.splits, self.shares, self.balanced, self.valid)
         chosen = [found[i] for i in _chosen(self.folds, len(found))]
         if self.scaling == "query":
             chosen = [scaled_fold(fold) for fold in chosen]
-        settings = Settings(
-            **{
-                known.name: getattr(self, known.name)
-                for known in fields(Settings)
-                if known.name != "threads"
-            },
-            threads=threads,
-        )
         return Study(
             chosen,
             methods,
             metrics,
-            settings,
+            self._settings(threads),
             self.seeds,
             select,
             repeated=self.splits > 0,
             folder=folder,
             jobs=jobs,
+            trials=self.trials,
         )
+
+    def _settings(self, threads: int) -> Settings:
+        for name in DRAWN:
+            if self.trials and getattr(self, name) != getattr(Settings, name):
+                raise ValueError(
+                    f"{name} is drawn at random with trials: leave it out, or list values of the "
+                    "framework's parameter in the method's grid"
+                )
+        rounds, patience = LONG if self.trials else (Settings.rounds, Settings.patience)
+        drawn = {name: getattr(self, name) for name in DRAWN}
+        return Settings(self.rounds or rounds, self.patience or patience, **drawn, threads=threads)
 
     def _methods(self) -> list[Method]:
         methods = find_methods(",".join(self.methods) if self.methods else None)
@@ -168,22 +216,6 @@ class Config:
             replace(method, grid=self.grid[method.name]) if method.name in self.grid else method
             for method in methods
         ]
-
-
-_KINDS = {
-    str: "text",
-    bool: "truth value",
-    int: "whole number",
-    float: "number",
-    tuple: "list",
-    dict: "table",
-}
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    return json.dumps(value)  # text, numbers and truth values are written alike in both
 
 
 def _chosen(folds: str, n: int) -> list[int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 from lambdaplus.datasets import (
@@ -15,6 +17,7 @@ from lambdaplus.datasets import (
     web_search_like,
 )
 from lambdaplus.datasets.ranking_data import join
+from lambdaplus.datasets.web_search import refuse_too_large
 
 MADE_UP = "web-search-like"
 
@@ -44,9 +47,11 @@ def folds_of(
     Raises
     ------
     ValueError, ImportError
-        If the data or the numbers of queries are wrong.
+        If the data or the numbers of queries are wrong, or a fold between others is missing.
     FileNotFoundError
         If the data is not there.
+    MemoryError
+        If made-up data would not fit.
     """
     if len(shares) != 3:
         raise ValueError(f"shares {shares} should be three: of training, validation, test queries")
@@ -54,21 +59,40 @@ def folds_of(
         raise ValueError("balanced is an option of repeated splits: say how many splits")
     path = Path(data)
     if data and not path.is_dir():
-        whole = _made_up(data) if data.partition(":")[0] == MADE_UP else read_data(path)
+        made_up = data.partition(":")[0] == MADE_UP
+        whole = _made_up(data, splits or 5) if made_up else read_data(path)
         return (
             random_splits(whole, splits, *shares, balanced=balanced)
             if splits
             else cross_validation(whole)
         )
-    folds = read_folds(path, valid=valid or None) if data else digits_queries()
+    folds = _complete(data, read_folds(path, valid=valid or None)) if data else digits_queries()
     if not splits:
         return folds
     whole = join([folds[0].train, folds[0].valid, folds[0].test], "all queries")
     return random_splits(whole, splits, *shares, balanced=balanced)
 
 
-def _made_up(name: str) -> RankingData:
+def _complete(data: str, folds: list[Fold]) -> list[Fold]:
+    """The folds, each with a name of its own; none of those that are counted may be missing."""
+    names = [fold.name for fold in folds]
+    counted = [int(found[1]) for name in names if (found := re.fullmatch(r"(?i)fold(\d+)", name))]
+    missing = sorted(set(range(1, max(counted, default=0))) - set(counted))
+    if missing:
+        raise ValueError(
+            f"{data} has {', '.join(names)}, and no {', '.join(f'Fold{n}' for n in missing)}: a "
+            "mean over the others would be taken for that of all; add what is missing, or give "
+            "the folder of a single fold"
+        )
+    if len(set(names)) == len(names):
+        return folds
+    # Fold1/set1.train.txt and Fold2/set1.train.txt
+    return [replace(fold, name=f"{fold.name} {n}") for n, fold in enumerate(folds, start=1)]
+
+
+def _made_up(name: str, n_folds: int) -> RankingData:
     number = name.partition(":")[2] or "500"
     if not number.isdecimal():
         raise ValueError(f"{name!r} is not {MADE_UP} or {MADE_UP}:N, N a number of queries")
+    refuse_too_large(int(number), copies=1 + n_folds)
     return web_search_like(int(number))

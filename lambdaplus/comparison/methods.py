@@ -7,11 +7,11 @@ trainer fits it.  Trainers live in `boosting` and `estimators`; `registry` lists
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from lambdaplus.comparison.search_space import Draw, OneOf
 from lambdaplus.datasets import RankingData
 from lambdaplus.queries import Floats
 
@@ -101,6 +101,8 @@ class Method:
         Values tried of each parameter, in all combinations.
     random : bool
         Whether seeds matter.
+    space : dict of str to Draw
+        Where a random search draws each parameter from; none for methods that are not searched.
     """
 
     name: str
@@ -110,6 +112,7 @@ class Method:
     fixed: Parameters = field(default_factory=dict)
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     random: bool = True
+    space: Mapping[str, Draw] = field(default_factory=dict)
 
     @property
     def family(self) -> str:
@@ -122,6 +125,11 @@ class Method:
             dict(zip(self.grid, values, strict=True))
             for values in itertools.product(*self.grid.values())
         ]
+
+    @property
+    def searched(self) -> dict[str, Draw]:
+        """What a random search draws from: the space, with the grid's values in its place."""
+        return {**self.space, **{name: OneOf(tuple(v)) for name, v in self.grid.items()}}
 
     def fit(
         self,
@@ -139,11 +147,3 @@ class Method:
             If what it trains with is not installed.
         """
         return self.trainer(self, {**self.fixed, **parameters}, train, valid, settings, seed)
-
-    def definition(self) -> str:
-        """The method without its grid, as text: a fit is found again by it."""
-        return json.dumps(
-            [self.name, str(self.target), self.criterion, dict(self.fixed)],
-            default=str,
-            sort_keys=True,
-        )

@@ -32,7 +32,6 @@ import numpy as np
 
 from lambdaplus.comparison.figures import (
     BETTER,
-    DASHES,
     INK,
     SERIES,
     WORSE,
@@ -42,7 +41,9 @@ from lambdaplus.comparison.figures import (
     short,
     styled,
 )
+from lambdaplus.comparison.line_plots import best_values, learning_curves, learning_curves_of
 from lambdaplus.comparison.methods import Method
+from lambdaplus.comparison.searches import best_by_trial, choosers
 from lambdaplus.comparison.study import Study
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.queries import Floats
@@ -74,6 +75,10 @@ def plots_of(study: Study, baseline: str | None = None) -> Iterator[tuple[str, F
         yield "criterion_matrix", criterion_matrix(study)
     for criterion, curves in learning_curves_of(study).items():
         yield f"learning_curves_{file_name(criterion)}", learning_curves(criterion, curves)
+    for name in choosers(study):
+        found = best_by_trial(study, name)
+        if found and study.trials > 1:
+            yield f"trials_{file_name(name)}", best_values(name, found)
     for metric in main_metrics(study):
         against = method_to_beat(study, metric, baseline)
         if against is not None and len(finished(study)) > 1 and _by_query(study, metric):
@@ -231,34 +236,3 @@ def _steps(values: Floats) -> tuple[Floats, Floats]:
     rounded = np.round(values / top * LEVELS) * top / LEVELS
     starts = np.flatnonzero(np.diff(rounded, prepend=np.inf))
     return rounded[starts], np.r_[starts, values.size].astype(np.float64)
-
-
-def learning_curves_of(study: Study) -> dict[str, dict[str, Floats]]:
-    """Mean curve over folds and seeds, by criterion and method, of the parameters chosen.
-
-    A fold that has stopped counts on with its best value: that of the rounds which it kept.
-    """
-    found: dict[str, dict[str, Floats]] = {}
-    for method in study.methods:
-        curves = [c.fit.curve for c in study.results[method.name] if c.fit.curve.size]
-        if curves:
-            length = max(curve.size for curve in curves)
-            whole = [np.r_[c, np.full(length - c.size, np.nanmax(c))] for c in curves]
-            found.setdefault(method.criterion, {})[method.name] = np.mean(whole, axis=0)
-    return found
-
-
-@styled
-def learning_curves(criterion: str, curves: Mapping[str, Floats]) -> Figure:
-    """Validation metric by round, a line for each method."""
-    figure, [axes] = new_figure(2.4 + 0.18 * math.ceil(len(curves) / 2))
-    for i, (name, curve) in enumerate(curves.items()):
-        dash = DASHES[i // len(SERIES) % len(DASHES)]
-        rounds = np.arange(1, curve.size + 1)
-        axes.plot(
-            rounds, curve, color=SERIES[i % len(SERIES)], linestyle=dash, label=short(name, 26)
-        )
-    axes.set_ylabel(f"validation {criterion}")
-    axes.set_xlabel("round")
-    figure.legend(loc="outside lower center", ncols=2)
-    return figure

@@ -1,4 +1,7 @@
-"""What every fit needs, imported and its kernels loaded by the server that fits are forked from."""
+"""What every fit needs, imported and its kernels loaded by the server that fits are forked from.
+
+CatBoost is not: it starts threads as it is imported, which a fork would lose.
+"""
 
 from __future__ import annotations
 

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lambdaplus.comparison.boosting import train_lightgbm, train_xgboost
+from lambdaplus.comparison import search_space
+from lambdaplus.comparison.boosting import (
+    Boosting,
+    train_catboost,
+    train_lightgbm,
+    train_xgboost,
+)
 from lambdaplus.comparison.estimators import find_class, train_estimator
-from lambdaplus.comparison.methods import Method, Trainer
+from lambdaplus.comparison.methods import Method
+from lambdaplus.comparison.search_space import Space
 from lambdaplus.metrics.names import split_names
 from lambdaplus.objectives import lambda_objective
 
-_TRAINERS: dict[str, Trainer] = {"lightgbm": train_lightgbm, "xgboost": train_xgboost}
+_TRAINERS: dict[str, tuple[Boosting, Space]] = {
+    "lightgbm": (train_lightgbm, search_space.LIGHTGBM),
+    "xgboost": (train_xgboost, search_space.XGBOOST),
+    "catboost": (train_catboost, search_space.CATBOOST),
+}
+_WITH_OURS = ("lightgbm", "xgboost")
 _OURS = ("auc", "mauc", "map", "mrr", "ndcg")
 
 
-def _native(framework: str, objective: str, criterion: str) -> Method:
-    return Method(f"{framework}:{objective}", _TRAINERS[framework], objective, criterion)
+def _native(framework: str, objective: str, criterion: str, own: Space | None = None) -> Method:
+    trainer, space = _TRAINERS[framework]
+    name = f"{framework}:{objective}"
+    return Method(name, trainer, objective, criterion, space={**space, **(own or {})})
 
 
 def _ours(framework: str, metric: str) -> Method:
@@ -24,7 +39,9 @@ def _ours(framework: str, metric: str) -> Method:
     name = str(objective.metric)
     # An NDCG objective is judged by NDCG@10, ours and the frameworks' own alike.
     criterion = "ndcg@10" if name == "ndcg" else name
-    return Method(f"{framework}:lambda_{name}", _TRAINERS[framework], objective, criterion)
+    trainer, trees = _TRAINERS[framework]
+    space = {**trees, **search_space.OURS}
+    return Method(f"{framework}:lambda_{name}", trainer, objective, criterion, space=space)
 
 
 def _estimator(
@@ -43,12 +60,17 @@ FEW_C = {"C": (0.01, 0.1)}
 PRIMAL = {"loss": "squared_hinge"}  # the plain hinge takes liblinear minutes on 2,300 indicators
 
 METHODS: tuple[Method, ...] = (
-    _native("lightgbm", "lambdarank", "ndcg@10"),
-    _native("lightgbm", "rank_xendcg", "ndcg@10"),
-    _native("xgboost", "rank:ndcg", "ndcg@10"),
-    _native("xgboost", "rank:map", "map"),
-    _native("xgboost", "rank:pairwise", "ndcg@10"),
-    *(_ours(framework, metric) for framework in _TRAINERS for metric in _OURS),
+    _native("lightgbm", "lambdarank", "ndcg@10", search_space.LAMBDARANK),
+    _native("lightgbm", "rank_xendcg", "ndcg@10", search_space.BY_QUERY),
+    _native("xgboost", "rank:ndcg", "ndcg@10", search_space.XGBOOST_PAIRS),
+    _native("xgboost", "rank:map", "map", search_space.XGBOOST_PAIRS),
+    _native("xgboost", "rank:pairwise", "ndcg@10", search_space.XGBOOST_PAIRS),
+    _native("catboost", "YetiRank:mode=NDCG", "ndcg@10", search_space.YETIRANK),
+    _native("catboost", "YetiRank:mode=MAP", "map", search_space.YETIRANK),
+    _native("catboost", "YetiRank:mode=MRR", "mrr", search_space.YETIRANK),
+    _native("catboost", "YetiRank:mode=Classic", "ndcg@10", search_space.YETIRANK),
+    _native("catboost", "QueryRMSE", "ndcg@10"),
+    *(_ours(framework, metric) for framework in _WITH_OURS for metric in _OURS),
     _estimator("svm:auc", "StructuralSVM", "auc", C, loss="auc", relevant=1.0),
     _estimator("svm:map", "StructuralSVM", "map", C, loss="map"),
     _estimator("svm:ndcg@10", "StructuralSVM", "ndcg@10", C, loss="ndcg@10", relevant=1.0),
@@ -76,8 +98,13 @@ METHODS: tuple[Method, ...] = (
     _estimator("feature:best", "BestFeature", "map", {}),
 )
 
-DEFAULT = tuple(method for method in METHODS if method.family in _TRAINERS)
-"""What is compared unless methods are named: the boosted trees."""
+_AVAILABLE = tuple(
+    method
+    for method in METHODS
+    if method.family != "catboost" or importlib.util.find_spec("catboost")
+)
+DEFAULT = tuple(method for method in _AVAILABLE if method.family in _TRAINERS)
+"""What is compared unless methods are named: boosted trees; CatBoost's where it is installed."""
 
 
 def find_methods(names: str | None) -> list[Method]:
@@ -102,8 +129,9 @@ def find_methods(names: str | None) -> list[Method]:
     found: dict[str, Method] = {}
     for name in split_names(names):
         exact = [method for method in METHODS if method.name == name]
-        by_beginning = [m for m in METHODS if name == "all" or m.name.startswith(name)]
-        for method in exact or by_beginning or [_new(name)]:
+        every = list(_AVAILABLE) if name == "all" else []
+        by_beginning = [method for method in METHODS if method.name.startswith(name)]
+        for method in exact or every or by_beginning or [_new(name)]:
             found[method.name] = method
     if not found:
         raise ValueError("no method was named")
@@ -114,7 +142,13 @@ def _new(name: str) -> Method:
     """A method that the list does not have: FRAMEWORK:METRIC or module:Class."""
     framework, _, rest = name.partition(":")
     try:
-        if framework in _TRAINERS and rest:
+        if framework == "catboost" and rest:
+            raise ValueError(
+                "CatBoost hands a custom objective blocks of documents without their queries, so "
+                "that ours cannot run in it; its own are "
+                + ", ".join(m.name for m in METHODS if m.family == framework)
+            )
+        if framework in _WITH_OURS and rest:
             return _ours(framework, rest.removeprefix("lambda_"))
         if rest:
             find_class(name)

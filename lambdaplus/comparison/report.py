@@ -22,8 +22,6 @@ Examples
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection
 from pathlib import Path
 
 from lambdaplus.comparison import sections
@@ -34,12 +32,6 @@ from lambdaplus.comparison.plots import finished, main_metrics, method_to_beat, 
 from lambdaplus.comparison.study import Study
 from lambdaplus.comparison.tables import comparison, marked_results, n_test_queries
 from lambdaplus.evaluation import RunComparison
-
-# The files that a report has beside it; a former one may have had others of these names.
-PLOTS = re.compile(
-    r"(training_time|criterion_matrix|(learning_curves|differences)_[A-Za-z0-9_]+)\.(png|svg)"
-)
-TABLES = re.compile(r"(results|pairs)\.(md|tex)")
 
 
 def write_report(
@@ -53,8 +45,7 @@ def write_report(
         That has run, to its end or not: methods that have not finished every fold are shown
         without a mean.
     folder : path
-        Gets ``report.html``, ``plots/`` and ``tables/``.  Plots and tables that a former report
-        left there, and this one has not, are removed.
+        Gets ``report.html``, ``plots/`` and ``tables/``.
     baseline : str, optional
         Method that every other is compared with; every two of them without it, and the best where
         one is needed.  A baseline that has not finished is left aside, and the report says so.
@@ -93,6 +84,7 @@ def write_report(
         ("time", "Training time", sections.times(plots)),
         ("queries", "Query by query", sections.queries(study, plots, baseline)),
         ("curves", "Learning curves", sections.curves(study, plots)),
+        ("searches", "Random search", sections.searches(study, plots)),
         ("parameters", "Parameters chosen", sections.parameters(study)),
         ("protocol", "Protocol and conventions", sections.protocol(study, config_text)),
     ]
@@ -101,9 +93,7 @@ def write_report(
 
 def _save_plots(study: Study, folder: Path, baseline: str | None) -> dict[str, str]:
     folder.mkdir(parents=True, exist_ok=True)
-    saved = {name: save_plot(figure, folder, name) for name, figure in plots_of(study, baseline)}
-    _remove_others(folder, PLOTS, saved)
-    return saved
+    return {name: save_plot(figure, folder, name) for name, figure in plots_of(study, baseline)}
 
 
 def _save_tables(study: Study, folder: Path, found: RunComparison | None) -> None:
@@ -114,13 +104,6 @@ def _save_tables(study: Study, folder: Path, found: RunComparison | None) -> Non
     for name, table in tables.items():
         (folder / f"{name}.md").write_text(table.to_markdown() + "\n", encoding="utf-8")
         (folder / f"{name}.tex").write_text(table.to_latex() + "\n", encoding="utf-8")
-    _remove_others(folder, TABLES, tables)
-
-
-def _remove_others(folder: Path, ours: re.Pattern[str], kept: Collection[str]) -> None:
-    for path in folder.iterdir():
-        if ours.fullmatch(path.name) and path.stem not in kept:
-            path.unlink()
 
 
 def _title(study: Study) -> str:

@@ -27,15 +27,16 @@ from collections.abc import Iterator
 import numpy as np
 
 from lambdaplus.comparison.figures import file_name
+from lambdaplus.comparison.line_plots import learning_curves_of
 from lambdaplus.comparison.markup import details, figure_of, paragraphs, table_of, text
 from lambdaplus.comparison.plots import (
     by_criterion,
     finished,
-    learning_curves_of,
     main_metrics,
     method_to_beat,
     shares,
 )
+from lambdaplus.comparison.searches import Chosen, choosers, chosen_rows, parameter_table, summary
 from lambdaplus.comparison.study import Study
 from lambdaplus.comparison.tables import footnotes, marked_results
 from lambdaplus.evaluation import RunComparison, Table
@@ -177,6 +178,37 @@ def curves(study: Study, plots: dict[str, str]) -> Iterator[str]:
         )
 
 
+def searches(study: Study, plots: dict[str, str]) -> Iterator[str]:
+    """What random searches chose, and whether they were given enough."""
+    if not (said := summary(study)):
+        return
+    yield paragraphs(
+        [
+            said,
+            "Lowest and highest: the share of choices in the outer tenth of a range at either end "
+            "(of rounds, in the last twentieth). A parameter that makes no difference has 10% in "
+            "each; much more says that the range ends too early.",
+        ]
+    )
+    figures = [
+        figure_of(svg, f"Best validation {name} after each trial: means over folds and seeds")
+        for name in choosers(study)
+        if (svg := plots.get(f"trials_{file_name(name)}"))
+    ]
+    if figures:
+        yield f'<div class="plots">{"".join(figures)}</div>'
+    for method in study.methods:
+        if study.searches(method) and study.results[method.name]:
+            table = parameter_table(study, method)
+            yield details(method.name, table_of(table, table.foot[0], best=False))
+    rows = [
+        (*row[:-2], row.value, json.dumps(row.parameters)[1:-1].replace('"', ""))
+        for row in chosen_rows(study)
+    ]
+    table = Table(Chosen._fields, rows)
+    yield details("Every choice", table_of(table, "What validation data chose", best=False))
+
+
 def parameters(study: Study) -> Iterator[str]:
     """What validation data chose on each fold."""
     rows = [
@@ -190,6 +222,7 @@ def parameters(study: Study) -> Iterator[str]:
         )
         for method in study.methods
         for choice in study.results[method.name]
+        if choice.search is None
     ]
     if rows:
         heads = ("method", "fold", "seed", "parameters", "rounds", "seconds of all tried")

@@ -1,27 +1,39 @@
 """Finished fits on disk: what is there is never fitted again.
 
 A fit is one file of arrays, written wholly or not at all and named by a digest of all that could
-change it: data, method, parameters, settings, seed, versions.  It holds scores and no metric, so
-that a study can be evaluated anew, by other metrics, without another fit.  Nothing is pickled.
+change it: data, method, parameters, settings, seed, source, versions.  It holds scores and no
+metric, so that a study can be evaluated anew, by other metrics, without another fit.  Nothing is
+pickled.
 """
 
 from __future__ import annotations
 
 import functools
-import hashlib
 import importlib.metadata
 import json
 import os
-import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from lambdaplus.comparison.identity import digest, source_of_lambdaplus
+from lambdaplus.files import written_whole
 from lambdaplus.queries import Floats
 
-_NAMES = ("lambdaplus", "lightgbm", "xgboost", "numpy", "numba", "scipy", "scikit-learn")
+_NAMES = (
+    "lambdaplus",
+    "lightgbm",
+    "xgboost",
+    "catboost",
+    "numpy",
+    "numba",
+    "scipy",
+    "scikit-learn",
+)
+MORE = "more/"  # before the names of the arrays of `Fit.more`
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +50,8 @@ class Fit:
         Validation metric by round; empty where training did not follow it.
     warnings : tuple of str
         What was warned of, each once.
+    more : dict of str to ndarray
+        What else is to be kept: see `~lambdaplus.comparison.trials.Trial`.
     """
 
     valid_scores: Floats
@@ -46,6 +60,7 @@ class Fit:
     rounds: int
     curve: Floats
     warnings: tuple[str, ...] = ()
+    more: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Store:
@@ -70,45 +85,68 @@ class Store:
         return self.folder / "fits" / f"{key}.npz"
 
     def save(self, key: str, fit: Fit, about: dict[str, Any]) -> None:
-        """Write a fit, with what it is about for those who look into the folder."""
-        path = self.path(key)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, made = tempfile.mkstemp(dir=path.parent, suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                np.savez(
-                    file,
-                    valid_scores=fit.valid_scores,
-                    test_scores=fit.test_scores,
-                    numbers=np.array([fit.seconds, fit.rounds]),
-                    curve=fit.curve,
-                    about=np.array(json.dumps({**about, "warnings": fit.warnings}, default=str)),
-                )
-            os.replace(made, path)  # what a killed process leaves is a .part file, never a fit
-        except BaseException:
-            Path(made).unlink(missing_ok=True)
-            raise
+        """Write a fit, with what it is about for those who look into the folder.
+
+        Raises
+        ------
+        OSError
+            If it can't be written; the message names the file.
+        """
+        told = {**about, "warnings": fit.warnings, "key": key}
+        with written_whole(self.path(key)) as part, part.open("wb") as file:
+            np.savez(
+                file,
+                valid_scores=fit.valid_scores,
+                test_scores=fit.test_scores,
+                numbers=np.array([fit.seconds, fit.rounds]),
+                curve=fit.curve,
+                **{f"{MORE}{name}": array for name, array in fit.more.items()},
+                about=np.array(json.dumps(told, default=str)),
+            )
 
     def load(self, key: str) -> Fit | None:
-        """A finished fit, or None."""
-        if not self.path(key).exists():
+        """A finished fit, or None.
+
+        Raises
+        ------
+        ValueError
+            If the file is damaged or of another fit; the message names it.
+        """
+        path = self.path(key)
+        if not path.exists():
             return None
-        with np.load(self.path(key), allow_pickle=False) as arrays:
-            seconds, rounds = arrays["numbers"]
-            return Fit(
-                arrays["valid_scores"],
-                arrays["test_scores"],
-                float(seconds),
-                int(rounds),
-                arrays["curve"],
-                tuple(json.loads(str(arrays["about"]))["warnings"]),
-            )
+        try:
+            with np.load(path, allow_pickle=False) as arrays:
+                seconds, rounds = arrays["numbers"]
+                about = json.loads(str(arrays["about"]))
+                if about["key"] != key:
+                    raise ValueError(f"it is that of {about['key']}")
+                return Fit(
+                    arrays["valid_scores"],
+                    arrays["test_scores"],
+                    float(seconds),
+                    int(rounds),
+                    arrays["curve"],
+                    tuple(about["warnings"]),
+                    {
+                        name.removeprefix(MORE): arrays[name]
+                        for name in arrays.files
+                        if name.startswith(MORE)
+                    },
+                )
+        except Exception as error:  # a zip file can be broken in a dozen ways
+            raise ValueError(
+                f"{path} is damaged, or no fit ({type(error).__name__}: {error}): remove it, and "
+                "it is fitted again"
+            ) from None
 
 
 def key_of(**parts: Any) -> str:
-    """A digest of everything that could change a fit: 20 hexadecimal digits."""
-    text = json.dumps(parts, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:20]
+    """A digest of everything that could change a fit: 20 hexadecimal digits.
+
+    The source of lambdaplus and the versions of what it runs on are parts of every key.
+    """
+    return digest([parts, source_of_lambdaplus(), installed_versions()])
 
 
 @functools.cache  # a study asks for every training

@@ -7,62 +7,55 @@ model.
 from __future__ import annotations
 
 import contextlib
-import shutil
+import importlib
 import tempfile
-import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 
-from lambdaplus.comparison.methods import Method, Settings
-from lambdaplus.comparison.store import Fit, Store, installed_versions, key_of
-from lambdaplus.comparison.workers import first_line, run_in_processes
+from lambdaplus.comparison.boosting import Boosting
+from lambdaplus.comparison.checks import check_study
+from lambdaplus.comparison.choice import Choice, choose_fit, choose_trial
+from lambdaplus.comparison.clock import Stopwatch
+from lambdaplus.comparison.estimators import find_class, train_estimator
+from lambdaplus.comparison.identity import digest
+from lambdaplus.comparison.methods import Method, Parameters, Settings
+from lambdaplus.comparison.search_space import draw
+from lambdaplus.comparison.store import Fit, Store, key_of
+from lambdaplus.comparison.trials import fit_trial
+from lambdaplus.comparison.workers import (
+    PRELOADED,
+    first_line,
+    run_in_processes,
+    working_folder,
+)
 from lambdaplus.datasets import Fold, RankingData
 from lambdaplus.datasets.binary import fingerprint, read_binary, write_binary
-from lambdaplus.evaluation import Evaluation, eval_metric, evaluate
+from lambdaplus.evaluation import Evaluation
 from lambdaplus.evaluation.result import join_evaluations, mean_by_query
 from lambdaplus.metrics import RankingMetric
-from lambdaplus.metrics.weighted_sum import parts_of, value_of
 
 PARTS = ("train", "valid", "test")
 
 
 class Task(NamedTuple):
-    """One fit of a study."""
+    """One fit of a study.
+
+    The trials of a search follow one another: ``earlier`` has keys and parameters of those before.
+    """
 
     method: Method
     fold: Fold
     parameters: dict[str, Any]
     seed: int
     key: str
-
-
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """The parameters that validation data chose for a method on a fold, and their test values.
-
-    Attributes
-    ----------
-    method, fold, seed, parameters
-    fit : Fit
-    evaluation : Evaluation
-        On the fold's test queries.
-    seconds : float
-        Of all the fits that were tried.
-    """
-
-    method: Method
-    fold: Fold
-    seed: int
-    parameters: dict[str, Any]
-    fit: Fit
-    evaluation: Evaluation
-    seconds: float
+    earlier: tuple[tuple[str, Parameters], ...] = ()
 
 
 @dataclass(eq=False)
@@ -72,12 +65,15 @@ class Study:
     Attributes
     ----------
     folds, methods, metrics, settings
-        What is compared, on what, by what.
+        What is compared, on what, by what; each with a name of its own.
     seeds : tuple of int
         Methods that draw random numbers are fitted with each; their values are averaged.
     select : str, optional
-        Validation metric, or sum of some, that chooses parameters; each method's own criterion
-        without it.
+        Validation metric, or sum of some, that chooses parameters; without it each method's own
+        criterion, and with trials each metric for itself.
+    trials : int
+        Of a random search for the parameters of each boosted method, on each fold with each seed;
+        0 for none.
     repeated : bool
         Whether the folds are repeated splits of the same queries: then a query's value is its mean
         over the splits that test on it.
@@ -89,6 +85,12 @@ class Study:
         Keys of the fits that are there.
     errors : dict of str to str
         First error of each method that failed.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to fit, two have one name, or a setting, a criterion or a parameter of
+        a grid makes no sense.
     """
 
     folds: list[Fold]
@@ -100,8 +102,12 @@ class Study:
     repeated: bool = False
     folder: Path | None = None
     jobs: int = 1
+    trials: int = 0
     finished: set[str] = field(default_factory=set, init=False)
     errors: dict[str, str] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        check_study(self)
 
     @cached_property
     def store(self) -> Store:
@@ -113,25 +119,55 @@ class Study:
     @cached_property
     def tasks(self) -> list[Task]:
         """All fits, fold by fold."""
-        versions = installed_versions()
-        prints = {
-            fold.name: [fingerprint(getattr(fold, part)) for part in PARTS] for fold in self.folds
-        }
+        identities = [_identity(method) for method in self.methods]
+        settings = asdict(replace(self.settings, threads=1))
         found = []
         for fold in self.folds:
-            for method in self.methods:
+            data = [fingerprint(getattr(fold, part)) for part in PARTS]
+            for method, identity in zip(self.methods, identities, strict=True):
                 for seed in self.seeds if method.random else self.seeds[:1]:
-                    for parameters in method.points:
+                    earlier: tuple[tuple[str, Parameters], ...] = ()
+                    for parameters in self._tried(method, seed):
+                        follows = {"metrics": self._watched(method), "after": earlier[-1:]}
                         key = key_of(
-                            data=prints[fold.name],
-                            method=method.definition(),
+                            data=data,
+                            method=identity,
                             parameters=parameters,
-                            settings=asdict(replace(self.settings, threads=1)),
+                            settings=settings,
                             seed=seed,
-                            versions=versions,
+                            **(follows if self.searches(method) else {}),
                         )
-                        found.append(Task(method, fold, parameters, seed, key))
+                        found.append(Task(method, fold, parameters, seed, key, earlier))
+                        if self.searches(method):
+                            earlier = (*earlier, (key, parameters))
         return found
+
+    def searches(self, method: Method) -> bool:
+        """Whether the method's parameters are drawn at random."""
+        return self.trials > 0 and isinstance(method.trainer, Boosting)
+
+    def _tried(self, method: Method, seed: int) -> list[dict[str, Any]]:
+        if not self.searches(method):
+            return method.points
+        return [draw(method.searched, seed, trial) for trial in range(self.trials)]
+
+    def chooses(self, method: Method) -> dict[str, str]:
+        """By what validation metric the model is chosen that a metric judges, by that metric."""
+        names = [str(metric) for metric in self.metrics]
+        if self.select or not self.trials:
+            return dict.fromkeys(names, self.select or method.criterion)
+        return dict(zip(names, names, strict=True))
+
+    def _watched(self, method: Method) -> list[str]:
+        return list(dict.fromkeys(self.chooses(method).values()))
+
+    def _work(self, task: Task, parts: Any) -> tuple[Any, ...]:
+        """What is to be called for a task, and with what."""
+        search = self.searches(task.method)
+        trial = [self._watched(task.method), task.earlier] if search else []
+        return (fit_trial if search else fit_and_save, self.store, task.key, task.method,
+                task.parameters, parts, self.settings, task.seed, task.fold.name,
+                *trial)  # fmt: skip
 
     def __len__(self) -> int:
         """Number of fits."""
@@ -144,47 +180,62 @@ class Study:
         """
         missing = []
         for task in self.tasks:
-            if self.store.path(task.key).exists():
+            if self._kept(task):
                 self.finished.add(task.key)
                 yield task
             else:
                 missing.append(task)
+        if not missing:
+            return
         for task, error in self._in_processes(missing) if self.jobs > 1 else self._here(missing):
+            if not error and not self.store.path(task.key).exists():
+                error = "it ended without a result"
             if error:
                 self.errors.setdefault(task.method.name, f"{task.fold.name}: {error}")
             else:
                 self.finished.add(task.key)
             yield task
 
+    def _kept(self, task: Task) -> bool:
+        """Whether the fit is there; one that can't be read is told of, and made again."""
+        try:
+            return self.store.load(task.key) is not None
+        except ValueError as damaged:
+            warnings.warn(f"{damaged}; it is being fitted again", stacklevel=3)
+            return False
+
     def _here(self, tasks: list[Task]) -> Iterator[tuple[Task, str]]:
+        importlib.import_module(PRELOADED)  # so that no fit's time has the frameworks' import in it
         for task in tasks:
             error = ""
             try:
                 parts = [getattr(task.fold, part) for part in PARTS]
-                fit_and_save(self.store, task.key, task.method, task.parameters, parts,
-                             self.settings, task.seed, task.fold.name)  # fmt: skip
+                fit, *work = self._work(task, parts)
+                fit(*work)
             except Exception as problem:  # whatever a framework raises ends this fit alone
                 error = first_line(problem)
             yield task, error
 
     def _in_processes(self, tasks: list[Task]) -> Iterator[tuple[Task, str]]:
-        data = self.store.folder / "data"
-        try:
+        with working_folder() as data:
             folders = {
                 fold.name: [_laid_out(getattr(fold, part), data) for part in PARTS]
                 for fold in {task.fold.name: task.fold for task in tasks}.values()
             }
-            work = (
-                (self.store.folder, task.key, task.method, task.parameters,
-                 folders[task.fold.name], self.settings, task.seed, task.fold.name)
-                for task in tasks
-            )  # fmt: skip
-            running = run_in_processes(fit_from_disk, work, self.jobs)
+            ended: set[str] = set()
+            started: list[Task] = []
+
+            def ready() -> Iterator[tuple[Any, ...] | None]:
+                for task in in_turn(tasks, ended):
+                    if task is not None:
+                        started.append(task)
+                    yield task and self._work(task, folders[task.fold.name])
+
+            running = run_in_processes(fit_from_disk, ready(), self.jobs)
             with contextlib.closing(running):
                 for number, error in running:
-                    yield tasks[number], error
-        finally:
-            shutil.rmtree(data, ignore_errors=True)
+                    ended.add(started[number].key)
+                    yield started[number], error
 
     def choices(self, method: Method) -> list[Choice]:
         """What validation data chose, for each fold and seed of which all fits are finished."""
@@ -201,34 +252,17 @@ class Study:
         return found
 
     def _choose(self, tasks: list[Task]) -> Choice:
-        """The best on validation data; the first of those that are equal."""
-        method, fold, _, seed, _ = tasks[0]
-        [criterion] = eval_metric(self.select or method.criterion).metrics
-        parts = [metric for metric, _ in parts_of(criterion)]
-        fits = [self.store.load(task.key) for task in tasks]
-        known = [fit for fit in fits if fit is not None]
-        values = [
-            value_of(
-                criterion,
-                evaluate(
-                    fold.valid.labels, fit.valid_scores, group=fold.valid.group, metrics=parts
-                ).mean,
-            )
-            for fit in known
-        ]
-        best = int(np.nanargmax(values)) if not np.isnan(values).all() else 0
-        found = evaluate(
-            fold.test.labels, known[best].test_scores, qid=fold.test.qid, metrics=self.metrics
-        )
-        return Choice(
-            method,
-            fold,
-            seed,
-            tasks[best].parameters,
-            known[best],
-            found,
-            sum(fit.seconds for fit in known),
-        )
+        method, fold, _, seed, *_ = tasks[0]
+        choose = choose_trial if self.searches(method) else choose_fit
+        fits = [self._load(task) for task in tasks]
+        tried = [task.parameters for task in tasks]
+        return choose(method, fold, seed, tried, fits, self.chooses(method))
+
+    def _load(self, task: Task) -> Fit:
+        fit = self.store.load(task.key)
+        if fit is None:
+            raise FileNotFoundError(f"{self.store.path(task.key)} was there, and is gone")
+        return fit
 
     @cached_property
     def results(self) -> dict[str, list[Choice]]:
@@ -277,19 +311,26 @@ class Study:
         )
 
 
-def fit_from_disk(
-    store: Path,
-    key: str,
-    method: Method,
-    parameters: dict[str, Any],
-    folders: list[Path],
-    settings: Settings,
-    seed: int,
-    fold: str,
-) -> None:
+def in_turn(tasks: list[Task], ended: Collection[str]) -> Iterator[Task | None]:
+    """Each task once the one that it follows has ended; None while there is no such task."""
+    waiting = list(tasks)
+    unfinished = {task.key for task in tasks}
+    while waiting:
+        for place, task in enumerate(waiting):
+            before = task.earlier[-1][0] if task.earlier else ""
+            if before not in unfinished or before in ended:
+                yield waiting.pop(place)
+                break
+        else:
+            yield None
+
+
+def fit_from_disk(fit: Callable[..., None], *work: Any) -> None:
     """What a process of its own does."""
+    store, key, method, parameters, folders, settings, *others = work
+    numba.set_num_threads(min(settings.threads, numba.get_num_threads()))
     parts = [read_binary(folder) for folder in folders]
-    fit_and_save(Store(store), key, method, parameters, parts, settings, seed, fold)
+    fit(store, key, method, parameters, parts, settings, *others)
 
 
 def fit_and_save(
@@ -304,23 +345,40 @@ def fit_and_save(
 ) -> None:
     """Train, score validation and test documents, keep the scores."""
     train, valid, test = parts
-    start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught, Stopwatch() as watch:
         warnings.simplefilter("always")
         fitted = method.fit(parameters, train, valid, settings, seed)
-    seconds = time.perf_counter() - start
     notes = tuple(dict.fromkeys(str(warning.message) for warning in caught))
     scores = [np.asarray(fitted.predict(part), dtype=np.float64) for part in (valid, test)]
-    for part, found in zip(("validation", "test"), scores, strict=True):
+    for name, part, found in zip(("validation", "test"), (valid, test), scores, strict=True):
+        if found.shape != part.labels.shape:
+            raise ValueError(
+                f"it gave scores of shape {found.shape} for {part.labels.size} {name} documents"
+            )
         if not np.isfinite(found).all():
-            raise ValueError(f"it scored {part} documents with NaN or infinity")
+            raise ValueError(f"it scored {name} documents with NaN or infinity")
     about = {"method": method.name, "parameters": parameters, "fold": fold, "seed": seed}
-    fit = Fit(scores[0], scores[1], seconds, fitted.rounds, np.array(fitted.curve), notes)
+    fit = Fit(scores[0], scores[1], watch.seconds, fitted.rounds, np.array(fitted.curve), notes)
     store.save(key, fit, about)
 
 
+def _identity(method: Method) -> str:
+    """A digest of what the method is: the class that it names and all that its objective is of."""
+    target = find_class(method.target) if method.trainer is train_estimator else method.target
+    return digest([method.name, method.trainer, target, method.criterion, dict(method.fixed)])
+
+
 def _laid_out(data: RankingData, root: Path) -> Path:
+    """The set as a folder that processes read."""
     folder = root / fingerprint(data)
     if not folder.exists():
-        write_binary(data, folder)
+        try:
+            write_binary(data, folder)
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"could not lay out the folds for the processes ({error.strerror}): let TMPDIR "
+                "name a folder with more room, or fit one at a time, which needs none",
+                str(root),
+            ) from error
     return folder

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from lambdaplus.comparison.methods import Method
+from lambdaplus.comparison.searches import summary, write_choices
 from lambdaplus.comparison.store import installed_versions
 from lambdaplus.comparison.study import Study
 from lambdaplus.evaluation import Cell, RunComparison, Table, compare_runs
@@ -71,8 +72,10 @@ def _heading(name: str) -> str:
 def footnotes(study: Study) -> list[str]:
     """What the numbers of a study are: its protocol, conventions and versions."""
     versions = ", ".join(f"{name} {version}" for name, version in installed_versions().items())
-    tried = ", ".join(f"{m.name} {len(m.points)}" for m in study.methods if len(m.points) > 1)
-    chosen = study.select or "each method's own criterion"
+    others = [method for method in study.methods if not study.searches(method)]
+    tried = ", ".join(f"{m.name} {len(m.points)}" for m in others if len(m.points) > 1)
+    own = "each metric for itself" if study.trials else "each method's own criterion"
+    chosen = study.select or own
     return [
         f"Test means: over the queries of a {'split' if study.repeated else 'fold'}, then over "
         f"{_folds_in_words(study)}"
@@ -83,9 +86,10 @@ def footnotes(study: Study) -> list[str]:
             if study.repeated
             else ""
         ),
-        "Queries on which a metric has no value (no relevant document) are left out; ties count "
-        "at the mean over their orders; NDCG: gain 2^l - 1, discount log2(1 + rank).",
-        f"{study.settings}, seed {study.seeds[0]}.",
+        *_rules(study),
+        "Times: of training, over all folds, seeds and parameters, without the seconds in which "
+        "kernels are compiled.",
+        _protocol(study, chosen),
         (
             f"Parameters chosen on validation data by {chosen}; sets tried: {tried}. "
             if tried
@@ -97,6 +101,20 @@ def footnotes(study: Study) -> list[str]:
         *_warnings(study),
         versions + ".",
     ]
+
+
+def _protocol(study: Study, chosen: str) -> str:
+    """How trees were trained."""
+    searched = sum(map(study.searches, study.methods))
+    if not searched:
+        return f"{study.settings}, seed {study.seeds[0]}."
+    return (
+        f"{searched} method(s) with {study.trials} trials of random search each, on every fold "
+        "with every seed, the same draws for all of what their trees have in common; at most "
+        f"{study.settings.rounds:,} rounds, stopped after {study.settings.patience} without gain "
+        f"by any of the metrics; trial and round chosen on validation data by {chosen}. "
+        f"{summary(study)}"
+    )
 
 
 def n_test_queries(study: Study) -> int:
@@ -115,6 +133,16 @@ def _folds_in_words(study: Study) -> str:
         f"{len(study.folds)} repeated split(s) ({queries} queries, each tested "
         f"{tested / queries:.3g} times in the mean)"
     )
+
+
+def _rules(study: Study) -> list[str]:
+    """By which rules the metrics were computed, those of equal rules together."""
+    done = [choice.evaluation for found in study.results.values() for choice in found]
+    by_rules: dict[str, list[str]] = {}
+    for metric, rules in done[0].conventions.items() if done else ():
+        by_rules.setdefault(rules, []).append(metric)
+    said = "; ".join(f"{', '.join(metrics)}: {rules}" for rules, metrics in by_rules.items())
+    return [f"Rules by metric: {said}."] if said else []
 
 
 def _warnings(study: Study) -> list[str]:
@@ -181,18 +209,18 @@ def write_parquet(study: Study, folder: pathlib.Path) -> None:
 
 
 def write_csv(study: Study, folder: pathlib.Path) -> None:
-    """Write ``per_query.csv`` and ``summary.csv``.
+    """Write ``per_query.csv``, ``summary.csv`` and, after searches, ``choices.csv``.
 
     per_query.csv has method, fold, seed, qid, metric, value, blank where a metric has no value on
     a query; summary.csv has method, metric, mean, and a column of means for each fold.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "per_query.csv").open("w", newline="") as file:
+    with (folder / "per_query.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(PER_QUERY)
         for *names, value in per_query_rows(study):
             writer.writerow([*names, "" if math.isnan(value) else repr(value)])
-    with (folder / "summary.csv").open("w", newline="") as file:
+    with (folder / "summary.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         names = [fold.name for fold in study.folds]
         writer.writerow(["method", "metric", "mean", *names])
@@ -204,3 +232,4 @@ def write_csv(study: Study, folder: pathlib.Path) -> None:
                     mean = "" if np.isnan(whole) else repr(whole)
                     cells = [repr(means[name]) if name in means else "" for name in names]
                     writer.writerow([method.name, str(metric), mean, *cells])
+    write_choices(study, folder)

@@ -7,13 +7,20 @@ starting one takes milliseconds.
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
+import pickle
 import signal
+import subprocess
+import sys
+import tempfile
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any
 
 PRELOADED = "lambdaplus.comparison.preload"
@@ -21,27 +28,33 @@ GRACE = 0.5  # seconds between looks at whether the parent is still there
 
 
 def run_in_processes(
-    work: Callable[..., None], tasks: Iterable[tuple[Any, ...]], processes: int
+    work: Callable[..., None], tasks: Iterable[tuple[Any, ...] | None], processes: int
 ) -> Generator[tuple[int, str]]:
     """Call ``work(*task)`` for every task and yield its number and error as each one ends.
 
-    The error is empty where there was none.  Closing the iterator kills what still runs.
+    None among the tasks says that the next one has to wait until another has ended; numbers count
+    tasks.  The error is empty where there was none.  Closing the iterator kills what still runs.
     """
     context: Any = multiprocessing.get_context(
         "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     )
     if context.get_start_method() == "forkserver":
         context.set_forkserver_preload([PRELOADED])
-    waiting = enumerate(tasks)
+    waiting, numbers = iter(tasks), itertools.count()
     running: dict[Any, tuple[int, Any, Connection]] = {}
     try:
         while True:
             while len(running) < processes and (task := next(waiting, None)) is not None:
-                number, arguments = task
+                number = next(numbers)
                 receives, sends = context.Pipe(duplex=False)
-                process = context.Process(target=_child, args=(work, arguments, sends), daemon=True)
-                process.start()
-                sends.close()
+                process = context.Process(target=_child, args=(work, task, sends), daemon=True)
+                try:
+                    process.start()
+                except (pickle.PicklingError, AttributeError, TypeError) as error:
+                    yield number, f"it can't be sent to another process: {first_line(error)}"
+                    continue
+                finally:
+                    sends.close()
                 running[process.sentinel] = number, process, receives
             if not running:
                 return
@@ -85,3 +98,25 @@ def _leave_with_parent(parent: int) -> None:
 
 def first_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}".splitlines()[0]
+
+
+_WATCH = "import shutil, sys; sys.stdin.read(); shutil.rmtree(sys.argv[1], ignore_errors=True)"
+
+
+@contextmanager
+def working_folder() -> Iterator[Path]:
+    """A new folder, removed when the block ends or this process does, however it ends.
+
+    It is made where the system keeps temporary files: ``TMPDIR`` says where else.  A process that
+    outlives a killed one removes it.
+    """
+    folder = tempfile.mkdtemp(prefix="lambdaplus-")
+    watch = subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", _WATCH, folder],
+        stdin=subprocess.PIPE,
+        start_new_session=True,  # the terminal's signals are not for it
+    )
+    try:
+        yield Path(folder)
+    finally:
+        watch.communicate()  # closes its input, which it waits for

@@ -14,9 +14,12 @@ Examples
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import shutil
-import tempfile
+import json
+import uuid
+import zlib
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,23 +28,71 @@ import numpy as np
 from lambdaplus.datasets.ranking_data import RankingData
 
 _CSR = ("data", "indices", "indptr")
+_SUMS = "sums.json"
+_ARRAYS = ("features", *_CSR, "shape", "labels", "qid")
+_CHUNK = 1 << 20
 
 
-def write_binary(data: RankingData, folder: Path) -> None:
-    """Write a set into a new folder: wholly or, if interrupted, not at all."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".new-"))
+def write_binary(data: RankingData, folder: Path, notes: Mapping[str, str] | None = None) -> None:
+    """Write a set into a new folder: wholly or, if interrupted, not at all.
+
+    Parameters
+    ----------
+    data : RankingData
+    folder : Path
+        Until it is complete, a folder beside it, its name a dot, this one and some letters.
+    notes : dict of str to str, optional
+        Names and contents of text files to put beside the arrays.
+    """
+    made = folder.parent / f".{folder.name}-{uuid.uuid4().hex[:12]}"
+    made.mkdir(parents=True)  # with the permissions that any folder gets
+    texts = {"name.txt": data.name, **(notes or {})}
     try:
         for name, array in _arrays(data).items():
             np.save(made / f"{name}.npy", array, allow_pickle=False)
-        (made / "name.txt").write_text(data.name)
+        for name, text in texts.items():
+            (made / name).write_text(text, encoding="utf-8")
+        sums = {path.name: _sum(path) for path in made.iterdir()}
+        (made / _SUMS).write_text(json.dumps(sums))
         try:
             made.rename(folder)
         except OSError:
             if not folder.exists():  # else another process was first, with the same data
                 raise
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        remove_binary(made, texts)
+
+
+def remove_binary(folder: Path, notes: Iterable[str] = ()) -> None:
+    """Remove what `write_binary` puts into a folder, and the folder if nothing else is in it."""
+    names = [*(f"{name}.npy" for name in _ARRAYS), "name.txt", _SUMS, *notes]
+    with contextlib.suppress(OSError):
+        for name in names:
+            (folder / name).unlink(missing_ok=True)
+        folder.rmdir()
+
+
+def verify_binary(folder: Path) -> None:
+    """Raise a ValueError unless every file is, byte for byte, as it was written.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file is not there.
+    """
+    sums = json.loads((folder / _SUMS).read_text())
+    for name, expected in sums.items():
+        if _sum(folder / name) != expected:
+            raise ValueError(f"{folder / name} is damaged")
+
+
+def _sum(path: Path) -> int:
+    """CRC-32 of a file: a few seconds for ten gigabytes."""
+    found = 0
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            found = zlib.crc32(chunk, found)
+    return found
 
 
 def read_binary(folder: Path) -> RankingData:
@@ -54,7 +105,7 @@ def read_binary(folder: Path) -> RankingData:
     FileNotFoundError
         If it is not there.
     ValueError
-        If a file is cut short or none of NumPy's.
+        If a file is cut short or none of NumPy's.  Other damage is what `verify_binary` is for.
     """
 
     def array(name: str) -> Any:
@@ -69,7 +120,7 @@ def read_binary(folder: Path) -> RankingData:
         features = csr_matrix(tuple(array(name) for name in _CSR), shape=shape)
     else:
         features = array("features")
-    name = (folder / "name.txt").read_text()
+    name = (folder / "name.txt").read_text(encoding="utf-8")
     return RankingData(features, array("labels"), array("qid"), name)
 
 

@@ -2,12 +2,14 @@
 
 A text file of a megabyte or more leaves a folder of `.npy` arrays in the cache folder when it is
 first read. It stands for that file as long as the file's path, size and time of change are the
-same, and is opened by memory map, so features are only read from disk where they are used.
+same, and is opened by memory map, so features are only held in memory where they are used.
+Checksums tell an entry that was damaged: the text is then read again.
 
 The cache folder is `$LAMBDAPLUS_CACHE` if that is set, or else `lambdaplus` in the user's cache
 folder: `~/.cache` (`$XDG_CACHE_HOME`), `~/Library/Caches` on macOS, `%LOCALAPPDATA%` on Windows.
 `LAMBDAPLUS_CACHE=off` turns the cache off. The folder may be deleted at any time. Where it cannot
-be written, sets are read from their text each time.
+be written, sets are read from their text each time. Entries of files that are gone or have changed
+are removed; whatever else is in the folder stays.
 
 Examples
 --------
@@ -26,19 +28,21 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import shutil
+import re
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from lambdaplus.datasets.binary import read_binary, write_binary
+from lambdaplus.datasets.binary import read_binary, remove_binary, verify_binary, write_binary
 from lambdaplus.datasets.ranking_data import RankingData
 
-_FORM = "1"  # count on when the reader or the binary form changes what a file gives
+_FORM = "2"  # count on when the reader or the binary form changes what a file gives
 _WORTH_IT = 1_000_000  # bytes of source
 _ABANDONED = 3600.0  # seconds after which a half-written entry is one of a process that ended
+_ENTRY = re.compile(r"(\.)?[0-9a-f]{20}-[0-9a-f]{20}(?(1)-[0-9a-f]{12})")  # a half has a dot
+_SOURCE = "source.txt"  # in an entry: the path of its file
 _SETTLED = 2.0  # seconds; a file that changed again within a tick of the clock looks unchanged
 
 
@@ -71,15 +75,14 @@ def cached(file: Path, kind: str, read: Callable[[Path], RankingData]) -> Rankin
     if entry is None:
         return read(file)
     try:
+        verify_binary(entry)
         return replace(read_binary(entry), name=file.name)
-    except (OSError, ValueError, EOFError):  # not there, or broken
-        if entry.exists():
-            shutil.rmtree(entry, ignore_errors=True)
+    except (OSError, ValueError, EOFError, AttributeError):  # not there, or broken
+        remove_binary(entry, [_SOURCE])
     data = read(file)
     if entry == _entry(file, kind):  # not if it changed while it was read
-        with contextlib.suppress(OSError):  # no room, no permission: then without the cache
-            write_binary(data, entry)
-            (entry / "source.txt").write_text(str(file.resolve()))
+        with contextlib.suppress(OSError, ValueError):  # no room, no permission: no cache then
+            write_binary(data, entry, {_SOURCE: str(file.resolve())})
             _sweep(entry)
     return data
 
@@ -105,11 +108,19 @@ def _digest(*parts: object) -> str:
 def _sweep(new: Path) -> None:
     """Remove what stood for the file before it changed, for files that are gone, and halves."""
     of_file = new.name.partition("-")[0]
-    for entry in new.parent.glob("*-*"):
-        source = entry / "source.txt"
-        outdated = entry != new and entry.name.startswith(of_file)
-        if outdated or (source.exists() and not Path(source.read_text()).exists()):
-            shutil.rmtree(entry, ignore_errors=True)
-    for half in new.parent.glob(".new-*"):
-        if half.stat().st_mtime < time.time() - _ABANDONED:
-            shutil.rmtree(half, ignore_errors=True)
+    for entry in new.parent.iterdir():
+        if entry == new or not _ENTRY.fullmatch(entry.name):
+            continue  # this one, or somebody else's
+        if entry.name.startswith("."):
+            outdated = entry.stat().st_mtime < time.time() - _ABANDONED
+        else:
+            outdated = entry.name.startswith(of_file) or _source_is_gone(entry)
+        if outdated:
+            remove_binary(entry, [_SOURCE])
+
+
+def _source_is_gone(entry: Path) -> bool:
+    try:
+        return not Path((entry / _SOURCE).read_text(encoding="utf-8")).exists()
+    except (OSError, ValueError):
+        return False

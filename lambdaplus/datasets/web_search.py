@@ -48,6 +48,8 @@ def web_search_like(n_queries: int, n_features: int = 136, *, random_state: int 
     ------
     ValueError
         If there are fewer than one query or feature.
+    MemoryError
+        If they would not fit into this machine's memory.
 
     Examples
     --------
@@ -58,6 +60,7 @@ def web_search_like(n_queries: int, n_features: int = 136, *, random_state: int 
     """
     if min(n_queries, n_features) < 1:
         raise ValueError(f"{n_queries} queries with {n_features} features: at least 1 of each")
+    refuse_too_large(n_queries, n_features)
     seeds = np.random.SeedSequence(random_state).spawn(1 + -(-n_queries // _BLOCK))
     rng = np.random.default_rng(seeds[0])
     mean_log = np.log(_MEAN_SIZE) - _SPREAD**2 / 2
@@ -80,6 +83,28 @@ def web_search_like(n_queries: int, n_features: int = 136, *, random_state: int 
     return RankingData(
         features, labels, np.repeat(np.arange(1, n_queries + 1), group), "web-search-like"
     )
+
+
+def refuse_too_large(n_queries: int, n_features: int = 136, copies: int = 1) -> None:
+    """Raise before memory is asked for: a system may promise more than there is.
+
+    Raises
+    ------
+    MemoryError
+        If so many copies of a set of this size don't fit into this machine's memory.
+    """
+    try:
+        there_is = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # no Unix: NumPy raises what it must
+        return
+    of_query = copies * _MEAN_SIZE * n_features * 8
+    if n_queries * of_query > there_is:
+        times = f", {copies} times (once and once a fold)," if copies > 1 else ""
+        raise MemoryError(
+            f"{n_queries} queries of about {_MEAN_SIZE:g} documents with {n_features} features"
+            f"{times} take {n_queries * of_query / 1e9:,.0f} GB, and this machine has "
+            f"{there_is / 1e9:,.0f} GB: at most {int(there_is / of_query)} queries fit"
+        )
 
 
 class _Problem:

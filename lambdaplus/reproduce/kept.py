@@ -13,18 +13,17 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import tempfile
 from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from lambdaplus.comparison.store import installed_versions, key_of
+from lambdaplus.comparison.store import key_of
 from lambdaplus.comparison.workers import first_line, run_in_processes
 from lambdaplus.datasets import Fold, RankingData
 from lambdaplus.datasets.binary import fingerprint
+from lambdaplus.files import written_whole
 
 
 def keep_each(
@@ -61,11 +60,8 @@ def keep_each(
 def compute(path: Path, work: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     """Compute and write one result, wholly or not at all."""
     text = json.dumps(work(*arguments))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, made = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    with os.fdopen(handle, "w") as file:
-        file.write(text)
-    os.replace(made, path)
+    with written_whole(path) as part:
+        part.write_text(text)
 
 
 def _here(tasks: list[tuple[Any, ...]]) -> Generator[tuple[int, str]]:
@@ -79,8 +75,7 @@ def _here(tasks: list[tuple[Any, ...]]) -> Generator[tuple[int, str]]:
 
 
 def _key(work: Callable[..., Any], arguments: tuple[Any, ...]) -> str:
-    name = f"{work.__module__}.{work.__qualname__}"
-    return key_of(work=name, arguments=list(map(_said, arguments)), versions=installed_versions())
+    return key_of(work=work, arguments=list(map(_said, arguments)))
 
 
 def _said(argument: Any) -> Any:

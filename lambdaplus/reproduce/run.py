@@ -7,6 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from lambdaplus.comparison.outputs import OutputFolder
+from lambdaplus.comparison.workers import working_folder
 from lambdaplus.reproduce.findings import Findings
 from lambdaplus.reproduce.markdown import markdown_of
 from lambdaplus.reproduce.preset import Preset, options_of
@@ -45,19 +47,25 @@ def run_preset(
         If two data folders have the same name, or an option makes no sense.
     RuntimeError
         If a fit failed; the finished ones are kept.
+    OSError
+        If another run writes to the folder, or a file in it that this one would write is the
+        user's.
     """
     options = options if options is not None else preset.options()
-    folders: Sequence[Path | None] = data or [None]
-    names = [Session(folder, out).name for folder in folders]
+    sources: Sequence[Path | None] = data or [None]
+    names = [Session(source, out).name for source in sources]
     if len(set(names)) < len(names):
         raise ValueError(f"two data folders have the same name: {', '.join(names)}")
     found = []
-    for folder, name in zip(folders, names, strict=True):
-        session = Session(folder, out / name, jobs, watch)
-        found.append(preset.run(session, options))
-    command = command_of(preset, names if data else [], options)
-    write_report(preset, found, out, command)
-    (out / "findings.md").write_text(markdown_of(preset, found, command), encoding="utf-8")
+    with OutputFolder(out) as folder, working_folder() as made:
+        folder.refuse_foreign(["report.html", "findings.md"])
+        for source, name in zip(sources, names, strict=True):
+            session = Session(source, out / name, jobs, watch)
+            found.append(preset.run(session, options))
+        command = command_of(preset, names if data else [], options)
+        write_report(preset, found, made, command)
+        (made / "findings.md").write_text(markdown_of(preset, found, command), encoding="utf-8")
+        folder.publish(made)
     return found
 
 

@@ -1,0 +1,64 @@
+"""Nothing of the user's, and no finished fit, is lost: whatever ends a run, whoever runs beside."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+HERE = pathlib.Path(__file__).parent
+RUNS = 20
+
+
+def write_folds(folder: pathlib.Path) -> None:
+    """Two folds of four queries a part, in LETOR's layout."""
+    rng = np.random.default_rng(0)
+    for fold in ("Fold1", "Fold2"):
+        (folder / fold).mkdir(parents=True)
+        for part in ("train", "vali", "test"):
+            lines = [
+                f"{d % 2} qid:{q} 1:{rng.normal():.4f} 2:{rng.normal():.4f}\n"
+                for q in range(4)
+                for d in range(6)
+            ]
+            (folder / fold / f"{part}.txt").write_text("".join(lines))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="forks, and sends signals")
+def test_runs_killed_in_a_folder_full_of_other_files_lose_none_of_them(
+    tmp_path: pathlib.Path,
+) -> None:
+    home, temporary = tmp_path / "home", tmp_path / "tmp"
+    temporary.mkdir()
+    write_folds(home / "data")
+    for name in ("data/notes.txt", "fits/mine.npz", "fits/abc.part", "plots/map.png", "summary.txt",
+                 "tables/results.md", ".hidden", "train.txt.bak", ".folds-x/a"):  # fmt: skip
+        (home / name).parent.mkdir(exist_ok=True)
+        (home / name).write_bytes(name.encode() * 100)
+    (home / "fits" / "mine.npz").rename(home / "mine.npz")
+    done = subprocess.run(
+        [sys.executable, HERE / "killed_runs.py", home, str(RUNS)],
+        capture_output=True, text=True, timeout=600,
+        env={**os.environ, "TMPDIR": str(temporary), "LAMBDAPLUS_CACHE": "off"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["wrong"] == []
+    assert len(found["codes"]) == RUNS
+    # It was a trial: runs were killed at work, and the second was refused beside the first.
+    codes = [code for pair in found["codes"] for code in pair]
+    assert sum(code not in (0, 2) for code in codes) >= RUNS // 4
+    assert 2 in codes
+    assert found["before"] < found["fits"] == (RUNS + 2) * 2 * 2  # seeds, methods, folds
+    # Working files are gone, those of killed runs too.
+    deadline = time.monotonic() + 10
+    while [*temporary.glob("lambdaplus-*")] and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert [*temporary.glob("lambdaplus-*")] == []

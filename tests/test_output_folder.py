@@ -1,0 +1,246 @@
+"""What is in the folder that a comparison writes to is the user's, until a run made it."""
+
+from __future__ import annotations
+
+import csv
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from killed_runs import contents
+from test_killed_runs import write_folds
+from typer.testing import CliRunner
+
+from lambdaplus.cli import app
+from lambdaplus.comparison.outputs import OutputFolder
+from lambdaplus.comparison.workers import working_folder
+
+QUICK = ["--methods", "feature:best", "--metrics", "map"]
+
+
+@pytest.fixture
+def home(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
+    """A folder with a data set in ``data``, in which the user stands."""
+    (tmp_path / "home").mkdir()
+    write_folds(tmp_path / "home" / "data")
+    monkeypatch.chdir(tmp_path / "home")
+    return tmp_path / "home"
+
+
+def compare(*arguments: str, jobs: int = 1) -> tuple[int, str]:
+    """Exit code, and what was said."""
+    result = CliRunner().invoke(app, ["compare", *arguments, *QUICK, "--jobs", str(jobs)])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, " ".join(result.output.split())
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_folder_data_is_still_there(home: pathlib.Path, jobs: int) -> None:
+    before = contents(home)
+    for _ in range(2):  # the second time nothing is left to fit
+        assert compare("data", "--out", ".", jobs=jobs)[0] == 0
+        assert contents(home).items() >= before.items()
+    assert (home / "summary.csv").exists()
+
+
+@pytest.mark.parametrize("name", ["summary.csv", "per_query.csv", "study.toml", "report.html"])
+def test_a_file_of_mine_is_not_overwritten(home: pathlib.Path, name: str) -> None:
+    (home / name).write_text("mine")
+    before = contents(home)
+    code, said = compare("data", "--out", ".", "--report")
+    assert code == 2
+    assert f"{name} is not as lambdaplus wrote it: it is yours" in said
+    after = contents(home)
+    assert {k: v for k, v in after.items() if not k.startswith(".lambdaplus")} == before
+    assert not (home / "fits").exists()  # it was said before the first fit
+
+
+def test_what_a_run_wrote_the_next_one_may_write_again_unless_i_changed_it(
+    home: pathlib.Path,
+) -> None:
+    assert compare("data", "--out", "out")[0] == 0
+    assert compare("data", "--out", "out", "--folds", "1")[0] == 0
+    with (home / "out" / "summary.csv").open("a") as file:
+        file.write("my notes\n")
+    before = contents(home / "out")
+    code, said = compare("data", "--out", "out")
+    assert code == 2
+    assert "out/summary.csv is not as lambdaplus wrote it" in said
+    assert (
+        contents(home / "out").items()
+        >= {k: v for k, v in before.items() if not k.startswith(".lambdaplus")}.items()
+    )
+
+
+def test_a_link_to_a_file_of_mine_elsewhere_is_left_alone(home: pathlib.Path) -> None:
+    (home / "thesis.csv").write_text("mine")
+    (home / "out").mkdir()
+    (home / "out" / "summary.csv").symlink_to(home / "thesis.csv")
+    assert compare("data", "--out", "out")[0] == 2
+    assert (home / "out" / "summary.csv").is_symlink()
+    assert (home / "thesis.csv").read_text() == "mine"
+
+
+def test_the_study_that_was_read_is_not_overwritten(home: pathlib.Path) -> None:
+    text = '# my study\ndata = "data"\n'
+    (home / "study.toml").write_text(text)
+    code, said = compare("study.toml", "--out", ".")
+    assert code == 2
+    assert "study.toml is what this run reads, and it would be overwritten" in said
+    assert (home / "study.toml").read_text() == text
+
+
+def test_the_study_of_a_run_may_be_run_again_where_it_is(home: pathlib.Path) -> None:
+    assert compare("data", "--out", "out")[0] == 0
+    before = contents(home / "out")
+    assert compare("out/study.toml", "--out", "out")[0] == 0
+    assert (
+        contents(home / "out").items()
+        >= {k: v for k, v in before.items() if not k.startswith(".lambdaplus")}.items()
+    )
+
+
+def test_results_that_are_the_data_of_a_run_are_not_overwritten_by_it(home: pathlib.Path) -> None:
+    assert compare("data", "--out", "out")[0] == 0
+    lines = [f"{d % 2},{q},{d + q}" for q in range(10) for d in range(3)]
+    (home / "out" / "summary.csv").unlink()
+    table = "\n".join(["label,qid,x", *lines])
+    (home / "out" / "summary.csv").write_text(table)
+    code, said = compare("out/summary.csv", "--out", "out")
+    assert code == 2
+    assert "summary.csv is what this run reads" in said
+    assert (home / "out" / "summary.csv").read_text() == table
+
+
+def test_a_second_run_into_the_same_folder_is_refused(home: pathlib.Path) -> None:
+    with OutputFolder(home / "out"):
+        code, said = compare("data", "--out", "out")
+    assert code == 2
+    assert f"another run writes to out (process {os.getpid()} on " in said
+    assert compare("data", "--out", "out")[0] == 0
+
+
+def test_a_folder_that_is_a_file_is_said_to_be_one(home: pathlib.Path) -> None:
+    (home / "out").write_text("mine")
+    code, said = compare("data", "--out", "out")
+    assert code == 2
+    assert "out" in said
+    assert (home / "out").read_text() == "mine"
+
+
+def test_names_with_emoji_and_brackets_come_out_as_they_are(home: pathlib.Path) -> None:
+    data, out = "da\N{HERB}ta [red]", "[red]:bug:\N{BUG}"
+    (home / "data").rename(home / data)
+    code, said = compare(data, "--out", out)
+    assert code == 0
+    assert f"study.toml to {out}." in said
+    code, said = compare(f"{out}/study.toml", "--out", "again")
+    assert code == 0
+    assert (home / "again" / "summary.csv").read_bytes() == (
+        home / out / "summary.csv"
+    ).read_bytes()
+    assert (home / "again" / "study.toml").read_bytes() == (home / out / "study.toml").read_bytes()
+
+
+def test_fits_and_tables_can_be_read_by_whom_any_file_can_be(home: pathlib.Path) -> None:
+    before = os.umask(0o022)
+    try:
+        assert compare("data", "--out", "out")[0] == 0
+    finally:
+        os.umask(before)
+    modes = {path.stat().st_mode & 0o777 for path in (home / "out").rglob("*.*") if path.is_file()}
+    assert modes == {0o644}
+
+
+def test_a_full_disk_is_said_and_leaves_the_former_results(
+    home: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert compare("data", "--out", "out")[0] == 0
+    before = contents(home / "out")
+
+    def no_room(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("lambdaplus.comparison.store.np.savez", no_room)
+    code, said = compare("data", "--out", "out", "--scaling", "query")
+    assert code == 1
+    assert "feature:best failed: Fold1: OSError: [Errno 28] could not write: No space" in said
+    assert contents(home / "out").items() >= before.items()
+    monkeypatch.undo()
+    monkeypatch.chdir(home)
+    monkeypatch.setattr("lambdaplus.comparison.outputs.shutil.copyfile", no_room)
+    code, said = compare("data", "--out", "out", "--folds", "1")
+    assert code == 2
+    assert "could not write: No space left on device: 'out/" in said
+    after = contents(home / "out")
+    results = [name for name in before if not name.startswith(".lambdaplus")]
+    assert {name: after[name] for name in results} == {name: before[name] for name in results}
+    monkeypatch.undo()
+    monkeypatch.chdir(home)
+    assert compare("data", "--out", "out", "--folds", "1")[0] == 0
+
+
+@pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGTERM])
+def test_working_files_of_a_killed_run_are_gone(tmp_path: pathlib.Path, kill: int) -> None:
+    script = (
+        "import time\nfrom lambdaplus.comparison.workers import working_folder\n"
+        "with working_folder() as folder:\n"
+        "    (folder / 'a').write_text('a')\n    print(folder, flush=True)\n    time.sleep(60)\n"
+    )
+    running = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )  # fmt: skip
+    assert running.stdout is not None
+    folder = pathlib.Path(running.stdout.readline().strip())
+    assert (folder / "a").exists()
+    assert folder.parent == tmp_path
+    running.send_signal(kill)
+    running.communicate()
+    deadline = time.monotonic() + 20
+    while folder.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_a_working_folder_is_gone_when_its_block_ends() -> None:
+    with pytest.raises(KeyError), working_folder() as folder:  # noqa: PT012
+        (folder / "a").mkdir()
+        raise KeyError
+    assert not folder.exists()
+
+
+def test_folds_whose_files_have_one_name_keep_to_themselves(home: pathlib.Path) -> None:
+    """Fold1/set1.train.txt and Fold2/set1.train.txt: once, the second got the first's fits."""
+    for fold in ("Fold1", "Fold2"):
+        for part, name in (("train", "train"), ("vali", "valid"), ("test", "test")):
+            source = home / "data" / fold / f"{part}.txt"
+            source.rename(source.with_name(f"set1.{name}.txt"))
+    for fold in ("Fold1", "Fold2"):
+        assert compare(f"data/{fold}", "--out", f"alone{fold}")[0] == 0
+    assert compare("data", "--out", "both")[0] == 0
+    [row] = csv.DictReader((home / "both" / "summary.csv").open())
+    for number, fold in ((1, "Fold1"), (2, "Fold2")):
+        [alone] = csv.DictReader((home / f"alone{fold}" / "summary.csv").open())
+        assert row[f"set1 {number}"] == alone["mean"]
+
+
+def test_a_fold_that_is_missing_between_others_is_named(home: pathlib.Path) -> None:
+    (home / "data" / "Fold2").rename(home / "data" / "Fold3")
+    code, said = compare("data", "--out", "out")
+    assert code == 2
+    assert "data has Fold1, Fold3, and no Fold2" in said
+    assert not (home / "out").exists()
+
+
+def test_made_up_data_that_would_not_fit_is_refused_at_once(home: pathlib.Path) -> None:
+    began = time.monotonic()
+    code, said = compare("web-search-like:99999999999", "--out", "out")
+    assert code == 2
+    assert "99999999999 queries of about 120 documents" in said
+    assert "this machine has" in said
+    assert time.monotonic() - began < 10
