@@ -9,7 +9,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "lambdaplus"
 FLOORS = (
-    {"queries", "folds", "parallel", "ranking", "frameworks", "compiled", "references"},
+    {"arrays", "queries", "folds", "parallel", "ranking", "frameworks", "compiled", "references"},
     {"metrics"},
     {"objectives", "evaluation", "baselines"},
     {"datasets", "lightgbm", "xgboost", "estimators", "dask", "export"},

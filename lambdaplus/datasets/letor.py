@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, TextIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaplus.arrays import int_or_text
 from lambdaplus.datasets.cache import cached
 from lambdaplus.datasets.ranking_data import RankingData
 from lambdaplus.datasets.svmlight import MalformedLineError, Rows, read_rows
@@ -73,7 +74,7 @@ def _read(file: Path, sparse: bool) -> RankingData:
         with open_binary(file) as binary:
             pieces = [*read_rows(binary, _sparse if sparse else _dense)]
         labels, queries, group, features = (list(found) for found in zip(*pieces, strict=True))
-        names = _int_or_str([name for part in queries for name in part])
+        names = int_or_text([name for part in queries for name in part])
         return RankingData(
             _stacked_sparse(features) if sparse else _stacked(features),
             np.concatenate(labels),
@@ -131,13 +132,3 @@ def open_binary(file: Path) -> BinaryIO:
 
 def open_text(file: Path) -> TextIO:
     return io.TextIOWrapper(open_binary(file), encoding="utf-8-sig", errors="replace")
-
-
-def _int_or_str(qids: list[str]) -> NDArray[Any]:
-    ids = np.array(qids, dtype=np.str_)
-    try:
-        numbers = ids.astype(np.int64)
-    except (ValueError, OverflowError):
-        return ids
-    # "007" and "7" are two queries: numbers only where nothing is lost.
-    return numbers if np.array_equal(numbers.astype(np.str_), ids) else ids

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
+from lambdaplus.datasets.columns import finite_column, identifier_column
+from lambdaplus.datasets.frames import read_frame
 from lambdaplus.datasets.letor import open_text
 from lambdaplus.datasets.ranking_data import RankingData
-from lambdaplus.datasets.tables import finite_column, read_frame, refuse_empty, rows_by_query
 from lambdaplus.evaluation.runs import Run
+from lambdaplus.queries import rows_by_query
 
 Judgements = dict[str, dict[str, float]]
 
@@ -176,9 +178,10 @@ def read_table(
     Raises
     ------
     ValueError
-        For a column that is missing (those there are listed) or a cell without a finite number.
+        For a column that is missing (those there are listed), a label or score that is no finite
+        number, and an identifier that is empty or a float from 2**53 on.
     ImportError
-        Without narwhals and polars.
+        Without polars.
 
     Examples
     --------
@@ -192,15 +195,13 @@ def read_table(
     """
     file = Path(path)
     wanted = [qid, label, score, *([docno] if docno else [])]
-    frame = read_frame(file, wanted)
-    columns = {name: frame[name].to_numpy() for name in wanted}
-    for name in (label, score):
-        columns[name] = finite_column(file, name, columns[name])
-    refuse_empty(file, qid, frame)
-    rows = rows_by_query(columns[qid])
-    found = {name: column[rows] for name, column in columns.items()}
-    numbers = found[docno].astype(str) if docno else None
-    return Run(_name(file), found[label], found[score], found[qid], numbers)
+    named = [qid, *([docno] if docno else [])]
+    frame = read_frame(file, wanted, text=named)
+    ids = {name: identifier_column(file, frame[name]) for name in named}
+    columns = {name: finite_column(file, frame[name]) for name in (label, score)}
+    rows = rows_by_query(ids[qid])
+    numbers = ids[docno].astype(np.str_)[rows] if docno else None
+    return Run(_name(file), columns[label][rows], columns[score][rows], ids[qid][rows], numbers)
 
 
 def _lines(file: Path) -> Iterator[tuple[int, list[str]]]:
