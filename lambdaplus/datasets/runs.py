@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from lambdaplus.datasets.columns import finite_column, identifier_column
 from lambdaplus.datasets.frames import read_frame
-from lambdaplus.datasets.letor import open_text
 from lambdaplus.datasets.ranking_data import RankingData
+from lambdaplus.datasets.text_files import fields_of_lines, finite_number
 from lambdaplus.evaluation.runs import Run
 from lambdaplus.queries import rows_by_query
 
@@ -46,10 +45,10 @@ def read_scores(path: str | os.PathLike[str], data: RankingData) -> Run:
     """
     file = Path(path)
     scores = []
-    for number, fields in _lines(file):
+    for number, fields in fields_of_lines(file):
         if len(fields) != 1:
             raise ValueError(f"{file}, line {number}: one score is expected, not {len(fields)}")
-        scores.append(_number(fields[0], "score", file, number))
+        scores.append(finite_number(fields[0], "score", file, number))
     if len(scores) != len(data.labels):
         raise ValueError(f"{file} has {len(scores)} scores for {len(data.labels)} documents")
     return Run(_name(file), data.labels, np.array(scores), data.qid)
@@ -80,7 +79,7 @@ def read_qrels(path: str | os.PathLike[str]) -> Judgements:
     """
     file = Path(path)
     found: Judgements = {}
-    for number, fields in _lines(file):
+    for number, fields in fields_of_lines(file):
         if len(fields) != 4:
             raise ValueError(
                 f"{file}, line {number}: a judgement has 4 fields (query, iteration, document, "
@@ -90,7 +89,7 @@ def read_qrels(path: str | os.PathLike[str]) -> Judgements:
         labels = found.setdefault(query, {})
         if document in labels:
             raise ValueError(f"{file}, line {number}: {document} of {query} is judged twice")
-        labels[document] = max(_number(label, "label", file, number), 0.0)
+        labels[document] = max(finite_number(label, "label", file, number), 0.0)
     if not found:
         raise ValueError(f"{file} has no judgements")
     return found
@@ -126,7 +125,7 @@ def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
     """
     file = Path(path)
     scores: Judgements = {}
-    for number, fields in _lines(file):
+    for number, fields in fields_of_lines(file):
         if len(fields) != 6:
             raise ValueError(
                 f"{file}, line {number}: a line of a run has 6 fields (query, Q0, document, rank, "
@@ -136,7 +135,7 @@ def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
         documents = scores.setdefault(query, {})
         if document in documents:
             raise ValueError(f"{file}, line {number}: {document} of {query} is returned twice")
-        documents[document] = _number(score, "score", file, number)
+        documents[document] = finite_number(score, "score", file, number)
     if not scores.keys() & qrels.keys():
         raise ValueError(f"no query of {file} is among the {len(qrels)} judged ones")
     rows = []  # qid, label, score, docno, returned, judged
@@ -202,25 +201,6 @@ def read_table(
     rows = rows_by_query(ids[qid])
     numbers = ids[docno].astype(np.str_)[rows] if docno else None
     return Run(_name(file), columns[label][rows], columns[score][rows], ids[qid][rows], numbers)
-
-
-def _lines(file: Path) -> Iterator[tuple[int, list[str]]]:
-    """Fields of each line that is not blank, with its number."""
-    with open_text(file) as lines:
-        for number, line in enumerate(lines, 1):
-            fields = line.split()
-            if fields:
-                yield number, fields
-
-
-def _number(text: str, what: str, file: Path, line: int) -> float:
-    try:
-        found = float(text)
-    except ValueError:
-        found = math.nan
-    if not math.isfinite(found):
-        raise ValueError(f"{file}, line {line}: the {what} {text!r} is not a finite number")
-    return found
 
 
 def _name(file: Path) -> str:
