@@ -59,9 +59,7 @@ def test_xz_is_read_line_by_line_with_padding(tmp_path: Path) -> None:
         (b"1 qid:1\0 1:1", "a NUL character"),
     ],
 )
-def test_what_python_would_read_and_nobody_wrote(
-    tmp_path: Path, line: bytes, problem: str
-) -> None:
+def test_what_python_would_read_and_nobody_wrote(tmp_path: Path, line: bytes, problem: str) -> None:
     (tmp_path / "a.txt").write_bytes(b"1 qid:1 1:1\n" + line + b"\n")
     with pytest.raises(ValueError, match=f"a.txt, line 2: {problem}"):
         read_letor(tmp_path / "a.txt")

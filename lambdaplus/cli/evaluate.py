@@ -74,9 +74,7 @@ def evaluate(
             raise ValueError(f"--format {form!r} is not terminal, markdown or latex")
         options: dict[str, Any] = {"convention": convention, "ties": ties}
         if empty is not None:
-            if empty not in ("skip", "0", "1"):
-                raise ValueError(f"--empty {empty!r} is not skip, 0 or 1")
-            options["empty"] = empty if empty == "skip" else float(empty)
+            options["empty"] = int(empty) if empty in ("0", "1") else empty
         if per_query is not None:
             refuse_overwriting(per_query, [*runs, data, qrels])
         names = split_names(metrics)
@@ -86,8 +84,8 @@ def evaluate(
         }
         check_options(test=test, alternative=alternative)
         if len(found) == 1:
-            if baseline is not None:
-                raise ValueError(f"--baseline {baseline!r} needs another run to compare with it")
+            if baseline is not None or pairs:
+                raise ValueError("--baseline and --pairs need at least two runs to compare")
             tables = [next(iter(found.values())).table]
         else:
             options = {"baseline": baseline, "test": test, "alternative": alternative}

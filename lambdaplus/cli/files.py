@@ -92,6 +92,8 @@ def read_runs(
 
     if data is not None and qrels is not None:
         raise ValueError("pass either --data (LETOR) or --qrels (TREC), not both")
+    if columns != COLUMNS and not (data is None and qrels is None):
+        raise ValueError("--columns is of CSV and Parquet files, not of --data and --qrels")
     runs: list[Run] = []
     if data is not None:
         documents = read_letor(data)

@@ -60,7 +60,7 @@ def read_qrels(path: str | os.PathLike[str]) -> Judgements:
     Returns
     -------
     dict of str to dict of str to float
-        Label by query and document number.  Labels below 0 become 0, as in trec_eval.
+        Label by query and document number.  One below 0 says that nobody judged the document.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def read_qrels(path: str | os.PathLike[str]) -> Judgements:
         labels = found.setdefault(query, {})
         if document in labels:
             raise ValueError(f"{file}, line {number}: {document} of {query} is judged twice")
-        labels[document] = max(finite_number(label, "label", file, number), 0.0)
+        labels[document] = finite_number(label, "label", file, number)
     if not found:
         raise ValueError(f"{file} has no judgements")
     return found
@@ -104,7 +104,8 @@ def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
         Ranks are ignored: the score says where a document stands, as in trec_eval.
     qrels : dict
         From `read_qrels`.  Every judged query counts: one that the run lacks has no document
-        returned.  Queries of the run that are not judged are left out.
+        returned.  Queries of the run that are not judged are left out.  A label below 0 is none,
+        as in trec_eval: of 0, and left out by metrics of judged documents such as bpref.
 
     Raises
     ------
@@ -142,14 +143,18 @@ def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
     for query, judgements in qrels.items():
         found = scores.get(query, {})
         below = math.nextafter(min(found.values(), default=0.0), -math.inf)
+        known = {document: value for document, value in judgements.items() if value >= 0.0}
+        # Neither returned nor judged are no documents of a query, unless it has no others.
         rows += [
-            (query, judgements.get(document, 0.0), value, document, True, document in judgements)
-            for document, value in found.items()
-        ]
-        rows += [
-            (query, judgement, below, document, False, True)
-            for document, judgement in judgements.items()
-            if document not in found
+            (
+                query,
+                known.get(document, 0.0),
+                found.get(document, below),
+                document,
+                document in found,
+                document in known,
+            )
+            for document in {**found, **known} or judgements
         ]
     qid, label, column, docno, returned, judged = (np.array(c) for c in zip(*rows, strict=True))
     return Run(_name(file), label, column, qid, docno, returned, judged)

@@ -41,7 +41,8 @@ def open_binary(file: Path) -> Iterator[BinaryIO]:
             if suffix == ".xz":
                 yield io.BufferedReader(_Stream(_decompressed(plain)), _PIECE)
             elif suffix == ".gz":
-                yield cast(BinaryIO, gzip.open(plain, "rb"))
+                with gzip.open(plain) as text:
+                    yield cast(BinaryIO, text)
             else:
                 yield plain
     except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:

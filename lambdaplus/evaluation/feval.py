@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from lambdaplus.evaluation.evaluate import choose_metrics, evaluate_queries
+from lambdaplus.evaluation.evaluate import check_flag, choose_metrics, evaluate_queries
 from lambdaplus.evaluation.result import Metric
 from lambdaplus.frameworks import read_call
 from lambdaplus.metrics import RankingMetric
@@ -146,6 +146,7 @@ def eval_metric(
     >>> metric([1, 0], [0.2, 0.1], None, [2])
     [('map', 1.0, True), ('ndcg@10', 1.0, True)]
     """
+    check_flag(one_group=one_group)
     terms = [terms_of(metric) for metric in metrics]
     parsed = iter(choose_metrics([name for sum_ in terms for name, _ in sum_], options))
     sums = [sum_of([(next(parsed), weight) for _, weight in sum_]) for sum_ in terms]
