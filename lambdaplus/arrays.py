@@ -25,8 +25,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_EXACT = 2.0**53  # from here on float64 no longer tells whole numbers apart
-
 
 def plain(values: Any, name: str) -> NDArray[Any]:
     """The values as an array.
@@ -58,7 +56,8 @@ def identifiers(values: Any, name: str = "qid") -> NDArray[Any]:
     ------
     ValueError
         If one is missing (None, NaN, masked), if numbers are mixed with text (7 and "7" would be
-        one), and for floats from 2**53 on, which no longer tell whole numbers apart.
+        one), and for floats so large that they no longer tell whole numbers apart, which are 2**53
+        and more in double precision.
     """
     if isinstance(values, (list, tuple)):
         # NumPy would make the text "nan" of a NaN beside text, and floats of large whole numbers.
@@ -78,11 +77,13 @@ def identifiers(values: Any, name: str = "qid") -> NDArray[Any]:
     if missing.size:
         row = int(missing[0])
         raise ValueError(f"{name} holds no identifier in row {row}, but {array.ravel()[row]}")
-    if array.dtype.kind == "f" and np.abs(array).max() >= _EXACT:
-        raise ValueError(
-            f"{name} holds floats of 2**53 and more, which no longer tell whole numbers apart: "
-            "pass integers or text"
-        )
+    if array.dtype.kind == "f":
+        bits = np.finfo(array.dtype).nmant + 1
+        if float(np.abs(array).max()) >= 2.0**bits:
+            raise ValueError(
+                f"{name} holds floats of 2**{bits} and more, which no longer tell whole numbers "
+                "apart: pass integers or text"
+            )
     return array
 
 

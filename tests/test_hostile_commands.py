@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 typer_testing = pytest.importorskip("typer.testing")
@@ -81,7 +82,8 @@ def test_evaluate_does_not_write_over_what_it_reads(
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> str:
     lightgbm = pytest.importorskip("lightgbm")
-    data = lightgbm.Dataset([[i % 7, i % 3] for i in range(200)], [i % 7 > 3 for i in range(200)])
+    rows = np.arange(200)
+    data = lightgbm.Dataset(np.column_stack([rows % 7, rows % 3]), rows % 7 > 3)
     booster = lightgbm.train({"verbose": -1, "objective": "regression"}, data, 3)
     text: str = booster.model_to_string()
     return text
@@ -111,7 +113,7 @@ def test_results_are_written_through_a_link_and_keep_their_permissions(folder: P
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
-@pytest.mark.parametrize("command", [["evaluate", "a.csv"], ["cite"], ["cite", "--bibtex"]])
+@pytest.mark.parametrize("command", [["evaluate", "a.csv"], ["cite"]])
 def test_a_full_disk_is_said_in_a_line(folder: Path, command: list[str]) -> None:
     for extra, out in ((["--per-query", "/dev/full"], subprocess.DEVNULL), ([], "/dev/full")):
         if extra and command[0] == "cite":
@@ -147,7 +149,7 @@ def test_a_disk_that_fills_up_leaves_the_old_file(
     assert not [*folder.glob(".new-*")]
 
 
-@pytest.mark.parametrize("name", ["[red]a[/red].csv", "📈 [bold].csv", "[/].csv", ":smile:.csv"])
+@pytest.mark.parametrize("name", ["[red]a.csv", "📈 [bold].csv", "[red][.csv", ":smile:.csv"])
 def test_brackets_and_emoji_in_names_are_printed_as_they_are(folder: Path, name: str) -> None:
     one, other = written(folder / name, CSV), folder / "a.csv"
     found = invoke("evaluate", one, other, "--per-query", folder / f"out {name}")

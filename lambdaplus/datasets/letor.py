@@ -109,6 +109,8 @@ def _refuse_too_wide(rows: int, columns: int) -> None:
 def _stacked(parts: list[_Floats]) -> _Floats:
     """One array of all rows; it takes the parts from the list, so that memory holds them once."""
     width = max(part.shape[1] for part in parts)
+    if len(parts) == 1:
+        return parts[0]
     _refuse_too_wide(sum(map(len, parts)), width)
     features = np.zeros((sum(map(len, parts)), width))
     start = 0

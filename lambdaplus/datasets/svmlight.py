@@ -122,6 +122,7 @@ def parse_rows(text: bytes) -> Rows:
         text += b"\n"
     nul = text.find(b"\0")
     if nul >= 0:
+        parse_rows(text[: text.rfind(b"\n", 0, nul) + 1])  # names what is wrong before it
         raise MalformedLineError(text.count(b"\n", 0, nul) + 1, "a NUL character")
     n_lines, n_colons = text.count(b"\n"), text.count(b":")
     # Room for the most that there can be; memory that is not written to costs nothing.
@@ -132,18 +133,25 @@ def parse_rows(text: bytes) -> Rows:
     n, n_values, n_runs, n_odd, n_unsorted, bad = scan(
         np.frombuffer(text, np.uint8), labels, runs, values, columns, ends, unsorted, oddities
     )
+    problems = [] if bad < 0 else [_malformed(text, bad)]
     for entry, start, end in oddities[:n_odd].tolist():
-        number = _number(text, start, end)
+        try:
+            number = number_of(text[start:end].decode(errors="replace"))
+        except ValueError:
+            problems.append(_malformed(text, text.rfind(b"\n", 0, start) + 1))
+            break
         if entry < 0:
             labels[-1 - entry] = number
         else:
             values[entry] = number
-    if bad >= 0:
-        raise _malformed(text, bad)
     for row in unsorted[:n_unsorted].tolist():
         given = columns[ends[row - 1] if row else 0 : ends[row]]
         if len(np.unique(given)) < len(given):
-            raise MalformedLineError(_line_of_row(text, row), "a feature is given twice")
+            line = _line_of_row(text, row)
+            problems.append(MalformedLineError(line, "a feature is given twice"))
+            break
+    if problems:
+        raise min(problems, key=lambda problem: problem.line)
     return Rows(
         labels[:n].copy(),
         [
@@ -156,13 +164,6 @@ def parse_rows(text: bytes) -> Rows:
         ends[:n].copy(),
         n_lines,
     )
-
-
-def _number(text: bytes, start: int, end: int) -> float:
-    try:
-        return number_of(text[start:end].decode(errors="replace"))
-    except ValueError:
-        raise _malformed(text, text.rfind(b"\n", 0, start) + 1) from None
 
 
 def _line_of_row(text: bytes, row: int) -> int:

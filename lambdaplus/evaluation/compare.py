@@ -83,6 +83,8 @@ def compare_runs(
     ValueError
         If runs differ in queries or metrics, also where two metrics have one name; if they are
         fewer than two, or an option is unknown.
+    TypeError
+        If runs is no dict of evaluations.
 
     Notes
     -----
@@ -151,6 +153,11 @@ def compare_runs(
 
 
 def _check(runs: Mapping[str, Evaluation], baseline: str | None) -> None:
+    if not isinstance(runs, Mapping):
+        raise TypeError(f"runs must be a dict of evaluations by name, not {type(runs).__name__}")
+    for name, run in runs.items():
+        if not isinstance(run, Evaluation):
+            raise TypeError(f"run {name!r} is no Evaluation, but {type(run).__name__}")
     if len(runs) < 2:
         raise ValueError(f"a comparison takes at least two runs, got {len(runs)}")
     if baseline is not None and baseline not in runs:
