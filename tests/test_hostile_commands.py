@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lambdaplus.datasets import read_table
+
 typer_testing = pytest.importorskip("typer.testing")
 
 CSV = "qid,label,score\n1,0,0.5\n1,1,0.25\n2,1,0.5\n2,0,0.1\n"
@@ -180,6 +182,19 @@ def test_a_broken_model_is_named(folder: Path, start: str) -> None:
     assert found.exit_code == 2
     assert str(file) in found.output
     assert found.output.count("\n") == 1, found.output
+
+
+def test_names_that_are_no_text_and_folders_that_are_not_there(folder: Path) -> None:
+    odd = os.fsencode(folder) + b"/odd\xff.csv"
+    try:
+        with open(odd, "w") as stream:
+            stream.write(CSV)
+    except OSError:
+        pytest.skip("this file system has no such names")
+    assert read_table(os.fsdecode(odd)).qid.tolist() == [1, 1, 2, 2]
+    found = invoke("evaluate", folder / "a.csv", "--per-query", folder / "no" / "x.csv")
+    assert found.exit_code == 2
+    assert f"could not write {folder / 'no' / 'x.csv'}: No such file or directory" in found.output
 
 
 def test_a_run_that_is_named_twice_is_not_compared_with_itself(folder: Path) -> None:

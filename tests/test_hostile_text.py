@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lambdaplus.datasets import read_letor, read_qrels, read_trec_run, web_search_like
+from lambdaplus.datasets import read_letor, read_qrels, read_trec_run
 from lambdaplus.datasets.text_files import open_binary
 
 TEXT = b"".join(b"%d qid:%d 1:%d.5 2:7\n" % (i % 3, i // 5, i) for i in range(500))
@@ -78,8 +78,3 @@ def test_a_feature_number_beyond_memory_is_refused_at_once(tmp_path: Path) -> No
     with pytest.raises(MemoryError, match=r"a.txt: an array of .* 2,147,483,647 features takes"):
         read_letor(tmp_path / "a.txt")
     assert read_letor(tmp_path / "a.txt", sparse=True).features.shape == (50_001, 2**31 - 1)
-
-
-def test_made_up_data_beyond_memory_is_refused_at_once() -> None:
-    with pytest.raises(MemoryError, match=r"a set of 99,999,999,999 queries takes .* GB of memory"):
-        web_search_like(99_999_999_999)

@@ -52,14 +52,18 @@ def write_whole(file: pathlib.Path, text: str) -> None:
     if target.exists() and not target.is_file():  # such as /dev/stdout
         target.write_text(text, encoding="utf-8", newline="")
         return
-    handle, made = tempfile.mkstemp(dir=target.parent, prefix=".new-")
+    made = None
     try:
+        handle, made = tempfile.mkstemp(dir=target.parent, prefix=".new-")
         with open(handle, "w", encoding="utf-8", newline="") as stream:
             stream.write(text)
         os.chmod(made, _mode_of(target))
         os.replace(made, target)
-    except BaseException:
-        os.unlink(made)
+    except BaseException as error:
+        if made is not None:
+            os.unlink(made)
+        if isinstance(error, OSError):
+            raise OSError(f"could not write {file}: {error.strerror}") from None
         raise
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
@@ -57,9 +57,11 @@ def read_frame(file: Path, needed: Sequence[str], text: Sequence[str] = ()) -> p
     suffix = file.suffix.lower()
     if suffix not in SUFFIXES:
         raise ValueError(f"{file} is neither .csv nor .parquet")
-    file.open("rb").close()  # polars words it otherwise if the file is not there
     try:
-        frame = _csv(file, text) if suffix == ".csv" else _parquet(file)
+        with file.open("rb") as stream:  # polars would take a path for a pattern, or for an address
+            frame = _csv(file, stream, text) if suffix == ".csv" else polars.read_parquet(stream)
+    except FileNotFoundError:
+        raise
     except (polars.exceptions.PolarsError, OSError, csv.Error) as error:
         raise ValueError(f"{file}: {first_lines(error)}") from None
     except polars.exceptions.PanicException as error:  # from a file whose parts do not fit
@@ -73,19 +75,14 @@ def read_frame(file: Path, needed: Sequence[str], text: Sequence[str] = ()) -> p
     return frame
 
 
-def _parquet(file: Path) -> polars.DataFrame:
+def _csv(file: Path, stream: BinaryIO, text: Sequence[str]) -> polars.DataFrame:
     import polars
 
-    return polars.read_parquet(file.absolute(), glob=False)
-
-
-def _csv(file: Path, text: Sequence[str]) -> polars.DataFrame:
-    import polars
-
-    names = _header(file)
+    first = polars.read_csv(stream, has_header=False, infer_schema_length=0, n_rows=1)
+    names = ["" if name is None else name for name in first.row(0)]
+    stream.seek(0)
     frame = polars.read_csv(
-        file.absolute(),
-        glob=False,
+        stream,
         null_values=["NULL"],
         infer_schema_length=None,  # the first hundred rows may hold whole numbers only
         schema_overrides={name: polars.String for name in text if name in names},
@@ -95,15 +92,6 @@ def _csv(file: Path, text: Sequence[str]) -> polars.DataFrame:
         problem = f"names {', '.join(map(repr, twice))} twice" if twice else "cannot be read"
         raise ValueError(f"{file}, line 1: the header {problem}")
     return _without_blank_lines(file, frame)
-
-
-def _header(file: Path) -> list[str]:
-    import polars
-
-    first = polars.read_csv(
-        file.absolute(), glob=False, has_header=False, infer_schema_length=0, n_rows=1
-    )
-    return ["" if name is None else name for name in first.row(0)]
 
 
 def _without_blank_lines(file: Path, frame: polars.DataFrame) -> polars.DataFrame:

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.datasets.memory import refuse_beyond_memory
 from lambdaplus.datasets.ranking_data import RankingData
 
 _Floats = NDArray[np.float64]
@@ -49,8 +48,6 @@ def web_search_like(n_queries: int, n_features: int = 136, *, random_state: int 
     ------
     ValueError
         If there are fewer than one query or feature.
-    MemoryError
-        If there are more than fit into memory.
 
     Examples
     --------
@@ -61,9 +58,6 @@ def web_search_like(n_queries: int, n_features: int = 136, *, random_state: int 
     """
     if min(n_queries, n_features) < 1:
         raise ValueError(f"{n_queries} queries with {n_features} features: at least 1 of each")
-    refuse_beyond_memory(
-        8.0 * n_queries * _MEAN_SIZE * n_features, f"a set of {n_queries:,} queries"
-    )
     seeds = np.random.SeedSequence(random_state).spawn(1 + -(-n_queries // _BLOCK))
     rng = np.random.default_rng(seeds[0])
     mean_log = np.log(_MEAN_SIZE) - _SPREAD**2 / 2

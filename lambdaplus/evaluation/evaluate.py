@@ -22,7 +22,7 @@ from lambdaplus.evaluation.result import (
     Metric,
     by_convention,
     mean_of,
-    refuse_one_name,
+    refuse_namesakes,
 )
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declaration import shortest
@@ -149,7 +149,7 @@ def choose_metrics(
     found = [
         by_convention(name, convention, mine) for name, mine in zip(names, shares, strict=True)
     ]
-    refuse_one_name(found)
+    refuse_namesakes(found)
     return found
 
 
@@ -178,7 +178,7 @@ def evaluate_queries(
     """
     convention = find_convention(convention)
     check_rules(ties, empty)
-    refuse_one_name(metrics)
+    refuse_namesakes(metrics)
     queries, held, judged = as_held(convention, queries, scores, judged)
     numbers = None if docno is None else identifiers(docno, "docno")
     per_query: dict[str, Floats] = {}

@@ -94,7 +94,7 @@ class Evaluation(Tabular):
         return Table(("qid", *columns), rows).to_dataframe(backend)
 
 
-def refuse_one_name(metrics: Iterable[RankingMetric]) -> None:
+def refuse_namesakes(metrics: Iterable[RankingMetric]) -> None:
     """Raise a ValueError if different metrics have one name, by which results are known."""
     known: dict[str, RankingMetric] = {}
     for metric in metrics:

@@ -93,7 +93,7 @@ class Table:
         for name, number in zip(self.columns, numeric, strict=True):
             # A name that is too wide goes on in the next line: cut, it could be another's.
             table.add_column(
-                name, justify="right" if number else "left", no_wrap=number, overflow="fold"
+                Text(name), justify="right" if number else "left", no_wrap=number, overflow="fold"
             )
         for row in self.rows:
             table.add_row(
