@@ -130,13 +130,9 @@ def test_what_cannot_be_used_is_refused_by_name(name: str, how: str) -> None:
     if name == "qid" and how == "dates":  # which tell queries apart
         assert lp.evaluate(**arrays)["map"] == pytest.approx(WANTED)
         return
-    for evaluate in evaluations(arrays)[: 4 if name == "qid" or how in FRAMEWORKS else 5]:
+    for evaluate in evaluations(arrays)[: 4 if name == "qid" else 5]:
         with pytest.raises(ValueError, match=r"labels|scores|qid|rows"):
             evaluate()
-
-
-# Checked where frameworks hand arrays over, which is not in evaluation.
-FRAMEWORKS = ("masked", "complex", "dates", "records", "text in a mapping", "scalar")
 
 
 @pytest.mark.parametrize("runs", [{}, {"a": 1}, {"a": None, "b": None}, [], "ab", None])

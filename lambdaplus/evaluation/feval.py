@@ -8,9 +8,10 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from lambdaplus.arrays import plain
 from lambdaplus.evaluation.evaluate import check_flag, choose_metrics, evaluate_queries
 from lambdaplus.evaluation.result import Metric
-from lambdaplus.frameworks import read_call
+from lambdaplus.frameworks import framework_of, read_call
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum, parts_of, sum_of, terms_of, value_of
 
@@ -72,9 +73,13 @@ class EvalMetric:
                 "XGBRanker averages a callable metric by query size, which is no mean over "
                 "queries: use xgboost.train(custom_metric=...) instead"
             )
-        call = read_call(
-            y_true_or_preds, y_pred_or_data, sample_weight, None if group is _UNSET else group
-        )
+        sizes = None if group is _UNSET else group
+        if framework_of(y_pred_or_data) == "arrays":
+            y_true_or_preds = plain(y_true_or_preds, "labels")
+            y_pred_or_data = plain(y_pred_or_data, "scores")
+            sample_weight = None if sample_weight is None else plain(sample_weight, "weight")
+            sizes = None if sizes is None else plain(sizes, "group")
+        call = read_call(y_true_or_preds, y_pred_or_data, sample_weight, sizes)
         parts = [part for metric in self.metrics for part, _ in parts_of(metric)]
         found = evaluate_queries(
             list(dict.fromkeys(parts)), call.queries, call.scores, one_group=self.one_group
