@@ -179,3 +179,27 @@ def test_a_damaged_parquet_file_is_named(tmp_path: Path) -> None:
         file.write_bytes(damaged)
         with pytest.raises(ValueError, match=re.escape(str(file))):
             read_columns(file)
+
+
+@pytest.mark.parametrize(
+    ("usual", "last", "number"),
+    [
+        ("1", "2.5", 2.5),
+        ("1", "99999999999999999999", 1e20),
+        ("1", "+2", 2),
+        ("1", "nan", np.nan),
+        ("1.5", "Infinity", np.inf),
+        ("", "3", 3),
+        ("true", "false", 0),
+    ],
+)
+def test_a_kind_of_number_that_comes_late(
+    tmp_path: Path, usual: str, last: str, number: float
+) -> None:
+    rows = [f"1,0,{usual}\n"] * 3000 + [f"1,1,{last}\n"]
+    data = read_columns(written(tmp_path / "a.csv", "qid,label,x\n" + "".join(rows)))
+    np.testing.assert_array_equal(data.features[-1], [number])
+    with pytest.raises(ValueError, match=r"'x' mixes numbers and text.*'oops' in row 3001|no col"):
+        read_columns(
+            written(tmp_path / "b.csv", "qid,label,x\n" + "".join([*rows[:-1], "1,1,oops\n"]))
+        )

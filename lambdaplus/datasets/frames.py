@@ -16,7 +16,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import polars
 
 SUFFIXES = (".csv", ".parquet")
+_FIRST_ROWS = 1000  # tell the kinds of columns, unless others do not agree
 
 
 def read_frame(file: Path, needed: Sequence[str], text: Sequence[str] = ()) -> polars.DataFrame:
@@ -80,18 +81,26 @@ def _csv(file: Path, stream: BinaryIO, text: Sequence[str]) -> polars.DataFrame:
 
     first = polars.read_csv(stream, has_header=False, infer_schema_length=0, n_rows=1)
     names = ["" if name is None else name for name in first.row(0)]
-    stream.seek(0)
-    frame = polars.read_csv(
-        stream,
-        null_values=["NULL"],
-        infer_schema_length=None,  # the first hundred rows may hold whole numbers only
-        schema_overrides={name: polars.String for name in text if name in names},
-    )
+    kinds = {name: polars.String for name in text if name in names}
+    try:
+        frame = _read_csv(stream, kinds, _FIRST_ROWS)
+    except polars.exceptions.ComputeError:  # the first rows hold whole numbers only, say
+        frame = _read_csv(stream, kinds, None)
     if frame.columns != names:  # polars renames the second of a name
         twice = sorted({name for name in names if names.count(name) > 1})
         problem = f"names {', '.join(map(repr, twice))} twice" if twice else "cannot be read"
         raise ValueError(f"{file}, line 1: the header {problem}")
     return _without_blank_lines(file, frame)
+
+
+def _read_csv(stream: BinaryIO, kinds: Any, rows: int | None) -> polars.DataFrame:
+    """The data frame, with kinds of the other columns after so many rows, or after all (slow)."""
+    import polars
+
+    stream.seek(0)
+    return polars.read_csv(
+        stream, null_values=["NULL"], infer_schema_length=rows, schema_overrides=kinds
+    )
 
 
 def _without_blank_lines(file: Path, frame: polars.DataFrame) -> polars.DataFrame:
