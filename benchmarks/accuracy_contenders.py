@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from lambdaplus.reproduce.one_thread import one_thread
 from numpy.typing import NDArray
 
 from lambdaplus import evaluate, lambda_objective
 from lambdaplus.comparison.data import folds_of
 from lambdaplus.datasets import RankingData
-from lambdaplus.reproduce.one_thread import one_thread
 
 Array = NDArray[Any]
 METRICS = {"ndcg@10": "NDCG@10", "map": "MAP", "mrr": "MRR", "auc": "AUC"}

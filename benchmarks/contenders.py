@@ -12,13 +12,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import lightgbm
-import numba
 import numpy as np
 import xgboost
 from numpy.typing import NDArray
 from rich.progress import track
 
 import lambdaplus as lp
+from lambdaplus.parallel import limit_threads
 
 Array = NDArray[Any]
 SHARES = [0.52, 0.32, 0.13, 0.02, 0.01]  # of MSLR-WEB's grades
@@ -118,8 +118,6 @@ def milliseconds(shape: Shape, rounds: int, threads: int, native: bool = True) -
 
     On one thread it is the processor's time, which other processes disturb least.
     """
-    before = numba.get_num_threads()
-    numba.set_num_threads(threads)
     clock = time.thread_time if threads == 1 else time.perf_counter
     ours = {f"lambdaplus {name}": our_call(shape, found) for name, found in OURS.items()}
     theirs: dict[str, Callable[[], Any]] = {}
@@ -130,11 +128,12 @@ def milliseconds(shape: Shape, rounds: int, threads: int, native: bool = True) -
     for turn in track(range(rounds + 2), description="rounds", transient=True):
         for name in times:
             call = ours[name]() if name in ours else theirs[name]
-            start = clock()
-            call()
+            with limit_threads(threads):
+                start = clock()
+                call()
+                took = clock() - start
             if turn >= 2:  # the first ones compile and fill caches
-                times[name].append(1000 * (clock() - start))
-    numba.set_num_threads(before)
+                times[name].append(1000 * took)
     found = {name: statistics.median(values) for name, values in times.items()}
     for framework in ("LightGBM", "XGBoost") if native else ():
         free = found.pop(f"{framework} squared error")

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import pathlib
 import statistics
 import time
 from functools import partial
 
 import lightgbm
-import numba
 import numpy as np
 from gradients import web_search_like
 from rich.console import Console
@@ -33,7 +33,7 @@ METRICS = {
 
 def measure(n_queries: int, rounds: int) -> tuple[dict[str, dict[str, float]], int]:
     """Median milliseconds of each metric, ours and LightGBM's."""
-    numba.set_num_threads(1)
+    os.environ["OMP_NUM_THREADS"] = "1"
     labels, sizes, scores = web_search_like(n_queries)
     rng = np.random.default_rng(1)
     found: dict[str, dict[str, float]] = {}

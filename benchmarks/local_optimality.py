@@ -19,12 +19,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import pathlib
 from collections.abc import Iterator
 from typing import Any
 
 import lightgbm
-import numba
 import numpy as np
 from numpy.typing import NDArray
 from rich.progress import track
@@ -116,7 +116,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--json", type=pathlib.Path)
     arguments = parser.parse_args()
-    numba.set_num_threads(1)
+    os.environ["OMP_NUM_THREADS"] = "1"
     folds = read_folds(arguments.folder) if arguments.folder else digits_queries()
     data, results, rows = folds[0].train, [], []
     for name, objective in track(OBJECTIVES.items(), "training and stepping"):

@@ -17,14 +17,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import pathlib
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import lightgbm
-import numba
 import numpy as np
+from lambdaplus.metrics.rules import relevance
 from numpy.typing import NDArray
 from perturbed import Perturbed
 from rich.console import Console
@@ -35,7 +36,6 @@ from lambdaplus.datasets import Fold, RankingData, read_folds
 from lambdaplus.evaluation.tables import Table
 from lambdaplus.metrics.catalogue import MRR
 from lambdaplus.metrics.declaration import Facts
-from lambdaplus.metrics.rules import relevance
 
 Array = NDArray[Any]
 STEP = 10
@@ -115,7 +115,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=80)
     parser.add_argument("--json", type=pathlib.Path)
     arguments = parser.parse_args()
-    numba.set_num_threads(1)
+    os.environ["OMP_NUM_THREADS"] = "1"
     sets = [folder.name for folder in arguments.folders]
     valid: dict[str, dict[str, Array]] = {name: {} for name in OBJECTIVES}
     test: dict[str, dict[str, Array]] = {name: {} for name in OBJECTIVES}

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import pathlib
 import statistics
 import time
 
-import numba
 from contenders import Shape, one_query
 from tables import Section, show
 
@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("--most-pairs", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=7)
     arguments = parser.parse_args()
-    numba.set_num_threads(1)
+    os.environ["OMP_NUM_THREADS"] = "1"
     sizes = [10 ** (k / 2) for k in range(4, 20) if 10 ** (k / 2) <= arguments.largest]
     points, rows = [], []
     for name, (metric, grades) in MEASURED.items():

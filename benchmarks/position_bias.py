@@ -18,11 +18,11 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import os
 import pathlib
 from typing import Any
 
 import lightgbm as lgb
-import numba
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
@@ -133,7 +133,7 @@ def main() -> None:
         "--results", type=pathlib.Path, default=pathlib.Path(__file__).parent / "results"
     )
     arguments = parser.parse_args()
-    numba.set_num_threads(1)
+    os.environ["OMP_NUM_THREADS"] = "1"
     folds = list(read_folds(arguments.folder))
     best = []
     for fold in folds:

@@ -4,6 +4,9 @@ numba keeps what it compiled beside the source or in the user's cache folder, an
 compile at all where it may write to neither, as in a package installed for all users and run
 without a home.  Such kernels are compiled anew in each process instead.
 
+numba compiles a kernel again when its own file has changed, but not when a kernel that it calls
+has.  Kept kernels are therefore keyed by the source of all kernels of the package.
+
 Examples
 --------
 >>> from lambdaplus.compiled import compiled
@@ -16,7 +19,10 @@ Examples
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -32,8 +38,23 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         Of `numba.njit`.
     """
     if function is None:
-        return lambda found: compiled(found, **options)
+        return lambda given: compiled(given, **options)
     try:
-        return numba.njit(cache=True, nogil=True, **options)(function)
+        kernel = numba.njit(cache=True, nogil=True, **options)(function)
     except RuntimeError:  # no folder for the cache
         return numba.njit(nogil=True, **options)(function)
+    # numba compares this stamp, by default the file's time and size, with that of the kept kernel.
+    kept = kernel._cache._cache_file
+    kept._source_stamp = (kept._source_stamp, source_of_kernels())
+    return kernel
+
+
+@lru_cache(maxsize=1)
+def source_of_kernels(package: Path = Path(__file__).parent) -> str:
+    """A digest of all files that hold kernels, or the records that kernels are given."""
+    digest = hashlib.blake2b(digest_size=16)
+    for path in sorted(package.rglob("*.py")):
+        text = path.read_bytes()
+        if b"lambdaplus.compiled" in text or b"numba" in text or b"NamedTuple" in text:
+            digest.update(path.relative_to(package).as_posix().encode() + text)
+    return digest.hexdigest()

@@ -5,6 +5,7 @@ Neither framework is imported here: their data sets are recognised by where thei
 
 from __future__ import annotations
 
+import json
 import sys
 import threading
 from collections import deque
@@ -14,12 +15,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.queries import Ints, Queries
+from lambdaplus.queries import Floats, Ints, Queries, unmasked
 
 Framework = Literal["lightgbm", "xgboost", "arrays"]
 
 
-class Facts(NamedTuple):
+class RawData(NamedTuple):
     """What a framework knows of its rows, as it has it."""
 
     labels: NDArray[Any]
@@ -27,17 +28,65 @@ class Facts(NamedTuple):
     weights: NDArray[Any] | None
 
 
+Kept = deque[tuple[RawData, Queries]]
+
 _lock = threading.Lock()
-_by_data_set: WeakKeyDictionary[Any, tuple[Facts, Queries]] = WeakKeyDictionary()
-_by_content: deque[tuple[Facts, Queries]] = deque(maxlen=4)  # estimators pass arrays, each round
+_by_data_set: WeakKeyDictionary[Any, tuple[RawData, Queries]] = WeakKeyDictionary()
+# Estimators pass arrays, those of the training data and of each validation set in each round.  They
+# are kept for as long as the booster that is trained.
+_by_booster: WeakKeyDictionary[Any, Kept] = WeakKeyDictionary()
+_threads: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 
 
 class Call(NamedTuple):
-    """One call by a framework: whose it is, the scores, and what they are for."""
+    """One call by a framework: whose it is, the data, the scores, and what they are for.
+
+    Attributes
+    ----------
+    framework : {"lightgbm", "xgboost", "arrays"}
+    data : lightgbm.Dataset, xgboost.DMatrix or (n,) array_like
+        Scores, if the framework passed arrays.
+    scores : (n,) array_like
+    queries : Queries
+    threads : int or None
+        Threads that the training was told to use.
+    """
 
     framework: Framework
+    data: Any
     scores: Any
     queries: Queries
+    threads: int | None
+
+    def positions(self) -> Ints:
+        """Position at which each document was shown, from 0: (n,) int64.
+
+        LightGBM's ``Dataset(position=)``; elsewhere the rows of a query are in the order in which
+        they were shown.
+        """
+        if self.framework != "lightgbm":
+            starts = np.repeat(self.queries.boundaries[:-1], self.queries.sizes)
+            return np.arange(self.queries.n_documents) - starts
+        # LightGBM before 4.1 knows no such field, and ends get_field with an error of its own.
+        known = hasattr(self.data, "get_position")
+        field = self.data.get_field("position") if known else None
+        if field is None:
+            raise ValueError(
+                "this data set has no positions: pass lightgbm.Dataset(position=), one number a "
+                "row (LightGBM 4.1 or newer)"
+            )
+        return np.asarray(field, dtype=np.int64)
+
+    def is_first(self, scores: Floats) -> bool:
+        """Whether scores are those that a training starts with."""
+        if scores.min() == scores.max():
+            return True
+        initial = None
+        if self.framework == "lightgbm":
+            initial = self.data.get_field("init_score")
+        elif self.framework == "xgboost":
+            initial = self.data.get_base_margin()
+        return initial is not None and np.array_equal(np.ravel(initial), scores)
 
 
 def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) -> Call:
@@ -46,14 +95,46 @@ def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) ->
     Raises
     ------
     ValueError
-        If labels, groups or weights can't be used, or a LightGBM data set holds parts of queries.
+        If labels, groups or weights can't be used, if a LightGBM data set holds parts of queries,
+        and if LightGBM bags by query, which makes a custom objective learn nothing.
     """
-    framework = framework_of(second)
+    framework, booster = framework_of(second), _calling_booster()
+    threads = None if booster is None else _threads_of(booster)
+    if framework != "xgboost":  # LightGBM's estimators pass arrays
+        # Parameters that are kept with the data set may be of another run.
+        params = getattr(booster if framework_of(booster) == "lightgbm" else second, "params", None)
+        refuse_bagging_by_query(params or {})
     if framework == "arrays":
-        arrays = Facts(np.asarray(first), _optional(group), _optional(weight))
-        return Call(framework, second, _from_arrays(arrays))
+        arrays = RawData(_array(first, "labels"), _array(group, "group"), _array(weight, "weight"))
+        return Call(framework, second, second, _from_arrays(arrays, booster), threads)
     read = _read_lightgbm if framework == "lightgbm" else _read_xgboost
-    return Call(framework, first, _from_data_set(second, read(second)))
+    return Call(framework, second, first, _from_data_set(second, read(second)), threads)
+
+
+def _calling_booster() -> Any:
+    """The framework's Booster that calls us, some frames above; None if there is none."""
+    frame = sys._getframe(1)
+    for _ in range(10):
+        if frame.f_back is None:
+            return None
+        frame = frame.f_back
+        caller: Any = frame.f_locals.get("self")
+        if type(caller).__name__ == "Booster" and framework_of(caller) != "arrays":
+            return caller
+    return None
+
+
+def _threads_of(booster: Any) -> int:
+    """Threads that a booster was told to use; 0 if it was not told."""
+    if booster not in _threads:
+        if framework_of(booster) == "lightgbm":
+            names = ("num_threads", "num_thread", "nthread", "nthreads", "n_jobs")
+            given = next((booster.params[name] for name in names if name in booster.params), 0)
+        else:
+            config = json.loads(booster.save_config())
+            given = config["learner"]["generic_param"].get("nthread", 0)
+        _threads[booster] = max(int(given or 0), 0)
+    return _threads[booster]
 
 
 def framework_of(data: Any) -> Framework:
@@ -67,83 +148,86 @@ def framework_of(data: Any) -> Framework:
     return "arrays"
 
 
-def _optional(values: Any) -> NDArray[Any] | None:
-    return None if values is None else np.asarray(values)
+def _array(values: Any, name: str) -> Any:
+    return None if values is None else np.asarray(unmasked(values, name))
 
 
-def _same(known: Facts, facts: Facts) -> bool:
+def _same(known: RawData, raw: RawData) -> bool:
     """Whether nothing changed.  Compared by content: objects are reused, and arrays written to."""
     return all(
         (a is None and b is None) or (a is not None and b is not None and np.array_equal(a, b))
-        for a, b in zip(known, facts, strict=True)
+        for a, b in zip(known, raw, strict=True)
     )
 
 
-def _copies(facts: Facts) -> Facts:
-    return Facts(*(None if array is None else array.copy() for array in facts))  # type: ignore[arg-type]
+def _copies(raw: RawData) -> RawData:
+    return RawData(*(None if array is None else array.copy() for array in raw))  # type: ignore[arg-type]
 
 
-def _from_data_set(data: Any, facts: Facts) -> Queries:
+def _from_data_set(data: Any, raw: RawData) -> Queries:
     with _lock:
         known = _by_data_set.get(data)
-    if known is not None and _same(known[0], facts):
+    if known is not None and _same(known[0], raw):
         return known[1]
     if framework_of(data) == "lightgbm":
         _refuse_cut_queries(data)
-        weights = facts.weights
+        weights = raw.weights
     else:
-        weights = _row_weights(facts)
-    queries = Queries(facts.labels, group=facts.sizes, weight=weights)
+        weights = _row_weights(raw)
+    queries = Queries(raw.labels, group=raw.sizes, weight=weights)
     with _lock:
-        _by_data_set[data] = (_copies(facts), queries)
+        _by_data_set[data] = (_copies(raw), queries)
     return queries
 
 
-def _from_arrays(facts: Facts) -> Queries:
+def _from_arrays(raw: RawData, booster: Any) -> Queries:
+    if booster is None:
+        return Queries(raw.labels, group=raw.sizes, weight=raw.weights)
     with _lock:
-        recent = list(_by_content)
+        kept = _by_booster.setdefault(booster, deque(maxlen=8))
+        recent = list(kept)
     for known, queries in recent:
-        if _same(known, facts):
+        if _same(known, raw):
             return queries
-    queries = Queries(facts.labels, group=facts.sizes, weight=facts.weights)
+    queries = Queries(raw.labels, group=raw.sizes, weight=raw.weights)
     with _lock:
-        _by_content.append((_copies(facts), queries))
+        kept.append((_copies(raw), queries))
     return queries
 
 
 # XGBoost ---------------------------------------------------------------------------------------
 
 
-def _read_xgboost(data: Any) -> Facts:
+def _read_xgboost(data: Any) -> RawData:
     labels = data.get_label()
     if labels.size != data.num_row():
         raise ValueError(f"the DMatrix has {labels.size} labels for {data.num_row()} rows")
     bounds = np.asarray(data.get_uint_info("group_ptr"), dtype=np.int64)
     weight = data.get_weight()
     sizes = np.diff(bounds) if bounds.size > 1 else None
-    return Facts(labels, sizes, weight if weight.size else None)
+    return RawData(labels, sizes, weight if weight.size else None)
 
 
-def _row_weights(facts: Facts) -> NDArray[Any] | None:
+def _row_weights(raw: RawData) -> NDArray[Any] | None:
     """Row weights; XGBoost keeps one per query if there are queries."""
-    if facts.weights is None or facts.sizes is None:
-        return facts.weights
-    if facts.weights.size != facts.sizes.size:
+    if raw.weights is None or raw.sizes is None:
+        return raw.weights
+    if raw.weights.size != raw.sizes.size:
         raise ValueError(
-            f"{facts.weights.size} weights for {facts.sizes.size} queries: with query groups "
+            f"{raw.weights.size} weights for {raw.sizes.size} queries: with query groups "
             "XGBoost takes one weight per query, not per row"
         )
-    return np.repeat(facts.weights, facts.sizes)
+    return np.repeat(raw.weights, raw.sizes)
 
 
 # LightGBM --------------------------------------------------------------------------------------
 
 
-def _read_lightgbm(data: Any) -> Facts:
+def _read_lightgbm(data: Any) -> RawData:
     # get_field asks LightGBM itself; get_label and its like may answer what was set before.
     labels = data.get_field("label")
     labels = np.empty(0) if labels is None else labels
-    return Facts(labels, _sizes(data, labels.size), data.get_field("weight"))
+    return RawData(labels, _sizes(data, labels.size), data.get_field("weight"))
 
 
 def _root(data: Any) -> tuple[Any, Ints | None]:
@@ -195,26 +279,7 @@ def _refuse_cut_queries(data: Any) -> None:
         )
 
 
-def refuse_bagging_by_query(data: Any) -> None:
-    """Raise if LightGBM bags by query, which makes a custom objective learn nothing.
-
-    The parameters that count are the Booster's, some frames above us; those kept with the data set
-    may be of another run.
-    """
-    frame = sys._getframe(1)
-    params = getattr(data, "params", None) or {}
-    for _ in range(8):
-        if frame.f_back is None:
-            break
-        frame = frame.f_back
-        caller: Any = frame.f_locals.get("self")
-        if type(caller).__name__ == "Booster" and framework_of(caller) == "lightgbm":
-            params = caller.params
-            break
-    refuse_bagging_by_query_in(params)
-
-
-def refuse_bagging_by_query_in(params: Any) -> None:
+def refuse_bagging_by_query(params: Any) -> None:
     """Raise if these LightGBM parameters ask for bagging by query."""
     if str(params.get("bagging_by_query", False)).strip().lower() in {"true", "+", "1"}:
         raise ValueError(

@@ -20,7 +20,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from lambdaplus.frameworks import refuse_bagging_by_query_in
+from lambdaplus.frameworks import refuse_bagging_by_query
 
 try:
     import lightgbm
@@ -113,7 +113,7 @@ def _with_objective(params: dict[str, Any], fobj: Any) -> tuple[dict[str, Any], 
             del params[name]
     if fobj is None:
         return params, {}
-    refuse_bagging_by_query_in(params)
+    refuse_bagging_by_query(params)
     for name in _OBJECTIVE_NAMES:
         params.pop(name, None)
     if _TAKES_FOBJ:

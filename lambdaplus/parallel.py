@@ -1,48 +1,95 @@
-"""Run a compiled kernel over the queries, on as many threads as numba is allowed.
+"""Run a compiled kernel over the queries, on as many threads as the user allows.
 
-The kernels release the GIL and every query's result depends on that query alone, so plain threads
-do: results are the same for any number of them, nothing runs in OpenMP (where a fork hangs and
-threads that call at the same time may abort the process), and kernels compile without numba's slow
-parallel transform.
+How many that is, is asked in this order: `limit_threads`, by which an objective passes on the
+setting of the training that calls it (LightGBM's ``num_threads``, XGBoost's ``nthread``, an
+estimator's ``n_jobs``); the environment variable ``OMP_NUM_THREADS``; ``NUMBA_NUM_THREADS``; all
+cores that this process may use.  Nothing here changes the setting of another library.
+
+The kernels release Python's lock and every query's result depends on that query alone, so plain
+threads do: results are the same for any number of them, nothing runs in OpenMP (where a fork hangs
+and threads that call at the same time may abort the process), and kernels compile without numba's
+slow parallel transform.
 """
 
 from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
 
-import numba
 import numpy as np
 
 from lambdaplus.queries import Ints
 
 WORTH_A_THREAD = 2_500  # documents; below, handing work over costs more than it saves
 
+_limit: ContextVar[int | None] = ContextVar("limit", default=None)
+
+
+@contextmanager
+def limit_threads(n: int | None) -> Iterator[None]:
+    """Within it, this thread's calls use n threads at most; None or 0: as many as without it.
+
+    Examples
+    --------
+    >>> from lambdaplus.parallel import limit_threads, n_threads
+    >>> with limit_threads(1):
+    ...     n_threads()
+    1
+    """
+    token = _limit.set(n if n and n > 0 else _limit.get())
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
+def n_threads() -> int:
+    """Threads that a call may use now."""
+    limit = _limit.get()
+    if limit is not None:
+        return limit
+    for variable in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        first = os.environ.get(variable, "").split(",")[0].strip()
+        if first.isdecimal() and int(first) > 0:
+            return int(first)
+    return _cores()
+
+
+def _cores() -> int:
+    usable = getattr(os, "sched_getaffinity", None)  # not on macOS and Windows
+    return len(usable(0)) if usable else os.cpu_count() or 1
+
 
 @lru_cache(maxsize=1)
 def _pool(process: int) -> ThreadPoolExecutor:
     """Threads of this process; a forked child has none of its parent's, so it makes its own."""
-    return ThreadPoolExecutor(max(1, os.cpu_count() or 1))
+    return ThreadPoolExecutor(max(1, _cores()), thread_name_prefix="lambdaplus")
 
 
 def over_queries(kernel: Callable[..., None], boundaries: Ints, *arguments: Any) -> None:
     """Call ``kernel(first_query, last_query, *arguments)`` on ranges that cover all queries."""
-    n_documents = int(boundaries[-1])
+    n_documents = int(boundaries[-1] - boundaries[0])
     n_queries = boundaries.size - 1
-    if n_documents < WORTH_A_THREAD or n_queries == 1:
+    threads = min(n_threads(), 1 + n_documents // WORTH_A_THREAD, n_queries)
+    if threads == 1:
         kernel(0, n_queries, *arguments)
         return
-    n_threads = min(numba.get_num_threads(), 1 + n_documents // WORTH_A_THREAD)
     # Cut by documents, not by queries: one query may be as large as a hundred others.
-    cuts = np.searchsorted(boundaries, np.linspace(0, n_documents, n_threads + 1)[1:-1])
-    edges = [0, *cuts.tolist(), n_queries]
-    pool = _pool(os.getpid())
+    shares = np.linspace(boundaries[0], boundaries[-1], threads + 1)[1:-1]
+    edges = [0, *np.searchsorted(boundaries, shares).tolist(), n_queries]
     ranges = [(a, b) for a, b in itertools.pairwise(edges) if b > a]
-    tasks = [pool.submit(kernel, a, b, *arguments) for a, b in ranges[1:]]
+    pool = _pool(os.getpid())
+    try:
+        tasks = [pool.submit(kernel, a, b, *arguments) for a, b in ranges[1:]]
+    except RuntimeError:  # the interpreter is shutting down, and a training goes on in a thread
+        kernel(0, n_queries, *arguments)
+        return
     kernel(*ranges[0], *arguments)  # this thread works too
     for task in tasks:
         task.result()

@@ -13,7 +13,6 @@ Examples
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -42,15 +41,15 @@ class Strata:
         Query it belongs to.
     first : (n_queries + 1,) int64
         Where each query's strata begin.
-    code : (n,) int32
-        Class of each document within its query, documents in the order of `Queries.base`.
+    relevance : (n,) int32
+        Class of each document within its query, documents in the order of `Queries.row_order`.
     """
 
     label: Floats
     count: Floats
     query: Ints
     first: Ints
-    code: NDArray[np.int32]
+    relevance: NDArray[np.int32]
 
     def sum(self, values: Floats) -> Floats:
         """Sum a value per stratum over each query: (s,) -> (n_queries,)."""
@@ -99,7 +98,7 @@ class Queries:
         self.boundaries: Ints = _boundaries(self.labels.size, group, qid)
         self.weights: Floats | None = None if weight is None else _weights(weight, self.labels.size)
         self.returned: Ints | None = None if returned is None else _returned(returned, self)
-        self.facts: dict[Hashable, Any] = {}  # what upper floors derive once per data set
+        self._strata: dict[float | None, Strata] = {}
 
     @property
     def n_documents(self) -> int:
@@ -127,8 +126,8 @@ class Queries:
         return np.add.reduceat(self.weights, self.boundaries[:-1]) / self.sizes
 
     @cached_property
-    def base(self) -> Ints:
-        """Rows by (query, label, multiplicity), ascending: (n,) int64.
+    def row_order(self) -> NDArray[np.signedinteger[Any]]:
+        """Rows by (query, label, multiplicity), ascending: (n,) int32, int64 for long data.
 
         A stable sort by score that starts from this order puts tied documents in an order that
         depends on what they are and never on the row they stood in.
@@ -137,35 +136,27 @@ class Queries:
         keys = [self.labels, query]
         if self.multiplicities is not None:
             keys.insert(0, self.multiplicities)
-        return np.lexsort(keys)
+        order = np.lexsort(keys)
+        return order.astype(np.int32) if order.size < 2**31 else order
 
+    @cached_property
     def as_one_query(self) -> Queries:
         """The same rows as a single query; weights then are factors, not multiplicities."""
-        if "one query" not in self.facts:
-            one = Queries(self.labels, group=[self.n_documents], weight=self.weights)
-            self.facts["one query"] = one
-        found: Queries = self.facts["one query"]
-        return found
+        return Queries(self.labels, group=[self.n_documents], weight=self.weights)
 
+    @cached_property
     def ungrouped(self) -> Queries:
         """The same rows without queries; weights then are multiplicities."""
-        if not self.grouped:
-            return self
-        if "ungrouped" not in self.facts:
-            self.facts["ungrouped"] = Queries(self.labels, weight=self.weights)
-        found: Queries = self.facts["ungrouped"]
-        return found
+        return Queries(self.labels, weight=self.weights) if self.grouped else self
 
     def strata(self, relevant: float | None = None) -> Strata:
         """Split every query by label, or in two at the label from which a document is relevant."""
-        key = ("strata", relevant)
-        if key not in self.facts:
-            self.facts[key] = self._strata(relevant)
-        found: Strata = self.facts[key]
-        return found
+        if relevant not in self._strata:
+            self._strata[relevant] = self._split(relevant)
+        return self._strata[relevant]
 
-    def _strata(self, relevant: float | None) -> Strata:
-        label = self.labels[self.base]
+    def _split(self, relevant: float | None) -> Strata:
+        label = self.labels[self.row_order]
         if relevant is not None:
             label = reaches(label, relevant).astype(np.float64)
         starts_query = np.zeros(label.size, dtype=bool)
@@ -178,14 +169,14 @@ class Queries:
         if self.multiplicities is None:
             count = np.diff(np.append(start, label.size)).astype(np.float64)
         else:
-            count = np.add.reduceat(self.multiplicities[self.base], start)
+            count = np.add.reduceat(self.multiplicities[self.row_order], start)
         first = np.append(first_stratum, start.size)
         return Strata(
             label=label[start],
             count=count,
             query=np.repeat(np.arange(self.n_queries), np.diff(first)),
             first=first,
-            code=(stratum - np.repeat(first_stratum, self.sizes)).astype(np.int32),
+            relevance=(stratum - np.repeat(first_stratum, self.sizes)).astype(np.int32),
         )
 
     def check_scores(self, scores: ArrayLike) -> Floats:
@@ -213,9 +204,17 @@ def rows_by_query(qid: NDArray[Any]) -> Ints:
     return np.argsort(first[query], kind="stable")
 
 
+def unmasked(values: Any, name: str) -> Any:
+    """The values, or a ValueError if some are masked: numpy would take them as if they were not."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        row = np.argwhere(np.ma.getmaskarray(values))[0][0]
+        raise ValueError(f"{name} has masked entries, the first in row {row}: leave them out")
+    return values
+
+
 def _vector(values: ArrayLike, name: str, copy: bool = True) -> Floats:
     """One-dimensional float64 without NaN or infinity; a single column counts as a vector."""
-    array = np.asarray(values)
+    array = np.asarray(unmasked(values, name))
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
@@ -236,7 +235,7 @@ def _vector(values: ArrayLike, name: str, copy: bool = True) -> Floats:
 def _boundaries(n: int, group: ArrayLike | None, qid: ArrayLike | None) -> Ints:
     if group is not None:
         try:
-            sizes = np.asarray(group, dtype=np.float64)
+            sizes = np.asarray(unmasked(group, "group"), dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise ValueError(f"group must be a list of query sizes: {error}") from None
         if sizes.ndim != 1 or sizes.size == 0:
@@ -247,7 +246,7 @@ def _boundaries(n: int, group: ArrayLike | None, qid: ArrayLike | None) -> Ints:
             raise ValueError(f"group sizes add up to {sizes.sum():.0f}, but there are {n} rows")
         return np.concatenate([[0], np.cumsum(sizes.astype(np.int64))])
     if qid is not None:
-        ids = np.asarray(qid)
+        ids = np.asarray(unmasked(qid, "qid"))
         if ids.shape != (n,):
             raise ValueError(f"qid must have one entry per row: shape {ids.shape} for {n} rows")
         starts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])

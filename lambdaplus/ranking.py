@@ -1,7 +1,12 @@
 """Sort the documents of every query by score.
 
 Ties are broken by what a document is, never by its row: higher scores first, then lower labels,
-then lower multiplicities (see `Queries.base`).  Documents that agree in all three are alike.
+then lower multiplicities (see `Queries.row_order`).  Documents that agree in all three are alike.
+
+There is one way to sort, for lists of every length: scores are dealt, by interpolation between the
+list's extremes, to twice as many buckets as there are documents; a crowded bucket is dealt again by
+its own extremes; and one insertion pass puts neighbours in order.  All of it is stable, so tied
+documents stay in row order, and takes time in proportion to the number of documents.
 
 Examples
 --------
@@ -9,7 +14,7 @@ Examples
 >>> from lambdaplus.ranking import rank
 >>> queries = Queries([1, 0, 2, 0], group=[4])
 >>> ranking = rank(queries, [0.5, 0.5, 0.1, 0.9])
->>> queries.base[ranking.place].tolist()
+>>> queries.row_order[ranking.permutation].tolist()
 [3, 1, 0, 2]
 """
 
@@ -17,16 +22,16 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compiled import compiled
-from lambdaplus.parallel import over_queries
+from lambdaplus.parallel import n_threads, over_queries
 from lambdaplus.queries import Floats, Ints, Queries
 
-LONG = 131_072  # documents from which a query is sorted on several threads
-RUN = 32  # sorted by counting up to here, by merges above
+LONG = 65_536  # documents from which a query is sorted on several threads
+CROWDED = 16  # a bucket of more documents is dealt again; fewer are left to the insertion
+MOST_BUCKETS = 4096  # more would not fit the first-level cache
 
 
 class Ranking(NamedTuple):
@@ -34,13 +39,13 @@ class Ranking(NamedTuple):
 
     Attributes
     ----------
-    place : (n,) int64
-        Index into `Queries.base` (and into `Strata.code`) of the document at each rank.
+    permutation : (n,) int32, int64 for long data
+        Index into `Queries.row_order` (and into `Strata.relevance`) of the document at each rank.
     score : (n,) float64
         Its score; -0.0 is 0.0.
     """
 
-    place: Ints
+    permutation: NDArray[np.signedinteger[Any]]
     score: Floats
 
 
@@ -54,36 +59,16 @@ def rank(queries: Queries, scores: ArrayLike) -> Ranking:
         Finite; a ValueError says which row is not.
     """
     given = queries.check_scores(scores)
-    place, score = np.empty(given.size, dtype=np.int64), np.empty(given.size)
-    # In training the last round's ranking is nearly the next one's: sorting starts from there.
-    # Where it starts makes no difference to the result, so threads may race for what is kept.
-    start = queries.facts.get("last ranking")
-    start = np.arange(given.size) if start is None else start
-    pieces, joins = _pieces(queries.boundaries)
-    over_queries(_rank, pieces, given, queries.base, pieces, start, place, score)
-    for low, edges in joins:
-        high = low + edges[-1]
-        while edges.size > 2:
-            wider = edges[::2]
-            over_queries(_join, wider, edges, place[low:high], score[low:high])
-            edges = wider
-    queries.facts["last ranking"] = place
-    return Ranking(place, score)
-
-
-def _pieces(boundaries: Ints) -> tuple[Ints, list[tuple[int, Ints]]]:
-    """What is sorted at a time: queries, and equal parts of long ones, one a thread and more.
-
-    Also the beginning of each long query, with the edges of its parts from there.  A power of two
-    of them, so that they can be joined two by two.  The ranking is the same whatever the parts.
-    """
-    parts = 1 << (numba.get_num_threads() - 1).bit_length()
-    long = np.flatnonzero(np.diff(boundaries) >= LONG) if parts > 1 else np.empty(0, np.int64)
-    joins = []
-    for low, high in zip(boundaries[long].tolist(), boundaries[long + 1].tolist(), strict=True):
-        joins.append((low, np.linspace(0, high - low, parts + 1).astype(np.int64)))
-    inner = [low + edges[1:-1] for low, edges in joins]
-    return np.sort(np.concatenate([boundaries, *inner])), joins
+    ranking = Ranking(np.empty(given.size, dtype=queries.row_order.dtype), np.empty(given.size))
+    lists = queries.boundaries
+    over_queries(_gather, lists, given, queries.row_order, lists, ranking)
+    if n_threads() > 1:
+        long = queries.sizes >= LONG
+        ends = zip(queries.boundaries[:-1][long], queries.boundaries[1:][long], strict=True)
+        buckets = [_deal_on_threads(ranking, int(start), int(stop)) for start, stop in ends]
+        lists = np.sort(np.concatenate([lists, *buckets]))
+    over_queries(_sort, lists, lists, ranking)
+    return ranking
 
 
 def split_ties(queries: Queries, ranking: Ranking, key: Floats) -> Ranking:
@@ -94,105 +79,148 @@ def split_ties(queries: Queries, ranking: Ranking, key: Floats) -> Ranking:
     queries : Queries
     ranking : Ranking
     key : (n,) float64
-        By document, in the order of `Queries.base`.
+        By document, in the order of `Queries.row_order`.
     """
     starts = np.ones(ranking.score.size, dtype=bool)
     starts[1:] = ranking.score[1:] != ranking.score[:-1]
     starts[queries.boundaries[:-1]] = True
-    order = np.lexsort((key[ranking.place], np.cumsum(starts)))
-    return Ranking(ranking.place[order], -np.arange(ranking.score.size, dtype=np.float64))
+    order = np.lexsort((key[ranking.permutation], np.cumsum(starts)))
+    return Ranking(ranking.permutation[order], -np.arange(ranking.score.size, dtype=np.float64))
 
 
 @compiled
-def _rank(
-    first: int,
-    last: int,
-    given: Any,
-    base: Any,
-    boundaries: Any,
-    start: Any,
-    place: Any,
-    score: Any,
+def _gather(
+    first: int, last: int, given: Any, row_order: Any, boundaries: Any, ranking: Any
 ) -> None:
+    for i in range(boundaries[first], boundaries[last]):
+        ranking.permutation[i] = i
+        ranking.score[i] = given[row_order[i]] + 0.0  # -0.0 + 0.0 is 0.0
+
+
+@compiled
+def _sort(first: int, last: int, boundaries: Any, ranking: Any) -> None:
+    """Sort each of the lists first .. last - 1 in place."""
     longest = 0
     for q in range(first, last):
         longest = max(longest, boundaries[q + 1] - boundaries[q])
-    spare_score = np.empty(longest)
-    spare_place = np.empty(longest, dtype=np.int64)
+    spare = Ranking(np.empty(longest, dtype=np.int32), np.empty(longest))
+    bucket = np.empty(longest, dtype=np.int32)
+    room = np.empty(MOST_BUCKETS, dtype=np.int64)
+    waiting = np.empty((longest // CROWDED + 1, 2), dtype=np.int64)
     for q in range(first, last):
-        low, high = boundaries[q], boundaries[q + 1]
-        for i in range(low, high):
-            place[i] = start[i]
-            score[i] = given[base[start[i]]] + 0.0  # -0.0 + 0.0 is 0.0
-        _sort(score[low:high], place[low:high], spare_score, spare_place)
-
-
-@compiled(inline="always")
-def _before(score: float, place: int, other_score: float, other_place: int) -> bool:
-    return score > other_score or (score == other_score and place < other_place)
+        waiting[0, 0], waiting[0, 1] = boundaries[q], boundaries[q + 1]
+        n_waiting = int(boundaries[q + 1] > boundaries[q])
+        while n_waiting > 0:
+            n_waiting -= 1
+            start, stop = waiting[n_waiting, 0], waiting[n_waiting, 1]
+            buckets = min(2 * (stop - start), MOST_BUCKETS)
+            if not _find_buckets(ranking.score[start:stop], buckets, bucket):
+                continue
+            room[:buckets] = 0
+            for i in range(stop - start):
+                room[bucket[i]] += 1
+            begin = start
+            for b in range(buckets):
+                size = room[b]
+                room[b] = begin
+                if size > CROWDED:
+                    waiting[n_waiting, 0], waiting[n_waiting, 1] = begin, begin + size
+                    n_waiting += 1
+                begin += size
+            for i in range(stop - start):
+                spare.permutation[i] = ranking.permutation[start + i]
+                spare.score[i] = ranking.score[start + i]
+            for i in range(stop - start):
+                to = room[bucket[i]]
+                room[bucket[i]] = to + 1
+                ranking.permutation[to] = spare.permutation[i]
+                ranking.score[to] = spare.score[i]
+        _insert(ranking, boundaries[q], boundaries[q + 1])
 
 
 @compiled
-def _sort(score: Any, place: Any, spare_score: Any, spare_place: Any) -> None:
-    """Sort by (score descending, place ascending), in place.
+def _find_buckets(score: Any, buckets: int, bucket: Any) -> bool:
+    """Write the bucket of each score, the highest ones in bucket 0; False if all are equal."""
+    low = high = score[0]
+    for s in score:
+        low = s if s < low else low
+        high = s if s > high else high
+    if low == high:
+        return False
+    scale = _buckets_per_unit(low, high, buckets)
+    lift = _lift(low, high)
+    for i in range(score.size):
+        bucket[i] = int(min((high * lift - score[i] * lift) * scale, buckets - 1.0))
+    return True
 
-    A merge sort of our own: it carries the places along, takes time in proportion to the disorder
-    when it starts from a good order, and numba compiles it in a tenth of the time of np.argsort.
+
+@compiled
+def _lift(low: float, high: float) -> float:
+    """A power of two that keeps the width of the scores from overflow and from vanishing."""
+    if high * 0.5 - low * 0.5 > 1e300:
+        return float(2.0**-600)
+    return float(2.0**600) if high - low < 1e-290 else 1.0
+
+
+@compiled
+def _buckets_per_unit(low: float, high: float, buckets: int) -> float:
+    lift = _lift(low, high)
+    return float((buckets - 1.0) / (high * lift - low * lift))
+
+
+@compiled
+def _insert(ranking: Any, start: int, stop: int) -> None:
+    score, permutation = ranking.score, ranking.permutation
+    for r in range(start + 1, stop):
+        s, document = score[r], permutation[r]
+        at = r
+        while at > start and score[at - 1] < s:
+            score[at], permutation[at] = score[at - 1], permutation[at - 1]
+            at -= 1
+        score[at], permutation[at] = s, document
+
+
+def _deal_on_threads(ranking: Ranking, start: int, stop: int) -> Ints:
+    """Deal one long list to buckets on all threads; return where each bucket ends.
+
+    Pieces of the list count their documents in each bucket first; then each piece knows where its
+    own begin.  The result is that of a stable sort by bucket, whatever the pieces.
     """
-    n = score.size
-    for start in range(0, n, RUN):
-        stop = min(start + RUN, n)
-        _count(score[start:stop], place[start:stop], spare_score, spare_place)
-    width = RUN
-    while width < n:
-        for start in range(0, n - width, 2 * width):
-            stop = min(start + 2 * width, n)
-            _merge(score, place, start, start + width, stop, spare_score, spare_place)
-        width *= 2
+    mine = Ranking(ranking.permutation[start:stop], ranking.score[start:stop])
+    pieces = np.linspace(0, stop - start, n_threads() + 1).astype(np.int64)
+    low, high = float(mine.score.min()), float(mine.score.max())
+    counts = np.zeros((pieces.size - 1, MOST_BUCKETS), dtype=np.int64)
+    if low == high:
+        return np.array([start])
+    bucket = np.empty(stop - start, dtype=np.int16)
+    over_queries(_count_buckets, pieces, pieces, mine.score, (low, high), bucket, counts)
+    ends = np.cumsum(counts.T.ravel()).reshape(counts.T.shape).T
+    room = np.ascontiguousarray(ends - counts)
+    unsorted = Ranking(mine.permutation.copy(), mine.score.copy())
+    over_queries(_deal, pieces, pieces, unsorted, bucket, room, mine)
+    return np.asarray(start + ends[-1])
 
 
 @compiled
-def _count(score: Any, place: Any, spare_score: Any, spare_place: Any) -> None:
-    """Sort a short run by counting, for each, those before it: no branch to mispredict."""
-    n = score.size
-    for i in range(n):
-        s, p = score[i], place[i]
-        before = 0
-        for j in range(n):
-            before += (score[j] > s) | ((score[j] == s) & (place[j] < p))
-        spare_score[before], spare_place[before] = s, p
-    for i in range(n):
-        score[i], place[i] = spare_score[i], spare_place[i]
-
-
-@compiled
-def _merge(
-    score: Any, place: Any, start: int, middle: int, stop: int, spare_score: Any, spare_place: Any
+def _count_buckets(
+    first: int, last: int, pieces: Any, score: Any, extremes: Any, bucket: Any, counts: Any
 ) -> None:
-    """Merge start .. middle - 1 and middle .. stop - 1, each sorted."""
-    overlap = middle  # what of the left run comes after the head of the right one
-    while overlap > start and _before(
-        score[middle], place[middle], score[overlap - 1], place[overlap - 1]
-    ):
-        overlap -= 1
-    left = middle - overlap
-    for i in range(left):  # a slice would make numba compile the text of a shape error
-        spare_score[i], spare_place[i] = score[overlap + i], place[overlap + i]
-    i, j, k = 0, middle, overlap
-    while i < left:  # what is left of the right run is in its place already
-        if j < stop and _before(score[j], place[j], spare_score[i], spare_place[i]):
-            score[k], place[k] = score[j], place[j]
-            j += 1
-        else:
-            score[k], place[k] = spare_score[i], spare_place[i]
-            i += 1
-        k += 1
+    low, high = extremes
+    lift, scale = _lift(low, high), _buckets_per_unit(low, high, MOST_BUCKETS)
+    for piece in range(first, last):
+        for i in range(pieces[piece], pieces[piece + 1]):
+            b = int(min((high * lift - score[i] * lift) * scale, MOST_BUCKETS - 1.0))
+            bucket[i] = b
+            counts[piece, b] += 1
 
 
 @compiled
-def _join(first: int, last: int, edges: Any, place: Any, score: Any) -> None:
-    """Merge the parts of a long query, two by two."""
-    for pair in range(first, last):
-        start, middle, stop = edges[2 * pair], edges[2 * pair + 1], edges[2 * pair + 2]
-        spare = middle - start
-        _merge(score, place, start, middle, stop, np.empty(spare), np.empty(spare, dtype=np.int64))
+def _deal(
+    first: int, last: int, pieces: Any, unsorted: Any, bucket: Any, room: Any, ranking: Any
+) -> None:
+    for piece in range(first, last):
+        for i in range(pieces[piece], pieces[piece + 1]):
+            to = room[piece, bucket[i]]
+            room[piece, bucket[i]] = to + 1
+            ranking.permutation[to] = unsorted.permutation[i]
+            ranking.score[to] = unsorted.score[i]

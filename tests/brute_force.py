@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lambdaplus.metrics import CATALOGUE, Declaration, RankingMetric
+from lambdaplus.metrics import CATALOGUE, Cascade, Declaration, RankingMetric
 
 Floats = NDArray[np.float64]
 Labels = Sequence[float]
@@ -270,14 +270,14 @@ CASCADE = Declaration(
     source="tests",
     binary=False,
     discount=lambda metric, rank: 1.0 / rank,
-    gain=lambda facts: facts.label / 4,
-    normalizer=lambda facts: (facts.sum(facts.label) > 0).astype(float),
-    stop=lambda facts: facts.label / 4,
+    gain=lambda counts: counts.label / 4,
+    normalizer=lambda counts: (counts.sum(counts.label) > 0).astype(float),
+    form=Cascade(lambda counts: counts.label / 4),
     closed_ties=False,
 )
 
 DECLARED = (*CATALOGUE, CASCADE)
-OBJECTIVES = tuple(declaration for declaration in DECLARED if not declaration.no_objective)
+OBJECTIVES = tuple(declaration for declaration in DECLARED if not declaration.training.refusal)
 
 
 # What follows from a metric -------------------------------------------------------------------

@@ -19,7 +19,7 @@ from lambdaplus.metrics import CATALOGUE
 
 # Every metric that is an objective, and one of each kind for tests that train.
 OBJECTIVE_NAMES = tuple(
-    d.name + ("@5" if d.cutoff == "required" else "") for d in CATALOGUE if not d.no_objective
+    d.name + ("@5" if d.cutoff == "required" else "") for d in CATALOGUE if not d.training.refusal
 )
 TRAINED = ("auc", "mauc", "hand_till", "map", "mrr", "ndcg", "err", "rprec")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 from baseline_data import NOT_FOR_PAIRS, halves
@@ -18,6 +17,7 @@ from small_data import Small, graded
 from lambdaplus.baselines import CommitteePerceptron
 from lambdaplus.baselines.preference_pairs import documents, nth, preference_pairs, shuffle
 from lambdaplus.evaluation import evaluate
+from lambdaplus.parallel import limit_threads
 from lambdaplus.queries import Queries
 
 Array = NDArray[Any]
@@ -40,7 +40,7 @@ def hypotheses(
     """Table 1: every hypothesis with the pairs it survived, after so many passes."""
     queries = Queries(data.labels, group=data.sizes)
     pairs = preference_pairs(queries)
-    X = data.features[queries.base]
+    X = data.features[queries.row_order]
     random = np.random.RandomState(seed)
     w, c = np.zeros(X.shape[1]), 0
     found: list[tuple[Array, int]] = []
@@ -242,14 +242,10 @@ def test_a_kernel_learns_what_no_linear_ranker_can() -> None:
 
 def test_same_state_same_model_on_any_number_of_threads() -> None:
     train, valid = halves(graded(2000))  # enough documents for several threads
-    threads = numba.get_num_threads()
-    try:
-        models = []
-        for count in (1, threads):
-            numba.set_num_threads(count)
+    models = []
+    for count in (1, 2):
+        with limit_threads(count):
             models.append(fit(train, valid, n_iter=2))
-    finally:
-        numba.set_num_threads(threads)
     np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
     other = fit(train, valid, n_iter=2, random_state=4)
     assert not np.allclose(other.coef_, models[0].coef_)

@@ -15,7 +15,7 @@ def double(x):
 assert double(21) == 42 and double.stats.cache_path is None, double.stats
 from lambdaplus.ranking import rank
 from lambdaplus.queries import Queries
-print(rank(Queries([0, 1], group=[2]), [0.5, 0.7]).place.tolist())
+print(rank(Queries([0, 1], group=[2]), [0.5, 0.7]).permutation.tolist())
 """
 
 

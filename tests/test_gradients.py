@@ -12,7 +12,6 @@ import itertools
 from typing import Any
 
 import brute_force
-import numba
 import numpy as np
 import pytest
 from brute_force import (
@@ -31,6 +30,7 @@ from numpy.typing import NDArray
 from lambdaplus import gradients, lambda_objective
 from lambdaplus.metrics import CATALOGUE, parse_metric
 from lambdaplus.objectives.sweep import CHUNK
+from lambdaplus.parallel import limit_threads
 
 Floats = NDArray[np.float64]
 
@@ -216,14 +216,10 @@ def test_long_lists_are_swept_by_blocks(metric, n: int, monkeypatch) -> None:
     monkeypatch.setattr("lambdaplus.objectives.long_lists.BLOCK", CHUNK)
     monkeypatch.setattr("lambdaplus.objectives.long_lists.LONG", 3 * CHUNK)
     monkeypatch.setattr("lambdaplus.parallel.WORTH_A_THREAD", CHUNK)
-    before = numba.get_num_threads()
-    try:
-        numba.set_num_threads(1)
+    with limit_threads(1):
         found = gradients(labels, scores, **given_)
-        numba.set_num_threads(2)
+    with limit_threads(2):
         assert_identical(gradients(labels, scores, **given_), found)
-    finally:
-        numba.set_num_threads(before)
     assert_close(found, whole, ROUNDING)  # the same sums, in another order
 
 
@@ -442,19 +438,14 @@ def test_queries_do_not_see_each_other(name: str, normalize: bool) -> None:
 @pytest.mark.parametrize("damping", [None, 0.01])
 def test_the_number_of_threads_does_not_matter(name: str, damping: float | None) -> None:
     """To the last bit, on data that is worth two threads."""
-    if numba.config.NUMBA_NUM_THREADS < 2:
-        pytest.skip("this machine has one core")
     labels, scores, group = data_set(700, 130)
     assert len(labels) > 40_000
-    before, found = numba.get_num_threads(), []
-    try:
-        for threads in (1, 2):
-            numba.set_num_threads(threads)
+    found = []
+    for threads in (1, 2):
+        with limit_threads(threads):
             found.append(
                 gradients(labels, scores, metric=name, group=group, normalize=True, damping=damping)
             )
-    finally:
-        numba.set_num_threads(before)
     assert np.abs(found[0][0]).max() > 0
     assert_identical(*found)
 
@@ -506,7 +497,7 @@ def test_an_auc_weight_of_k_is_k_rows(ties: int | None, all_pairs: bool, damping
 def weighted_average_precision_lambdas(
     labels: Floats, scores: Floats, weight: Floats
 ) -> tuple[Floats, Floats]:
-    """The definition in `lambdaplus.objectives.one_list`, pair by pair; no tied scores."""
+    """The definition in `lambdaplus.objectives.lists`, pair by pair; no tied scores."""
     order = np.argsort(-scores)
     relevant, s, w = labels[order] >= 1, scores[order], weight[order]
     reached = np.cumsum(w)  # T
@@ -627,7 +618,7 @@ def test_over_the_data_set_queries_are_set_aside() -> None:
         )
 
 
-@pytest.mark.parametrize("declaration", [d for d in CATALOGUE if d.no_objective], ids=str)
+@pytest.mark.parametrize("declaration", [d for d in CATALOGUE if d.training.refusal], ids=str)
 def test_what_is_no_objective_says_why(declaration) -> None:
     metric = plain(declaration)
     for refused in (

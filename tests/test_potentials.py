@@ -30,8 +30,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from lambdaplus.metrics import CATALOGUE, RankingMetric, parse_metric
-from lambdaplus.metrics.potentials import potentials
-from lambdaplus.metrics.terms import Terms, terms
+from lambdaplus.metrics.arrays import GAINS, MetricArrays, classes_of, metric_arrays
+from lambdaplus.metrics.potentials import OWN_AND_ABOVE, Potentials, potentials
 from lambdaplus.queries import Queries
 from lambdaplus.ranking import rank
 
@@ -48,10 +48,10 @@ class Laid:
         # Not the first query: a mix-up of a query's own arrays with the data set's would show.
         group = [len(others), len(ranked)] if others else [len(ranked)]
         queries = Queries(others + ranked, group=group)
-        found: Terms = terms(metric, queries)
+        found: MetricArrays = metric_arrays(metric, queries)
         scores = np.concatenate([np.zeros(len(others)), -np.arange(len(ranked))])
-        self.terms = found
-        self.code = found.code[rank(queries, scores).place[len(others) :]]
+        self.arrays = found
+        self.code = found.relevance[rank(queries, scores).permutation[len(others) :]]
         self.query = queries.n_queries - 1
         self.strata = slice(found.first[-2], found.first[-1])
         self.scale = float(found.scale[-1])
@@ -59,10 +59,12 @@ class Laid:
     @functools.cache  # noqa: B019  (a Laid lives as long as one example)
     def potential(self, a: int, b: int, sign: float) -> NDArray[np.float64]:
         """U of classes a and b, or with sign -1 V of classes b and a."""
-        t, high, low = self.terms, np.full(len(self.code), np.nan), np.full(len(self.code), np.nan)
+        both = Potentials(np.full(len(self.code), np.nan), np.full(len(self.code), np.nan))
         pair = (a, b) if sign > 0 else (b, a)
-        potentials(self.code, t.discount, t, self.query, *pair, 1.0, np.empty(0), high, low)
-        return self.scale * (high if sign > 0 else low)
+        classes, discount = classes_of(self.arrays, self.query), self.arrays.discount
+        discount = discount[: len(self.code)]
+        potentials(self.code, discount, np.empty(0), classes, pair, OWN_AND_ABOVE, both)
+        return self.scale * (both.U if sign > 0 else both.V)
 
 
 def misfit(ranked: Sequence[float], high: float, low: float, deltas: Any) -> float:
@@ -104,7 +106,7 @@ def test_differences_of_potentials_are_swap_deltas(declaration, data) -> None:
     if np.isnan(value(metric, ranked, everything)):
         assert laid.scale == 0.0
         return
-    found, worth = laid.terms, laid.terms.gain[laid.strata]
+    found, worth = laid.arrays, laid.arrays.gain[laid.strata]
     seen = classes(metric, ranked)
     deltas = swap_deltas(metric, ranked, everything)
     for p, q in itertools.combinations(range(len(ranked)), 2):
@@ -120,7 +122,7 @@ def test_differences_of_potentials_are_swap_deltas(declaration, data) -> None:
         else:
             v = laid.potential(upper, lower, -1.0)
             assert abs(v[p] - v[q] - delta) <= ROUNDING
-        if found.gains_only:
+        if found.kind == GAINS:
             gap = found.discount[p] - found.discount[q]
             size = abs(worth[upper] - worth[lower]) * gap * laid.scale
             assert abs(size - abs(delta)) <= ROUNDING
@@ -137,12 +139,12 @@ def test_potentials_never_rise_with_the_rank(declaration, data) -> None:
     """
     metric = data.draw(metrics(declaration))
     laid = Laid(metric, data.draw(label_lists(12, least=2)), [])
-    if laid.terms.gains_only:
-        assert np.all(np.diff(laid.terms.discount) <= 0)  # these, times the size of the worth
+    if laid.arrays.kind == GAINS:
+        assert np.all(np.diff(laid.arrays.discount) <= 0)  # these, times the size of the worth
         return
     if declaration.signed_deltas or laid.scale == 0.0:
         return
-    for upper, lower in itertools.permutations(range(len(laid.terms.gain)), 2):
+    for upper, lower in itertools.permutations(range(len(laid.arrays.gain)), 2):
         sign = 1.0 if upper > lower else -1.0
         first = np.flatnonzero(laid.code == upper)[0]
         last = np.flatnonzero(laid.code == lower)[-1]

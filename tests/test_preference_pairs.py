@@ -21,7 +21,7 @@ def test_every_pair_of_different_labels_has_a_number(data: Small) -> None:
     expected = all_pairs(data.labels, data.qid)
     assert pairs.n_pairs == len(expected.high)
     found = [documents(pairs, p) for p in range(pairs.n_pairs)]
-    rows = [(int(queries.base[i]), int(queries.base[j])) for i, j in found]
+    rows = [(int(queries.row_order[i]), int(queries.row_order[j])) for i, j in found]
     assert sorted(rows) == sorted(zip(expected.high.tolist(), expected.low.tolist(), strict=True))
     rate = dict(zip(zip(expected.high, expected.low, strict=True), expected.rate, strict=True))
     assert [pairs.rate[i] for i, _ in found] == [rate[row] for row in rows]
@@ -33,7 +33,7 @@ def test_many_documents_with_one_pair_each_beside_few_with_many() -> None:
     queries = Queries(labels, group=[2] * 400 + [5001])
     pairs = preference_pairs(queries)
     found = np.array([documents(pairs, p) for p in range(pairs.n_pairs)])
-    sorted_labels = labels[queries.base]
+    sorted_labels = labels[queries.row_order]
     assert (sorted_labels[found[:, 0]] > sorted_labels[found[:, 1]]).all()
     assert len(np.unique(found, axis=0)) == pairs.n_pairs == 5400
 

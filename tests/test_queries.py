@@ -146,8 +146,8 @@ def test_weights_count_copies_without_queries_only() -> None:
     assert alone.multiplicities.tolist() == weight
     assert grouped.multiplicities is None
     assert grouped.query_weights.tolist() == [1.0, 4.0]
-    assert alone.as_one_query().multiplicities is None
-    assert alone.as_one_query().query_weights.tolist() == [3.0]
+    assert alone.as_one_query.multiplicities is None
+    assert alone.as_one_query.query_weights.tolist() == [3.0]
     assert Queries([0, 1]).multiplicities is Queries([0, 1]).query_weights is None
 
 
@@ -179,8 +179,8 @@ def test_strata_are_the_classes_of_every_query(parts, relevant, weighted) -> Non
     assert strata.first.tolist() == [
         sum(q < query for _, _, q in expected) for query in range(len(parts) + 1)
     ]
-    in_base_order = strata.label[strata.first[queries_of(queries)] + strata.code]
-    assert in_base_order.tolist() == [class_of(labels[row]) for row in queries.base]
+    in_base_order = strata.label[strata.first[queries_of(queries)] + strata.relevance]
+    assert in_base_order.tolist() == [class_of(labels[row]) for row in queries.row_order]
     assert strata.sum(strata.count).tolist() == [
         sum(counted for _, counted, q in expected if q == query) for query in range(len(parts))
     ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import pytest
 from baseline_data import NOT_FOR_PAIRS, all_pairs, halves
@@ -15,6 +14,7 @@ from small_data import Small, graded
 
 from lambdaplus.baselines import RankBoost
 from lambdaplus.evaluation import evaluate
+from lambdaplus.parallel import limit_threads
 
 Array = NDArray[Any]
 
@@ -143,14 +143,10 @@ def test_many_rounds_do_not_overflow() -> None:
 
 def test_threads_and_pickle() -> None:
     data = graded(1500)
-    threads = numba.get_num_threads()
     fits = []
-    try:
-        for count in (1, threads):
-            numba.set_num_threads(count)
+    for count in (1, 2):
+        with limit_threads(count):
             fits.append(RankBoost(10).fit(data.features, data.labels, qid=data.qid))
-    finally:
-        numba.set_num_threads(threads)
     np.testing.assert_array_equal(fits[0].alphas_, fits[1].alphas_)
     copy = pickle.loads(pickle.dumps(fits[0]))
     np.testing.assert_array_equal(copy.predict(data.features), fits[1].predict(data.features))

@@ -7,7 +7,6 @@ import pickle
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 from rankings_by_force import Setting
@@ -19,6 +18,7 @@ from yue_algorithm import cutting_planes
 from lambdaplus.baselines import StructuralSVM, SVMCombo
 from lambdaplus.baselines.oracles import make_loss, ranked
 from lambdaplus.metrics import parse_metric
+from lambdaplus.parallel import limit_threads
 from lambdaplus.queries import Queries
 
 MODELS: dict[str, dict[str, Any]] = {
@@ -188,15 +188,11 @@ def test_order_of_rows_is_immaterial() -> None:
 
 def test_threads_do_not_change_a_bit() -> None:
     data = graded(2000)
-    before = numba.get_num_threads()
-    try:
-        found = []
-        for threads in (1, before):
-            numba.set_num_threads(threads)
+    found = []
+    for threads in (1, 2):
+        with limit_threads(threads):
             model = StructuralSVM("map", C=100.0).fit(data.features, data.labels, data.qid)
-            found.append(model.coef_)
-    finally:
-        numba.set_num_threads(before)
+        found.append(model.coef_)
     np.testing.assert_array_equal(found[0], found[1])
 
 

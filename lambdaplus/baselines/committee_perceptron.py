@@ -191,7 +191,7 @@ class CommitteePerceptron(Ranker):
         metrics = (self.metric, *self.curve_metrics)
         held_out = read_validation(self, eval_set, sample, metrics)
         pairs = preference_pairs(sample.queries)
-        documents = sample.X[sample.queries.base]
+        documents = sample.X[sample.queries.row_order]
         self._one_ranking = sample.queries.n_queries == 1
         self.X_fit_ = documents if self._dual else documents[:0]
         features = self._features(documents)

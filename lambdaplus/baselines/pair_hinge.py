@@ -48,7 +48,7 @@ class Objective:
     Parameters
     ----------
     X : (n, d) float64
-        In the order of `queries.base`.
+        In the order of `queries.row_order`.
     queries : Queries
     pair_weight : (n,) float64
         C b_q of each document's query.
@@ -61,14 +61,14 @@ class Objective:
         self.X = X - np.repeat(mean, queries.sizes, axis=0)
         self.pair_weight = pair_weight
         # Labels in ascending order within a query are in the order of `base` already.
-        self.queries = Queries(queries.labels[queries.base], group=queries.sizes)
-        self.code, self.n_classes = strata.code, np.diff(strata.first)
+        self.queries = Queries(queries.labels[queries.row_order], group=queries.sizes)
+        self.code, self.n_classes = strata.relevance, np.diff(strata.first)
 
     def _sums(self, ranking: Ranking, value: Floats) -> tuple[Floats, Floats, Floats]:
         below, above, total = np.empty_like(value), np.empty_like(value), np.empty_like(value)
         boundaries = self.queries.boundaries
         over_queries(
-            active_pairs, boundaries, boundaries, ranking.place, ranking.score, self.code,
+            active_pairs, boundaries, boundaries, ranking.permutation, ranking.score, self.code,
             self.n_classes, value, below, above, total,
         )  # fmt: skip
         return below, above, total

@@ -27,7 +27,7 @@ Words = NDArray[np.uint64]
 
 
 class PreferencePairs(NamedTuple):
-    """Pairs of documents, in the order of `Queries.base`.
+    """Pairs of documents, in the order of `Queries.row_order`.
 
     Attributes
     ----------

@@ -123,7 +123,7 @@ class RankBoost(Ranker):
         rate = preference_pairs(queries).rate
         if self.balance == "pair":
             rate = np.ones_like(rate)
-        documents = sample.X[queries.base]
+        documents = sample.X[queries.row_order]
         edges = [_edges(column, self.max_bins) for column in documents.T]
         bins, n_edges = _binned(documents, edges), np.array([e.size for e in edges])
         scores, potential = np.zeros(len(documents)), np.empty(len(documents))
@@ -131,7 +131,7 @@ class RankBoost(Ranker):
 
         def weigh() -> float:
             over_queries(
-                potentials, queries.boundaries, queries.boundaries, strata.code,
+                potentials, queries.boundaries, queries.boundaries, strata.relevance,
                 np.diff(strata.first), rate, scores, potential, mass,
             )  # fmt: skip
             return float(mass.sum())

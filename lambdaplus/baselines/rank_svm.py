@@ -136,7 +136,7 @@ class RankSVM(LinearRanker):
         rate = preference_pairs(sample.queries).rate
         if self.balance == "pair":
             rate = np.ones_like(rate)
-        documents = sample.X[sample.queries.base]
+        documents = sample.X[sample.queries.row_order]
         best, solution = -np.inf, np.zeros(sample.X.shape[1])
         self.validation_values_: dict[float, float] = {}
         for C in candidates:

@@ -49,7 +49,7 @@ def active_pairs(
 ) -> None:  # fmt: skip
     """For each document: active partners of a lower class, of a higher one, the sum of all values.
 
-    `place` and `score` are a ranking; the other arrays are in the order of `Queries.base`.
+    `place` and `score` are a ranking; the other arrays are in the order of `Queries.row_order`.
     """
     for q in range(first, last):
         start, stop = boundaries[q], boundaries[q + 1]

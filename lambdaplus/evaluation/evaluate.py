@@ -25,9 +25,9 @@ from lambdaplus.evaluation.result import (
     refuse_namesakes,
 )
 from lambdaplus.metrics import RankingMetric
+from lambdaplus.metrics.arrays import scope
 from lambdaplus.metrics.declaration import shortest
 from lambdaplus.metrics.names import share_options
-from lambdaplus.metrics.terms import scope
 from lambdaplus.metrics.values import values
 from lambdaplus.queries import Floats, Queries
 from lambdaplus.ranking import Ranking, rank

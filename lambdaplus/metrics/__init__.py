@@ -10,16 +10,32 @@ Examples
 """
 
 from lambdaplus.metrics.catalogue import CATALOGUE
-from lambdaplus.metrics.declaration import Above, Declaration, Facts, Parameter, RankingMetric
+from lambdaplus.metrics.declaration import (
+    OVER,
+    Cascade,
+    CountAbove,
+    Declaration,
+    Gains,
+    Parameter,
+    RankingMetric,
+    Training,
+    Window,
+)
+from lambdaplus.metrics.label_counts import LabelCounts
 from lambdaplus.metrics.names import metric_names, parse_metric
 
 __all__ = [
     "CATALOGUE",
-    "Above",
+    "OVER",
+    "Cascade",
+    "CountAbove",
     "Declaration",
-    "Facts",
+    "Gains",
+    "LabelCounts",
     "Parameter",
     "RankingMetric",
+    "Training",
+    "Window",
     "metric_names",
     "parse_metric",
 ]

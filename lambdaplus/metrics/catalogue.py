@@ -6,10 +6,19 @@ its row in the tables and its place in the tests follow.
 
 from __future__ import annotations
 
-from lambdaplus.metrics import rules
-from lambdaplus.metrics.declaration import Above, Declaration, Parameter, RankingMetric
+from lambdaplus.metrics import components as c
+from lambdaplus.metrics.declaration import (
+    OVER,
+    RELEVANT,
+    Cascade,
+    CountAbove,
+    Declaration,
+    Parameter,
+    RankingMetric,
+    Training,
+    Window,
+)
 
-RELEVANT = Parameter("relevant", 1.0, "label from which a document counts as relevant")
 GAIN = Parameter(
     "gain", "exp2", "gain of label l: exp2 is 2^l - 1, linear is l", ("exp2", "linear")
 )
@@ -19,9 +28,6 @@ DISCOUNT = Parameter(
     "discount at rank r: log2 is 1 / log2(1 + r); letor is 1, 1, 1 / log2 3, 1 / log2 4, ...",
     ("log2", "letor"),
 )
-OVER = Parameter(
-    "over", "query", "what is one ranking: each query, or the whole data set", ("query", "dataset")
-)
 
 AUC = Declaration(
     name="auc",
@@ -29,12 +35,12 @@ AUC = Declaration(
     title="Area under the ROC curve",
     source="Welleck 2016, eqs. 9-10, theorem 4.1; as RankEff: Elsas et al. 2008, sec. 3.1",
     binary=True,
-    discount=rules.falling,
-    gain=rules.relevance,
-    normalizer=rules.both_classes,
-    offset=rules.rank_sum_offset,
+    discount=c.falling,
+    gain=c.relevance,
+    normalizer=c.both_classes,
+    offset=c.rank_sum_offset,
     cutoff="no",
-    parameters=(RELEVANT, OVER),
+    parameters=(OVER,),
     pooled="middle",
 )
 
@@ -43,10 +49,10 @@ MAUC = Declaration(
     title="Multi-class AUC: class-reference AUCs weighted by class share",
     source="Welleck 2016, eq. 5 (our reading: relevant classes, the query's own shares)",
     binary=False,
-    discount=rules.falling,
-    gain=rules.class_reference_gain,
-    normalizer=rules.total_share,
-    offset=rules.class_reference_offset,
+    discount=c.falling,
+    gain=c.class_reference_gain,
+    normalizer=c.total_share,
+    offset=c.class_reference_offset,
     cutoff="no",
     parameters=(
         RELEVANT,
@@ -62,15 +68,17 @@ CLASS_AUC = Declaration(
     title="Class-reference AUC: one class against all others",
     source="Welleck 2016, sec. 3.1.4 and table 3",
     binary=False,
-    discount=rules.falling,
-    gain=rules.one_class,
-    normalizer=rules.class_and_rest,
-    offset=rules.class_rank_sum_offset,
+    discount=c.falling,
+    gain=c.one_class,
+    normalizer=c.class_and_rest,
+    offset=c.class_rank_sum_offset,
     cutoff="no",
     parameters=(Parameter("label", 1.0, "label of the class"), OVER),
     follows_label_order=False,
-    no_objective="it rewards a class for standing above higher ones; optimise mauc, or auc with "
-    "relevant=",
+    training=Training(
+        refusal="it rewards a class for standing above higher ones; optimise mauc, or auc with "
+        "relevant="
+    ),
 )
 
 HAND_TILL = Declaration(
@@ -78,10 +86,10 @@ HAND_TILL = Declaration(
     title="Multi-class AUC: mean over the pairs of classes",
     source="Hand & Till 2001, with one score for all classes",
     binary=False,
-    discount=rules.constant,
-    gain=rules.nothing,
-    normalizer=rules.class_pairs,
-    above=Above("lower", row=rules.one_over_count, column=rules.one_over_count),
+    discount=c.constant,
+    gain=c.nothing,
+    normalizer=c.class_pairs,
+    form=CountAbove(c.one_over_count, c.one_over_count, "lower"),
     cutoff="no",
     signed_deltas=True,  # a swap also moves both documents past the other classes between them
 )
@@ -92,10 +100,10 @@ CONCORDANCE = Declaration(
     title="Graded concordance: share of the pairs of different labels that are in order",
     source="Harrell's c; for two classes it is AUC",
     binary=False,
-    discount=rules.constant,
-    gain=rules.nothing,
-    normalizer=rules.unequal_pairs,
-    above=Above("lower", row=rules.each_one, column=rules.each_one),
+    discount=c.constant,
+    gain=c.nothing,
+    normalizer=c.unequal_pairs,
+    form=CountAbove(c.each_one, c.each_one, "lower"),
     cutoff="no",
 )
 
@@ -105,12 +113,11 @@ MAP = Declaration(
     title="Mean average precision",
     source="Yue et al. 2007, sec. 2.1",
     binary=True,
-    discount=rules.reciprocal,
-    gain=rules.relevance,
-    normalizer=rules.reachable_or_all_hits,
-    above=Above("any", row=rules.relevance, column=rules.relevance),
+    discount=c.reciprocal,
+    gain=c.relevance,
+    normalizer=c.reachable_or_all_hits,
+    form=CountAbove(c.relevance, c.relevance),
     parameters=(
-        RELEVANT,
         Parameter(
             "divisor",
             "reachable",
@@ -133,12 +140,11 @@ MRR = Declaration(
     title="Mean reciprocal rank of the first relevant document",
     source="Chakrabarti et al. 2008, sec. 2.2",
     binary=True,
-    discount=rules.reciprocal,
-    gain=rules.relevance,
-    normalizer=rules.any_relevant,
-    stop=rules.relevance,
-    parameters=(RELEVANT,),
-    surrogate=as_ndcg,
+    discount=c.reciprocal,
+    gain=c.relevance,
+    normalizer=c.any_relevant,
+    form=Cascade(c.relevance),
+    training=Training(surrogate=as_ndcg),
 )
 
 
@@ -152,9 +158,9 @@ NDCG = Declaration(
     title="Normalised discounted cumulative gain",
     source="Jarvelin & Kekalainen 2002; gain 2^l - 1 and discount log2(1 + rank): Burges 2005",
     binary=False,
-    discount=rules.logarithmic,
-    gain=rules.label_gain_of_long_queries,
-    normalizer=rules.ideal_gain,
+    discount=c.logarithmic,
+    gain=c.label_gain_of_long_queries,
+    normalizer=c.ideal_gain,
     parameters=(
         GAIN,
         DISCOUNT,
@@ -165,8 +171,7 @@ NDCG = Declaration(
             ("value", "zero"),
         ),
     ),
-    damping=0.01,
-    surrogate=without_cutoff,
+    training=Training(damping=0.01, surrogate=without_cutoff),
 )
 
 DCG = Declaration(
@@ -174,11 +179,11 @@ DCG = Declaration(
     title="Discounted cumulative gain",
     source="Jarvelin & Kekalainen 2002; gain 2^l - 1 and discount log2(1 + rank): Burges 2005",
     binary=False,
-    discount=rules.logarithmic,
-    gain=rules.label_gain,
-    normalizer=rules.one,
+    discount=c.logarithmic,
+    gain=c.label_gain,
+    normalizer=c.one,
     parameters=(GAIN, DISCOUNT),
-    damping=0.01,
+    training=Training(damping=0.01),
 )
 
 ERR = Declaration(
@@ -186,10 +191,10 @@ ERR = Declaration(
     title="Expected reciprocal rank of the document that satisfies the reader",
     source="Chapelle, Metzler, Zhang & Grinspan 2009, eqs. 4-5",
     binary=False,
-    discount=rules.reciprocal,
-    gain=rules.chance_of_satisfaction,
-    normalizer=rules.one,
-    stop=rules.chance_of_satisfaction,
+    discount=c.reciprocal,
+    gain=c.chance_of_satisfaction,
+    normalizer=c.one,
+    form=Cascade(c.chance_of_satisfaction),
     parameters=(
         Parameter(
             "top",
@@ -206,11 +211,10 @@ RBP = Declaration(
     title="Rank-biased precision",
     source="Moffat & Zobel 2008",
     binary=True,
-    discount=rules.geometric,
-    gain=rules.relevance,
-    normalizer=rules.one,
+    discount=c.geometric,
+    gain=c.relevance,
+    normalizer=c.one,
     parameters=(
-        RELEVANT,
         Parameter(
             "persistence",
             0.8,
@@ -226,12 +230,11 @@ P = Declaration(
     title="Precision at k",
     source="Elsas et al. 2008, table 6",
     binary=True,
-    discount=rules.constant,
-    gain=rules.relevance,
-    normalizer=rules.cutoff_or_documents,
+    discount=c.constant,
+    gain=c.relevance,
+    normalizer=c.cutoff_or_documents,
     cutoff="required",
     parameters=(
-        RELEVANT,
         Parameter(
             "divisor",
             "k",
@@ -246,11 +249,10 @@ RECALL = Declaration(
     title="Recall at k",
     source="share of the relevant documents that stand in the first k ranks",
     binary=True,
-    discount=rules.constant,
-    gain=rules.relevance,
-    normalizer=rules.n_relevant,
+    discount=c.constant,
+    gain=c.relevance,
+    normalizer=c.n_relevant,
     cutoff="required",
-    parameters=(RELEVANT,),
 )
 
 R_PRECISION = Declaration(
@@ -258,12 +260,11 @@ R_PRECISION = Declaration(
     title="R-precision: precision at R, the number of relevant documents",
     source="Elsas et al. 2008, table 6",
     binary=True,
-    discount=rules.constant,
-    gain=rules.relevance,
-    normalizer=rules.n_relevant,
-    window=rules.first_r_ranks,
+    discount=c.constant,
+    gain=c.relevance,
+    normalizer=c.n_relevant,
+    form=Window(c.first_r_ranks),
     cutoff="no",
-    parameters=(RELEVANT,),
 )
 
 BPREF = Declaration(
@@ -271,13 +272,11 @@ BPREF = Declaration(
     title="Binary preference: relevant documents above the first R others",
     source="Buckley & Voorhees 2004; Elsas et al. 2008, sec. 3.1",
     binary=True,
-    discount=rules.constant,
-    gain=rules.relevance,
-    normalizer=rules.n_relevant,
-    stop=rules.irrelevance,
-    patience=rules.smaller_class,
+    discount=c.constant,
+    gain=c.relevance,
+    normalizer=c.n_relevant,
+    form=Cascade(c.irrelevance, limit=c.smaller_class),
     cutoff="no",
-    parameters=(RELEVANT,),
     closed_ties=False,
     judged_only=True,
 )
@@ -290,12 +289,12 @@ MICRO_PRECISION = Declaration(
     title="Precision of the classes that the ranks predict, pooled over classes",
     source="Welleck 2016, eq. 1; a query's m_c documents of class c are predicted in label order",
     binary=False,
-    discount=rules.constant,
-    gain=rules.counted_classes,
-    normalizer=rules.n_predicted,
-    window=rules.predicted_ranks,
+    discount=c.constant,
+    gain=c.counted_classes,
+    normalizer=c.n_predicted,
+    form=Window(c.predicted_ranks),
     parameters=(RELEVANT, CLASSES),
-    no_objective=PREDICTED,
+    training=Training(refusal=PREDICTED),
 )
 
 MACRO_PRECISION = Declaration(
@@ -303,12 +302,12 @@ MACRO_PRECISION = Declaration(
     title="Precision of the classes that the ranks predict, mean over classes",
     source="Welleck 2016, eq. 3, over the classes predicted within the cutoff",
     binary=False,
-    discount=rules.constant,
-    gain=rules.one_over_predicted,
-    normalizer=rules.n_classes_predicted,
-    window=rules.predicted_ranks,
+    discount=c.constant,
+    gain=c.one_over_predicted,
+    normalizer=c.n_classes_predicted,
+    form=Window(c.predicted_ranks),
     parameters=(RELEVANT, CLASSES),
-    no_objective=PREDICTED,
+    training=Training(refusal=PREDICTED),
 )
 
 PRINTED_PRECISION = Declaration(
@@ -316,9 +315,9 @@ PRINTED_PRECISION = Declaration(
     title="Relevant documents in the first k over k and the number of relevant classes",
     source="Welleck 2016, eq. 2 as printed, over relevant classes; eq. 4 is its sum over queries",
     binary=False,
-    discount=rules.constant,
-    gain=rules.one_over_classes,
-    normalizer=rules.cutoff,
+    discount=c.constant,
+    gain=c.one_over_classes,
+    normalizer=c.cutoff,
     cutoff="required",
     parameters=(RELEVANT,),
 )

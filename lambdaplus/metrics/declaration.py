@@ -5,24 +5,64 @@ Every metric of lambdaplus has the form
     M = 1/Z * ( offset + sum over ranks r of  d[r] * ( g[x_r] + sum_c A[x_r, c] * C_c(r) ) * h_r )
 
 where x_r is the class of the document at rank r, C_c(r) counts the class-c documents above it, and
-h_r is the chance that the reader comes as far as r.  At a document of class c the reader stops
-with probability stop[c]; sure stops (stop = 1) are endured up to a patience: after S of them a
-share 1 - S / patience is left.  A `Declaration` states d, g, A, stop, Z and offset once; values,
-swap deltas, lambda-gradients, names and help are derived from it.  A `RankingMetric` is a
-declaration with its cutoff and parameters chosen, such as ``ndcg@10``.
+h_r is the chance that the reader comes as far as r.  A `Declaration` states d, g, Z and offset, and
+by its ``form`` which of the other parts there are: none (`Gains`), A (`CountAbove`), h (`Cascade`),
+or ranks within which a class has its gain (`Window`).  Values, swap deltas, lambda-gradients, names
+and help are derived from it.  A `RankingMetric` is a declaration with its cutoff and parameters
+chosen, such as ``ndcg@10``.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lambdaplus.queries import Floats, Queries, Strata, reaches
+from lambdaplus.queries import Floats
+
+if TYPE_CHECKING:
+    from lambdaplus.metrics.label_counts import LabelCounts
+
+Rule = Callable[["LabelCounts"], Floats]
+
+
+@dataclass(frozen=True)
+class Gains:
+    """A document counts its gain at its rank, whatever the others."""
+
+
+@dataclass(frozen=True)
+class CountAbove:
+    """The documents above add A[x, c] = row[x] * column[c] each, if ``x relation c`` holds."""
+
+    row: Rule
+    column: Rule
+    relation: Literal["any", "lower"] = "any"  # "lower": only classes c higher than x count
+
+
+@dataclass(frozen=True)
+class Cascade:
+    """The reader stops at a document of class c with probability ``stop[c]``.
+
+    Certain stops (probability 1) end the reading gradually if a ``limit`` per query is given:
+    after S of them a share ``1 - S / limit`` of the readers is left.
+    """
+
+    stop: Rule
+    limit: Rule | None = None
+
+
+@dataclass(frozen=True)
+class Window:
+    """A class has its gain within ranks (first, last) alone, counted from 1, each per stratum."""
+
+    ranks: Callable[[LabelCounts], tuple[Floats, Floats]]
+
+
+Form = Gains | CountAbove | Cascade | Window
 
 
 @dataclass(frozen=True)
@@ -57,45 +97,58 @@ class Parameter:
         return number + 0.0  # -0.0 is 0.0, or equal metrics would have two names
 
 
-@dataclass(frozen=True)
-class Above:
-    """What the documents above add: A[x, c] = row[x] * column[c] where ``x relation c`` holds."""
+RELEVANT = Parameter("relevant", 1.0, "label from which a document counts as relevant")
+OVER = Parameter(
+    "over", "query", "what is one ranking: each query, or the whole data set", ("query", "dataset")
+)
 
-    relation: Literal["any", "lower"]  # "lower": only classes c that are higher than x count
-    row: Callable[[Facts], Floats]
-    column: Callable[[Facts], Floats]
+
+@dataclass(frozen=True)
+class Training:
+    """How a metric is trained unless the user says otherwise.
+
+    Attributes
+    ----------
+    damping : float, optional
+        What score distances are divided by.
+    surrogate : callable, optional
+        From the metric to the one that is optimised in its place: one that trains better rankings
+        by this one's own measure.
+    refusal : str
+        Why the metric cannot be an objective; empty if it can.
+    """
+
+    damping: float | None = None
+    surrogate: Callable[[RankingMetric], RankingMetric] | None = None
+    refusal: str = ""
 
 
 @dataclass(frozen=True)
 class Declaration:
-    """One metric of the catalogue, stated once.
+    """One metric, stated once; it checks itself when it is made.
 
     Attributes
     ----------
     name, aliases, title, source : str
-        How users write it, other spellings, what it is called, and where it is defined.
+        How users write it (lower case letters and underscores), other spellings, what it is
+        called, and where it is defined.
     binary : bool
-        Whether it knows only relevant and non-relevant documents (label >= ``relevant``).
+        Whether it knows only relevant and non-relevant documents (label >= ``relevant``, a
+        parameter that it has without declaring it).
     discount : callable
         d as a function of the metric and of float ranks counted from 1.
     gain, normalizer : callable
         g per stratum and Z per query; a query with Z = 0 has no value (no relevant document, say).
-    above : Above, optional
-    stop : callable, optional
-        Probability per stratum that the reader stops at such a document.
-    patience : callable, optional
-        Sure stops per query after which nobody reads on; 1 without it.
-    window : callable, optional
-        Ranks (first, last), counted from 1, within which a class has its gain, each per stratum;
-        outside it has none.
+    form : Gains, CountAbove, Cascade or Window
     offset : callable, optional
         Per query, divided by Z like the rest.
     cutoff : {"optional", "required", "no"}
         Whether ``name@k`` sets d to 0 beyond rank k.
     parameters : tuple of Parameter
     pooled : {"middle", "last"}, optional
-        Whether it makes sense on one ungrouped data set, and then the rank, among the copies that
-        its weight stands for, at which a row's discount is taken.
+        Whether it makes sense on one data set without queries.  There tied rows are one step, as
+        at a threshold, and weights are multiplicities; this is the rank, among the copies that a
+        step stands for, at which its discount is taken.  For Gains and CountAbove alone.
     follows_label_order : bool
         Whether the order by label has the highest value.
     signed_deltas : bool
@@ -106,13 +159,13 @@ class Declaration:
         worst order where it has none.
     judged_only : bool
         Whether it leaves out documents that nobody judged, where that is known.
-    no_objective : str
-        Why it can't be an objective; empty if it can.
-    damping : float, optional
-        What an objective divides score distances by unless told otherwise.
-    surrogate : callable, optional
-        From the metric to the one that an objective optimises in its place unless told otherwise:
-        one that trains better rankings by this one's own measure.
+    training : Training
+
+    Raises
+    ------
+    ValueError
+        For a name that cannot be written, a form of no known kind, and a form that cannot be
+        pooled.
     """
 
     name: str
@@ -120,13 +173,10 @@ class Declaration:
     source: str
     binary: bool
     discount: Callable[[RankingMetric, Floats], Floats]
-    gain: Callable[[Facts], Floats]
-    normalizer: Callable[[Facts], Floats]
-    above: Above | None = None
-    stop: Callable[[Facts], Floats] | None = None
-    patience: Callable[[Facts], Floats] | None = None
-    window: Callable[[Facts], tuple[Floats, Floats]] | None = None
-    offset: Callable[[Facts], Floats] | None = None
+    gain: Rule
+    normalizer: Rule
+    form: Form = Gains()
+    offset: Rule | None = None
     cutoff: Literal["optional", "required", "no"] = "optional"
     parameters: tuple[Parameter, ...] = ()
     aliases: tuple[str, ...] = ()
@@ -135,13 +185,35 @@ class Declaration:
     signed_deltas: bool = False
     closed_ties: bool = True
     judged_only: bool = False
-    no_objective: str = ""
-    damping: float | None = None
-    surrogate: Callable[[RankingMetric], RankingMetric] | None = None
+    training: Training = Training()
 
     def __post_init__(self) -> None:
-        if sum(part is not None for part in (self.above, self.stop, self.window)) > 1:
-            raise ValueError(f"{self.name}: of above, stop and window only one is supported")
+        for name in (self.name, *self.aliases):
+            if not re.fullmatch("[a-z][a-z_]*", name):
+                raise ValueError(f"a metric's name is of lower case letters and _, got {name!r}")
+        if not isinstance(self.form, get_args(Form)):
+            kinds = ", ".join(kind.__name__ for kind in get_args(Form))
+            raise ValueError(f"{self.name}: form must be one of {kinds}, got {self.form!r}")
+        for option, allowed in (
+            ("cutoff", ("optional", "required", "no")),
+            ("pooled", (None, "middle", "last")),
+        ):
+            if getattr(self, option) not in allowed:
+                raise ValueError(
+                    f"{self.name}: {option}={getattr(self, option)!r} is not one of {allowed}"
+                )
+        if self.pooled and not self._counts_copies():
+            raise ValueError(
+                f"{self.name}: pooled={self.pooled!r} needs the form Gains, or CountAbove over any "
+                "class with pooled='last': no other knows what a weighted row or a step counts"
+            )
+        if self.binary and all(parameter.name != "relevant" for parameter in self.parameters):
+            object.__setattr__(self, "parameters", (RELEVANT, *self.parameters))
+
+    def _counts_copies(self) -> bool:
+        if isinstance(self.form, CountAbove):
+            return self.form.relation == "any" and self.pooled == "last"
+        return isinstance(self.form, Gains)
 
     def __str__(self) -> str:
         """How it is written: ``ndcg[@k]``, ``p@k``, ``auc``."""
@@ -150,9 +222,9 @@ class Declaration:
     @property
     def how_optimised(self) -> str:
         """What its objective costs for n documents in L classes, or why there is none."""
-        if self.no_objective:
-            return f"none: {self.no_objective}"
-        if self.surrogate is not None:
+        if self.training.refusal:
+            return f"none: {self.training.refusal}"
+        if self.training.surrogate is not None:
             example = RankingMetric(self, 10)
             other = example.surrogate
             return f"{other.declaration._cost}, {example} as {other}"
@@ -162,7 +234,7 @@ class Declaration:
     def _cost(self) -> str:
         if self.signed_deltas:
             return "every pair, O(n^2)"
-        if self.binary or (self.above, self.stop, self.window) == (None, None, None):
+        if self.binary or isinstance(self.form, Gains):
             return "one sweep, O(n L)"
         return "a sweep for each pair of classes, O(n L^2)"
 
@@ -215,18 +287,13 @@ class RankingMetric:
         return name if self.cutoff is None else f"{name}@{self.cutoff}"
 
     def __getitem__(self, parameter: str) -> Any:
-        for name, value in self.changed:
-            if name == parameter:
-                return value
-        for known in self.declaration.parameters:
-            if known.name == parameter:
-                return known.default
-        raise KeyError(parameter)
+        defaults = {known.name: known.default for known in self.declaration.parameters}
+        return {**defaults, **dict(self.changed)}[parameter]
 
     @property
     def surrogate(self) -> RankingMetric:
         """What an objective optimises in its place, or itself."""
-        chosen = self.declaration.surrogate
+        chosen = self.declaration.training.surrogate
         return self if chosen is None else chosen(self)
 
     @property
@@ -237,77 +304,34 @@ class RankingMetric:
     @property
     def over_data_set(self) -> bool:
         """Whether the whole data set is one ranking, its queries set aside."""
-        return ("over", "dataset") in self.changed
+        return OVER in self.declaration.parameters and self["over"] == "dataset"
 
     def discounts(self, ranks: Floats) -> Floats:
-        """Weight of each rank, counted from 1, with the cutoff applied: (n,) -> (n,)."""
-        found = np.asarray(self.declaration.discount(self, ranks), dtype=np.float64)
-        return found if self.cutoff is None else np.where(ranks <= self.cutoff, found, 0.0)
+        """Weight of each rank, counted from 1, with the cutoff applied: (n,) -> (n,).
+
+        Raises
+        ------
+        ValueError
+            If the declaration's discount is not one finite number for each rank.
+        """
+        discount = as_declared(self, "discount", self.declaration.discount(self, ranks), ranks)
+        return discount if self.cutoff is None else np.where(ranks <= self.cutoff, discount, 0.0)
+
+
+def as_declared(metric: RankingMetric, part: str, value: Any, like: Floats) -> Floats:
+    """What a declaration's rule returned, as float64, checked: a finite number for each of like."""
+    array = np.ascontiguousarray(value, dtype=np.float64)
+    if np.shape(value) != like.shape:
+        raise ValueError(
+            f"{metric}: its declaration's {part} returned an array of shape {np.shape(value)} "
+            f"where {like.shape} is needed, one number for each"
+        )
+    if not np.isfinite(array).all():
+        raise ValueError(f"{metric}: its declaration's {part} returned NaN or infinity")
+    return array
 
 
 def shortest(number: float) -> str:
     """The number as text, every digit of it, and no ``.0``."""
     text = f"{number:g}"
     return text if float(text) == number else repr(number)
-
-
-class Facts:
-    """What a declaration may look at: the classes of every query of one data set.
-
-    Attributes
-    ----------
-    metric : RankingMetric
-    label, count : (s,) float64
-        Label and number of documents of each stratum (see ``lambdaplus.queries.Strata``).
-    size : (n_queries,) float64
-        Documents in each query.
-    """
-
-    def __init__(self, metric: RankingMetric, queries: Queries) -> None:
-        self.metric = metric
-        self.strata: Strata = queries.strata(metric.relevant)
-        self.label = self.strata.label
-        self.count = self.strata.count
-        self.longest = int(queries.sizes.max())
-
-    @cached_property
-    def size(self) -> Floats:
-        return self.sum(self.count)
-
-    @cached_property
-    def relevant(self) -> NDArray[np.bool_]:
-        """Strata of relevant documents, (s,) bool."""
-        threshold = 1.0 if self.metric.declaration.binary else self.metric["relevant"]
-        return reaches(self.label, threshold)
-
-    @cached_property
-    def n_relevant(self) -> Floats:
-        """Relevant documents in each query, (n_queries,)."""
-        return self.sum(np.where(self.relevant, self.count, 0.0))
-
-    @property
-    def at_most(self) -> float:
-        """The cutoff; infinity without one."""
-        return np.inf if self.metric.cutoff is None else float(self.metric.cutoff)
-
-    def sum(self, per_stratum: Floats) -> Floats:
-        """Sum over the strata of each query: (s,) -> (n_queries,)."""
-        return self.strata.sum(per_stratum)
-
-    def spread(self, per_query: Floats) -> Floats:
-        """Repeat a value per query for each of its strata: (n_queries,) -> (s,)."""
-        return per_query[self.strata.query]
-
-    @cached_property
-    def higher(self) -> Floats:
-        """Documents of the same query with a higher label, (s,)."""
-        upto = np.cumsum(self.count)
-        upto -= self.spread((upto - self.count)[self.strata.first[:-1]])
-        return self.spread(self.size) - upto
-
-    def ideal(self, gain: Floats) -> Floats:
-        """Discounted gain of the best order, highest labels first: (s,) -> (n_queries,)."""
-        discounts = self.metric.discounts(np.arange(1.0, self.longest + 1))
-        upto = np.concatenate([[0.0], np.cumsum(discounts)])
-        above = self.higher.astype(np.int64)
-        return self.sum(gain * (upto[above + self.count.astype(np.int64)] - upto[above]))

@@ -67,6 +67,8 @@ def parse_metric(
         key, equals, value = option.partition("=")
         if not equals:
             raise ValueError(f"in {name!r}: {option.strip()!r} is not of the form option=value")
+        if key.strip() in chosen:
+            raise ValueError(f"in {name!r}: the option {key.strip()!r} stands twice")
         chosen[key.strip()] = value.strip()
     return declaration(_cutoff(found["cutoff"], str(name)), **{**given, **chosen, **options})
 

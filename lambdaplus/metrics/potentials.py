@@ -19,118 +19,130 @@ The tests compare U and V with brute force over every swap.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lambdaplus.compiled import compiled
-from lambdaplus.metrics.terms import ANY, LOWER, NO_RELATION
+from lambdaplus.metrics.arrays import CASCADE, COUNT_ANY, COUNT_HIGHER, GAINS, WINDOW
+from lambdaplus.queries import Floats
+
+OWN_AND_ABOVE, ABOVE, OWN = (1.0, 1.0), (0.0, 1.0), (1.0, 0.0)
+
+
+class Potentials(NamedTuple):
+    """U and V of two classes, by rank: (n,) float64 each."""
+
+    U: Floats
+    V: Floats
 
 
 @compiled
-def coupling(relation: int, row: Any, column: Any, x: int, c: int) -> float:
+def coupling(classes: Any, x: int, c: int) -> float:
     """A[x, c]: what each class-c document above a class-x document adds to its term."""
-    if relation == ANY or (relation == LOWER and x < c):
-        return float(row[x] * column[c])
+    if classes.kind == COUNT_ANY or (classes.kind == COUNT_HIGHER and x < c):
+        return float(classes.row[x] * classes.column[c])
     return 0.0
 
 
 @compiled
-def reached(log_chance: float, sure: float, patience: float) -> float:
-    """h: the chance that the reader comes this far, past doubtful stops and past sure ones."""
-    left = min(1.0, max(0.0, 1.0 - sure / patience))
+def reached(log_chance: float, certain: float, limit: float) -> float:
+    """h: the chance that the reader comes this far, past doubtful stops and past certain ones."""
+    left = min(1.0, max(0.0, 1.0 - certain / limit))
     return left if left == 0.0 or log_chance == 0.0 else left * math.exp(log_chance)
 
 
 @compiled
 def potentials(
-    code: Any, discount: Any, terms: Any, q: int, a: int, b: int, own: float, copies: Any,
-    high: Any, low: Any,
-) -> None:  # fmt: skip
-    """Write U of classes a and b at every rank of query q into high, V into low.
+    relevance: Any, discount: Any, copies: Any, classes: Any, pair: Any, parts: Any, out: Any
+) -> None:
+    """Write U and V of two classes at every rank of a list.
 
     Parameters
     ----------
-    code : (n,) int
+    relevance : (n,) int
         Class at each rank.
     discount : (n,) float64
         d at each rank.
-    terms : Terms
-    own : float
-        Factor of the part that a document contributes by itself; 1, but see
-        ``lambdaplus.objectives.one_list``.
     copies : (n,) float64 or empty
         Multiplicities; empty for ones.
+    classes : ClassArrays
+        Of the list's query.
+    pair : (int, int)
+        The classes a and b.
+    parts : (float, float)
+        Factors of what a document contributes by itself and of what those above it add:
+        OWN_AND_ABOVE, but one after the other where a document stands for several copies (see
+        `lambdaplus.objectives.lists`).
+    out : Potentials
     """
-    strata = slice(terms.first[q], terms.first[q + 1])
-    gain = terms.gain[strata]
-    if terms.stops:
-        stop, patience = terms.stop[strata], terms.patience[q]
-        _of_stopping(code, discount, gain, stop, patience, a, b, high, low)
-    elif terms.windowed:
-        opens, closes = terms.opens[strata], terms.closes[strata]
-        for r in range(code.size):
-            of_a = gain[a] if opens[a] <= r < closes[a] else 0.0
-            of_b = gain[b] if opens[b] <= r < closes[b] else 0.0
-            high[r] = low[r] = discount[r] * (of_a - of_b)
+    if classes.kind == CASCADE:
+        _of_cascade(relevance, discount, classes, pair, out)
+    elif classes.kind in (WINDOW, GAINS):
+        _of_gains(discount, classes, pair, out)
     else:
-        row, column = terms.row[strata], terms.column[strata]
-        _of_sums(code, discount, gain, terms.relation, row, column, a, b, own, copies, high, low)
+        _of_counts(relevance, discount, copies, classes, pair, parts, out)
 
 
 @compiled
-def _of_sums(
-    code: Any, discount: Any, gain: Any, relation: int, row: Any, column: Any, a: int, b: int,
-    own: float, copies: Any, high: Any, low: Any,
-) -> None:  # fmt: skip
+def _of_gains(discount: Any, classes: Any, pair: Any, out: Any) -> None:
+    a, b = pair
+    for r in range(discount.size):
+        gain_a, gain_b = classes.gain[a], classes.gain[b]
+        if classes.kind == WINDOW:
+            gain_a = gain_a if classes.opens[a] <= r < classes.closes[a] else 0.0
+            gain_b = gain_b if classes.opens[b] <= r < classes.closes[b] else 0.0
+        out.U[r] = out.V[r] = discount[r] * (gain_a - gain_b)
+
+
+@compiled
+def _of_counts(
+    relevance: Any, discount: Any, copies: Any, classes: Any, pair: Any, parts: Any, out: Any
+) -> None:
+    (a, b), gain = pair, classes.gain
     # What a document of each class, once passed, adds to the term of a less that of b, and to its
     # own term if b takes a's place above it.
-    adds, changes = np.zeros(gain.size), np.zeros(gain.size)
-    if relation != NO_RELATION:
-        for x in range(gain.size):
-            adds[x] = coupling(relation, row, column, a, x) - coupling(relation, row, column, b, x)
-            changes[x] = coupling(relation, row, column, x, b) - coupling(
-                relation, row, column, x, a
-            )
-    itself_high = own * (gain[a] - gain[b] + changes[a])
-    itself_low = own * (gain[a] - gain[b] + changes[b])
+    adds, changes = np.empty(gain.size), np.empty(gain.size)
+    for x in range(gain.size):
+        adds[x] = coupling(classes, a, x) - coupling(classes, b, x)
+        changes[x] = coupling(classes, x, b) - coupling(classes, x, a)
+    own_U = parts[0] * (gain[a] - gain[b] + changes[a])
+    own_V = parts[0] * (gain[a] - gain[b] + changes[b])
     above = passed = 0.0
-    for r in range(code.size):
-        x = code[r]
-        high[r] = discount[r] * (itself_high + above) + passed
-        low[r] = discount[r] * (itself_low + above) + passed
-        times = copies[r] if copies.size else 1.0
+    for r in range(relevance.size):
+        x = relevance[r]
+        out.U[r] = discount[r] * (own_U + above) + passed
+        out.V[r] = discount[r] * (own_V + above) + passed
+        times = parts[1] * (copies[r] if copies.size else 1.0)
         above += times * adds[x]
         passed += times * discount[r] * changes[x]
 
 
 @compiled
-def _of_stopping(
-    code: Any, discount: Any, gain: Any, stop: Any, patience: float, a: int, b: int,
-    high: Any, low: Any,
-) -> None:  # fmt: skip
-    # The chance of passing doubtful stops is a product; sure ones are counted apart, so that one
+def _of_cascade(relevance: Any, discount: Any, classes: Any, pair: Any, out: Any) -> None:
+    # The chance of passing doubtful stops is a product; certain ones are counted apart, so that one
     # of them can be taken out of it again.
-    logs, sures = np.zeros(stop.size), np.zeros(stop.size)
-    for c in range(stop.size):
-        if stop[c] < 1.0:
-            logs[c] = math.log1p(-stop[c])
+    (a, b), gain, limit = pair, classes.gain, classes.limit
+    logs, certain = np.zeros(gain.size), np.zeros(gain.size)
+    for c in range(gain.size):
+        if classes.stop[c] < 1.0:
+            logs[c] = math.log1p(-classes.stop[c])
         else:
-            sures[c] = 1.0
-    log_chance = sure = 0.0
-    log_change, sure_change = logs[b] - logs[a], sures[b] - sures[a]
-    passed_high = passed_low = 0.0
-    for r in range(code.size):
-        if sure - abs(sure_change) >= patience:  # nobody comes this far, whoever is above
-            high[r:], low[r:] = passed_high, passed_low
+            certain[c] = 1.0
+    log_chance = stops = 0.0
+    log_change, stops_change = logs[b] - logs[a], certain[b] - certain[a]
+    passed_U = passed_V = 0.0
+    for r in range(relevance.size):
+        if stops - abs(stops_change) >= limit:  # nobody comes this far, whoever is above
+            out.U[r:], out.V[r:] = passed_U, passed_V
             break
-        x = code[r]
-        reach = reached(log_chance, sure, patience)
-        with_b = reached(log_chance + log_change, sure + sure_change, patience)
-        with_a = reached(log_chance - log_change, sure - sure_change, patience)
-        high[r] = discount[r] * (gain[a] * with_b - gain[b] * reach) + passed_high
-        low[r] = discount[r] * (gain[a] * reach - gain[b] * with_a) + passed_low
-        passed_high += discount[r] * gain[x] * (with_b - reach)
-        passed_low += discount[r] * gain[x] * (reach - with_a)
+        x = relevance[r]
+        reach = reached(log_chance, stops, limit)
+        with_b = reached(log_chance + log_change, stops + stops_change, limit)
+        with_a = reached(log_chance - log_change, stops - stops_change, limit)
+        out.U[r] = discount[r] * (gain[a] * with_b - gain[b] * reach) + passed_U
+        out.V[r] = discount[r] * (gain[a] * reach - gain[b] * with_a) + passed_V
+        passed_U += discount[r] * gain[x] * (with_b - reach)
+        passed_V += discount[r] * gain[x] * (reach - with_a)
         log_chance += logs[x]
-        sure += sures[x]
+        stops += certain[x]

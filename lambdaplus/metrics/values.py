@@ -8,14 +8,23 @@ can't split tied rows, so they enter together, as in scikit-learn.  Other rules 
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from lambdaplus.compiled import compiled
+from lambdaplus.metrics.arrays import (
+    CASCADE,
+    COUNT_ANY,
+    COUNT_HIGHER,
+    GAINS,
+    WINDOW,
+    MetricArrays,
+    classes_of,
+    metric_arrays,
+)
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.potentials import coupling, reached
-from lambdaplus.metrics.terms import ANY, LOWER, Terms, terms
 from lambdaplus.parallel import over_queries
 from lambdaplus.queries import Floats, Queries
 from lambdaplus.ranking import Ranking, split_ties
@@ -54,73 +63,67 @@ def values(
     ValueError
         If the metric has no such rule for ties.
     """
-    found = terms(metric, queries)
-    steps = metric.declaration.pooled
+    if ties not in (None, *get_args(Ties)):
+        raise ValueError(f"ties={ties!r} is not one of {', '.join(get_args(Ties))}")
+    arrays, pooled = metric_arrays(metric, queries), metric.declaration.pooled
     if ties in ("worst", "best"):
-        if found.windowed and not metric.declaration.binary:
+        if arrays.kind == WINDOW and not metric.declaration.binary:
             raise ValueError(f"{metric} has no order of ties that is worst: use ties='expected'")
-        merit = found.gain if found.gains_only else np.arange(float(found.gain.size))
-        merit = merit[_strata_of_base(queries, found)]
+        merit = arrays.gain if arrays.kind == GAINS else np.arange(float(arrays.gain.size))
+        merit = merit[_strata_in_row_order(queries, arrays)]
         ranking = split_ties(queries, ranking, merit if ties == "worst" else -merit)
     elif ties == "stable":
         rows = np.arange(float(queries.n_documents)) if order is None else order
-        ranking = split_ties(queries, ranking, rows[queries.base])
-    elif ties == "together" and steps is None:
+        ranking = split_ties(queries, ranking, rows[queries.row_order])
+    elif ties == "together" and pooled is None:
         raise ValueError(f"{metric} has no ties='together': only thresholds see ties as one step")
     elif ties == "expected" and not metric.declaration.closed_ties:
         raise ValueError(
             f"the mean of {metric} over the orders of ties has no closed form: use ties='worst', "
             "'best' or 'stable'"
         )
-    elif ties == "expected" and steps == "last" and queries.multiplicities is not None:
+    elif ties == "expected" and pooled == "last" and queries.multiplicities is not None:
         raise ValueError(f"{metric} of weighted rows without queries: use ties='together'")
-    if steps is not None and (
+    if pooled is not None and (
         ties == "together"
         or (not queries.grouped and (ties is None or queries.weights is not None))
     ):
-        return _by_steps(metric, queries, ranking, found)
+        return _by_steps(metric, queries, ranking)
     out = np.empty(queries.n_queries)
     returned = queries.sizes if queries.returned is None else queries.returned
-    over_queries(_values, queries.boundaries, queries.boundaries, returned, ranking, found, out)
+    over_queries(_values, queries.boundaries, queries.boundaries, returned, ranking, arrays, out)
     return out
 
 
-def _strata_of_base(queries: Queries, terms: Terms) -> Any:
-    """Stratum of each document in the order of `Queries.base`, (n,) int64."""
-    return np.repeat(terms.first[:-1], queries.sizes) + terms.code
+def _strata_in_row_order(queries: Queries, arrays: MetricArrays) -> Any:
+    """Stratum of each document in the order of `Queries.row_order`, (n,) int64."""
+    return np.repeat(arrays.first[:-1], queries.sizes) + arrays.relevance
 
 
 @compiled
 def _values(
-    first: int, last: int, boundaries: Any, returned: Any, ranking: Any, terms: Any, out: Any
+    first: int, last: int, boundaries: Any, returned: Any, ranking: Any, metric: Any, out: Any
 ) -> None:
     for q in range(first, last):
-        if terms.scale[q] == 0.0:
+        if metric.scale[q] == 0.0:
             out[q] = np.nan
             continue
         # Documents that were not returned stand at no rank; sums of ranks put them last.
         n = boundaries[q + 1] - boundaries[q]
-        if terms.discount[0] > 0.0:
+        if metric.discount[0] > 0.0:
             n = returned[q]
-        places = slice(boundaries[q], boundaries[q] + n)
-        strata = slice(terms.first[q], terms.first[q + 1])
-        score, code = ranking.score[places], terms.code[ranking.place[places]]
-        gain, row, column = terms.gain[strata], terms.row[strata], terms.column[strata]
-        if terms.stops:
-            total = _stopping_sum(
-                score, code, terms.discount, gain, terms.stop[strata], terms.patience[q]
-            )
-        elif terms.windowed:
-            total = _windowed_sum(
-                score, code, terms.discount, gain, terms.opens[strata], terms.closes[strata]
-            )
-        elif terms.relation == LOWER:
-            total = _graded_sum(score, code, terms.discount, gain, row, column)
+        ranks = slice(boundaries[q], boundaries[q] + n)
+        score, relevance = ranking.score[ranks], metric.relevance[ranking.permutation[ranks]]
+        classes, discount = classes_of(metric, q), metric.discount
+        if metric.kind == CASCADE:
+            total = _of_cascade(score, relevance, discount, classes)
+        elif metric.kind == WINDOW:
+            total = _of_windows(score, relevance, discount, classes)
+        elif metric.kind == COUNT_HIGHER:
+            total = _of_higher_above(score, relevance, discount, classes)
         else:
-            total = _plain_sum(
-                score, code, terms.discount, gain, terms.relation == ANY, row, column
-            )
-        out[q] = terms.scale[q] * (terms.offset[q] + total)
+            total = _of_gains_and_any_above(score, relevance, discount, classes)
+        out[q] = metric.scale[q] * (metric.offset[q] + total)
 
 
 @compiled(inline="always")
@@ -132,17 +135,18 @@ def _end_of_ties(score: Any, start: int) -> int:
 
 
 @compiled
-def _plain_sum(
-    score: Any, code: Any, discount: Any, gain: Any, coupled: bool, row: Any, column: Any
-) -> float:
+def _of_gains_and_any_above(score: Any, relevance: Any, discount: Any, classes: Any) -> float:
     """Sum of d (g + row * sum of columns above), in the mean over all orders of ties."""
+    gain, coupled = classes.gain, classes.kind == COUNT_ANY
+    none = np.zeros(gain.size)
+    row, column = (classes.row, classes.column) if coupled else (none, none)
     total = above = 0.0
     start = 0
     while start < score.size:
         stop = _end_of_ties(score, start)
         m = stop - start
         if m == 1:
-            x = code[start]
+            x = relevance[start]
             total += discount[start] * (gain[x] + row[x] * above)
             above += column[x]
             start = stop
@@ -150,7 +154,7 @@ def _plain_sum(
         weight = slope = 0.0  # sums of d, and of d times the place within the block
         gains = rows = columns = products = 0.0
         for t in range(m):
-            x = code[start + t]
+            x = relevance[start + t]
             weight += discount[start + t]
             slope += discount[start + t] * t
             gains += gain[x]
@@ -166,10 +170,10 @@ def _plain_sum(
 
 
 @compiled
-def _graded_sum(score: Any, code: Any, discount: Any, gain: Any, row: Any, column: Any) -> float:
-    """As `_plain_sum`, where only the higher classes above count."""
-    classes = gain.size
-    above, block = np.zeros(classes), np.zeros(classes)
+def _of_higher_above(score: Any, relevance: Any, discount: Any, classes: Any) -> float:
+    """As `_of_gains_and_any_above`, where only the higher classes above count."""
+    gain, n_classes = classes.gain, classes.gain.size
+    above, block = np.zeros(n_classes), np.zeros(n_classes)
     total = 0.0
     start = 0
     while start < score.size:
@@ -178,15 +182,15 @@ def _graded_sum(score: Any, code: Any, discount: Any, gain: Any, row: Any, colum
         block[:] = 0.0
         weight = slope = 0.0
         for t in range(m):
-            block[code[start + t]] += 1.0
+            block[relevance[start + t]] += 1.0
             weight += discount[start + t]
             slope += discount[start + t] * t
-        for x in range(classes):
+        for x in range(n_classes):
             if block[x] == 0.0:
                 continue
             before = within = 0.0
-            for c in range(x + 1, classes):
-                each = coupling(LOWER, row, column, x, c)
+            for c in range(x + 1, n_classes):
+                each = coupling(classes, x, c)
                 before += each * above[c]
                 within += each * block[c]
             expected = weight * (gain[x] + before)
@@ -199,10 +203,9 @@ def _graded_sum(score: Any, code: Any, discount: Any, gain: Any, row: Any, colum
 
 
 @compiled
-def _windowed_sum(
-    score: Any, code: Any, discount: Any, gain: Any, opens: Any, closes: Any
-) -> float:
+def _of_windows(score: Any, relevance: Any, discount: Any, classes: Any) -> float:
     """Sum of d g over the ranks within each class's window, in the mean over orders of ties."""
+    gain, opens, closes = classes.gain, classes.opens, classes.closes
     upto = np.zeros(score.size + 1)
     for r in range(score.size):
         upto[r + 1] = upto[r] + discount[r]
@@ -211,7 +214,7 @@ def _windowed_sum(
     while start < score.size:
         stop = _end_of_ties(score, start)
         for r in range(start, stop):
-            x = code[r]
+            x = relevance[r]
             low, high = max(start, opens[x]), min(stop, closes[x])
             if low < high:
                 total += gain[x] * (upto[high] - upto[low]) / (stop - start)
@@ -220,47 +223,46 @@ def _windowed_sum(
 
 
 @compiled
-def _stopping_sum(
-    score: Any, code: Any, discount: Any, gain: Any, stop: Any, patience: float
-) -> float:
-    """Sum of d g h: the mean over orders of ties if gains are sure stops, else the worst."""
-    total, log_chance, n_sure = 0.0, 0.0, 0
+def _of_cascade(score: Any, relevance: Any, discount: Any, classes: Any) -> float:
+    """Sum of d g h: the mean over orders of ties if gains are certain stops, else the worst."""
+    gain, stop, limit = classes.gain, classes.stop, classes.limit
+    total, log_chance, n_certain = 0.0, 0.0, 0
     reach = 1.0
     start = 0
     while start < score.size and reach > 0.0:
         end = _end_of_ties(score, start)
-        sure, their_gain, closed = 0, 0.0, patience == 1.0
+        certain, certain_gain, closed = 0, 0.0, limit == 1.0
         for r in range(start, end):
-            if stop[code[r]] == 1.0:
-                sure += 1
-                their_gain += gain[code[r]]
-            elif stop[code[r]] > 0.0 or gain[code[r]] > 0.0:
+            if stop[relevance[r]] == 1.0:
+                certain += 1
+                certain_gain += gain[relevance[r]]
+            elif stop[relevance[r]] > 0.0 or gain[relevance[r]] > 0.0:
                 closed = False
         if not closed:
-            for r in range(start, end):  # lower labels first: the order of `Queries.base`
-                total += discount[r] * gain[code[r]] * reach
-                if stop[code[r]] == 1.0:
-                    n_sure += 1
+            for r in range(start, end):  # lower labels first: the order of `Queries.row_order`
+                total += discount[r] * gain[relevance[r]] * reach
+                if stop[relevance[r]] == 1.0:
+                    n_certain += 1
                 else:
-                    log_chance += np.log1p(-stop[code[r]])
-                reach = reached(log_chance, n_sure, patience)
-        elif sure > 0:
-            missed = reach  # chance that the first t of the block are none of the sure stops
+                    log_chance += np.log1p(-stop[relevance[r]])
+                reach = reached(log_chance, n_certain, limit)
+        elif certain > 0:
+            missed = reach  # chance that the first t of the block are none of the certain stops
             for t in range(end - start):
                 left = end - start - t
-                total += missed * (sure / left) * discount[start + t] * their_gain / sure
-                missed *= 1.0 - sure / left
+                total += missed * (certain / left) * discount[start + t] * certain_gain / certain
+                missed *= 1.0 - certain / left
             reach = 0.0
         start = end
     return total
 
 
-def _by_steps(metric: RankingMetric, queries: Queries, ranking: Ranking, found: Terms) -> Floats:
+def _by_steps(metric: RankingMetric, queries: Queries, ranking: Ranking) -> Floats:
     """The metric with tied rows taken as one step, rows weighted by their multiplicities."""
-    copies = queries.multiplicities
+    arrays, copies = metric_arrays(metric, queries), queries.multiplicities
     n, begin = queries.n_documents, queries.boundaries[:-1]
-    times = np.ones(n) if copies is None else copies[queries.base][ranking.place]
-    stratum = _strata_of_base(queries, found)[ranking.place]
+    times = np.ones(n) if copies is None else copies[queries.row_order][ranking.permutation]
+    stratum = _strata_in_row_order(queries, arrays)[ranking.permutation]
     ends_block = np.ones(n, dtype=bool)
     ends_block[:-1] = ranking.score[1:] != ranking.score[:-1]
     ends_block[queries.boundaries[1:] - 1] = True
@@ -273,16 +275,14 @@ def _by_steps(metric: RankingMetric, queries: Queries, ranking: Ranking, found: 
         total = np.concatenate([[0.0], np.cumsum(amount)])
         return np.asarray(total[ends + 1][block] - total[begin][query])
 
-    last = upto(times)
-    if found.gains_only:
-        in_block = np.add.reduceat(times, np.append(0, ends[:-1] + 1))[block]
-        middle = last - (in_block - 1.0) / 2  # mean rank of a block's copies
-        term = found.gain[stratum] * metric.discounts(middle)
-    else:
-        # Everything tied is above, the document itself included: A counts it, so g need not.
-        above = upto(times * found.column[stratum])
-        safe = np.where(last > 0, last, 1.0)  # rows of weight 0 at the very top
-        term = found.row[stratum] * above * metric.discounts(safe)
-    total = np.add.reduceat(times * term, begin)
+    ranks = upto(times)
+    if metric.declaration.pooled == "middle":  # the mean rank of a block's copies
+        ranks -= (np.add.reduceat(times, np.append(0, ends[:-1] + 1))[block] - 1.0) / 2
+    ranks = np.where(ranks > 0, ranks, 1.0)  # rows of weight 0 at the very top
+    term = arrays.gain[stratum]
+    if arrays.kind == COUNT_ANY:  # everything tied is above, but for the copy itself
+        row, column = arrays.row[stratum], arrays.column[stratum]
+        term = (term - row * column) + row * upto(times * column)
+    total = np.add.reduceat(times * term * metric.discounts(ranks), begin)
     with np.errstate(invalid="ignore"):
-        return np.where(found.scale > 0, found.scale * (found.offset + total), np.nan)
+        return np.where(arrays.scale > 0, arrays.scale * (arrays.offset + total), np.nan)

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.frameworks import framework_of, read_call, refuse_bagging_by_query
+from lambdaplus.frameworks import Call, read_call
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum
+from lambdaplus.parallel import limit_threads
 from lambdaplus.queries import Floats, Queries
 
 
@@ -18,8 +19,8 @@ class Objective(ABC):
     """A custom objective for every interface of either framework.
 
     LightGBM's ``params["objective"]`` (4.x) and ``fobj=`` (3.x), ``LGBMRanker(objective=)``,
-    ``xgb.train(obj=)`` and ``XGBRegressor(objective=)``.  It holds no state but its options: it
-    can be pickled, copied, shared by threads and used again.
+    ``xgb.train(obj=)`` and ``XGBRegressor(objective=)``.  What an objective of one metric, a sum,
+    or one that corrects for position bias has to say is `derivatives` alone.
 
     Attributes
     ----------
@@ -70,11 +71,13 @@ class Objective(ABC):
             For NaN or infinite scores or labels, missing or cut queries, unusable weights, and
             LightGBM's bagging_by_query.
         """
-        if framework_of(y_pred_or_data) != "xgboost":  # LightGBM's estimators pass arrays
-            refuse_bagging_by_query(y_pred_or_data)
         call = read_call(y_true_or_preds, y_pred_or_data, sample_weight, group)
-        gradient, hessian = self.derivatives(call.queries, call.scores)
+        with limit_threads(call.threads):
+            gradient, hessian = self._answer(call)
         return gradient.astype(np.float32), hessian.astype(np.float32)
+
+    def _answer(self, call: Call) -> tuple[Floats, Floats]:
+        return self.derivatives(call.queries, call.scores)
 
     @abstractmethod
     def _key(self) -> tuple[Any, ...]:
@@ -85,9 +88,3 @@ class Objective(ABC):
 
     def __hash__(self) -> int:
         return hash(self._key())
-
-
-class MetricObjective(Objective):
-    """An objective of a single metric, which can be a part of a combined one."""
-
-    metric: RankingMetric

@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.metrics.declaration import shortest
 from lambdaplus.metrics.weighted_sum import WeightedSum
-from lambdaplus.objectives.base import MetricObjective, Objective
+from lambdaplus.objectives.base import Objective
 from lambdaplus.queries import Floats, Queries
 
 
@@ -39,7 +39,7 @@ class CombinedObjective(Objective):
 
     Attributes
     ----------
-    parts : tuple of (LambdaObjective, float)
+    parts : tuple of (Objective, float)
     metric : WeightedSum
     one_group : bool
         Whether it is so of all parts.
@@ -47,9 +47,10 @@ class CombinedObjective(Objective):
 
     metric: WeightedSum
 
-    def __init__(self, parts: tuple[tuple[MetricObjective, float], ...]) -> None:
+    def __init__(self, parts: tuple[tuple[Objective, float], ...]) -> None:
         self.parts = parts
-        self.metric = WeightedSum(tuple((part.metric, weight) for part, weight in parts))
+        metrics = [part.metric for part, _ in parts if not isinstance(part.metric, WeightedSum)]
+        self.metric = WeightedSum(tuple(zip(metrics, (weight for _, weight in parts), strict=True)))
         self.one_group = all(part.one_group for part, _ in parts)
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
@@ -69,7 +70,7 @@ class CombinedObjective(Objective):
         return self.parts
 
 
-def combine(parts: Mapping[MetricObjective, float]) -> CombinedObjective:
+def combine(parts: Mapping[Objective, float]) -> CombinedObjective:
     """An objective that optimises several metrics at once.
 
     Parameters
@@ -93,7 +94,7 @@ def combine(parts: Mapping[MetricObjective, float]) -> CombinedObjective:
     if not parts:
         raise ValueError("combine needs an objective at least")
     for part in parts:
-        if not isinstance(part, MetricObjective):
+        if not isinstance(part, Objective) or isinstance(part.metric, WeightedSum):
             raise TypeError(
                 f"{part!r} is no lambda objective: make parts by lambda_objective, or pass an "
                 "expression such as 'ndcg@10 + 0.5*map' to lambda_objective"

@@ -8,17 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from lambdaplus.compiled import compiled
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
-from lambdaplus.metrics.terms import Terms, scope, terms
-from lambdaplus.objectives import long_lists
-from lambdaplus.objectives.kernels import pair_kernel
-from lambdaplus.objectives.lambdas import lambda_queries, query_scale
-from lambdaplus.objectives.one_list import list_lambdas
+from lambdaplus.metrics.arrays import scope
+from lambdaplus.objectives.lists import Ranked, pair_sums, ranked_queries
+from lambdaplus.objectives.sweep import Derivatives
 from lambdaplus.parallel import over_queries
 from lambdaplus.queries import Floats, Queries
-from lambdaplus.ranking import rank
 
 
 @dataclass(frozen=True)
@@ -58,10 +56,10 @@ def _is_number(value: object) -> bool:
 
 def objective_metric(metric: str | RankingMetric | Declaration, **options: Any) -> RankingMetric:
     """Parse the name of a metric that is to be optimised; a ValueError if it can't be."""
-    found = parse_metric(metric, **options)
-    if found.declaration.no_objective:
-        raise ValueError(f"{found} is no objective: {found.declaration.no_objective}")
-    return found
+    parsed = parse_metric(metric, **options)
+    if parsed.declaration.training.refusal:
+        raise ValueError(f"{parsed} is no objective: {parsed.declaration.training.refusal}")
+    return parsed
 
 
 def lambda_gradients(
@@ -71,53 +69,62 @@ def lambda_gradients(
     shape: Shape,
     *,
     all_pairs: bool = False,
-) -> tuple[Floats, Floats]:
+) -> Derivatives:
     """Gradient and Hessian of every row, (n,) float64 each, weights applied."""
-    ranking = rank(queries, scores)
-    found = terms(metric, queries)
-    plain = pair_kernel(float(shape.sigma), 0.0)
-    kernel = pair_kernel(float(shape.sigma), float(shape.damping)) if shape.damping else plain
-    pooled = not queries.grouped and metric.declaration.pooled is not None
+    ranked = ranked_queries(metric, queries, scores)
     all_pairs = all_pairs or metric.declaration.signed_deltas
-    gradient, hessian = np.empty(queries.n_documents), np.empty(queries.n_documents)
-    alone = _lists_alone(queries, found, all_pairs)
-    if not alone.all():
-        over_queries(
-            lambda_queries, queries.boundaries, queries.boundaries, queries.base, ranking, found,
-            kernel, plain, shape.normalize and not pooled, all_pairs, alone, gradient, hessian,
-        )  # fmt: skip
-    for q in np.flatnonzero(alone).tolist():
-        tied = ranking.score[queries.boundaries[q]] == ranking.score[queries.boundaries[q + 1] - 1]
-        mine = list_lambdas(
-            metric, queries, ranking, found, q, plain if tied else kernel, all_pairs
+    out = Derivatives(np.empty(queries.n_documents), np.empty(queries.n_documents))
+    received = pair_sums(ranked, shape.sigma, shape.damping, all_pairs, out)
+    scale_queries(metric, queries, ranked, received, shape.normalize, out)
+    return out
+
+
+def scale_queries(
+    metric: RankingMetric,
+    queries: Queries,
+    ranked: Ranked,
+    received: Floats,
+    normalize: bool,
+    out: Derivatives,
+) -> None:
+    """Divide by Z, normalise if asked for, and apply the weights, in place.
+
+    Parameters
+    ----------
+    received : (n_queries,) float64
+        S of each query, in units of Z as what stands in ``out``.
+    """
+    pooled = not queries.grouped and metric.declaration.pooled is not None
+    factor = ranked.metric.scale
+    if normalize:
+        factor = factor * (
+            _half_the_rows(ranked, out) if pooled else _log_of_sums(ranked, received)
         )
-        scale = 1.0
-        if shape.normalize and not pooled and mine.total > 0:
-            scale = query_scale(mine.total)
-        gradient[mine.rows] = scale * mine.gradient
-        hessian[mine.rows] = scale * mine.hessian
-    if pooled and shape.normalize:
-        # Sums in ranked order: the same bits whatever the order of the rows.
-        ranked = queries.base[ranking.place]
-        copies = queries.multiplicities
-        n = queries.n_documents if copies is None else copies[ranked].sum()
-        size = np.abs(gradient[ranked]).sum()
-        if size > 0:
-            gradient *= n / 2 / size
-            hessian *= n / 2 / size
-    elif not pooled and queries.weights is not None:
-        gradient *= queries.weights
-        hessian *= queries.weights
-    return gradient, hessian
+    weights = np.empty(0) if pooled or queries.weights is None else queries.weights
+    over_queries(_multiply, queries.boundaries, queries.boundaries, factor, weights, out)
 
 
-def _lists_alone(queries: Queries, terms: Terms, all_pairs: bool) -> NDArray[np.bool_]:
-    """Which queries take all cores, one after the other: (n_queries,)."""
-    classes = np.diff(terms.first)
-    simple = ((classes == 2) | ((classes > 2) & terms.gains_only)) & (terms.scale > 0)
-    if queries.multiplicities is not None:
-        return np.asarray(simple)
-    return np.asarray(simple & (queries.sizes >= long_lists.LONG) & (not all_pairs))
+def _log_of_sums(ranked: Ranked, received: Floats) -> Floats:
+    """log2(1 + S) / S of each query, to the last digits where S is small too; 1 where it is 0."""
+    S = received * ranked.metric.scale
+    return np.divide(np.log1p(S), math.log(2.0) * S, out=np.ones_like(S), where=S > 0)
+
+
+def _half_the_rows(ranked: Ranked, out: Derivatives) -> float:
+    """What makes absolute gradients add up to half the rows of one data set."""
+    # Sums in ranked order: the same bits whatever the order of the rows.
+    size = float(np.abs(out.gradient[ranked.row]).sum() * ranked.metric.scale[0])
+    rows = ranked.copies.sum() if ranked.copies.size else ranked.row.size
+    return float(rows / 2 / size) if size > 0 else 1.0
+
+
+@compiled
+def _multiply(first: int, last: int, boundaries: Any, factor: Any, weights: Any, out: Any) -> None:
+    for q in range(first, last):
+        for row in range(boundaries[q], boundaries[q + 1]):
+            weight = weights[row] if weights.size else 1.0
+            out.gradient[row] = factor[q] * out.gradient[row] * weight
+            out.hessian[row] = factor[q] * out.hessian[row] * weight
 
 
 def gradients(
@@ -128,20 +135,19 @@ def gradients(
     group: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     weight: ArrayLike | None = None,
-    sigma: float = 1.0,
-    normalize: bool = False,
-    damping: float | None = None,
     one_group: bool = False,
     all_pairs: bool = False,
     **options: Any,
 ) -> tuple[Floats, Floats]:
-    """Lambda-gradient and Hessian of a metric: what one boosting round would be given.
+    """The textbook lambda-gradient and Hessian of a metric.
 
-    With the defaults (``normalize=False, damping=None``) the textbook ones: each pair of documents
-    of different labels adds ``-sigma * |delta M| * rho`` to the better document's gradient and the
-    opposite to the worse one's, and ``sigma^2 * |delta M| * rho * (1 - rho)`` to both Hessians.
-    rho is ``1 / (1 + exp(sigma * d))``, d the better document's score minus the other's, and
-    delta M what the metric changes by if the two trade places in the ranking.
+    Each pair of documents of different labels adds ``-sigma * |delta M| * rho`` to the better
+    document's gradient and the opposite to the worse one's, and
+    ``sigma^2 * |delta M| * rho * (1 - rho)`` to both Hessians.  Here rho is
+    ``1 / (1 + exp(sigma * d))``, d the better document's score minus the other's, and delta M what
+    the metric changes by if the two trade places in the ranking.  What a boosting round is given
+    is the objective's answer, ``lambda_objective(metric)(labels, scores, None, group)``, which is
+    normalised and has defaults of its own.
 
     Parameters
     ----------
@@ -155,12 +161,12 @@ def gradients(
     weight : (n,) array_like, optional
         Row weights.  They multiply the rows' gradients; without queries AUC and MAP rank by them
         instead, as `lambda_objective` says of ``one_group``.
-    sigma, normalize, damping
-        See `Shape`.
+    one_group : bool
     all_pairs : bool
         Visit every pair, in O(n^2), instead of sweeping: the reference that tests use.
     **options
-        Parameters of the metric, such as ``gain="linear"`` or ``relevant=2``.
+        ``sigma=1.0``, ``normalize=False`` and ``damping=None``, see `Shape`; and parameters of the
+        metric, such as ``gain="linear"`` or ``relevant=2``.
 
     Returns
     -------
@@ -182,7 +188,8 @@ def gradients(
     >>> gradient.round(4).tolist()
     [0.3655, -0.5, 0.1345]
     """
-    shape = Shape(sigma, normalize, damping)
-    found = objective_metric(metric, **options)
-    queries = scope(found, Queries(labels, group=group, qid=qid, weight=weight), one_group)
-    return lambda_gradients(found, queries, scores, shape, all_pairs=all_pairs)
+    textbook: dict[str, Any] = {"sigma": 1.0, "normalize": False, "damping": None}
+    shape = Shape(**{name: options.pop(name, value) for name, value in textbook.items()})
+    chosen = objective_metric(metric, **options)
+    queries = scope(chosen, Queries(labels, group=group, qid=qid, weight=weight), one_group)
+    return lambda_gradients(chosen, queries, scores, shape, all_pairs=all_pairs)

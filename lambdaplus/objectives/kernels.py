@@ -24,17 +24,18 @@ class PairKernel(NamedTuple):
     ----------
     sigma, damping : float
         damping is 0 where there is none.
-    rates : (blocks, LANES) float64
-    gradients, hessians : (2 * blocks, LANES) float64
-        Rows 2 b and 2 b + 1 go with rates[b]: coefficients for concordant and for discordant
-        pairs, with the factors sigma and sigma^2 in them.
+    rates, concordant, discordant, hessian : (blocks, LANES) float64
+        Rates of decay, and the coefficients that go with them in the gradient of a concordant and
+        of a discordant pair and in the Hessian of either, with the factors sigma and sigma^2 in
+        them.
     """
 
     sigma: float
     damping: float
     rates: Floats
-    gradients: Floats
-    hessians: Floats
+    concordant: Floats
+    discordant: Floats
+    hessian: Floats
 
 
 @lru_cache(maxsize=64)
@@ -49,18 +50,8 @@ def pair_kernel(sigma: float, damping: float) -> PairKernel:
     rates, *fits = _damped(sigma * damping) if damping else _logistic()
     # The fits are in units of 1 / sigma; dividing by a distance brings one more sigma.
     concordant, discordant, hessian = (sigma * fit * (sigma if damping else 1.0) for fit in fits)
-    return PairKernel(
-        sigma=sigma,
-        damping=damping,
-        rates=(sigma * rates).reshape(-1, LANES),
-        gradients=_interleave(concordant, discordant),
-        hessians=_interleave(sigma * hessian, sigma * hessian),
-    )
-
-
-def _interleave(first: Floats, second: Floats) -> Floats:
-    pairs = np.stack([first.reshape(-1, LANES), second.reshape(-1, LANES)], axis=1)
-    return np.ascontiguousarray(pairs.reshape(-1, LANES))
+    arrays = (sigma * rates, concordant, discordant, sigma * hessian)
+    return PairKernel(sigma, damping, *(array.reshape(-1, LANES) for array in arrays))
 
 
 # Found by minimising the larger of the two fits' errors over the rates above 1, Hessian / 10.

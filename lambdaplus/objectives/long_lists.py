@@ -1,8 +1,8 @@
-"""One long list on all cores, by blocks of ranks.
+"""One long list on all threads, by blocks of ranks.
 
-A walk down a block depends on what stands above it only through the sums E and M at its first
-rank (see `sweep`), and these change along a block in a simple way: with G the potential's gap and
-X the decay from one end to the other,
+A walk down a block depends on what stands above it only through the sums E and M at the rank before
+(see `sweep`), and these change along a block in a simple way: with G the potential's gap and X the
+decay from one end to the other,
 
     E <- E X + (the block's own E),   M <- (M + G E) X + (the block's own M).
 
@@ -13,122 +13,95 @@ threads, and so are the results.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from lambdaplus.compiled import compiled
 from lambdaplus.objectives.kernels import PairKernel
-from lambdaplus.objectives.lanes import LANES, load, madd, splat, store
-from lambdaplus.objectives.sweep import CHUNK, TINY, lay_out, scratch_for, walk
+from lambdaplus.objectives.lanes import LANES, load, store
+from lambdaplus.objectives.sweep import (
+    CHUNK,
+    Derivatives,
+    RankedList,
+    forget,
+    lay_out,
+    walk,
+    workspace_for,
+)
 from lambdaplus.parallel import over_queries
-from lambdaplus.queries import Floats
 
-BLOCK = 128 * CHUNK
-LONG = 4 * BLOCK  # ranks from which a list is swept by blocks: it costs half as much again
-
-
-def sweep_by_blocks(
-    score: Floats,
-    code: Any,
-    high: Floats,
-    low: Floats,
-    worth: Floats,
-    copies: Floats,
-    kernel: PairKernel,
-    gradient: Floats,
-    hessian: Floats,
-) -> float:
-    """As `lambdaplus.objectives.sweep.sweep`, on as many threads as numba is allowed."""
-    edges = np.append(np.arange(0, score.size, BLOCK), score.size)
-    n, shape = edges.size - 1, (worth.size, kernel.rates.shape[0], LANES)
-    received = 0.0
-    for down in (True, False):
-        counts, gaps = np.empty((n, *shape)), np.empty((n, *shape))
-        over_queries(_own_sums, edges, edges, down, score, code, high, low, worth.size, copies,
-                     kernel, counts, gaps)  # fmt: skip
-        _carry(edges, down, score, high, low, kernel, counts, gaps)
-        sums = np.empty(n)
-        over_queries(_walk_blocks, edges, edges, down, score, code, high, low, worth, copies,
-                     kernel, counts, gaps, gradient, hessian, sums)  # fmt: skip
-        received += float(sums.sum())
-    return received
+BLOCK = CHUNK
+LONG = 65_536  # ranks from which a list is swept by blocks: it costs a third again
 
 
-def _carry(
-    edges: Any, down: bool, score: Floats, high: Floats, low: Floats, kernel: PairKernel,
-    counts: Floats, gaps: Floats,
-) -> None:  # fmt: skip
-    """Replace each block's own sums by those at the rank before it, in this direction."""
-    potentials = np.stack([low, high] if down else [high, low])  # of class 0, and of the others
-    count, gap = np.zeros(counts.shape[1:]), np.zeros(counts.shape[1:])
-    before = 0 if down else score.size - 1
-    for block in range(edges.size - 1) if down else range(edges.size - 2, -1, -1):
-        end = edges[block + 1] - 1 if down else edges[block]
-        rise = np.abs(potentials[:, before] - potentials[:, end])
-        rises = np.where(np.arange(len(count)) > 0, rise[1], rise[0])[:, None, None]
-        decay = np.exp(-kernel.rates * abs(score[before] - score[end]))
-        own_count, own_gap = counts[block].copy(), gaps[block].copy()
-        counts[block], gaps[block] = count, gap
-        gap = (gap + rises * count) * decay + own_gap
-        count = count * decay + own_count
-        before = end
+def sweep_by_blocks(ranked: RankedList, kernel: PairKernel, out: Derivatives) -> float:
+    """As `lambdaplus.objectives.sweep.sweep`, on as many threads as are allowed."""
+    edges = np.append(np.arange(0, ranked.score.size, BLOCK), ranked.score.size)
+    rows = ranked.gain.size * kernel.rates.shape[0]
+    # E and M of each block, going down and going up.
+    sums = np.empty((edges.size - 1, 2, 2, rows, LANES))
+    over_queries(_own_sums, edges, edges, ranked, kernel, sums)
+    _carry(edges, ranked, kernel, sums)
+    received = np.empty(edges.size - 1)
+    over_queries(_walk_blocks, edges, edges, ranked, kernel, sums, out, received)
+    return float(received.sum())
 
 
 @compiled(error_model="numpy")
-def _own_sums(
-    first: int, last: int, edges: Any, down: bool, score: Any, code: Any, high: Any, low: Any,
-    classes: int, copies: Any, kernel: Any, counts: Any, gaps: Any,
-) -> None:  # fmt: skip
-    """E and M at the end of each of the blocks first .. last - 1, from its own documents."""
-    blocks = kernel.rates.shape[0]
-    scratch = scratch_for(classes, blocks)
-    tiny = splat(TINY)
-    bottom, others = (scratch.low, scratch.high) if down else (scratch.high, scratch.low)
+def _own_sums(first: int, last: int, edges: Any, ranked: Any, kernel: Any, sums: Any) -> None:
+    """E and M at either end of the blocks first .. last - 1, from their own documents."""
+    work = workspace_for(ranked.gain.size, kernel.rates.shape[0])
+    nothing = Derivatives(np.empty(0), np.empty(0))
     for b in range(first, last):
-        for row in range(classes * blocks):
-            store(splat(0.0), scratch.counts, row)
-            store(splat(0.0), scratch.gaps, row)
-        chunks = (edges[b + 1] - edges[b] + CHUNK - 1) // CHUNK
-        for i in range(chunks):
-            start = edges[b] + (i if down else chunks - 1 - i) * CHUNK
-            stop = min(start + CHUNK, edges[b + 1])
-            lay_out(score, high, low, start, stop, kernel, scratch)
-            for k in range(stop - start):
-                here = k if down else stop - start - 1 - k
-                step = here if down else here + 1
-                for c in range(classes):
-                    gap = splat(others[step] if c > 0 else bottom[step])
-                    joining = TINY
-                    if c == code[start + here]:
-                        joining = copies[start + here] if copies.size else 1.0
-                    for block in range(blocks):
-                        row = c * blocks + block
-                        x, count = (
-                            load(scratch.decays, step * blocks + block),
-                            load(scratch.counts, row),
-                        )
-                        moved = madd(gap, count, load(scratch.gaps, row))
-                        store(madd(moved, x, tiny), scratch.gaps, row)
-                        store(madd(count, x, splat(joining)), scratch.counts, row)
-        for row in range(classes * blocks):
-            for lane in range(LANES):
-                counts[b, row // blocks, row % blocks, lane] = scratch.counts[row, lane]
-                gaps[b, row // blocks, row % blocks, lane] = scratch.gaps[row, lane]
+        lay_out(edges[b], edges[b + 1], ranked, kernel, work)
+        for way in range(2):
+            forget(ranked, kernel, work)
+            walk(edges[b], edges[b + 1], way == 0, ranked, kernel, work, nothing)
+            for row in range(work.E.shape[0]):
+                store(load(work.E, row), sums[b, way, 0], row)
+                store(load(work.M, row), sums[b, way, 1], row)
+
+
+@compiled(error_model="numpy")
+def _carry(edges: Any, ranked: Any, kernel: Any, sums: Any) -> None:
+    """Replace each block's own sums by those at the rank before it, in either direction."""
+    n_blocks, classes = edges.size - 1, ranked.gain.size
+    rows = classes * kernel.rates.shape[0]
+    E, M = np.empty((rows, LANES)), np.empty((rows, LANES))
+    for way in range(2):
+        E[:], M[:] = 0.0, 0.0
+        before = 0 if way == 0 else ranked.score.size - 1
+        for k in range(n_blocks):
+            b = k if way == 0 else n_blocks - 1 - k
+            end = edges[b + 1] - 1 if way == 0 else edges[b]
+            distance = abs(ranked.score[before] - ranked.score[end])
+            gap_U = abs(ranked.U[before] - ranked.U[end])
+            gap_V = abs(ranked.V[before] - ranked.V[end])
+            for row in range(rows):
+                # As in the sweep: with two classes, those of class 0 take the other potential.
+                of_0 = classes == 2 and row % 2 == 0
+                gap = gap_V if of_0 == (way == 0) else gap_U
+                for lane in range(LANES):
+                    x = math.exp(-kernel.rates[row // classes, lane] * distance)
+                    count, moved = E[row, lane], M[row, lane]
+                    E[row, lane] = count * x + sums[b, way, 0, row, lane]
+                    M[row, lane] = (moved + gap * count) * x + sums[b, way, 1, row, lane]
+                    sums[b, way, 0, row, lane], sums[b, way, 1, row, lane] = count, moved
+            before = end
 
 
 @compiled(error_model="numpy")
 def _walk_blocks(
-    first: int, last: int, edges: Any, down: bool, score: Any, code: Any, high: Any, low: Any,
-    worth: Any, copies: Any, kernel: Any, counts: Any, gaps: Any, gradient: Any, hessian: Any,
-    sums: Any,
-) -> None:  # fmt: skip
-    blocks = kernel.rates.shape[0]
-    scratch = scratch_for(worth.size, blocks)
+    first: int, last: int, edges: Any, ranked: Any, kernel: Any, sums: Any, out: Any, received: Any
+) -> None:
+    work = workspace_for(ranked.gain.size, kernel.rates.shape[0])
     for b in range(first, last):
-        for row in range(worth.size * blocks):
-            for lane in range(LANES):
-                scratch.counts[row, lane] = counts[b, row // blocks, row % blocks, lane]
-                scratch.gaps[row, lane] = gaps[b, row // blocks, row % blocks, lane]
-        sums[b] = walk(edges[b], edges[b + 1], down, score, code, high, low, worth, copies,
-                       kernel, scratch, gradient, hessian)  # fmt: skip
+        lay_out(edges[b], edges[b + 1], ranked, kernel, work)
+        received[b] = 0.0
+        for way in range(2):
+            for row in range(work.E.shape[0]):
+                store(load(sums[b, way, 0], row), work.E, row)
+                store(load(sums[b, way, 1], row), work.M, row)
+            received[b] += walk(edges[b], edges[b + 1], way == 0, ranked, kernel, work, out)

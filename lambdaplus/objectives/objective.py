@@ -7,17 +7,17 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike
 
 from lambdaplus.metrics import Declaration, RankingMetric
+from lambdaplus.metrics.arrays import scope
 from lambdaplus.metrics.declaration import shortest
 from lambdaplus.metrics.names import share_options
-from lambdaplus.metrics.terms import scope
 from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
-from lambdaplus.objectives.base import MetricObjective
+from lambdaplus.objectives.base import Objective
 from lambdaplus.objectives.combined import CombinedObjective
 from lambdaplus.objectives.gradients import Shape, lambda_gradients, objective_metric
 from lambdaplus.queries import Floats, Queries
 
 
-class LambdaObjective(MetricObjective):
+class LambdaObjective(Objective):
     """A custom objective that optimises a ranking metric; made by ``lambda_objective``.
 
     Attributes
@@ -29,6 +29,8 @@ class LambdaObjective(MetricObjective):
     optimised : RankingMetric
         What gradients are of: the metric, or its surrogate.
     """
+
+    metric: RankingMetric
 
     def __init__(
         self,
@@ -98,7 +100,7 @@ def lambda_objective(
         Take a data set without queries as a single one.  AUC and MAP do so anyway.  Their metrics
         then take row weights as multiplicities, and so does the gradient of AUC, where a row of
         weight k gets what k copies of it would get together; that of MAP is defined by weighted
-        ranks, and differs from the copies' (see ``lambdaplus.objectives.one_list``).  With other
+        ranks, and differs from the copies' (see ``lambdaplus.objectives.lists``).  With other
         metrics a row's weight multiplies its gradient.
     surrogate : None, optional
         None: optimise the metric itself, as in textbooks, where the default is to optimise another
@@ -153,7 +155,7 @@ def lambda_objective(
     for name, mine in zip(names, shares, strict=True):
         found = objective_metric(name, **mine)
         optimised = found.surrogate if surrogate == "default" else found
-        chosen = optimised.declaration.damping if damping == "default" else damping
+        chosen = optimised.declaration.training.damping if damping == "default" else damping
         parts.append(LambdaObjective(found, Shape(sigma, normalize, chosen), one_group, optimised))
     if len(parts) == 1 and weights == (1.0,):
         return parts[0]

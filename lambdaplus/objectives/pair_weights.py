@@ -1,96 +1,98 @@
 """Gradients of clicked against unclicked documents, each pair with a weight of its own.
 
-A sweep can't weigh pairs; click lists are short, so every pair is visited.
+A sweep cannot weigh pairs; click lists are short, so every pair is visited.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from lambdaplus.compiled import compiled
-from lambdaplus.metrics.potentials import potentials
-from lambdaplus.objectives.lambdas import query_scale
+from lambdaplus.metrics.arrays import classes_of
+from lambdaplus.metrics.potentials import OWN_AND_ABOVE, Potentials, potentials
+from lambdaplus.queries import Floats
+
+
+class Ratios(NamedTuple):
+    """A number for each position of a clicked and of an unclicked document, (n_positions,) each."""
+
+    clicked: Floats
+    unclicked: Floats
 
 
 @compiled
 def weighted_pairs(
-    boundaries: Any, order: Any, code: Any, score: Any, place: Any, terms: Any, sigma: float,
-    damping: float, normalize: bool, clicked: Any, unclicked: Any, high: Any, low: Any,
-    gradient: Any, hessian: Any, clicked_loss: Any, unclicked_loss: Any,
-) -> None:  # fmt: skip
+    ranked: Any, position: Any, ratios: Any, kernel: Any, room: Any, received: Any, out: Any
+) -> Ratios:
     """Add up all pairs of a clicked and an unclicked document, query by query.
 
     Parameters
     ----------
-    boundaries : (n_queries + 1,) int64
-    order : (n,) int64
-        Rows of each query by score, best first.
-    code, score, place : (n,)
-        Class, score and position of each row.  Class 1 is a click where a query has both.
-    terms : Terms
-    clicked, unclicked : (n_positions,) float64
+    ranked : Ranked
+        Class 1 is a click where a query has both.
+    position : (n,) int64
+        Of each row.
+    ratios : Ratios
         The propensity ratios t+ and t-: a pair is divided by both.
-    high, low : (longest query,) float64
-        Working space.
-    gradient, hessian : (n,) float64
-    clicked_loss, unclicked_loss : (n_positions,) float64
+    kernel : PairKernel
+    room : Potentials
+        Memory for the longest query.
+    received : (n_queries,) float64
+        S of each query is added here.
+    out : Derivatives
+        Added to, by row, in units of Z.
+
+    Returns
+    -------
+    Ratios
         Sums over pairs of their loss divided by the other document's ratio.
     """
-    for q in range(boundaries.size - 1):
-        start, n = boundaries[q], boundaries[q + 1] - boundaries[q]
-        if terms.first[q + 1] - terms.first[q] != 2:
+    losses = Ratios(ratios.clicked * 0.0, ratios.unclicked * 0.0)
+    for q in range(ranked.boundaries.size - 1):
+        start, stop = ranked.boundaries[q], ranked.boundaries[q + 1]
+        if ranked.metric.first[q + 1] - ranked.metric.first[q] != 2:
             continue
-        rows = order[start : start + n]
-        ranked = code[rows]
-        up, down = high[:n], low[:n]
-        potentials(ranked, terms.discount, terms, q, 1, 0, 1.0, clicked[:0], up, down)
-        _average_ties(score, rows, ranked, up, down)
-        apart = score[rows[0]] != score[rows[-1]]
-        received = 0.0
+        row, score = ranked.row[start:stop], ranked.score[start:stop]
+        relevance, n = ranked.relevance[start:stop], stop - start
+        both, classes = Potentials(room.U[:n], room.V[:n]), classes_of(ranked.metric, q)
+        discount = ranked.discount[:n]
+        potentials(relevance, discount, ranked.copies, classes, (1, 0), OWN_AND_ABOVE, both)
+        _average_ties(score, relevance, both)
+        apart = score[0] != score[-1]
         for p in range(n):
-            if ranked[p] != 1:
-                continue
-            i = rows[p]
             for r in range(n):
-                if ranked[r] == 1:
+                if relevance[p] != 1 or relevance[r] == 1:
                     continue
-                j = rows[r]
-                distance = score[i] - score[j]
-                delta = up[p] - up[r] if p < r else down[r] - down[p]
-                delta = abs(delta) * terms.scale[q]
-                loss = delta * _log_loss(sigma * distance)
-                if damping > 0.0 and apart:
-                    delta /= damping + abs(distance)
-                wrong = 1.0 / (1.0 + math.exp(sigma * distance))
-                weight = 1.0 / (clicked[place[i]] * unclicked[place[j]])
-                push = sigma * delta * wrong * weight
-                curve = sigma * push * (1.0 - wrong)
-                gradient[i] -= push
-                gradient[j] += push
-                hessian[i] += curve
-                hessian[j] += curve
-                received += 2.0 * push
-                clicked_loss[place[i]] += loss / unclicked[place[j]]
-                unclicked_loss[place[j]] += loss / clicked[place[i]]
-        if normalize and received > 0.0:
-            factor = query_scale(received)
-            for p in range(n):
-                gradient[rows[p]] *= factor
-                hessian[rows[p]] *= factor
+                i, j, distance = row[p], row[r], score[p] - score[r]
+                delta = abs(both.U[p] - both.U[r] if p < r else both.V[r] - both.V[p])
+                margin = kernel.sigma * distance
+                loss = delta * ranked.metric.scale[q] * _log_loss(margin)
+                if kernel.damping > 0.0 and apart:
+                    delta /= kernel.damping + abs(distance)
+                wrong = 1.0 / (1.0 + math.exp(margin))
+                clicked, unclicked = ratios.clicked[position[i]], ratios.unclicked[position[j]]
+                push = kernel.sigma * delta * wrong / (clicked * unclicked)
+                curve = kernel.sigma * push * (1.0 - wrong)
+                out.gradient[i] -= push
+                out.gradient[j] += push
+                out.hessian[i] += curve
+                out.hessian[j] += curve
+                received[q] += 2.0 * push
+                losses.clicked[position[i]] += loss / unclicked
+                losses.unclicked[position[j]] += loss / clicked
+    return losses
 
 
 @compiled
-def _average_ties(score: Any, rows: Any, ranked: Any, up: Any, down: Any) -> None:
-    """Give documents of one score and class the mean of their ranks' potentials."""
+def _average_ties(score: Any, relevance: Any, both: Any) -> None:
+    """Give documents equal in score and class the mean of their potentials."""
     first = 0
-    for end in range(1, rows.size + 1):
-        one, other = rows[first], rows[min(end, rows.size - 1)]
-        alike = score[one] == score[other] and ranked[first] == ranked[min(end, rows.size - 1)]
-        if end < rows.size and alike:
+    for end in range(1, score.size + 1):
+        if end < score.size and score[end] == score[first] and relevance[end] == relevance[first]:
             continue
-        up[first:end] = up[first:end].mean()
-        down[first:end] = down[first:end].mean()
+        both.U[first:end] = both.U[first:end].mean()
+        both.V[first:end] = both.V[first:end].mean()
         first = end
 
 

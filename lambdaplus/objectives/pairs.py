@@ -9,34 +9,31 @@ from lambdaplus.compiled import compiled
 
 
 @compiled(error_model="numpy")
-def visit_pairs(
-    score: Any, code: Any, high: Any, low: Any, worth: Any, copies: Any, kernel: Any,
-    gradient: Any, hessian: Any,
-) -> float:  # fmt: skip
+def visit_pairs(ranked: Any, kernel: Any, out: Any) -> float:
     """As `lambdaplus.objectives.sweep.sweep`, in O(n^2) and with exact pair functions."""
-    n = score.size
+    score, relevance = ranked.score, ranked.relevance
     received = 0.0
-    for p in range(n):
-        for q in range(p + 1, n):
-            if code[p] == code[q]:
+    for p in range(score.size):
+        for q in range(p + 1, score.size):
+            if relevance[p] == relevance[q]:
                 continue
             distance = score[p] - score[q]
             wrong = 1.0 / (1.0 + math.exp(kernel.sigma * distance))  # rho, for a concordant pair
             slope = wrong * (1.0 - wrong)
-            if code[p] > code[q]:
-                delta = abs(high[p] - high[q])
+            if relevance[p] > relevance[q]:
+                delta = abs(ranked.U[p] - ranked.U[q])
             else:
-                delta = abs(low[p] - low[q])
+                delta = abs(ranked.V[p] - ranked.V[q])
                 wrong = 1.0 - wrong
-            delta *= kernel.sigma * abs(worth[code[p]] - worth[code[q]])
-            if copies.size:
-                delta *= copies[p] * copies[q]
+            delta *= kernel.sigma * abs(ranked.gain[relevance[p]] - ranked.gain[relevance[q]])
+            if ranked.copies.size:
+                delta *= ranked.copies[p] * ranked.copies[q]
             if kernel.damping > 0.0:
                 delta /= kernel.damping + distance
-            push = delta * wrong if code[p] > code[q] else -delta * wrong
-            gradient[p] -= push
-            gradient[q] += push
-            hessian[p] += kernel.sigma * delta * slope
-            hessian[q] += kernel.sigma * delta * slope
+            push = delta * wrong if relevance[p] > relevance[q] else -delta * wrong
+            out.gradient[p] -= push
+            out.gradient[q] += push
+            out.hessian[p] += kernel.sigma * delta * slope
+            out.hessian[q] += kernel.sigma * delta * slope
             received += 2.0 * abs(push)
     return received

@@ -3,7 +3,7 @@
 Two ways to estimate the bias of positions beside the ranking, each round a little better:
 
 - `PositionBias` adds a bias per position to the scores in training, as LightGBM's own lambdarank
-  does with ``position=``; it goes with every objective, at the cost of the objective alone.
+  does with ``position=``; it goes with every objective, sums too, at the cost of the objective.
 - `PropensityRatios` divides each pair of a clicked and an unclicked document by t+ and t-, the
   ratios of Unbiased LambdaMART (Hu et al. 2019); every pair is visited.
 
@@ -25,73 +25,60 @@ True
 from __future__ import annotations
 
 import weakref
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from lambdaplus.frameworks import framework_of, read_call, refuse_bagging_by_query
-from lambdaplus.metrics.terms import terms
-from lambdaplus.objectives.gradients import lambda_gradients
+from lambdaplus.frameworks import Call
+from lambdaplus.metrics.potentials import Potentials
+from lambdaplus.objectives.base import Objective
+from lambdaplus.objectives.gradients import scale_queries
+from lambdaplus.objectives.kernels import pair_kernel
+from lambdaplus.objectives.lists import ranked_queries
 from lambdaplus.objectives.objective import LambdaObjective
-from lambdaplus.objectives.pair_weights import weighted_pairs
+from lambdaplus.objectives.pair_weights import Ratios, weighted_pairs
+from lambdaplus.objectives.sweep import Derivatives
 from lambdaplus.queries import Floats, Ints, Queries
 
-Gradients = tuple[NDArray[np.float32], NDArray[np.float32]]
 
+class _ClickObjective(Objective):
+    """What both estimates share: positions, a state, and when to start afresh."""
 
-class _ClickObjective:
-    """What both estimates share: the call, the positions, and when to start afresh."""
-
-    def __init__(self, objective: LambdaObjective) -> None:
+    def __init__(self, objective: Objective) -> None:
         self.objective = objective
+        self.metric, self.one_group = objective.metric, False
         self._data: Callable[[], Any] = lambda: None
 
-    def __call__(
-        self,
-        y_true_or_preds: ArrayLike,
-        y_pred_or_data: Any,
-        sample_weight: ArrayLike | None = None,
-        group: ArrayLike | None = None,
-    ) -> Gradients:
-        """Gradient and Hessian at the given scores; one step of the estimate.
+    def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
+        """Gradient and Hessian of every row, (n,) float64 each; one step of the estimate.
 
-        Parameters
-        ----------
-        y_true_or_preds, y_pred_or_data, sample_weight, group
-            As `LambdaObjective.__call__`.
-
-        Returns
-        -------
-        gradient, hessian : (n,) float32
-
-        Raises
-        ------
-        ValueError
-            As `LambdaObjective.__call__`; for data without queries; and for a LightGBM data set
-            without positions.
+        The rows of each query are in the order in which they were shown.
         """
-        if framework_of(y_pred_or_data) != "xgboost":
-            refuse_bagging_by_query(y_pred_or_data)
-        call = read_call(y_true_or_preds, y_pred_or_data, sample_weight, group)
+        return self._answer(Call("arrays", scores, scores, queries, None))
+
+    def _answer(self, call: Call) -> tuple[Floats, Floats]:
         queries = call.queries
         if not queries.grouped:
             raise ValueError("position bias is estimated within queries: set group= (or qid=)")
-        scores = queries.check_scores(call.scores)
-        place = _positions(y_pred_or_data, queries)
-        # A training starts with all scores equal; state of another one must not leak into it.
-        if scores.min() == scores.max() or self._data() is not _anchor(y_pred_or_data, queries):
-            self._start(int(place.max()) + 1)
-            self._data = weakref.ref(_anchor(y_pred_or_data, queries))
-        gradient, hessian = self._step(queries, scores, place)
-        return gradient.astype(np.float32), hessian.astype(np.float32)
+        scores, position = queries.check_scores(call.scores), call.positions()
+        # State of one training must not leak into the next one.
+        anchor = queries if call.framework == "arrays" else call.data
+        if call.is_first(scores) or self._data() is not anchor:
+            self._start(int(position.max()) + 1)
+            self._data = weakref.ref(anchor)
+        return self._step(queries, scores, position)
 
-    def _start(self, n_positions: int) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _start(self, n_positions: int) -> None: ...
 
-    def _step(self, queries: Queries, scores: Floats, place: Ints) -> tuple[Floats, Floats]:
-        raise NotImplementedError
+    @abstractmethod
+    def _step(self, queries: Queries, scores: Floats, position: Ints) -> tuple[Floats, Floats]: ...
+
+    def _key(self) -> tuple[Any, ...]:
+        return (id(self),)  # each holds an estimate of its own
 
     def __deepcopy__(self, memo: Any) -> Any:
         return self  # LightGBM copies its parameters: the estimate is to be read from this object
@@ -102,6 +89,9 @@ class _ClickObjective:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update({**state, "_data": lambda: None})
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.objective!r})"
+
 
 class PositionBias(_ClickObjective):
     """Add a bias per position to the scores while training, and learn it beside the trees.
@@ -111,7 +101,8 @@ class PositionBias(_ClickObjective):
 
     Parameters
     ----------
-    objective : LambdaObjective
+    objective : Objective
+        Of one metric or of a sum.
     learning_rate : float
         Share of the Newton step that is taken at each round.
     regularization : float
@@ -134,7 +125,7 @@ class PositionBias(_ClickObjective):
     """
 
     def __init__(
-        self, objective: LambdaObjective, *, learning_rate: float = 0.1, regularization: float = 0.0
+        self, objective: Objective, *, learning_rate: float = 0.1, regularization: float = 0.0
     ) -> None:
         super().__init__(objective)
         self.learning_rate = learning_rate
@@ -144,19 +135,14 @@ class PositionBias(_ClickObjective):
     def _start(self, n_positions: int) -> None:
         self.bias_ = np.zeros(n_positions)
 
-    def _step(self, queries: Queries, scores: Floats, place: Ints) -> tuple[Floats, Floats]:
-        gradient, hessian = lambda_gradients(
-            self.objective.optimised, queries, scores + self.bias_[place], self.objective.shape
-        )
-        count = np.bincount(place)
-        slope = np.bincount(place, gradient) + self.regularization * count * self.bias_
-        curve = np.bincount(place, hessian) + self.regularization * count
+    def _step(self, queries: Queries, scores: Floats, position: Ints) -> tuple[Floats, Floats]:
+        gradient, hessian = self.objective.derivatives(queries, scores + self.bias_[position])
+        count = np.bincount(position)
+        slope = np.bincount(position, gradient) + self.regularization * count * self.bias_
+        curve = np.bincount(position, hessian) + self.regularization * count
         self.bias_ -= self.learning_rate * slope / (curve + 1e-3)
         self.bias_ -= self.bias_[0]  # the same for all positions changes nothing
         return gradient, hessian
-
-    def __repr__(self) -> str:
-        return f"PositionBias({self.objective!r})"
 
 
 class PropensityRatios(_ClickObjective):
@@ -187,8 +173,12 @@ class PropensityRatios(_ClickObjective):
     PropensityRatios(lambda_objective('ndcg', sigma=1, normalize=True, damping=0.01))
     """
 
+    objective: LambdaObjective
+
     def __init__(self, objective: LambdaObjective, *, regularization: float = 0.0) -> None:
         super().__init__(objective)
+        if not isinstance(objective, LambdaObjective):
+            raise TypeError(f"pairs are weighed by one metric: {objective!r} is of several")
         self.regularization = regularization
         self.clicked_: Floats = np.empty(0)
         self.unclicked_: Floats = np.empty(0)
@@ -196,48 +186,20 @@ class PropensityRatios(_ClickObjective):
     def _start(self, n_positions: int) -> None:
         self.clicked_, self.unclicked_ = np.ones(n_positions), np.ones(n_positions)
 
-    def _step(self, queries: Queries, scores: Floats, place: Ints) -> tuple[Floats, Floats]:
+    def _step(self, queries: Queries, scores: Floats, position: Ints) -> tuple[Floats, Floats]:
         if not np.isin(queries.labels, (0.0, 1.0)).all():
             raise ValueError("labels must be clicks, 0 or 1: use PositionBias for other labels")
         metric, shape = self.objective.optimised, self.objective.shape
+        ranked = ranked_queries(metric, queries, scores)
+        kernel = pair_kernel(float(shape.sigma), float(shape.damping or 0.0))
         n, longest = queries.n_documents, int(queries.sizes.max())
-        query = np.repeat(np.arange(queries.n_queries), queries.sizes)
-        code = np.empty(n, dtype=np.int32)
-        code[queries.base] = terms(metric, queries).code
-        order = np.lexsort((code, -scores, query))  # tied documents: clicked ones last
-        gradient, hessian = np.zeros(n), np.zeros(n)
-        losses = np.zeros((2, self.clicked_.size))
-        weighted_pairs(
-            queries.boundaries, order, code, scores, place, terms(metric, queries), shape.sigma,
-            shape.damping or 0.0, shape.normalize, self.clicked_, self.unclicked_,
-            np.empty(longest), np.empty(longest), gradient, hessian, losses[0], losses[1],
-        )  # fmt: skip
+        room = Potentials(np.empty(longest), np.empty(longest))
+        received, out = np.zeros(queries.n_queries), Derivatives(np.zeros(n), np.zeros(n))
+        ratios = Ratios(self.clicked_, self.unclicked_)
+        losses = weighted_pairs(ranked, position, ratios, kernel, room, received, out)
         power = 1.0 / (1.0 + self.regularization)
-        for ratio, loss in zip((self.clicked_, self.unclicked_), losses, strict=True):
+        for ratio, loss in zip(ratios, losses, strict=True):
             if loss[0] > 0.0:  # a position without a pair keeps its ratio
                 np.power(loss / loss[0], power, out=ratio, where=loss > 0.0)
-        if queries.weights is not None:
-            gradient *= queries.weights
-            hessian *= queries.weights
-        return gradient, hessian
-
-    def __repr__(self) -> str:
-        return f"PropensityRatios({self.objective!r})"
-
-
-def _anchor(data: Any, queries: Queries) -> Any:
-    """What stays the same object for as long as a training lasts."""
-    return queries if framework_of(data) == "arrays" else data
-
-
-def _positions(data: Any, queries: Queries) -> Ints:
-    if framework_of(data) != "lightgbm":
-        return np.arange(queries.n_documents) - np.repeat(queries.boundaries[:-1], queries.sizes)
-    # LightGBM before 4.1 knows no such field, and ends get_field with an error of its own.
-    field = data.get_field("position") if hasattr(data, "get_position") else None
-    if field is None:
-        raise ValueError(
-            "this data set has no positions: pass lightgbm.Dataset(position=), one number a row "
-            "(LightGBM 4.1 or newer)"
-        )
-    return np.asarray(field, dtype=np.int64)
+        scale_queries(metric, queries, ranked, received, shape.normalize, out)
+        return out

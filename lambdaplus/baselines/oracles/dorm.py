@@ -19,7 +19,7 @@ from scipy.optimize import linear_sum_assignment
 from lambdaplus.baselines.oracles.ranked import Constraint, Ranked, blank, ranked, split
 from lambdaplus.compiled import compiled
 from lambdaplus.metrics import RankingMetric
-from lambdaplus.metrics.terms import Terms, terms
+from lambdaplus.metrics.arrays import MetricArrays, metric_arrays
 from lambdaplus.parallel import over_queries
 from lambdaplus.queries import Floats, Queries
 
@@ -44,17 +44,17 @@ class DORMOracle:
 
     def __init__(self, metric: RankingMetric, queries: Queries, reach: float) -> None:
         self.queries = queries
-        self.terms: Terms = terms(metric, queries)
+        self.arrays: MetricArrays = metric_arrays(metric, queries)
         ranks = np.arange(1.0, queries.sizes.max() + 1)
         smooth = metric.declaration.discount(metric, ranks)
         self.decay: Floats = np.where(ranks <= reach, smooth, 0.0)
-        self.same = bool(np.array_equal(self.decay, self.terms.discount))
+        self.same = bool(np.array_equal(self.decay, self.arrays.discount))
         strata = queries.strata()
         self.many = np.flatnonzero(np.diff(strata.first) > 2)
-        gain = self.terms.gain * self.terms.scale[strata.query]
-        self.gain = gain[np.repeat(strata.first[:-1], queries.sizes) + strata.code]
+        gain = self.arrays.gain * self.arrays.scale[strata.query]
+        self.gain = gain[np.repeat(strata.first[:-1], queries.sizes) + strata.relevance]
         self.by_row = np.empty(self.gain.size)
-        self.by_row[queries.base] = self.gain
+        self.by_row[queries.row_order] = self.gain
         self.ideal = _class_means(queries, self.decay)
 
     def __call__(self, found: Ranked) -> Constraint:
@@ -68,7 +68,13 @@ class DORMOracle:
             place[row] = np.arange(row.size) - np.repeat(start, np.diff(found.boundaries))
         else:
             over_queries(
-                _merge, found.boundaries, found, self.terms.discount, self.decay, self.by_row, place
+                _merge,
+                found.boundaries,
+                found,
+                self.arrays.discount,
+                self.decay,
+                self.by_row,
+                place,
             )
             for q in self.many:
                 mine = slice(found.boundaries[q], found.boundaries[q + 1])
@@ -78,7 +84,7 @@ class DORMOracle:
 
     def _assign(self, score: Floats, gain: Floats) -> Any:
         n = score.size
-        decay, discount = self.decay[:n], self.terms.discount[:n]
+        decay, discount = self.decay[:n], self.arrays.discount[:n]
         # Ranks that count for nothing are all alike and need no assignment.
         counting = int(np.flatnonzero(decay + discount)[-1]) + 1
         value = np.outer(score, decay[:counting]) - np.outer(gain, discount[:counting])
@@ -91,7 +97,7 @@ class DORMOracle:
     def _constraint(self, found: Ranked, place: Any, answer: Constraint) -> Constraint:
         separable = np.repeat(found.classes > 1, np.diff(found.boundaries))
         answer.coefficient[:] = np.where(separable, self.decay[place] - self.ideal, 0.0)
-        credit = self.by_row * self.terms.discount[place]
+        credit = self.by_row * self.arrays.discount[place]
         value = np.add.reduceat(credit, found.boundaries[:-1])
         answer.loss[:] = np.where(found.classes > 1, 1.0 - value, 0.0)
         return answer
@@ -105,7 +111,7 @@ def _class_means(queries: Queries, decay: Floats) -> Floats:
     lowest = np.repeat(queries.boundaries[1:], np.diff(strata.first)) - np.cumsum(count)
     mean = (upto[lowest + count] - upto[lowest]) / count
     found = np.empty(queries.n_documents)
-    found[queries.base] = mean[np.repeat(strata.first[:-1], queries.sizes) + strata.code]
+    found[queries.row_order] = mean[np.repeat(strata.first[:-1], queries.sizes) + strata.relevance]
     return found
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from lambdaplus.baselines.oracles.ranked import Constraint, Ranked, blank, split
 from lambdaplus.compiled import compiled
 from lambdaplus.metrics import RankingMetric
-from lambdaplus.metrics.terms import terms
+from lambdaplus.metrics.arrays import metric_arrays
 from lambdaplus.parallel import over_queries
 from lambdaplus.queries import Queries
 
@@ -23,7 +23,7 @@ class MRRMapOracle:
     """Most violated constraints under 1 - RR, labels 0 and 1: O(n + cutoff)."""
 
     def __init__(self, metric: RankingMetric, queries: Queries) -> None:
-        self.discount = terms(metric, queries).discount
+        self.discount = metric_arrays(metric, queries).discount
         longest = int(queries.sizes.max())
         self.cutoff = longest if metric.cutoff is None else min(metric.cutoff, longest)
 

@@ -19,7 +19,7 @@ from lambdaplus.baselines.oracles.interleave import divide_and_conquer, first_on
 from lambdaplus.baselines.oracles.ranked import Constraint, Ranked, blank, split
 from lambdaplus.compiled import compiled
 from lambdaplus.metrics import RankingMetric
-from lambdaplus.metrics.terms import terms
+from lambdaplus.metrics.arrays import CASCADE, COUNT_ANY, metric_arrays
 from lambdaplus.parallel import over_queries
 from lambdaplus.queries import Queries
 
@@ -50,18 +50,18 @@ class PairMapOracle:
                 f"{int(classes.argmax())} (from 0) has {classes.max()} different labels: pass "
                 "relevant=, the label from which a document is relevant, or feature_map='dorm'"
             )
-        self.terms = terms(metric, queries)
+        self.arrays = metric_arrays(metric, queries)
         longest = int(queries.sizes.max())
         self.cutoff = longest if metric.cutoff is None else min(metric.cutoff, longest)
         # The fast search takes falls that never grow with the rank; LETOR's discounts 1, 1, .63 do.
-        falls = -np.diff(self.terms.discount)
+        falls = -np.diff(self.arrays.discount)
         self.convex = bool((np.diff(falls) <= 1e-15).all())
         self.pair_scale = pair_scale
 
     def __call__(self, found: Ranked) -> Constraint:
         answer = blank(found)
         over_queries(
-            _pair_map, found.boundaries, found, self.terms, self.cutoff, self.convex,
+            _pair_map, found.boundaries, found, self.arrays, self.cutoff, self.convex,
             self.pair_scale, *answer,
         )  # fmt: skip
         return answer
@@ -69,10 +69,10 @@ class PairMapOracle:
 
 @compiled
 def _pair_map(
-    first: int, last: int, found: Any, terms: Any, cutoff: int, convex: bool, pair_scale: bool,
+    first: int, last: int, found: Any, arrays: Any, cutoff: int, convex: bool, pair_scale: bool,
     loss: Any, coefficient: Any,
 ) -> None:  # fmt: skip
-    discount = terms.discount
+    discount = arrays.discount
     for q in range(first, last):
         if found.classes[q] < 2:
             continue
@@ -82,13 +82,15 @@ def _pair_map(
         good_at, bad_at = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
         R, N = split(score, found.code[low:high], good, bad, good_at, bad_at)
         good, bad = good[:R], bad[:N]
-        lower, upper = terms.first[q], terms.first[q] + 1
-        scale = terms.scale[q]
-        gain = scale * (terms.gain[upper] - terms.gain[lower])
-        slope = scale * terms.row[upper] * terms.column[upper]
+        lower, upper = arrays.first[q], arrays.first[q] + 1
+        scale = arrays.scale[q]
+        gain = scale * (arrays.gain[upper] - arrays.gain[lower])
+        slope = 0.0
+        if arrays.kind == COUNT_ANY:
+            slope = scale * arrays.row[upper] * arrays.column[upper]
         weight = 2.0 / (R * N) if pair_scale else 2.0
         m = np.empty(R, dtype=np.int64)
-        if terms.stops:
+        if arrays.kind == CASCADE:
             first_only(good, bad, discount, gain, weight, cutoff, m)
             scored = 1
         else:

@@ -61,9 +61,9 @@ def ranked(queries: Queries, scores: Floats) -> Ranked:
     ranking, strata = rank(queries, scores), queries.strata()
     return Ranked(
         queries.boundaries,
-        queries.base[ranking.place],
+        queries.row_order[ranking.permutation],
         ranking.score,
-        strata.code[ranking.place],
+        strata.relevance[ranking.permutation],
         np.diff(strata.first),
     )
 

@@ -82,7 +82,7 @@ def explicit_pairs(train: RankingData) -> tuple[Floats, Floats]:
     lower = np.diff(pairs.first)
     high = np.repeat(np.arange(lower.size), lower)
     low = pairs.lowest[high] + np.arange(pairs.n_pairs) - pairs.first[high]
-    X = train.features[queries.base]
+    X = train.features[queries.row_order]
     return X[high] - X[low], pairs.rate[high]
 
 

@@ -1,0 +1,240 @@
+"""What declarations are made of: discounts by rank, gains by class, normalizers by query.
+
+A discount takes the metric and ranks; the others take `LabelCounts` and return one number per
+stratum or per query.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lambdaplus.metrics.declaration import RankingMetric
+from lambdaplus.metrics.label_counts import LabelCounts
+from lambdaplus.queries import Floats
+
+# Discounts ----------------------------------------------------------------------------------------
+
+
+def logarithmic(metric: RankingMetric, rank: Floats) -> Floats:
+    if metric["discount"] == "letor":  # Jarvelin & Kekalainen 2002 with base 2
+        return 1.0 / np.log2(np.maximum(rank, 2.0))
+    return 1.0 / np.log2(1.0 + rank)
+
+
+def reciprocal(metric: RankingMetric, rank: Floats) -> Floats:
+    return 1.0 / rank
+
+
+def falling(metric: RankingMetric, rank: Floats) -> Floats:
+    """Minus the rank: sums of it count pairs in order (Wilcoxon's rank sum)."""
+    return -rank
+
+
+def constant(metric: RankingMetric, rank: Floats) -> Floats:
+    return np.ones_like(rank)
+
+
+def geometric(metric: RankingMetric, rank: Floats) -> Floats:
+    p = metric["persistence"]
+    return np.asarray((1.0 - p) * p ** (rank - 1.0))
+
+
+# Gains, normalizers, offsets ----------------------------------------------------------------------
+
+
+def relevance(counts: LabelCounts) -> Floats:
+    return counts.relevant.astype(np.float64)
+
+
+def label_gain(counts: LabelCounts) -> Floats:
+    top = counts.label.max()
+    _refuse_negative_labels(counts)
+    if counts.metric["gain"] == "linear":
+        return counts.label
+    if top > 900:  # 2^1024 overflows, and sums of gains need some room
+        raise ValueError(
+            f"{counts.metric}: the gain 2^{top:g} - 1 does not fit a float64; use gain='linear' "
+            "or smaller labels"
+        )
+    return np.exp2(counts.label) - 1.0
+
+
+def _refuse_negative_labels(counts: LabelCounts) -> None:
+    if counts.label.min() < 0:
+        raise ValueError(
+            f"{counts.metric} needs labels >= 0, since a gain must not be negative; "
+            f"the lowest label is {counts.label.min():g}"
+        )
+
+
+def label_gain_of_long_queries(counts: LabelCounts) -> Floats:
+    """As `label_gain`, but nothing where a query has fewer than k documents if so chosen."""
+    if counts.metric["short"] == "zero" and counts.metric.cutoff is not None:
+        return np.where(counts.spread(counts.size) >= counts.at_most, label_gain(counts), 0.0)
+    return label_gain(counts)
+
+
+def ideal_gain(counts: LabelCounts) -> Floats:
+    return counts.ideal(label_gain(counts))
+
+
+def one(counts: LabelCounts) -> Floats:
+    return np.ones_like(counts.size)
+
+
+def cutoff(counts: LabelCounts) -> Floats:
+    return np.full_like(counts.size, counts.at_most)
+
+
+def cutoff_or_documents(counts: LabelCounts) -> Floats:
+    every = counts.metric["divisor"] == "k"
+    return cutoff(counts) if every else np.minimum(counts.size, counts.at_most)
+
+
+def n_relevant(counts: LabelCounts) -> Floats:
+    return counts.n_relevant
+
+
+def chance_of_satisfaction(counts: LabelCounts) -> Floats:
+    """R = (2^l - 1) / 2^top of Chapelle et al. 2009, eq. 4."""
+    _refuse_negative_labels(counts)
+    top = counts.metric["top"]
+    if counts.label.max() > top:
+        raise ValueError(
+            f"{counts.metric}: the label {counts.label.max():g} is above top={top:g}; pass the "
+            "highest grade of your labels as top="
+        )
+    return np.asarray(np.exp2(counts.label - top) - np.exp2(-top))
+
+
+def irrelevance(counts: LabelCounts) -> Floats:
+    return 1.0 - relevance(counts)
+
+
+def smaller_class(counts: LabelCounts) -> Floats:
+    return np.maximum(np.minimum(counts.n_relevant, counts.size - counts.n_relevant), 1.0)
+
+
+def first_r_ranks(counts: LabelCounts) -> tuple[Floats, Floats]:
+    return np.ones_like(counts.label), counts.spread(counts.n_relevant)
+
+
+def reachable_hits(counts: LabelCounts) -> Floats:
+    return np.minimum(counts.n_relevant, counts.at_most)
+
+
+def reachable_or_all_hits(counts: LabelCounts) -> Floats:
+    return counts.n_relevant if counts.metric["divisor"] == "relevant" else reachable_hits(counts)
+
+
+def any_relevant(counts: LabelCounts) -> Floats:
+    return np.minimum(counts.n_relevant, 1.0)
+
+
+def both_classes(counts: LabelCounts) -> Floats:
+    return counts.n_relevant * (counts.size - counts.n_relevant)
+
+
+def rank_sum_offset(counts: LabelCounts) -> Floats:
+    """What P relevant documents' ranks are short of when nothing is out of order."""
+    return counts.n_relevant * (2 * counts.size - counts.n_relevant + 1) / 2
+
+
+def class_share(counts: LabelCounts) -> Floats:
+    """p(c) of Welleck's eq. (5), 0 for classes that are not counted or have no counterpart."""
+    counted = counts.relevant if counts.metric["classes"] == "relevant" else counts.relevant | True
+    share = np.where(counted, counts.count, 0.0)
+    if counts.metric["share"] == "dataset":
+        labels, index = np.unique(counts.label, return_inverse=True)
+        in_all = np.bincount(index, weights=share, minlength=labels.size)[index]
+        share = np.where(counted, in_all, 0.0)
+    return np.where(counts.spread(counts.size) > counts.count, share, 0.0)
+
+
+def class_reference_gain(counts: LabelCounts) -> Floats:
+    others = np.maximum(counts.spread(counts.size) - counts.count, 1.0)  # 0 only where the share is
+    return class_share(counts) / (counts.count * others)
+
+
+def total_share(counts: LabelCounts) -> Floats:
+    return counts.sum(class_share(counts))
+
+
+def class_reference_offset(counts: LabelCounts) -> Floats:
+    size = counts.spread(counts.size)
+    return counts.sum(
+        class_reference_gain(counts) * counts.count * (2 * size - counts.count + 1) / 2
+    )
+
+
+def one_class(counts: LabelCounts) -> Floats:
+    return np.where(counts.label == counts.metric["label"], 1.0, 0.0)
+
+
+def class_and_rest(counts: LabelCounts) -> Floats:
+    members = counts.sum(one_class(counts) * counts.count)
+    return members * (counts.size - members)
+
+
+def class_rank_sum_offset(counts: LabelCounts) -> Floats:
+    members = counts.sum(one_class(counts) * counts.count)
+    return members * (2 * counts.size - members + 1) / 2
+
+
+def nothing(counts: LabelCounts) -> Floats:
+    return np.zeros_like(counts.label)
+
+
+def one_over_count(counts: LabelCounts) -> Floats:
+    return 1.0 / counts.count
+
+
+def class_pairs(counts: LabelCounts) -> Floats:
+    classes = np.diff(counts.strata.first).astype(np.float64)
+    return classes * (classes - 1) / 2
+
+
+def each_one(counts: LabelCounts) -> Floats:
+    return np.ones_like(counts.label)
+
+
+def unequal_pairs(counts: LabelCounts) -> Floats:
+    return counts.sum(counts.count * counts.higher)
+
+
+# Precision over classes: a query's ranking predicts its highest class for as many documents as are
+# in that class, the next one for the next documents, and so on.
+
+
+def counted_classes(counts: LabelCounts) -> Floats:
+    every = counts.metric["classes"] == "all"
+    return np.ones_like(counts.label) if every else relevance(counts)
+
+
+def predicted_ranks(counts: LabelCounts) -> tuple[Floats, Floats]:
+    """First and last rank at which each class is predicted, whatever the cutoff."""
+    return counts.higher + 1.0, counts.higher + counts.count
+
+
+def predicted_within_cutoff(counts: LabelCounts) -> Floats:
+    """Documents that are predicted to be of each counted class, true positives or false."""
+    return np.clip(counts.at_most - counts.higher, 0.0, counts.count) * counted_classes(counts)
+
+
+def n_predicted(counts: LabelCounts) -> Floats:
+    return counts.sum(predicted_within_cutoff(counts))
+
+
+def one_over_predicted(counts: LabelCounts) -> Floats:
+    predicted = predicted_within_cutoff(counts)
+    return np.divide(1.0, predicted, out=np.zeros_like(predicted), where=predicted > 0)
+
+
+def n_classes_predicted(counts: LabelCounts) -> Floats:
+    return counts.sum((predicted_within_cutoff(counts) > 0).astype(np.float64))
+
+
+def one_over_classes(counts: LabelCounts) -> Floats:
+    """Shares of the relevant classes of the data set."""
+    classes = np.unique(counts.label[counts.relevant]).size
+    return relevance(counts) / max(classes, 1)

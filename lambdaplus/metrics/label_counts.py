@@ -1,0 +1,75 @@
+"""What the rules of a declaration may look at: the labels of every query, counted."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaplus.metrics.declaration import RankingMetric
+from lambdaplus.queries import Floats, Queries, Strata, reaches
+
+
+class LabelCounts:
+    """Labels and counts of the documents of each query, by class.
+
+    One stratum is one label of one query, in ascending order of labels within the query.
+
+    Attributes
+    ----------
+    metric : RankingMetric
+    label, count : (s,) float64
+        Label and number of documents of each stratum (see `lambdaplus.queries.Strata`).
+    size : (n_queries,) float64
+        Documents in each query.
+    """
+
+    def __init__(self, metric: RankingMetric, queries: Queries) -> None:
+        self.metric = metric
+        self.strata: Strata = queries.strata(metric.relevant)
+        self.label = self.strata.label
+        self.count = self.strata.count
+        self.longest = int(queries.sizes.max())
+
+    @cached_property
+    def size(self) -> Floats:
+        return self.sum(self.count)
+
+    @cached_property
+    def relevant(self) -> NDArray[np.bool_]:
+        """Strata of relevant documents, (s,) bool."""
+        threshold = 1.0 if self.metric.declaration.binary else self.metric["relevant"]
+        return reaches(self.label, threshold)
+
+    @cached_property
+    def n_relevant(self) -> Floats:
+        """Relevant documents in each query, (n_queries,)."""
+        return self.sum(np.where(self.relevant, self.count, 0.0))
+
+    @property
+    def at_most(self) -> float:
+        """The cutoff; infinity without one."""
+        return np.inf if self.metric.cutoff is None else float(self.metric.cutoff)
+
+    def sum(self, per_stratum: Floats) -> Floats:
+        """Sum over the strata of each query: (s,) -> (n_queries,)."""
+        return self.strata.sum(per_stratum)
+
+    def spread(self, per_query: Floats) -> Floats:
+        """Repeat a value per query for each of its strata: (n_queries,) -> (s,)."""
+        return per_query[self.strata.query]
+
+    @cached_property
+    def higher(self) -> Floats:
+        """Documents of the same query with a higher label, (s,)."""
+        upto = np.cumsum(self.count)
+        upto -= self.spread((upto - self.count)[self.strata.first[:-1]])
+        return self.spread(self.size) - upto
+
+    def ideal(self, gain: Floats) -> Floats:
+        """Discounted gain of the best order, highest labels first: (s,) -> (n_queries,)."""
+        discounts = self.metric.discounts(np.arange(1.0, self.longest + 1))
+        upto = np.concatenate([[0.0], np.cumsum(discounts)])
+        above = self.higher.astype(np.int64)
+        return self.sum(gain * (upto[above + self.count.astype(np.int64)] - upto[above]))

@@ -1,0 +1,223 @@
+"""Lambda-gradients of every query: ranked lists, their pair sums, ties.
+
+A query is one or more ranked lists.  Where the metric is a discounted sum of gains, or knows two
+classes, it is one list; otherwise each pair of classes has potentials, and so a list, of its own.
+
+Without queries, row weights are multiplicities: a row of weight k counts as k rows.  With T the
+cumulative weight of the ranking, AUC's potential is minus the middle rank of a row's copies,
+T - (w - 1) / 2, and AP's is C/T - H with C the cumulative relevant weight and H the sum of w/T over
+relevant rows; a pair's delta is w_i w_j times their difference.  What a document contributes by
+itself counts once for each of its copies: in AP a discordant pair adds
+w_rel w_i w_j (1/T_p - 1/T_q), which is a list of its own, with multiplicities that count the better
+row's weight twice.
+
+AUC's gradient of a row is then the sum of its copies'.  AP's is not: copies of a row would stand at
+ranks one after the other and trade places one by one, where the row stands at one rank and trades
+places as a block.  It is a definition, equal to the swap delta for unit weights.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaplus.compiled import compiled
+from lambdaplus.metrics.arrays import GAINS, MetricArrays, classes_of, metric_arrays
+from lambdaplus.metrics.declaration import RankingMetric
+from lambdaplus.metrics.potentials import ABOVE, OWN, OWN_AND_ABOVE, Potentials, potentials
+from lambdaplus.objectives import long_lists
+from lambdaplus.objectives.kernels import pair_kernel
+from lambdaplus.objectives.pairs import visit_pairs
+from lambdaplus.objectives.sweep import Derivatives, RankedList, sweep, workspace_for
+from lambdaplus.parallel import over_queries
+from lambdaplus.queries import Floats, Ints, Queries
+from lambdaplus.ranking import rank
+
+# A list of n documents in L classes is visited pair by pair if n < FEW + FEW_A_CLASS * L, or if
+# it is asked for: there the sweep's fixed cost per document is the larger one.
+FEW, FEW_A_CLASS = 12, 3
+
+
+class Ranked(NamedTuple):
+    """Every query in ranked order, and the metric that weighs its pairs.
+
+    Attributes
+    ----------
+    boundaries : (n_queries + 1,) int64
+    row : (n,) int
+        Row of the document at each rank.
+    score : (n,) float64
+    relevance : (n,) int32
+        Its class within its query.
+    discount : (longest query,) float64; (n,) with copies
+        By rank.
+    copies : (n,) float64 or empty
+        Multiplicity at each rank; empty for ones.
+    metric : MetricArrays
+    """
+
+    boundaries: Ints
+    row: NDArray[np.signedinteger[Any]]
+    score: Floats
+    relevance: NDArray[np.int32]
+    discount: Floats
+    copies: Floats
+    metric: MetricArrays
+
+
+def ranked_queries(metric: RankingMetric, queries: Queries, scores: Any) -> Ranked:
+    """Rank every query and lay out the metric."""
+    ranking, arrays = rank(queries, scores), metric_arrays(metric, queries)
+    row = queries.row_order[ranking.permutation]
+    relevance = arrays.relevance[ranking.permutation]
+    discount, copies = arrays.discount, np.empty(0)
+    if queries.multiplicities is not None:
+        copies = queries.multiplicities[row]
+        discount = _discount_of_copies(metric, copies)
+    return Ranked(queries.boundaries, row, ranking.score, relevance, discount, copies, arrays)
+
+
+def _discount_of_copies(metric: RankingMetric, copies: Floats) -> Floats:
+    ranks = np.cumsum(copies)
+    # A row of weight 0 at the very top is at rank 0; its multiplicity keeps it out of every sum.
+    if metric.declaration.pooled == "last":
+        return metric.discounts(np.where(ranks > 0, ranks, 1.0))
+    return metric.discounts(np.maximum(ranks - (copies - 1) / 2, 1e-9))
+
+
+def pair_sums(
+    ranked: Ranked, sigma: float, damping: float | None, all_pairs: bool, out: Derivatives
+) -> Floats:
+    """Write gradient and Hessian by row, in units of Z; return S of each query, (n_queries,).
+
+    Damping is left out where all scores of a query are equal.
+    """
+    plain = pair_kernel(float(sigma), 0.0)
+    kernels = (plain, pair_kernel(float(sigma), float(damping)) if damping else plain)
+    sizes, received = np.diff(ranked.boundaries), np.zeros(ranked.boundaries.size - 1)
+    long = (sizes >= long_lists.LONG) & (not all_pairs)
+    if not long.all():
+        over_queries(_queries, ranked.boundaries, ranked, kernels, all_pairs, long, received, out)
+    for q in np.flatnonzero(long).tolist():
+        kernel = _kernel_of(ranked, q, kernels)
+        own = Derivatives(np.zeros(sizes[q]), np.zeros(sizes[q]))
+        for k in range(_n_lists(ranked, q)):
+            members, its_list = _list(ranked, q, k)
+            part = Derivatives(np.zeros(members.size), np.zeros(members.size))
+            received[q] += long_lists.sweep_by_blocks(its_list, kernel, part)
+            _add(part, members, own)
+        _write(ranked, q, own, out)
+    return received
+
+
+@compiled
+def _queries(
+    first: int, last: int, ranked: Any, kernels: Any, all_pairs: bool, skip: Any, received: Any,
+    out: Any,
+) -> None:  # fmt: skip
+    """The queries first .. last - 1, but for those to skip."""
+    most = 2
+    for q in range(first, last):
+        most = max(most, ranked.metric.first[q + 1] - ranked.metric.first[q])
+    work = workspace_for(most, kernels[1].rates.shape[0])
+    for q in range(first, last):
+        if skip[q]:
+            continue
+        kernel, n = _kernel_of(ranked, q, kernels), ranked.boundaries[q + 1] - ranked.boundaries[q]
+        own = Derivatives(np.zeros(n), np.zeros(n))
+        for k in range(_n_lists(ranked, q)):
+            members, its_list = _list(ranked, q, k)
+            part = Derivatives(np.zeros(members.size), np.zeros(members.size))
+            if all_pairs or members.size < FEW + FEW_A_CLASS * its_list.gain.size:
+                received[q] += visit_pairs(its_list, kernel, part)
+            else:
+                received[q] += sweep(its_list, kernel, work, part)
+            _add(part, members, own)
+        _write(ranked, q, own, out)
+
+
+@compiled
+def _kernel_of(ranked: Any, q: int, kernels: Any) -> Any:
+    start, stop = ranked.boundaries[q], ranked.boundaries[q + 1]
+    return kernels[0] if ranked.score[start] == ranked.score[stop - 1] else kernels[1]
+
+
+@compiled
+def _n_lists(ranked: Any, q: int) -> int:
+    """Ranked lists that query q is made of."""
+    classes = ranked.metric.first[q + 1] - ranked.metric.first[q]
+    if classes < 2 or ranked.metric.scale[q] == 0.0:
+        return 0
+    if ranked.metric.kind == GAINS:
+        return 1
+    return int(classes * (classes - 1) // 2 * (2 if ranked.copies.size else 1))
+
+
+@compiled
+def _list(ranked: Any, q: int, k: int) -> Any:
+    """The k-th list of query q: which ranks of the query are its members, and the list."""
+    start, stop = ranked.boundaries[q], ranked.boundaries[q + 1]
+    classes, weighted = classes_of(ranked.metric, q), ranked.copies.size > 0
+    score, relevance = ranked.score[start:stop], ranked.relevance[start:stop]
+    discount, copies = ranked.discount[: stop - start], ranked.copies[start:stop]
+    everyone = np.arange(stop - start)
+    if ranked.metric.kind == GAINS:  # the discount is the potential
+        return everyone, RankedList(score, relevance, discount, discount, classes.gain, copies)
+    own = weighted and k % 2 == 1
+    a, b = 1, k // 2 if weighted else k
+    while b >= a:
+        a, b = a + 1, b - a
+    parts = OWN_AND_ABOVE
+    if weighted:
+        parts = OWN if own else ABOVE
+    both = Potentials(np.empty(stop - start), np.empty(stop - start))
+    potentials(relevance, discount, copies, classes, (a, b), parts, both)
+    if own:
+        copies = np.where(relevance == a, copies**2, copies)
+    two = np.array([0.0, 1.0])
+    if classes.gain.size == 2:
+        return everyone, RankedList(score, relevance, both.U, both.V, two, copies)
+    members = np.flatnonzero((relevance == a) | (relevance == b))
+    return members, RankedList(
+        score[members], (relevance[members] == a).astype(np.int32), both.U[members],
+        both.V[members], two, copies[members] if weighted else copies,
+    )  # fmt: skip
+
+
+@compiled
+def _add(part: Any, members: Any, own: Any) -> None:
+    for i in range(members.size):
+        own.gradient[members[i]] += part.gradient[i]
+        own.hessian[members[i]] += part.hessian[i]
+
+
+@compiled
+def _write(ranked: Any, q: int, own: Any, out: Any) -> None:
+    """Write what query q received by row, equal shares to documents equal in score and class.
+
+    Their order in the ranking was arbitrary; with multiplicities they share in proportion.
+    """
+    start, n = ranked.boundaries[q], own.gradient.size
+    first = 0
+    while first < n:
+        score, relevance = ranked.score[start + first], ranked.relevance[start + first]
+        gradient = hessian = copies = 0.0
+        last = first
+        while (
+            last < n
+            and ranked.score[start + last] == score
+            and ranked.relevance[start + last] == relevance
+        ):
+            gradient += own.gradient[last]
+            hessian += own.hessian[last]
+            copies += ranked.copies[start + last] if ranked.copies.size else 1.0
+            last += 1
+        for r in range(first, last):
+            times = ranked.copies[start + r] if ranked.copies.size else 1.0
+            share = 1.0 if last - first == 1 else times / copies if copies > 0.0 else 0.0
+            row = ranked.row[start + r]
+            out.gradient[row] = gradient * share
+            out.hessian[row] = hessian * share
+        first = last
