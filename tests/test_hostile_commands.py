@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from lambdaplus.datasets import read_table
+from lambdaplus.export import read_model
 
 typer_testing = pytest.importorskip("typer.testing")
 
@@ -175,13 +176,25 @@ def test_a_cut_file_is_named_and_nothing_is_aborted(folder: Path, name: str) -> 
     assert "Abort" not in found.output
 
 
-@pytest.mark.parametrize("start", ["tree", "{", "{L", "junk", ""])
+@pytest.mark.parametrize("start", ["tree", "junk", ""])
 def test_a_broken_model_is_named(folder: Path, start: str) -> None:
     file = written(folder / "[red]model.txt", start + "\nversion=v4\nnothing")
     found = invoke("export", file, "--format", "solr")
     assert found.exit_code == 2
     assert str(file) in found.output
     assert found.output.count("\n") == 1, found.output
+
+
+def test_a_model_that_was_cut_is_not_exported_in_part(folder: Path, model: str) -> None:
+    end = model.index("end of trees")
+    for left in range(5, end + 12, 97):
+        file = written(folder / "m.txt", model[:left])
+        with pytest.raises(ValueError, match=r"m.txt is a broken model file"):
+            read_model(file)
+    for damaged in (model.replace("Tree=1", "Tree=2", 1), model[:end] + model[end - 200 :]):
+        with pytest.raises(ValueError, match=r"m.txt is a broken model file"):
+            read_model(written(folder / "m.txt", damaged))
+    assert read_model(written(folder / "m.txt", model)).num_trees() == 3
 
 
 def test_names_that_are_no_text_and_folders_that_are_not_there(folder: Path) -> None:
