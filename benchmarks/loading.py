@@ -1,106 +1,182 @@
-"""Time of reading svmlight text beside scikit-learn's loader, and of reading it from the cache.
+"""Time of our readers of text and tables beside scikit-learn's, polars' and pyarrow's.
 
-    python benchmarks/loading.py [ROWS] [--folder FOLDER]
+    python benchmarks/loading.py [ROWS]
 
-The text is made by `web_search_like`: 700,000 x 136 if no other number of rows is asked for, about
-a gigabyte, which the folder must have room for twice over. Every reader runs in a process of its
-own, after one that reads a small file, so that compiling is not timed; the text is in the system's
-file cache for all of them. Prints seconds,
-their ratio to scikit-learn's, the processor's seconds, which tell more on a busy machine, and the
-sum of all features, which must be the same.
+The sets are made by `web_search_like`: 20,000 rows x 136 unless said otherwise, written as svmlight
+text with seven digits a value (as in MSLR) and with all digits that a double has (as dumped by
+scikit-learn), as CSV and as Parquet.  Every reader reads a small file first, so that compiling is
+not timed; then the better of two is taken.  The files are in the system's file cache.  The sums of
+all values must agree.  Writes benchmarks/results/loading.md and .json.
 """
 
 from __future__ import annotations
 
 import argparse
-import multiprocessing
+import json
 import os
+import pathlib
+import platform
 import tempfile
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+import tables
 
-from lambdaplus.datasets import RankingData, read_letor, web_search_like
+from lambdaplus.datasets import RankingData, read_columns, read_letor, web_search_like
+
+RESULTS = pathlib.Path(__file__).parent / "results"
+REPEATS = 2
 
 
-def write_text(data: RankingData, path: Path) -> None:
-    """Write a set as svmlight text, seven digits a value, as in MSLR's."""
-    line = " ".join(["%d qid:%d", *(f"{j}:%.7g" for j in range(1, data.features.shape[1] + 1))])
+class Timing(NamedTuple):
+    """Seconds, processor seconds of all threads, and the sum of what was read."""
+
+    reader: str
+    seconds: float
+    processor: float
+    total: float
+
+
+def write_text(data: RankingData, path: pathlib.Path, value: str) -> None:
+    line = " ".join(["%d qid:%d", *(f"{j}:{value}" for j in range(1, data.features.shape[1] + 1))])
     with path.open("w") as file:
         for label, qid, row in zip(data.labels, data.qid, data.features, strict=True):
             file.write(line % (label, qid, *row.tolist()) + "\n")
 
 
-def read_sklearn(path: Path) -> float:
+def frame_of(data: RankingData) -> Any:
+    import polars
+
+    columns = {f"f{j}": column for j, column in enumerate(data.features.T)}
+    return polars.DataFrame({"qid": data.qid, "label": data.labels, **columns})
+
+
+def by_scikit_learn(path: pathlib.Path) -> Any:
     from sklearn.datasets import load_svmlight_file
 
-    features, _, _ = load_svmlight_file(str(path), query_id=True)
-    return float(features.sum())
+    return load_svmlight_file(str(path), query_id=True)[0].data
 
 
-def read_ours(path: Path) -> float:
-    return float(read_letor(path).features.sum())
+def by_float(path: pathlib.Path) -> Any:
+    """What Python's float alone takes: no labels, no queries, no checks."""
+    pairs = path.read_bytes().replace(b"qid:", b"").replace(b":", b" ").split()
+    return np.array([float(text) for text in pairs])
 
 
-def read_ours_sparse(path: Path) -> float:
-    return float(read_letor(path, sparse=True).features.sum())
+def ours(path: pathlib.Path) -> Any:
+    return read_letor(path).features
 
 
-def map_ours(path: Path) -> float:
-    """Without touching the features, which is all that a study needs to begin."""
-    return float(read_letor(path).features.shape[1])
+def ours_sparse(path: pathlib.Path) -> Any:
+    return read_letor(path, sparse=True).features.data  # type: ignore[attr-defined]
 
 
-READERS = (  # name, reader, whether the cache is on
-    ("scikit-learn's load_svmlight_file", read_sklearn, False),
-    ("read_letor", read_ours, False),
-    ("read_letor, sparse=True", read_ours_sparse, False),
-    ("read_letor, filling the cache", read_ours, True),
-    ("read_letor from the cache, all values summed", read_ours, True),
-    ("read_letor from the cache, mapped", map_ours, True),
-)
+def our_table(path: pathlib.Path) -> Any:
+    return read_columns(path).features
 
 
-def time_one(
-    read: Callable[[Path], float], cache: str, small: Path, path: Path
-) -> tuple[float, float, float]:
-    """Seconds, processor seconds of all threads, and what the reader returns."""
-    os.environ["LAMBDAPLUS_CACHE"] = cache
-    read(small)
-    start, worked = time.perf_counter(), time.process_time()
-    total = read(path)
-    return time.perf_counter() - start, time.process_time() - worked, total
+def by_polars(path: pathlib.Path) -> Any:
+    import polars
+
+    csv = path.suffix == ".csv"
+    frame = polars.read_csv(path) if csv else polars.read_parquet(path)
+    return frame.drop("qid", "label").to_numpy()
+
+
+def by_pyarrow(path: pathlib.Path) -> Any:
+    from pyarrow import csv, parquet
+
+    table = csv.read_csv(path) if path.suffix == ".csv" else parquet.read_table(path)
+    return np.stack([column.to_numpy() for column in table.columns[2:]], axis=1)
+
+
+TEXT: dict[str, tuple[Callable[[pathlib.Path], Any], bool]] = {  # reader, whether with the cache
+    "scikit-learn's load_svmlight_file": (by_scikit_learn, False),
+    "Python's float, the numbers alone": (by_float, False),
+    "read_letor": (ours, False),
+    "read_letor, sparse=True": (ours_sparse, False),
+    "read_letor, from the cache": (ours, True),
+}
+TABLES: dict[str, tuple[Callable[[pathlib.Path], Any], bool]] = {
+    "polars": (by_polars, False),
+    "pyarrow": (by_pyarrow, False),
+    "read_columns": (our_table, False),
+}
+
+
+def timed(name: str, read: Callable[[pathlib.Path], Any], path: pathlib.Path) -> Timing:
+    found = []
+    for _ in range(REPEATS):
+        start, worked = time.perf_counter(), time.process_time()
+        total = float(np.asarray(read(path)).sum())
+        found.append((time.perf_counter() - start, time.process_time() - worked, total))
+    return Timing(name, *min(found))
+
+
+def run(rows: int, folder: pathlib.Path) -> dict[str, list[Timing]]:
+    data = web_search_like(-(-rows // 120))
+    small = data.take_queries(np.arange(3))
+    kinds: dict[str, tuple[str, Callable[[RankingData, pathlib.Path], None], Any]] = {
+        "svmlight text, seven digits": ("a.txt", lambda d, p: write_text(d, p, "%.7g"), TEXT),
+        "svmlight text, all digits": ("b.txt", lambda d, p: write_text(d, p, "%.17g"), TEXT),
+        "CSV": ("a.csv", lambda d, p: frame_of(d).write_csv(p), TABLES),
+        "Parquet": ("a.parquet", lambda d, p: frame_of(d).write_parquet(p), TABLES),
+    }
+    for name, write, _ in kinds.values():
+        write(data, folder / name)
+        write(small, folder / f"small-{name}")
+    time.sleep(2.5)  # a file that has just changed is not cached
+    found: dict[str, list[Timing]] = {}
+    for kind, (name, _, readers) in kinds.items():
+        megabytes = (folder / name).stat().st_size / 1e6
+        timings = []
+        for reader, (read, with_cache) in readers.items():
+            os.environ["LAMBDAPLUS_CACHE"] = str(folder / "cache") if with_cache else "off"
+            read(folder / f"small-{name}")
+            if with_cache:
+                read(folder / name)  # fills it
+            timings.append(timed(reader, read, folder / name))
+        sums = [one.total for one in timings if one.reader != "Python's float, the numbers alone"]
+        assert np.allclose(sums, sums[0], rtol=1e-9), (kind, timings)
+        rows, columns = data.features.shape
+        found[f"{kind}: {rows:,} x {columns}, {megabytes:.0f} MB"] = timings
+    return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("rows", nargs="?", type=int, default=700_000)
-    parser.add_argument("--folder", type=Path, help="for the text and the cache")
+    parser.add_argument("rows", nargs="?", type=int, default=20_000)
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=arguments.folder) as made:
-        folder = Path(made)
-        data = web_search_like(-(-arguments.rows // 120))
-        small, path = folder / "small.txt", folder / "all.txt"
-        write_text(data.take_queries(np.arange(2)), small)
-        write_text(data, path)
-        rows, columns = data.features.shape
-        del data
-        time.sleep(2.5)  # a file that has just changed is not cached
-        print(f"{rows:,} x {columns}, {path.stat().st_size / 1e6:,.0f} MB, {os.cpu_count()} cores")
-        print(f"{'':<46}{'seconds':>8}{'ratio':>9}{'CPU':>9}   sum")
-        theirs = None
-        for name, read, with_cache in READERS:
-            cache = str(folder / "cache") if with_cache else "off"
-            with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
-                seconds, worked, total = process.submit(time_one, read, cache, small, path).result()
-            theirs = theirs or seconds
-            print(
-                f"{name:<46}{seconds:8.2f}{seconds / theirs:9.4f}{worked:9.2f}   {total!r}",
-                flush=True,
-            )
+    with tempfile.TemporaryDirectory() as folder:
+        found = run(arguments.rows, pathlib.Path(folder))
+    columns = ["", "seconds", "processor seconds", "to the first"]
+    sections = [
+        tables.Section(
+            kind,
+            columns,
+            [
+                [
+                    one.reader,
+                    f"{one.seconds:.3f}",
+                    f"{one.processor:.3f}",
+                    f"{one.processor / timings[0].processor:.2f}",
+                ]
+                for one in timings
+            ],
+        )
+        for kind, timings in found.items()
+    ]
+    tables.show(sections)
+    head = (
+        f"Made by `python benchmarks/loading.py` on {os.cpu_count()} cores "
+        f"({platform.machine()}); the last column compares processor seconds."
+    )
+    text = "\n\n".join([head, *(section.markdown() for section in sections)])
+    (RESULTS / "loading.md").write_text(text + "\n")
+    written = {kind: [one._asdict() for one in timings] for kind, timings in found.items()}
+    (RESULTS / "loading.json").write_text(json.dumps(written, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,17 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "lambdaplus"
 FLOORS = (
-    {"queries", "files", "folds", "parallel", "ranking", "frameworks", "compiled", "references"},
+    {
+        "arrays",
+        "queries",
+        "files",
+        "folds",
+        "parallel",
+        "ranking",
+        "frameworks",
+        "compiled",
+        "references",
+    },
     {"metrics"},
     {"objectives", "evaluation", "baselines"},
     {"datasets", "lightgbm", "xgboost", "estimators", "dask", "export"},

@@ -11,10 +11,12 @@ def cite(
     bibtex: Annotated[bool, typer.Option("--bibtex", help="As BibTeX entries.")] = False,
 ) -> None:
     """Print what to cite: lambdaplus, and the papers whose methods it has."""
+    from lambdaplus.cli.files import errors_of
     from lambdaplus.references import PAPERS, this_software
 
-    known = (this_software(), *PAPERS)
-    if bibtex:
-        typer.echo("\n\n".join(work.bibtex() for work in known))
-    else:
-        typer.echo("\n".join(map(str, known)))
+    with errors_of("cite"):
+        known = (this_software(), *PAPERS)
+        if bibtex:
+            typer.echo("\n\n".join(work.bibtex() for work in known))
+        else:
+            typer.echo("\n".join(map(str, known)))

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import csv
+import io
 import pathlib
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lambdaplus.cli.files import COLUMNS, Columns, DataFile, Qrels, errors_of, read_runs
+from lambdaplus.cli.files import (
+    COLUMNS,
+    Columns,
+    DataFile,
+    Qrels,
+    errors_of,
+    read_runs,
+    refuse_overwriting,
+    write_whole,
+)
 
 if TYPE_CHECKING:
     from lambdaplus.evaluation import Evaluation
@@ -56,6 +66,7 @@ def evaluate(
     """Evaluate runs; of several, say which differences are more than chance."""
     from lambdaplus.evaluation import compare_runs
     from lambdaplus.evaluation.runs import evaluate_run
+    from lambdaplus.evaluation.significance import check_options
     from lambdaplus.metrics.names import split_names
 
     with errors_of("evaluate"):
@@ -63,36 +74,43 @@ def evaluate(
             raise ValueError(f"--format {form!r} is not terminal, markdown or latex")
         options: dict[str, Any] = {"convention": convention, "ties": ties}
         if empty is not None:
-            options["empty"] = empty if empty == "skip" else float(empty)
+            options["empty"] = int(empty) if empty in ("0", "1") else empty
+        if per_query is not None:
+            refuse_overwriting(per_query, [*runs, data, qrels])
         names = split_names(metrics)
         found = {
             name: evaluate_run(run, names, **options)
             for name, run in read_runs(runs, data, qrels, columns).items()
         }
+        check_options(test=test, alternative=alternative)
         if len(found) == 1:
+            if baseline is not None or pairs:
+                raise ValueError("--baseline and --pairs need at least two runs to compare")
             tables = [next(iter(found.values())).table]
         else:
             options = {"baseline": baseline, "test": test, "alternative": alternative}
             comparison = compare_runs(found, **options)
             tables = [comparison.table, *([comparison.pair_table] if pairs else [])]
         if per_query is not None:
-            _write_per_query(per_query, found)
-    for table in tables:
-        if form == "terminal":
-            from rich.console import Console
+            write_whole(per_query, _per_query(found))
+        for table in tables:
+            if form == "terminal":
+                from rich.console import Console
 
-            Console().print(table)
-        else:
-            typer.echo(table.to_markdown() if form == "markdown" else table.to_latex())
+                Console().print(table)
+            else:
+                typer.echo(table.to_markdown() if form == "markdown" else table.to_latex())
 
 
-def _write_per_query(file: pathlib.Path, found: dict[str, Evaluation]) -> None:
-    with file.open("w", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["run", "qid", "metric", "value"])
-        for run, evaluation in found.items():
-            for metric, values in evaluation.per_query.items():
-                whole = len(values) != evaluation.n_queries  # one ranking of all rows
-                qids = ["all"] if whole else evaluation.qid.tolist()
-                for qid, value in zip(qids, values.tolist(), strict=True):
-                    writer.writerow([run, qid, metric, "" if value != value else repr(value)])
+def _per_query(found: dict[str, Evaluation]) -> str:
+    """Values as CSV."""
+    stream = io.StringIO()
+    writer = csv.writer(stream)
+    writer.writerow(["run", "qid", "metric", "value"])
+    for run, evaluation in found.items():
+        for metric, values in evaluation.per_query.items():
+            whole = len(values) != evaluation.n_queries  # one ranking of all rows
+            qids = ["all"] if whole else evaluation.qid.tolist()
+            for qid, value in zip(qids, values.tolist(), strict=True):
+                writer.writerow([run, qid, metric, "" if value != value else repr(value)])
+    return stream.getvalue()

@@ -34,8 +34,12 @@ def explain(
     with errors_of("explain"):
         wanted = parse_metric(metric)
         if run is not None:
+            if labels is not None or scores is not None:
+                raise ValueError("pass a run, or --labels and --scores, not both")
             [found] = read_runs([run], data, qrels, columns).values()
-            explanation = explain_queries(wanted, found.queries, found.scores, found.docno)
+            explanation = explain_queries(
+                wanted, found.queries, found.scores, found.docno, judged=found.judged
+            )
         elif labels is not None and scores is not None:
             y, s = _numbers(labels, "--labels"), _numbers(scores, "--scores")
             sizes = [len(query) for query in y]
@@ -45,7 +49,7 @@ def explain(
             explanation = explain_queries(wanted, queries, [v for query in s for v in query])
         else:
             raise ValueError("pass a run, or --labels and --scores")
-    Console().print(explanation.table)
+        Console().print(explanation.table)
 
 
 def _numbers(text: str, option: str) -> list[list[float]]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lambdaplus.cli.files import errors_of
+from lambdaplus.cli.files import errors_of, refuse_overwriting, write_whole
 
 
 def export(
@@ -33,10 +33,12 @@ def export(
     from lambdaplus.export import export_model, read_model
 
     with errors_of("export"):
+        if out is not None:
+            refuse_overwriting(out, [model])
         names = features and [feature.strip() for feature in features.split(",")]
         form: Any = format
         text = export_model(read_model(model), form, name=name, feature_names=names or None)
         if out is None:
             typer.echo(text)
         else:
-            out.write_text(text + "\n")
+            write_whole(out, text + "\n")

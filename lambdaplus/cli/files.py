@@ -1,9 +1,12 @@
-"""Runs as the command line names them."""
+"""Files that commands read and write: runs as the command line names them, errors, output."""
 
 from __future__ import annotations
 
+import os
 import pathlib
-from collections.abc import Iterator
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Annotated
 
@@ -26,9 +29,51 @@ def errors_of(command: str) -> Iterator[None]:
     """Print what was wrong with the input and exit with 2, instead of a traceback."""
     try:
         yield
+        sys.stdout.flush()  # a full disk is noticed here and not when Python ends
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        raise
     except (ValueError, OSError, ImportError, MemoryError) as error:
         typer.echo(f"lambdaplus {command}: {error}", err=True)
         raise typer.Exit(2) from None
+
+
+def refuse_overwriting(out: pathlib.Path, inputs: Iterable[pathlib.Path | None]) -> None:
+    """Raise a ValueError if the output is one of the inputs, under whatever name."""
+    for given in inputs:
+        if given is not None and given.exists() and out.exists() and out.samefile(given):
+            raise ValueError(
+                f"{out} is an input of this command and would be overwritten: write elsewhere"
+            )
+
+
+def write_whole(file: pathlib.Path, text: str) -> None:
+    """Write a file wholly or, where there is no room, not at all: what was there then stays."""
+    target = pathlib.Path(os.path.realpath(file))  # a link is kept
+    if target.exists() and not target.is_file():  # such as /dev/stdout
+        target.write_text(text, encoding="utf-8", newline="")
+        return
+    made = None
+    try:
+        handle, made = tempfile.mkstemp(dir=target.parent, prefix=".new-")
+        with open(handle, "w", encoding="utf-8", newline="") as stream:
+            stream.write(text)
+        os.chmod(made, _mode_of(target))
+        os.replace(made, target)
+    except BaseException as error:
+        if made is not None:
+            os.unlink(made)
+        if isinstance(error, OSError):
+            raise OSError(f"could not write {file}: {error.strerror}") from None
+        raise
+
+
+def _mode_of(file: pathlib.Path) -> int:
+    """Permissions of the file; where it is not there, those of any new one."""
+    if file.exists():
+        return file.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
 
 
 def read_runs(
@@ -47,9 +92,12 @@ def read_runs(
         For files that are not there.
     """
     from lambdaplus.datasets import read_letor, read_qrels, read_scores, read_table, read_trec_run
+    from lambdaplus.datasets.frames import SUFFIXES
 
     if data is not None and qrels is not None:
         raise ValueError("pass either --data (LETOR) or --qrels (TREC), not both")
+    if columns != COLUMNS and not (data is None and qrels is None):
+        raise ValueError("--columns is of CSV and Parquet files, not of --data and --qrels")
     runs: list[Run] = []
     if data is not None:
         documents = read_letor(data)
@@ -59,15 +107,21 @@ def read_runs(
         runs = [read_trec_run(file, judged) for file in files]
     else:
         names = [name.strip() for name in columns.split(",")]
-        if len(names) not in (3, 4):
-            raise ValueError("--columns takes the names of qid, label, score and perhaps docno")
+        if len(names) not in (3, 4) or len(set(names)) < len(names):
+            raise ValueError(
+                "--columns takes the names of three different columns, of qid, label and score, "
+                "and perhaps that of docno"
+            )
         docno = names[3] if len(names) == 4 else None
         for file in files:
-            if file.suffix not in (".csv", ".parquet"):
+            if file.suffix.lower() not in SUFFIXES:
                 raise ValueError(
                     f"{file} is neither .csv nor .parquet: for scores in lines pass --data, for "
                     "TREC runs --qrels"
                 )
             runs.append(read_table(file, qid=names[0], label=names[1], score=names[2], docno=docno))
     alike = len({run.name for run in runs}) < len(runs)
-    return {str(file) if alike else run.name: run for file, run in zip(files, runs, strict=True)}
+    found = {str(file) if alike else run.name: run for file, run in zip(files, runs, strict=True)}
+    if len(found) < len(files):
+        raise ValueError("a run was named twice")
+    return found

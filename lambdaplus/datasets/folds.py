@@ -10,10 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from lambdaplus.datasets.frames import SUFFIXES
 from lambdaplus.datasets.letor import read_letor
 from lambdaplus.datasets.ranking_data import Fold, RankingData
 from lambdaplus.datasets.splits import held_out
-from lambdaplus.datasets.tables import SUFFIXES, read_columns
+from lambdaplus.datasets.tables import read_columns
 
 _PARTS = ("train", "vali", "test")
 # Also LETOR 2's trainingset.txt, and Yahoo's set1.valid.txt, whose fold is then called set1.
@@ -86,17 +87,18 @@ def read_folds(
     Returns
     -------
     list of Fold
-        By number; the parts of a fold are padded with zeros to equal width. Parts of more than a
-        megabyte come from the cache, where only what is used is held in memory, except when they
-        are read for the first time.
+        By number; the parts of a fold are padded with zeros to equal width. Columns of CSV and
+        Parquet are matched by name, in the order of the training file. Text of more than a
+        megabyte comes from the cache, where only what is used is held in memory, except when it
+        is read for the first time.
 
     Raises
     ------
     FileNotFoundError
         If the folder does not exist or lacks a file; the message says what was found instead.
     ValueError
-        If two files are the same part, the folder holds several sets, or `read_data` refuses a
-        file.
+        If two files are the same part, the folder holds several sets, the parts of a fold have
+        columns of other names, or `read_data` refuses a file.
 
     Examples
     --------
@@ -165,12 +167,37 @@ def _names(files: Iterable[Path]) -> str:
 
 def _read_fold(name: str, files: dict[str, Path], valid: float | None, sparse: bool) -> Fold:
     parts = {part: read_data(file, sparse=sparse) for part, file in files.items()}
+    for part, file in files.items():
+        parts[part] = _with_features_of(parts["train"], files["train"], parts[part], file)
     if "vali" not in parts:
         parts["train"], parts["vali"] = held_out(parts["train"], valid or 0.0)
     width = max(part.features.shape[1] for part in parts.values())
     return Fold(
         name, *(replace(_widened(parts[part], width), name=f"{name} {part}") for part in _PARTS)
     )
+
+
+def _with_features_of(
+    train: RankingData, train_file: Path, data: RankingData, file: Path
+) -> RankingData:
+    """The set with its features in the order of the training file's, by name."""
+    names = train.feature_names
+    if data.feature_names == names:
+        return data
+    if not (names and data.feature_names):
+        raise ValueError(f"of {train_file} and {file} only one names its features")
+    for there, names_there, where in (
+        (file, data.feature_names, train_file),
+        (train_file, names, file),
+    ):
+        other = {*names, *data.feature_names} - {*names_there}
+        if other:
+            raise ValueError(
+                f"{there} has no column of numbers {', '.join(map(repr, sorted(other)))}, which "
+                f"{where} has: the parts of a fold need the same features"
+            )
+    place = [data.feature_names.index(name) for name in names]
+    return replace(data, features=data.features[:, place], feature_names=names)
 
 
 def _widened(data: RankingData, width: int) -> RankingData:

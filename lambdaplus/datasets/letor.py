@@ -5,19 +5,19 @@ Also called svmlight; MSLR-WEB, Yahoo's and Istella's sets use it too.
 
 from __future__ import annotations
 
-import gzip
-import io
-import lzma
 import os
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaplus.arrays import int_or_text
 from lambdaplus.datasets.cache import cached
+from lambdaplus.datasets.memory import refuse_beyond_memory
 from lambdaplus.datasets.ranking_data import RankingData
 from lambdaplus.datasets.svmlight import MalformedLineError, Rows, read_rows
+from lambdaplus.datasets.text_files import open_binary
 
 _Floats = NDArray[np.float64]
 
@@ -73,22 +73,21 @@ def _read(file: Path, sparse: bool) -> RankingData:
         with open_binary(file) as binary:
             pieces = [*read_rows(binary, _sparse if sparse else _dense)]
         labels, queries, group, features = (list(found) for found in zip(*pieces, strict=True))
-        names = _int_or_str([name for part in queries for name in part])
-        return RankingData(
-            _stacked_sparse(features) if sparse else _stacked(features),
-            np.concatenate(labels),
-            np.repeat(names, np.concatenate(group)),
-            file.name,
-        )
+        stacked = _stacked_sparse(features) if sparse else _stacked(features)
     except MalformedLineError as error:
         raise ValueError(f"{file}, {error}") from None
-    except ValueError as error:
-        raise ValueError(f"{file}: {error}") from None
     except MemoryError as error:
         raise MemoryError(f"{file}: {error}; sparse=True may need less") from None
+    try:
+        names = int_or_text([name for part in queries for name in part])
+        qid = np.repeat(names, np.concatenate(group))
+        return RankingData(stacked, np.concatenate(labels), qid, file.name)
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from None
 
 
 def _dense(rows: Rows) -> tuple[Any, ...]:
+    _refuse_too_wide(len(rows.labels), rows.width)
     return rows.labels, rows.queries, rows.group, rows.dense()
 
 
@@ -103,9 +102,16 @@ def _sparse(rows: Rows) -> tuple[Any, ...]:
     return rows.labels, rows.queries, rows.group, features
 
 
+def _refuse_too_wide(rows: int, columns: int) -> None:
+    refuse_beyond_memory(8.0 * rows * columns, f"an array of {rows:,} rows x {columns:,} features")
+
+
 def _stacked(parts: list[_Floats]) -> _Floats:
     """One array of all rows; it takes the parts from the list, so that memory holds them once."""
     width = max(part.shape[1] for part in parts)
+    if len(parts) == 1:
+        return parts[0]
+    _refuse_too_wide(sum(map(len, parts)), width)
     features = np.zeros((sum(map(len, parts)), width))
     start = 0
     while parts:
@@ -122,22 +128,3 @@ def _stacked_sparse(parts: list[Any]) -> Any:
     for part in parts:
         part.resize(part.shape[0], width)
     return vstack(parts, format="csr")
-
-
-def open_binary(file: Path) -> BinaryIO:
-    opener: Any = {".xz": lzma.open, ".gz": gzip.open}.get(file.suffix.lower(), open)
-    return cast(BinaryIO, opener(file, "rb"))
-
-
-def open_text(file: Path) -> TextIO:
-    return io.TextIOWrapper(open_binary(file), encoding="utf-8-sig", errors="replace")
-
-
-def _int_or_str(qids: list[str]) -> NDArray[Any]:
-    ids = np.array(qids, dtype=np.str_)
-    try:
-        numbers = ids.astype(np.int64)
-    except (ValueError, OverflowError):
-        return ids
-    # "007" and "7" are two queries: numbers only where nothing is lost.
-    return numbers if np.array_equal(numbers.astype(np.str_), ids) else ids

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from lambdaplus.arrays import identifiers, plain
 
 
 # eq=False: comparing arrays field by field has no single truth value, so two sets are equal only
@@ -27,12 +30,15 @@ class RankingData:
         The query each row belongs to.
     name : str, default=""
         What to call the set in tables and messages.
+    feature_names : tuple of str, default=()
+        Names of the f features, where they have any, as those of a CSV or Parquet file do.
 
     Raises
     ------
     ValueError
-        If there are no rows, a shape is wrong or the lengths differ, a label is not finite, a qid
-        is neither int nor str, or the rows of one query are split by another query's.
+        If there are no rows, a shape is wrong or the lengths differ, an array has masked entries, a
+        label is not finite, a qid is neither int nor str, or the rows of one query are split by
+        another query's.
 
     Notes
     -----
@@ -51,6 +57,7 @@ class RankingData:
     labels: NDArray[np.float64]
     qid: NDArray[Any]
     name: str = ""
+    feature_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         # A frozen dataclass can be filled in only this way.
@@ -58,10 +65,12 @@ class RankingData:
         if self.is_sparse:
             features = features.tocsr().astype(np.float64, copy=False)
         else:
-            features = np.asarray(features, dtype=np.float64)
+            features = plain(features, "features").astype(np.float64, copy=False)
+        labels = plain(self.labels, "labels").astype(np.float64, copy=False)
         object.__setattr__(self, "features", features)
-        object.__setattr__(self, "labels", np.asarray(self.labels, dtype=np.float64))
-        object.__setattr__(self, "qid", np.asarray(self.qid))
+        object.__setattr__(self, "labels", labels)
+        object.__setattr__(self, "qid", identifiers(self.qid))
+        object.__setattr__(self, "feature_names", tuple(self.feature_names))
         if self.features.ndim != 2 or self.labels.ndim != 1 or self.qid.ndim != 1:
             raise ValueError(
                 "features must be 2-D, labels and qid 1-D; their shapes are "
@@ -70,6 +79,10 @@ class RankingData:
         lengths = self.features.shape[0], len(self.labels), len(self.qid)
         if len(set(lengths)) != 1:
             raise ValueError("features, labels and qid have {}, {} and {} rows".format(*lengths))
+        if len(self.feature_names) not in (0, self.features.shape[1]):
+            raise ValueError(
+                f"{len(self.feature_names)} feature_names for {self.features.shape[1]} features"
+            )
         if not len(self.labels):
             raise ValueError("a ranking set needs at least one row")
         if self.qid.dtype.kind not in "iuU":
@@ -121,7 +134,9 @@ class RankingData:
         # Row k of the i-th chosen query is starts[i] + k; the rows before it are `before`.
         before = np.cumsum(group[chosen]) - group[chosen]
         rows = np.arange(group[chosen].sum()) + np.repeat(starts[chosen] - before, group[chosen])
-        return RankingData(self.features[rows], self.labels[rows], self.qid[rows], self.name)
+        return replace(
+            self, features=self.features[rows], labels=self.labels[rows], qid=self.qid[rows]
+        )
 
     def renamed(self, name: str) -> RankingData:
         """The same set, nothing copied, under another name."""
@@ -134,7 +149,7 @@ def join(parts: Sequence[RankingData], name: str = "") -> RankingData:
     Raises
     ------
     ValueError
-        If they are not equally wide, or a query is in two of them.
+        If they are not equally wide, name their features otherwise, or a query is in two of them.
 
     Examples
     --------
@@ -143,6 +158,7 @@ def join(parts: Sequence[RankingData], name: str = "") -> RankingData:
     >>> join([RankingData([[q]], labels=[1], qid=[q]) for q in (1, 2)]).qid.tolist()
     [1, 2]
     """
+    _refuse_other_features([(part.name or f"part {i}", part) for i, part in enumerate(parts)])
     features: Any
     if any(part.is_sparse for part in parts):
         from scipy.sparse import vstack
@@ -150,8 +166,30 @@ def join(parts: Sequence[RankingData], name: str = "") -> RankingData:
         features = vstack([part.features for part in parts], format="csr")
     else:
         features = np.concatenate([part.features for part in parts])
-    labels, qid = (np.concatenate([getattr(p, key) for p in parts]) for key in ("labels", "qid"))
-    return RankingData(features, labels, qid, name)
+    labels = np.concatenate([part.labels for part in parts])
+    qids = [part.qid for part in parts]
+    if len({qid.dtype.kind for qid in qids}) > 1:  # NumPy makes floats of signed and unsigned
+        qids = [qid.astype(np.str_) for qid in qids]
+    for before, after in itertools.pairwise(qids):
+        if before[-1] == after[0]:
+            raise ValueError(f"query {after[0]} is in two of the sets that are joined")
+    qid = np.concatenate(qids)
+    return RankingData(features, labels, qid, name, parts[0].feature_names)
+
+
+def _refuse_other_features(parts: Sequence[tuple[str, RankingData]]) -> None:
+    """Raise a ValueError unless features of one position have one name, or none, in all parts."""
+    (first, known), *others = parts
+    for name, part in others:
+        if part.feature_names != known.feature_names:
+            raise ValueError(
+                f"{first} and {name} have other features or another order of them: "
+                f"{_shown(known.feature_names)} and {_shown(part.feature_names)}"
+            )
+
+
+def _shown(names: tuple[str, ...]) -> str:
+    return ", ".join((*names[:5], "...") if len(names) > 6 else names) or "none with a name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +206,7 @@ class Fold:
     Raises
     ------
     ValueError
-        If the parts differ in their number of features.
+        If the parts differ in their number of features, or in what their features are called.
 
     Examples
     --------
@@ -190,3 +228,5 @@ class Fold:
                 f"{self.name}: train, valid and test have {widths[0]}, {widths[1]} and "
                 f"{widths[2]} features"
             )
+        parts = ("train", "valid", "test")
+        _refuse_other_features([(f"{self.name}'s {part}", getattr(self, part)) for part in parts])

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from lambdaplus.datasets.letor import open_text
+from lambdaplus.datasets.columns import finite_column, identifier_column
+from lambdaplus.datasets.frames import read_frame
 from lambdaplus.datasets.ranking_data import RankingData
-from lambdaplus.datasets.tables import finite_column, read_frame, refuse_empty, rows_by_query
+from lambdaplus.datasets.text_files import fields_of_lines, finite_number
 from lambdaplus.evaluation.runs import Run
+from lambdaplus.queries import rows_by_query
 
 Judgements = dict[str, dict[str, float]]
 
@@ -44,10 +45,10 @@ def read_scores(path: str | os.PathLike[str], data: RankingData) -> Run:
     """
     file = Path(path)
     scores = []
-    for number, fields in _lines(file):
+    for number, fields in fields_of_lines(file):
         if len(fields) != 1:
             raise ValueError(f"{file}, line {number}: one score is expected, not {len(fields)}")
-        scores.append(_number(fields[0], "score", file, number))
+        scores.append(finite_number(fields[0], "score", file, number))
     if len(scores) != len(data.labels):
         raise ValueError(f"{file} has {len(scores)} scores for {len(data.labels)} documents")
     return Run(_name(file), data.labels, np.array(scores), data.qid)
@@ -59,7 +60,7 @@ def read_qrels(path: str | os.PathLike[str]) -> Judgements:
     Returns
     -------
     dict of str to dict of str to float
-        Label by query and document number.  Labels below 0 become 0, as in trec_eval.
+        Label by query and document number.  One below 0 says that nobody judged the document.
 
     Raises
     ------
@@ -78,7 +79,7 @@ def read_qrels(path: str | os.PathLike[str]) -> Judgements:
     """
     file = Path(path)
     found: Judgements = {}
-    for number, fields in _lines(file):
+    for number, fields in fields_of_lines(file):
         if len(fields) != 4:
             raise ValueError(
                 f"{file}, line {number}: a judgement has 4 fields (query, iteration, document, "
@@ -88,7 +89,7 @@ def read_qrels(path: str | os.PathLike[str]) -> Judgements:
         labels = found.setdefault(query, {})
         if document in labels:
             raise ValueError(f"{file}, line {number}: {document} of {query} is judged twice")
-        labels[document] = max(_number(label, "label", file, number), 0.0)
+        labels[document] = finite_number(label, "label", file, number)
     if not found:
         raise ValueError(f"{file} has no judgements")
     return found
@@ -103,7 +104,8 @@ def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
         Ranks are ignored: the score says where a document stands, as in trec_eval.
     qrels : dict
         From `read_qrels`.  Every judged query counts: one that the run lacks has no document
-        returned.  Queries of the run that are not judged are left out.
+        returned.  Queries of the run that are not judged are left out.  A label below 0 is none,
+        as in trec_eval: of 0, and left out by metrics of judged documents such as bpref.
 
     Raises
     ------
@@ -124,7 +126,7 @@ def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
     """
     file = Path(path)
     scores: Judgements = {}
-    for number, fields in _lines(file):
+    for number, fields in fields_of_lines(file):
         if len(fields) != 6:
             raise ValueError(
                 f"{file}, line {number}: a line of a run has 6 fields (query, Q0, document, rank, "
@@ -134,21 +136,25 @@ def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
         documents = scores.setdefault(query, {})
         if document in documents:
             raise ValueError(f"{file}, line {number}: {document} of {query} is returned twice")
-        documents[document] = _number(score, "score", file, number)
+        documents[document] = finite_number(score, "score", file, number)
     if not scores.keys() & qrels.keys():
         raise ValueError(f"no query of {file} is among the {len(qrels)} judged ones")
     rows = []  # qid, label, score, docno, returned, judged
     for query, judgements in qrels.items():
         found = scores.get(query, {})
         below = math.nextafter(min(found.values(), default=0.0), -math.inf)
+        known = {document: value for document, value in judgements.items() if value >= 0.0}
+        # Neither returned nor judged are no documents of a query, unless it has no others.
         rows += [
-            (query, judgements.get(document, 0.0), value, document, True, document in judgements)
-            for document, value in found.items()
-        ]
-        rows += [
-            (query, judgement, below, document, False, True)
-            for document, judgement in judgements.items()
-            if document not in found
+            (
+                query,
+                known.get(document, 0.0),
+                found.get(document, below),
+                document,
+                document in found,
+                document in known,
+            )
+            for document in {**found, **known} or judgements
         ]
     qid, label, column, docno, returned, judged = (np.array(c) for c in zip(*rows, strict=True))
     return Run(_name(file), label, column, qid, docno, returned, judged)
@@ -176,9 +182,10 @@ def read_table(
     Raises
     ------
     ValueError
-        For a column that is missing (those there are listed) or a cell without a finite number.
+        For a column that is missing (those there are listed), a label or score that is no finite
+        number, and an identifier that is empty or a float from 2**53 on.
     ImportError
-        Without narwhals and polars.
+        Without polars.
 
     Examples
     --------
@@ -192,34 +199,13 @@ def read_table(
     """
     file = Path(path)
     wanted = [qid, label, score, *([docno] if docno else [])]
-    frame = read_frame(file, wanted)
-    columns = {name: frame[name].to_numpy() for name in wanted}
-    for name in (label, score):
-        columns[name] = finite_column(file, name, columns[name])
-    refuse_empty(file, qid, frame)
-    rows = rows_by_query(columns[qid])
-    found = {name: column[rows] for name, column in columns.items()}
-    numbers = found[docno].astype(str) if docno else None
-    return Run(_name(file), found[label], found[score], found[qid], numbers)
-
-
-def _lines(file: Path) -> Iterator[tuple[int, list[str]]]:
-    """Fields of each line that is not blank, with its number."""
-    with open_text(file) as lines:
-        for number, line in enumerate(lines, 1):
-            fields = line.split()
-            if fields:
-                yield number, fields
-
-
-def _number(text: str, what: str, file: Path, line: int) -> float:
-    try:
-        found = float(text)
-    except ValueError:
-        found = math.nan
-    if not math.isfinite(found):
-        raise ValueError(f"{file}, line {line}: the {what} {text!r} is not a finite number")
-    return found
+    named = [qid, *([docno] if docno else [])]
+    frame = read_frame(file, wanted, text=named)
+    ids = {name: identifier_column(file, frame[name]) for name in named}
+    columns = {name: finite_column(file, frame[name]) for name in (label, score)}
+    rows = rows_by_query(ids[qid])
+    numbers = ids[docno].astype(np.str_)[rows] if docno else None
+    return Run(_name(file), columns[label][rows], columns[score][rows], ids[qid][rows], numbers)
 
 
 def _name(file: Path) -> str:

@@ -27,11 +27,11 @@ import numpy as np
 from lambdaplus.evaluation.result import Evaluation, queries_in_words
 from lambdaplus.evaluation.run_comparison import Pair, RunComparison
 from lambdaplus.evaluation.significance import (
-    ALTERNATIVES,
     TESTS,
     Alternative,
     Test,
     bootstrap_intervals,
+    check_options,
     holm,
     p_value,
 )
@@ -81,7 +81,10 @@ def compare_runs(
     Raises
     ------
     ValueError
-        If runs differ in queries or metrics, are fewer than two, or an option is unknown.
+        If runs differ in queries or metrics, also where two metrics have one name; if they are
+        fewer than two, or an option is unknown.
+    TypeError
+        If runs is no dict of evaluations.
 
     Notes
     -----
@@ -89,7 +92,15 @@ def compare_runs(
     has no value are left out of that pair.  A metric over the whole data set has no value per
     query and is not tested.
     """
-    _check(runs, baseline, test, alternative, correction)
+    check_options(
+        test=test,
+        alternative=alternative,
+        correction=correction,
+        alpha=alpha,
+        confidence=confidence,
+        resamples=resamples,
+    )
+    _check(runs, baseline)
     names = tuple(runs)
     n_queries = next(iter(runs.values())).n_queries
     per_query = _aligned(runs)
@@ -141,22 +152,14 @@ def compare_runs(
     )
 
 
-def _check(
-    runs: Mapping[str, Evaluation],
-    baseline: str | None,
-    test: str,
-    alternative: str,
-    correction: str,
-) -> None:
+def _check(runs: Mapping[str, Evaluation], baseline: str | None) -> None:
+    if not isinstance(runs, Mapping):
+        raise TypeError(f"runs must be a dict of evaluations by name, not {type(runs).__name__}")
+    for name, run in runs.items():
+        if not isinstance(run, Evaluation):
+            raise TypeError(f"run {name!r} is no Evaluation, but {type(run).__name__}")
     if len(runs) < 2:
         raise ValueError(f"a comparison takes at least two runs, got {len(runs)}")
-    for value, allowed, name in (
-        (test, tuple(TESTS), "test"),
-        (alternative, ALTERNATIVES, "alternative"),
-        (correction, ("holm", "none"), "correction"),
-    ):
-        if value not in allowed:
-            raise ValueError(f"{name}={value!r} is not one of {', '.join(allowed)}")
     if baseline is not None and baseline not in runs:
         raise ValueError(f"baseline={baseline!r} is not one of the runs: {', '.join(runs)}")
 
@@ -171,6 +174,12 @@ def _aligned(runs: Mapping[str, Evaluation]) -> dict[str, dict[str, Floats]]:
                 f"{name!r} and {first_name!r} were not evaluated by the same metrics and "
                 f"conventions: {run.conventions} and {first.conventions}"
             )
+        for metric in first.metrics.keys() & run.metrics.keys():
+            if first.metrics[metric] != run.metrics[metric]:
+                raise ValueError(
+                    f"{name!r} and {first_name!r} were evaluated by different metrics of the name "
+                    f"{metric}: rename one, or evaluate both by the same Declaration"
+                )
         place = {query: i for i, query in enumerate(run.qid.tolist())}
         missing = [query for query in first.qid.tolist() if query not in place]
         if missing or run.n_queries != first.n_queries:

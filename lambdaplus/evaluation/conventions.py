@@ -21,13 +21,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, get_args
 
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.values import Ties
 
 Empty = Literal["skip"] | float
 TieRule = Ties | Literal["docno"]
+TIES: tuple[str, ...] = (*get_args(Ties), "docno")
+
+
+def check_rules(ties: Any = None, empty: Any = None) -> None:
+    """Raise a ValueError for a rule that there is not; None is the convention's."""
+    if ties is not None and ties not in TIES:
+        raise ValueError(f"ties={ties!r} is not one of {', '.join(TIES)}")
+    if empty is not None and empty not in ("skip", 0, 1):
+        raise ValueError(f"empty={empty!r} is not 'skip', 0 or 1")
 
 
 @dataclass(frozen=True)
@@ -49,6 +58,9 @@ class Rule:
     empty: Empty = "skip"
     options: Mapping[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        check_rules(self.ties, self.empty)
+
 
 @dataclass(frozen=True)
 class Convention:
@@ -61,12 +73,19 @@ class Convention:
         For metrics that the tool does not have.
     metrics : dict of str to Rule
         By name of the metrics that it has.
+    single : bool
+        Whether it holds scores in float32, where 1.00000001 ties with 1.
+    unjudged : bool
+        Whether a label below 0 says that nobody judged the document: it then counts as one of
+        label 0, and is left out by metrics such as bpref.
     """
 
     name: str
     tool: str
     otherwise: Rule
     metrics: Mapping[str, Rule]
+    single: bool = False
+    unjudged: bool = False
 
     def rule(self, metric: RankingMetric) -> Rule:
         return self.metrics.get(metric.declaration.name, self.otherwise)
@@ -104,6 +123,7 @@ CONVENTIONS: dict[str, Convention] = {
                 **_all(_ROWS_ONE, "ndcg", "map"),
                 "p": Rule(ties="stable", empty=0, options={"divisor": "documents"}),
             },
+            single=True,
         ),
         Convention(
             "sklearn",
@@ -125,6 +145,8 @@ CONVENTIONS: dict[str, Convention] = {
                 "map": Rule(ties="docno", empty=0, options={"divisor": "relevant"}),
                 "ndcg": Rule(ties="docno", empty=0, options={"gain": "linear"}),
             },
+            single=True,
+            unjudged=True,
         ),
         Convention(
             "letor3",
@@ -156,6 +178,6 @@ def find_convention(name: str | Convention) -> Convention:
     """The convention of that name; a ValueError lists the known ones."""
     if isinstance(name, Convention):
         return name
-    if name not in CONVENTIONS:
+    if not isinstance(name, str) or name not in CONVENTIONS:
         raise ValueError(f"unknown convention {name!r}; known: {', '.join(CONVENTIONS)}")
     return CONVENTIONS[name]

@@ -8,13 +8,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lambdaplus.arrays import identifiers, plain
 from lambdaplus.evaluation.conventions import (
     Convention,
     Empty,
     TieRule,
+    check_rules,
     find_convention,
 )
-from lambdaplus.evaluation.result import Evaluation, Metric, by_convention, mean_of
+from lambdaplus.evaluation.held import as_held, judged_part
+from lambdaplus.evaluation.result import (
+    Evaluation,
+    Metric,
+    by_convention,
+    mean_of,
+    refuse_namesakes,
+)
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.arrays import scope
 from lambdaplus.metrics.declaration import shortest
@@ -94,9 +103,12 @@ def evaluate(
     (0.75, [1.0, 0.5])
     """
     found = find_convention(convention)
+    check_rules(ties, empty)
+    check_flag(one_group=one_group)
     named = [metrics] if isinstance(metrics, Metric) else list(metrics)
     chosen = choose_metrics(named, options, found)
-    queries = Queries(labels, group=group, qid=qid, weight=weight)
+    qid = None if qid is None else identifiers(qid)
+    queries = checked_queries(labels, group, qid, weight)
     return evaluate_queries(
         chosen,
         queries,
@@ -106,8 +118,25 @@ def evaluate(
         empty=empty,
         docno=docno,
         one_group=one_group,
-        qid=None if qid is None else np.asarray(qid)[queries.boundaries[:-1]],
+        qid=None if qid is None else qid[queries.boundaries[:-1]],
     )
+
+
+def checked_queries(labels: Any, group: Any, qid: Any, weight: Any) -> Queries:
+    """The queries, if no array hides some of its entries."""
+    return Queries(
+        plain(labels, "labels"),
+        group=None if group is None else plain(group, "group"),
+        qid=qid,
+        weight=None if weight is None else plain(weight, "weight"),
+    )
+
+
+def check_flag(**given: Any) -> None:
+    """Raise a ValueError for what is neither True nor False: the text "no" would count as True."""
+    for name, value in given.items():
+        if not isinstance(value, (bool, np.bool_)):
+            raise ValueError(f"{name}={value!r} is neither True nor False")
 
 
 def choose_metrics(
@@ -117,7 +146,11 @@ def choose_metrics(
     if not names:
         raise ValueError("no metric was named")
     shares = share_options(names, options)
-    return [by_convention(name, convention, mine) for name, mine in zip(names, shares, strict=True)]
+    found = [
+        by_convention(name, convention, mine) for name, mine in zip(names, shares, strict=True)
+    ]
+    refuse_namesakes(found)
+    return found
 
 
 def evaluate_queries(
@@ -131,11 +164,23 @@ def evaluate_queries(
     docno: ArrayLike | None = None,
     one_group: bool = False,
     qid: NDArray[Any] | None = None,
+    judged: ArrayLike | None = None,
 ) -> Evaluation:
-    """As `evaluate`, for metrics and queries that are at hand; qid names each query."""
+    """As `evaluate`, for metrics and queries that are at hand.
+
+    Parameters
+    ----------
+    metrics, queries, scores, convention, ties, empty, docno, one_group
+    qid : (n_queries,) array, optional
+        Name of each query.
+    judged : (n,) array_like of bool, optional
+        False for documents that nobody judged, which metrics such as bpref leave out.
+    """
     convention = find_convention(convention)
-    if empty is not None and empty != "skip" and empty not in (0, 1):
-        raise ValueError(f"empty={empty!r} is not 'skip', 0 or 1")
+    check_rules(ties, empty)
+    refuse_namesakes(metrics)
+    queries, held, judged = as_held(convention, queries, scores, judged)
+    numbers = None if docno is None else identifiers(docno, "docno")
     per_query: dict[str, Floats] = {}
     mean: dict[str, float] = {}
     undefined: dict[str, int] = {}
@@ -144,15 +189,18 @@ def evaluate_queries(
     for metric in metrics:
         ranked = scope(metric, queries, one_group)
         if id(ranked) not in rankings:
-            rankings[id(ranked)] = rank(ranked, scores)
-        name, ranking = str(metric), rankings[id(ranked)]
-        rule = convention.rule(metric)
+            rankings[id(ranked)] = rank(ranked, held)
+        name, rule = str(metric), convention.rule(metric)
         tied, blank = ties or rule.ties, rule.empty if empty is None else empty
-        if tied == "docno":
-            order = _order_of(docno, ranked, ranking)
-            found = values(metric, ranked, ranking, "stable", order)
+        if metric.declaration.judged_only and judged is not None and not judged.all():
+            found = np.full(ranked.n_queries, np.nan)
+            part = judged_part(ranked, ranked.check_scores(held), judged)
+            if part is not None:
+                ranking = rank(part[0], held[judged])
+                some = None if numbers is None else numbers[judged]
+                found[part[1]] = _values(metric, part[0], ranking, tied, some)
         else:
-            found = values(metric, ranked, ranking, tied)
+            found = _values(metric, ranked, rankings[id(ranked)], tied, numbers)
         missing = np.isnan(found)
         undefined[name] = int(missing.sum())
         if blank != "skip":
@@ -171,10 +219,23 @@ def evaluate_queries(
         qid=np.arange(queries.n_queries) if qid is None else qid,
         conventions=conventions,
         convention=convention,
+        metrics={str(metric): metric for metric in metrics},
     )
 
 
-def _order_of(docno: ArrayLike | None, queries: Queries, ranking: Ranking) -> Floats:
+def _values(
+    metric: RankingMetric,
+    queries: Queries,
+    ranking: Ranking,
+    ties: TieRule | None,
+    docno: NDArray[Any] | None,
+) -> Floats:
+    if ties != "docno":
+        return values(metric, queries, ranking, ties)
+    return values(metric, queries, ranking, "stable", _order_of(docno, queries, ranking))
+
+
+def _order_of(docno: NDArray[Any] | None, queries: Queries, ranking: Ranking) -> Floats:
     """Place of each row if tied rows stand by descending document number, (n,) float64."""
     if docno is None:
         tied = ranking.score[1:] == ranking.score[:-1]
@@ -185,7 +246,7 @@ def _order_of(docno: ArrayLike | None, queries: Queries, ranking: Ranking) -> Fl
                 "broken by document number: pass docno=, or another ties="
             )
         return np.arange(float(queries.n_documents))
-    numbers = np.asarray(docno).astype(str)
+    numbers = docno.astype(str)
     if numbers.shape != (queries.n_documents,):
         raise ValueError(
             f"docno must have one entry per row: shape {numbers.shape} for "

@@ -18,15 +18,17 @@ letor4      0.4539  -0.1691  discount=letor +0.1925, ties=stable +0.0923, empty=
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from lambdaplus.arrays import identifiers
 from lambdaplus.evaluation.conventions import CONVENTIONS, Convention, Empty, TieRule
-from lambdaplus.evaluation.evaluate import evaluate_queries
-from lambdaplus.evaluation.result import Metric, queries_in_words
+from lambdaplus.evaluation.evaluate import checked_queries, evaluate_queries
+from lambdaplus.evaluation.result import Evaluation, Metric, queries_in_words
 from lambdaplus.evaluation.tables import Table, Tabular
 from lambdaplus.metrics import RankingMetric, parse_metric
 from lambdaplus.queries import Queries
@@ -136,7 +138,8 @@ def explain(
     ValueError
         For input that `~lambdaplus.evaluation.evaluate` refuses.
     """
-    queries = Queries(labels, group=group, qid=qid, weight=weight)
+    qid = None if qid is None else identifiers(qid)
+    queries = checked_queries(labels, group, qid, weight)
     return explain_queries(parse_metric(metric, **options), queries, scores, docno, options)
 
 
@@ -146,11 +149,24 @@ def explain_queries(
     scores: ArrayLike,
     docno: ArrayLike | None = None,
     fixed: Any = (),
+    judged: ArrayLike | None = None,
 ) -> Explanation:
-    """As `explain`, for queries that are at hand; options named in fixed are not changed."""
+    """As `explain`, for queries that are at hand.
+
+    Parameters
+    ----------
+    metric, queries, scores, docno
+    fixed : collection of str
+        Options that are not changed.
+    judged : (n,) array_like of bool, optional
+        As in `~lambdaplus.evaluation.evaluate.evaluate_queries`.
+    """
     kept = {*fixed, *(name for name, _ in metric.changed)}
+    evaluated = partial(
+        evaluate_queries, queries=queries, scores=scores, docno=docno, judged=judged
+    )
     paths = [
-        _path(convention, metric, queries, np.asarray(scores), docno, kept)
+        _path(convention, metric, kept, docno, evaluated)
         for convention in CONVENTIONS.values()
         if convention.has(metric)
     ]
@@ -161,17 +177,17 @@ def explain_queries(
 def _path(
     convention: Convention,
     metric: RankingMetric,
-    queries: Queries,
-    scores: NDArray[Any],
-    docno: ArrayLike | None,
     kept: set[str],
+    docno: ArrayLike | None,
+    evaluated: Callable[..., Evaluation],
 ) -> Path:
     rule = convention.rule(metric)
     ties: TieRule | None = None
     empty: Empty = "skip"
+    held = CONVENTIONS["lambdaplus"]
 
     def value() -> float:
-        found = evaluate_queries([metric], queries, scores, ties=ties, empty=empty, docno=docno)
+        found = evaluated([metric], convention=held, ties=ties, empty=empty)
         return found.mean[str(metric)]
 
     now = value()
@@ -190,6 +206,10 @@ def _path(
             if name not in kept:
                 metric = parse_metric(metric, defaults={name: chosen})
                 step(f"{name}={chosen}")
+        held = replace(held, single=convention.single)
+        step("scores=float32")
+        held = replace(held, unjudged=convention.unjudged)
+        step("labels<0=unjudged")
         ties = rule.ties
         step(f"ties={ties}")
         empty = rule.empty

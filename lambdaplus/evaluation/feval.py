@@ -8,9 +8,10 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from lambdaplus.evaluation.evaluate import choose_metrics, evaluate_queries
+from lambdaplus.arrays import plain
+from lambdaplus.evaluation.evaluate import check_flag, choose_metrics, evaluate_queries
 from lambdaplus.evaluation.result import Metric
-from lambdaplus.frameworks import read_call
+from lambdaplus.frameworks import framework_of, read_call
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum, parts_of, sum_of, terms_of, value_of
 
@@ -72,9 +73,13 @@ class EvalMetric:
                 "XGBRanker averages a callable metric by query size, which is no mean over "
                 "queries: use xgboost.train(custom_metric=...) instead"
             )
-        call = read_call(
-            y_true_or_preds, y_pred_or_data, sample_weight, None if group is _UNSET else group
-        )
+        sizes = None if group is _UNSET else group
+        if framework_of(y_pred_or_data) == "arrays":
+            y_true_or_preds = plain(y_true_or_preds, "labels")
+            y_pred_or_data = plain(y_pred_or_data, "scores")
+            sample_weight = None if sample_weight is None else plain(sample_weight, "weight")
+            sizes = None if sizes is None else plain(sizes, "group")
+        call = read_call(y_true_or_preds, y_pred_or_data, sample_weight, sizes)
         parts = [part for metric in self.metrics for part, _ in parts_of(metric)]
         found = evaluate_queries(
             list(dict.fromkeys(parts)), call.queries, call.scores, one_group=self.one_group
@@ -146,6 +151,7 @@ def eval_metric(
     >>> metric([1, 0], [0.2, 0.1], None, [2])
     [('map', 1.0, True), ('ndcg@10', 1.0, True)]
     """
+    check_flag(one_group=one_group)
     terms = [terms_of(metric) for metric in metrics]
     parsed = iter(choose_metrics([name for sum_ in terms for name, _ in sum_], options))
     sums = [sum_of([(next(parsed), weight) for _, weight in sum_]) for sum_ in terms]

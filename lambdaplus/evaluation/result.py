@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lambdaplus.evaluation.conventions import Convention
 from lambdaplus.evaluation.tables import Table, Tabular
-from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
+from lambdaplus.metrics import CATALOGUE, Declaration, RankingMetric, parse_metric
 from lambdaplus.queries import Floats
 
 Metric = str | RankingMetric | Declaration
@@ -37,6 +37,9 @@ class Evaluation(Tabular):
     conventions : dict of str to str
         By which rules each metric was computed.
     convention : Convention
+    metrics : dict of str to RankingMetric
+        What was evaluated under each name; empty after unpickling, since a metric of your own may
+        be none that can be pickled.
     """
 
     per_query: dict[str, Floats]
@@ -47,6 +50,10 @@ class Evaluation(Tabular):
     qid: NDArray[Any]
     conventions: dict[str, str]
     convention: Convention
+    metrics: Mapping[str, RankingMetric] = field(default_factory=dict, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "metrics": {}}
 
     def __getitem__(self, metric: Metric) -> float:
         """The mean of a metric, by any spelling of its name."""
@@ -54,10 +61,11 @@ class Evaluation(Tabular):
 
     def name_of(self, metric: Metric) -> str:
         """The name under which a metric stands here."""
-        name = str(parse_metric(metric))
-        if name not in self.mean:
-            name = str(by_convention(metric, self.convention, {}))
-        if name not in self.mean:
+        wanted = parse_metric(metric)
+        if str(wanted) not in self.mean:
+            wanted = by_convention(metric, self.convention, {})
+        name = str(wanted)
+        if name not in self.mean or self.metrics.get(name, wanted) != wanted:
             raise KeyError(f"{name} was not evaluated; there is: {', '.join(self.mean)}")
         return name
 
@@ -84,6 +92,21 @@ class Evaluation(Tabular):
         columns = {k: v for k, v in self.per_query.items() if len(v) == self.n_queries}
         rows = list(zip(self.qid.tolist(), *(v.tolist() for v in columns.values()), strict=True))
         return Table(("qid", *columns), rows).to_dataframe(backend)
+
+
+def refuse_namesakes(metrics: Iterable[RankingMetric]) -> None:
+    """Raise a ValueError if different metrics have one name, by which results are known."""
+    known: dict[str, RankingMetric] = {}
+    for metric in metrics:
+        for declared in CATALOGUE:
+            mine = metric.declaration.name in (declared.name, *declared.aliases)
+            if mine and metric.declaration != declared:
+                raise ValueError(
+                    f"a metric of your own is called {metric.declaration.name}, which is the name "
+                    f"of one of the library's ({declared.title}): rename it"
+                )
+        if known.setdefault(str(metric), metric) != metric:
+            raise ValueError(f"two different metrics are called {metric}: rename one of them")
 
 
 def by_convention(

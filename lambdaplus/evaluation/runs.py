@@ -11,16 +11,15 @@ Examples
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lambdaplus.arrays import identifiers, plain
 from lambdaplus.evaluation.conventions import Convention, Empty, TieRule, find_convention
-from lambdaplus.evaluation.evaluate import choose_metrics, evaluate_queries
+from lambdaplus.evaluation.evaluate import checked_queries, choose_metrics, evaluate_queries
 from lambdaplus.evaluation.result import Evaluation, Metric
-from lambdaplus.metrics import RankingMetric
 from lambdaplus.queries import Queries
 
 
@@ -53,20 +52,13 @@ class Run:
     @property
     def queries(self) -> Queries:
         """The run's queries, checked."""
+        qid = identifiers(self.qid)
+        whole = checked_queries(self.labels, None, qid, None)
         if self.returned is None:
-            return Queries(self.labels, qid=self.qid)
-        starts = Queries(self.labels, qid=self.qid).boundaries[:-1]
-        counts = np.add.reduceat(np.asarray(self.returned, dtype=np.int64), starts)
-        return Queries(self.labels, qid=self.qid, returned=counts)
-
-    def rows(self, chosen: NDArray[np.bool_]) -> Run:
-        """The run on some of its rows."""
-        arrays: dict[str, Any] = {
-            name: np.asarray(getattr(self, name))[chosen]
-            for name in ("labels", "scores", "qid", "docno", "returned", "judged")
-            if getattr(self, name) is not None
-        }
-        return replace(self, **arrays)
+            return whole
+        returned = plain(self.returned, "returned").astype(np.int64)
+        counts = np.add.reduceat(returned, whole.boundaries[:-1])
+        return Queries(whole.labels, qid=qid, returned=counts)
 
 
 def evaluate_run(
@@ -88,29 +80,15 @@ def evaluate_run(
     found = find_convention(convention)
     chosen = choose_metrics(list(metrics), options, found)
 
-    def on(run: Run, metrics: list[RankingMetric]) -> Evaluation:
-        queries = run.queries
-        return evaluate_queries(
-            metrics,
-            queries,
-            run.scores,
-            convention=found,
-            ties=ties,
-            empty=empty,
-            docno=run.docno,
-            qid=np.asarray(run.qid)[queries.boundaries[:-1]],
-        )
-
-    whole = on(run, chosen)
-    unjudged = [metric for metric in chosen if metric.declaration.judged_only]
-    if run.judged is None or not unjudged:
-        return whole
-    # Every query has judged documents: its labels come from them.
-    part = on(run.rows(np.asarray(run.judged, dtype=bool)), unjudged)
-    return replace(
-        whole,
-        per_query={**whole.per_query, **part.per_query},
-        mean={**whole.mean, **part.mean},
-        undefined={**whole.undefined, **part.undefined},
-        conventions={**whole.conventions, **part.conventions},
+    queries = run.queries
+    return evaluate_queries(
+        chosen,
+        queries,
+        run.scores,
+        convention=found,
+        ties=ties,
+        empty=empty,
+        docno=run.docno,
+        qid=identifiers(run.qid)[queries.boundaries[:-1]],
+        judged=run.judged,
     )

@@ -28,7 +28,32 @@ TESTS: dict[str, str] = {
     "randomization": "paired randomisation",
 }
 ALTERNATIVES: tuple[str, ...] = get_args(Alternative)
+CORRECTIONS = ("holm", "none")
 AT_A_TIME = 1_000_000  # random signs drawn at a time: 8 MB
+
+
+def check_options(
+    *,
+    test: str = "t",
+    alternative: str = "two-sided",
+    correction: str = "none",
+    alpha: float = 0.05,
+    confidence: float = 0.95,
+    resamples: int = 1,
+) -> None:
+    """Raise a ValueError that names what can be chosen instead, for an option that is none."""
+    for name, value, allowed in (
+        ("test", test, tuple(TESTS)),
+        ("alternative", alternative, ALTERNATIVES),
+        ("correction", correction, CORRECTIONS),
+    ):
+        if value not in allowed:
+            raise ValueError(f"{name}={value!r} is not one of {', '.join(allowed)}")
+    for name, share in (("alpha", alpha), ("confidence", confidence)):
+        if not 0.0 < share < 1.0:
+            raise ValueError(f"{name}={share!r} is not between 0 and 1")
+    if not resamples >= 1 or resamples != int(resamples):
+        raise ValueError(f"resamples={resamples!r} is not a whole number, at least 1")
 
 
 def p_value(
@@ -59,7 +84,13 @@ def p_value(
     -------
     float
         1 if there is no difference on any query; NaN for the t-test of fewer than two queries.
+
+    Raises
+    ------
+    ValueError
+        For an unknown test or alternative.
     """
+    check_options(test=test, alternative=alternative, resamples=resamples)
     if not difference.any():
         return 1.0
     if test == "wilcoxon":

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from lambdaplus.export.forest import Forest, Leaf, Node, Split
+from lambdaplus.export.whole import refuse_incomplete
 from lambdaplus.frameworks import framework_of
 
 _IDENTITY = {
@@ -27,15 +28,17 @@ def read_model(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ValueError
-        If the file is neither.
+        If the file is neither, or a LightGBM model lacks trees.
     ImportError
         If the framework that the file is of is not installed.
     """
     file = Path(path)
-    start = file.read_bytes()[:4]
+    content = file.read_bytes()
+    start = content[:4]
     if start == b"tree":
         from lambdaplus import lightgbm
 
+        refuse_incomplete(file, content)
         return lightgbm.Booster(model_file=str(file))
     if start[:1] == b"{":
         from lambdaplus import xgboost

@@ -1,0 +1,133 @@
+"""Arrays that callers pass in: refused where NumPy would silently make something else of them.
+
+Examples
+--------
+>>> import numpy as np
+>>> from lambdaplus.arrays import identifiers, plain
+>>> plain([1, 2], "labels")
+array([1, 2])
+>>> plain(np.ma.masked_array([1, 2], mask=[False, True]), "labels")
+Traceback (most recent call last):
+...
+ValueError: labels is a masked array with 1 masked entry, the first in row 1: leave those rows out or fill them
+>>> identifiers(["a", None])
+Traceback (most recent call last):
+...
+ValueError: qid holds no identifier in row 1, but None
+"""  # noqa: E501
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def plain(values: Any, name: str) -> NDArray[Any]:
+    """The values as an array.
+
+    Raises
+    ------
+    ValueError
+        If the array has masked entries, which NumPy would uncover, or holds complex numbers or
+        dates, of which it would keep a part or count nanoseconds.
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        masked = np.argwhere(np.ma.getmaskarray(values))
+        if len(masked):
+            raise ValueError(
+                f"{name} is a masked array with {len(masked)} masked "
+                f"{'entry' if len(masked) == 1 else 'entries'}, the first in row {masked[0][0]}: "
+                "leave those rows out or fill them"
+            )
+    array = np.asarray(values)
+    if array.dtype.kind in "cmMV":
+        raise ValueError(f"{name} must be numbers, not {array.dtype}")
+    return array
+
+
+def identifiers(values: Any, name: str = "qid") -> NDArray[Any]:
+    """Identifiers of rows as an array in which different ones stay different.
+
+    Raises
+    ------
+    ValueError
+        If one is missing (None, NaN, masked), if numbers are mixed with text (7 and "7" would be
+        one), and for floats so large that they no longer tell whole numbers apart, which are 2**53
+        and more in double precision.
+    """
+    if isinstance(values, (list, tuple)):
+        # NumPy would make the text "nan" of a NaN beside text, and floats of large whole numbers.
+        array = np.fromiter(values, dtype=object, count=len(values))
+    elif getattr(getattr(values, "dtype", None), "kind", "") in ("m", "M"):
+        array = np.asarray(values)  # dates are no numbers, but tell rows apart
+    else:
+        array = plain(values, name)
+    if array.dtype.kind not in "OfmM" or not array.size:
+        return array
+    for row, value in enumerate(array.ravel().tolist() if array.dtype.kind == "O" else ()):
+        if value is None or value is np.ma.masked or _is_nan(value):
+            raise ValueError(f"{name} holds no identifier in row {row}, but {value!r}")
+    if array.dtype.kind == "O":
+        array = _of_one_kind(array, name)
+    missing = np.flatnonzero(array != array)
+    if missing.size:
+        row = int(missing[0])
+        raise ValueError(f"{name} holds no identifier in row {row}, but {array.ravel()[row]}")
+    if array.dtype.kind == "f":
+        bits = np.finfo(array.dtype).nmant + 1
+        if float(np.abs(array).max()) >= 2.0**bits:
+            raise ValueError(
+                f"{name} holds floats of 2**{bits} and more, which no longer tell whole numbers "
+                "apart: pass integers or text"
+            )
+    return array
+
+
+def int_or_text(found: Sequence[str]) -> NDArray[Any]:
+    """Identifiers as int64 where nothing is lost, as str otherwise: 007 and 7 are two.
+
+    Raises
+    ------
+    ValueError
+        For a NUL at the end, which NumPy's text would lose.
+    """
+    if any(name.endswith("\0") for name in found):
+        raise ValueError("an identifier ends in a NUL character")
+    ids = np.array(found, dtype=np.str_)
+    try:
+        numbers = ids.astype(np.int64)
+    except (ValueError, OverflowError):
+        return ids
+    return numbers if np.array_equal(numbers.astype(np.str_), ids) else ids
+
+
+def _of_one_kind(objects: NDArray[Any], name: str) -> NDArray[Any]:
+    """Python objects as an array of text, whole numbers, or floats."""
+    found = objects.ravel().tolist()
+    kinds = [kind for kind in (str, bytes, Integral, Real) if isinstance(found[0], kind)]
+    kind = Real if Integral in kinds else kinds[0] if kinds else type(found[0])
+    for row, value in enumerate(found):
+        if not kinds or not isinstance(value, kind):
+            raise ValueError(
+                f"{name} must be all text or all numbers; row {row} holds {type(value).__name__} "
+                f"{value!r}"
+            )
+    if kind is not Real:
+        return objects.astype(np.str_ if kind is str else np.bytes_)
+    if not all(isinstance(value, Integral) for value in found):
+        return objects.astype(np.float64)
+    try:
+        return objects.astype(np.int64)
+    except OverflowError:
+        return objects.astype(np.str_)
+
+
+def _is_nan(value: Any) -> bool:
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # pandas' NA says neither yes nor no
+        return not isinstance(value, np.ndarray)

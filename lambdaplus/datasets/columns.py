@@ -1,0 +1,138 @@
+"""Columns of data frames as arrays that lose nothing.
+
+Examples
+--------
+>>> from pathlib import Path
+>>> import polars
+>>> from lambdaplus.datasets.columns import identifier_column, number_column
+>>> identifier_column(Path("ours.csv"), polars.Series("qid", ["007", "7"])).tolist()
+['007', '7']
+>>> number_column(Path("ours.csv"), polars.Series("score", ["+2", " Infinity"])).tolist()
+[2.0, inf]
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaplus.arrays import identifiers, int_or_text
+from lambdaplus.datasets.frames import first_lines
+
+if TYPE_CHECKING:
+    import polars
+
+
+def number_column(file: Path, column: polars.Series) -> NDArray[np.float64]:
+    """The column as numbers, (n,) float64; an empty cell is NaN.
+
+    Raises
+    ------
+    ValueError
+        For a cell that is no number.
+    """
+    import polars
+
+    if column.dtype != polars.String:
+        try:
+            return column.cast(polars.Float64).to_numpy()
+        except polars.exceptions.PolarsError as error:
+            raise ValueError(
+                f"{file}, column {column.name!r} holds no numbers: {first_lines(error)}"
+            ) from None
+    numbers, text = _parsed(column)
+    if text.size:
+        raise ValueError(
+            f"{file}, column {column.name!r}: {column[int(text[0])]!r} in row {text[0] + 1} below "
+            "the header is not a number"
+        )
+    return numbers
+
+
+def finite_column(file: Path, column: polars.Series) -> NDArray[np.float64]:
+    """As `number_column`, and a ValueError unless all cells hold a finite number."""
+    found = number_column(file, column)
+    bad = np.flatnonzero(~np.isfinite(found))
+    if bad.size:
+        raise ValueError(
+            f"{file}, column {column.name!r}: {bad.size} cells hold no finite number, the first is "
+            f"in row {bad[0] + 1} below the header"
+        )
+    return found
+
+
+def feature_column(file: Path, column: polars.Series) -> NDArray[np.float64] | None:
+    """The column as a feature, (n,) float64; None if it holds text or dates.
+
+    Raises
+    ------
+    ValueError
+        If it mixes numbers and text.
+    """
+    import polars
+
+    if column.dtype.is_numeric() or column.dtype == polars.Boolean:
+        return column.cast(polars.Float64).to_numpy()
+    if column.null_count() == len(column):
+        return np.full(len(column), np.nan)  # a feature known of no row
+    if column.dtype != polars.String:
+        return None
+    numbers, text = _parsed(column)
+    if not text.size:
+        return numbers
+    if np.isfinite(numbers).any():
+        raise ValueError(
+            f"{file}, column {column.name!r} mixes numbers and text; the first text is "
+            f"{column[int(text[0])]!r} in row {text[0] + 1} below the header"
+        )
+    return None
+
+
+def _parsed(column: polars.Series) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Cells of text as numbers, NaN where there is none, and the rows that hold other text."""
+    import polars
+
+    cells = column.str.strip_chars()
+    empty = cells.is_null() | cells.is_in(["", "NULL"])
+    numbers = cells.cast(polars.Float64, strict=False)
+    return numbers.to_numpy(), np.flatnonzero((numbers.is_null() & ~empty).to_numpy())
+
+
+def identifier_column(file: Path, column: polars.Series) -> NDArray[Any]:
+    """The column as (n,) int64, or as str where a whole number of 64 bits would lose something.
+
+    Raises
+    ------
+    ValueError
+        If a cell is empty or NaN, and for floats that are no whole numbers below 2**53.
+    """
+    if column.null_count():
+        row = int(column.is_null().arg_max() or 0)
+        raise ValueError(
+            f"{file}, column {column.name!r}: {column.null_count()} cells are empty, the first is "
+            f"in row {row + 1} below the header"
+        )
+    try:
+        return _identifiers(column, file.suffix.lower() == ".csv")
+    except ValueError as error:
+        raise ValueError(f"{file}, column {column.name!r}: {error}") from None
+
+
+def _identifiers(column: polars.Series, digits_are_numbers: bool) -> NDArray[Any]:
+    import polars
+
+    if column.dtype.is_integer():
+        return int_or_text(column.cast(polars.String).to_list())
+    if column.dtype.is_float():
+        numbers = identifiers(column.to_numpy())
+        whole = numbers.astype(np.int64)
+        return whole if np.array_equal(whole, numbers) else numbers.astype(np.str_)
+    words = column.cast(polars.String).to_list()
+    missing = next((row for row, word in enumerate(words) if word.lower() == "nan"), None)
+    if missing is not None:
+        raise ValueError(f"{words[missing]!r} in row {missing + 1} below the header names nothing")
+    found = int_or_text(words)
+    return found if digits_are_numbers else found.astype(np.str_)

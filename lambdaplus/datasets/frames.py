@@ -1,0 +1,129 @@
+"""CSV and Parquet files as data frames.
+
+Examples
+--------
+>>> import pathlib, tempfile
+>>> from lambdaplus.datasets.frames import read_frame
+>>> with tempfile.TemporaryDirectory() as folder:
+...     file = pathlib.Path(folder, "ours[1].csv")
+...     _ = file.write_text("qid,score\\n007,2\\n")
+...     read_frame(file, ["qid", "score"], text=["qid"]).rows()
+[('007', 2)]
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import polars
+
+SUFFIXES = (".csv", ".parquet")
+_FIRST_ROWS = 1000  # tell the kinds of columns, unless others do not agree
+
+
+def read_frame(file: Path, needed: Sequence[str], text: Sequence[str] = ()) -> polars.DataFrame:
+    """All columns of a file.
+
+    Parameters
+    ----------
+    file : path
+        Taken as it is: characters such as ``*`` and ``[`` are part of the name.
+    needed : sequence of str
+        Columns that must be there.
+    text : sequence of str
+        Columns that a CSV's digits are text in, so that 007 is not 7.
+
+    Raises
+    ------
+    ValueError
+        For another kind of file, for one that cannot be read, for two columns of one name, if a
+        needed column is missing, and for a line of a CSV that lacks fields.
+    FileNotFoundError
+        If there is no such file.
+    ImportError
+        Without polars.
+    """
+    try:
+        import polars
+    except ImportError:
+        raise ImportError(
+            "CSV and Parquet need polars: pip install 'lambdaplus[dataframe]'"
+        ) from None
+    suffix = file.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ValueError(f"{file} is neither .csv nor .parquet")
+    try:
+        with file.open("rb") as stream:  # polars would take a path for a pattern, or for an address
+            frame = _csv(file, stream, text) if suffix == ".csv" else polars.read_parquet(stream)
+    except FileNotFoundError:
+        raise
+    except (polars.exceptions.PolarsError, OSError, csv.Error) as error:
+        raise ValueError(f"{file}: {first_lines(error)}") from None
+    except polars.exceptions.PanicException as error:  # from a file whose parts do not fit
+        raise ValueError(f"{file}: {first_lines(error)}") from None
+    missing = [name for name in needed if name not in frame.columns]
+    if missing:
+        raise ValueError(
+            f"{file} has no column {', '.join(map(repr, missing))}; it has: "
+            f"{', '.join(frame.columns)}"
+        )
+    return frame
+
+
+def _csv(file: Path, stream: BinaryIO, text: Sequence[str]) -> polars.DataFrame:
+    import polars
+
+    first = polars.read_csv(stream, has_header=False, infer_schema_length=0, n_rows=1)
+    names = ["" if name is None else name for name in first.row(0)]
+    kinds = {name: polars.String for name in text if name in names}
+    try:
+        frame = _read_csv(stream, kinds, _FIRST_ROWS)
+    except polars.exceptions.ComputeError:  # the first rows hold whole numbers only, say
+        frame = _read_csv(stream, kinds, None)
+    if frame.columns != names:  # polars renames the second of a name
+        twice = sorted({name for name in names if names.count(name) > 1})
+        problem = f"names {', '.join(map(repr, twice))} twice" if twice else "cannot be read"
+        raise ValueError(f"{file}, line 1: the header {problem}")
+    return _without_blank_lines(file, frame)
+
+
+def _read_csv(stream: BinaryIO, kinds: Any, rows: int | None) -> polars.DataFrame:
+    """The data frame, with kinds of the other columns after so many rows, or after all (slow)."""
+    import polars
+
+    stream.seek(0)
+    return polars.read_csv(
+        stream, null_values=["NULL"], infer_schema_length=rows, schema_overrides=kinds
+    )
+
+
+def _without_blank_lines(file: Path, frame: polars.DataFrame) -> polars.DataFrame:
+    """The rows but for blank lines; a ValueError for a line that is shorter than the header.
+
+    Polars fills such lines up with empty cells, so the last column tells whether there may be one.
+    """
+    if not (frame[:, -1].null_count() or frame.is_empty()):
+        return frame
+    blank = []
+    with file.open(encoding="utf-8-sig", errors="replace", newline="") as stream:
+        reader = csv.reader(stream)
+        for fields in reader:
+            blank.append(not fields)
+            if fields and len(fields) < frame.width:
+                raise ValueError(
+                    f"{file}, line {reader.line_num}: {len(fields)} fields for {frame.width} "
+                    "columns"
+                )
+    keep = ~np.array(blank[1:], dtype=bool)
+    return frame.filter(keep) if len(keep) == len(frame) else frame
+
+
+def first_lines(error: BaseException) -> str:
+    """What went wrong, without the pages of advice that may follow."""
+    return " ".join(str(error).partition("\n\n")[0].split()) or type(error).__name__

@@ -1,0 +1,124 @@
+"""Text files, plain or compressed, that are read whole or not at all.
+
+Examples
+--------
+>>> import gzip, pathlib, tempfile
+>>> from lambdaplus.datasets.text_files import fields_of_lines
+>>> with tempfile.TemporaryDirectory() as folder:
+...     file = pathlib.Path(folder, "run.txt.gz")
+...     _ = file.write_bytes(gzip.compress(b"q1 Q0 d1\\n\\nq2 Q0 d2\\n"))
+...     list(fields_of_lines(file))
+[(1, ['q1', 'Q0', 'd1']), (3, ['q2', 'Q0', 'd2'])]
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import math
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+_PIECE = 1 << 15  # compressed bytes that are taken at a time
+
+
+@contextmanager
+def open_binary(file: Path) -> Iterator[BinaryIO]:
+    """Open a file, decompressed if its name ends in .gz or .xz.
+
+    Raises
+    ------
+    ValueError
+        While it is read, if what is compressed is cut short or damaged.
+    """
+    suffix = file.suffix.lower()
+    try:
+        with file.open("rb") as plain:
+            if suffix == ".xz":
+                yield io.BufferedReader(_Stream(_decompressed(plain)), _PIECE)
+            elif suffix == ".gz":
+                with gzip.open(plain) as text:
+                    yield cast(BinaryIO, text)
+            else:
+                yield plain
+    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
+        raise ValueError(
+            f"{file} is cut short or damaged, and cannot be decompressed: {error}"
+        ) from None
+
+
+def fields_of_lines(file: Path) -> Iterator[tuple[int, list[str]]]:
+    """Fields of each line that is not blank, with its number.
+
+    Raises
+    ------
+    ValueError
+        For a NUL character, which no text holds, and as `open_binary`.
+    """
+    with open_binary(file) as binary:
+        # Bytes that are no UTF-8 stay apart: two document numbers must not become one.
+        lines = io.TextIOWrapper(binary, encoding="utf-8-sig", errors="backslashreplace")
+        for number, line in enumerate(lines, 1):
+            if "\0" in line:
+                raise ValueError(f"{file}, line {number}: a NUL character")
+            fields = line.split()
+            if fields:
+                yield number, fields
+
+
+def number_of(text: str) -> float:
+    """The number that is written there; a ValueError for ``1_0``, which Python takes for 10."""
+    if "_" in text or not text.isascii():
+        raise ValueError(f"{text!r} is not a number")
+    return float(text)
+
+
+def finite_number(text: str, what: str, file: Path, line: int) -> float:
+    """The number that is written there; a ValueError that names the line unless it is finite."""
+    try:
+        found = number_of(text)
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise ValueError(f"{file}, line {line}: the {what} {text!r} is not a finite number")
+    return found
+
+
+class _Stream(io.RawIOBase):
+    """Pieces of bytes as a file."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces, self._rest = pieces, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._rest:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._rest = piece
+        n = min(len(buffer), len(self._rest))
+        buffer[:n], self._rest = self._rest[:n], self._rest[n:]
+        return n
+
+
+def _decompressed(source: BinaryIO) -> Iterator[bytes]:
+    """What .xz holds; `lzma.open` would stop without a word where a second stream is damaged."""
+    stream, left = lzma.LZMADecompressor(lzma.FORMAT_XZ), b""
+    while piece := left or source.read(_PIECE):
+        left = b""
+        if stream.eof:
+            piece = piece.lstrip(b"\0")  # padding between streams
+            if not piece:
+                continue
+            stream = lzma.LZMADecompressor(lzma.FORMAT_XZ)
+        yield stream.decompress(piece)
+        left = stream.unused_data
+    if not stream.eof:
+        raise EOFError("it ends before its end-of-stream marker")

@@ -1,0 +1,256 @@
+"""Files with bytes flipped, cut, doubled and removed: read as they stand, or refused by name.
+
+What a reader takes must be what a plain reading of the same bytes gives, written here once more in
+the simplest way; a damaged file never gives a part of itself.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import lzma
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lambdaplus.datasets import (
+    memory,
+    read_columns,
+    read_letor,
+    read_qrels,
+    read_scores,
+    read_table,
+    read_trec_run,
+)
+from lambdaplus.datasets.ranking_data import RankingData
+
+LETOR = b"".join(
+    b"%d qid:%d 1:%d.25 2:-3e-2 4:%d # doc %d\n" % (i % 3, i // 4, i, i * i, i) for i in range(12)
+)
+CSV = b"qid,docno,label,score,clicks\n" + b"".join(
+    b"%d,d%d,%d,%d.25,%d\n" % (i // 4, i, i % 3, i, i * i) for i in range(12)
+)
+QRELS = b"".join(b"q%d 0 d%d %d\n" % (i // 4, i, i % 3 - 1) for i in range(12))
+RUN = b"".join(b"q%d Q0 d%d %d %d.5 tag\n" % (i // 4, i, i, 20 - i) for i in range(12))
+SCORES = b"".join(b"%d.125\n" % i for i in range(12))
+
+# What a byte may become: anything, and more often what formats are made of.
+octets = st.one_of(st.integers(0, 255), st.sampled_from(list(b"\n\r\t ,:.#\"'-+e_0179qNn\0\xff")))
+places = st.integers(0, 10**6)
+damages = st.lists(
+    st.one_of(
+        st.tuples(st.just("flip"), places, octets),
+        st.tuples(st.just("cut"), places, st.just(0)),
+        st.tuples(st.just("double"), places, st.integers(1, 80)),
+        st.tuples(st.just("remove"), places, st.integers(1, 80)),
+    ),
+    min_size=1,
+    max_size=3,
+)
+fuzz = settings(
+    deadline=None,
+    max_examples=120,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+
+def damaged(content: bytes, damage: list[tuple[str, int, int]]) -> bytes:
+    found = bytearray(content)
+    for kind, place, value in damage:
+        at = place % max(len(found), 1)
+        if kind == "flip" and found:
+            found[at] = value
+        elif kind == "cut":
+            del found[at:]
+        elif kind == "double":
+            found[at:at] = found[at : at + value]
+        elif kind == "remove":
+            del found[at : at + value]
+    return bytes(found)
+
+
+@pytest.fixture(autouse=True)
+def _little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "memory_in_bytes", lambda: 5e7)
+
+
+def read(file: Path, content: bytes, reader: Callable[[Path], Any]) -> Any:
+    """What the reader makes of the content; None if it refuses it, which it must do by name."""
+    file.write_bytes(content)
+    try:
+        return reader(file)
+    except (ValueError, MemoryError) as error:
+        message = str(error)
+    assert str(file) in message
+    return None
+
+
+def numbers(fields: list[bytes]) -> list[float]:
+    if any(b"_" in field for field in fields):
+        raise ValueError
+    return [float("nan") if field == b"NULL" else float(field) for field in fields]
+
+
+def plain_letor(content: bytes) -> list[tuple[float, bytes, dict[int, float]]] | int:
+    """Label, query and features of each row, or the number of the first malformed line."""
+    rows = []
+    for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        fields = re.split(rb"[ \t\r\v\f]+", line.partition(b"#")[0].strip(b" \t\r\v\f"))
+        if b"\0" in line:
+            return number
+        if fields == [b""]:
+            continue
+        try:
+            label, qid, *pairs = fields
+            found = [pair.split(b":") for pair in pairs]
+            features = {int(key): value for key, value in found}
+            good = re.fullmatch(rb"qid:.+", qid, re.DOTALL) and len(features) == len(pairs)
+            good = good and all(re.fullmatch(rb"[0-9]+", key) for key, _ in found)
+            if not good or any(not 1 <= key < 2**31 for key in features):
+                return number
+            values = dict(zip(features, numbers([*features.values()]), strict=True))
+            rows.append((*numbers([label]), qid[4:], values))
+        except ValueError:
+            return number
+    return rows
+
+
+@fuzz
+@given(damages)
+def test_letor(tmp_path: Path, damage: list[tuple[str, int, int]]) -> None:
+    content = damaged(LETOR, damage)
+    wanted = plain_letor(content)
+    for sparse in (False, True):
+        file = tmp_path / "train.txt"
+        found = read(file, content, partial(read_letor, sparse=sparse))
+        if isinstance(wanted, int):
+            assert found is None
+            with pytest.raises(ValueError, match=f", line {wanted}: "):
+                read_letor(file, sparse=sparse)
+        elif found is not None:
+            dense = found.dense_features
+            assert found.labels.tolist() == [label for label, _, _ in wanted]
+            names = [qid.decode(errors="backslashreplace") for _, qid, _ in wanted]
+            assert [str(qid) for qid in found.qid.tolist()] == names
+            for row, (_, _, features) in zip(dense, wanted, strict=True):
+                known = {key - 1: value for key, value in features.items()}
+                values = [known.get(column, 0.0) for column in range(dense.shape[1])]
+                np.testing.assert_array_equal(row, values)
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".xz"])
+@fuzz
+@given(damages)
+def test_compressed_letor(tmp_path: Path, suffix: str, damage: list[tuple[str, int, int]]) -> None:
+    whole = (gzip.compress if suffix == ".gz" else lzma.compress)(LETOR)
+    found = read(tmp_path / f"train.txt{suffix}", damaged(whole, damage), read_letor)
+    if found is not None:  # what is not compressed, such as the name and time in gzip's header
+        assert len(found.labels) % 12 == 0
+        np.testing.assert_array_equal(found.labels[:12], [i % 3 for i in range(12)])
+
+
+@pytest.mark.parametrize("reader", [read_columns, read_table])
+@fuzz
+@given(damages)
+def test_csv(
+    tmp_path: Path, reader: Callable[[Path], Any], damage: list[tuple[str, int, int]]
+) -> None:
+    pytest.importorskip("polars")
+    content = damaged(CSV, damage)
+    found = read(tmp_path / "all.csv", content, reader)
+    text = content.decode("utf-8-sig", "replace")
+    if found is None or "\r" in text:  # which only one of the two takes for the end of a line
+        return
+    header, *rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
+    assert len(rows) == len(found.labels)
+    assert all(len(row) == len(header) for row in rows)
+    qids = [row[header.index("qid")] for row in rows]
+    order = sorted(range(len(rows)), key=lambda row: qids.index(qids[row]))
+    assert [str(qid) for qid in found.qid.tolist()] == [qids[row] for row in order]
+    labels = [float(rows[row][header.index("label")]) for row in order]
+    assert found.labels.tolist() == labels
+    if isinstance(found, RankingData):
+        for j, name in enumerate(found.feature_names):
+            cells = [rows[row][header.index(name)].strip() for row in order]
+            np.testing.assert_array_equal(found.features[:, j], [*map(as_cell, cells)])
+    else:
+        assert found.scores.tolist() == [float(rows[row][header.index("score")]) for row in order]
+
+
+def as_cell(text: str) -> float:
+    words = {"": float("nan"), "NULL": float("nan"), "true": 1.0, "false": 0.0}
+    return words[text] if text in words else float(text)
+
+
+@fuzz
+@given(damages)
+def test_parquet(tmp_path: Path, damage: list[tuple[str, int, int]]) -> None:
+    polars = pytest.importorskip("polars")
+    stream = io.BytesIO()
+    polars.read_csv(CSV).write_parquet(stream)
+    found = read(tmp_path / "all.parquet", damaged(stream.getvalue(), damage), read_columns)
+    assert found is None or len(found.labels) == 12  # values have no check sum
+
+
+def plain_lines(content: bytes, n_fields: int, number: int) -> list[list[str]] | None:
+    text = content.decode("utf-8-sig", errors="backslashreplace")
+    rows = [line.split() for line in io.StringIO(text, newline=None)]
+    rows = [row for row in rows if row]
+    try:
+        values = [float(row[number]) for row in rows if "_" not in row[number]]
+    except (ValueError, IndexError):
+        return None
+    good = len(values) == len(rows) and all(np.isfinite(values)) and "\0" not in text
+    return rows if good and all(len(row) == n_fields for row in rows) else None
+
+
+@fuzz
+@given(damages)
+def test_trec_judgements(tmp_path: Path, damage: list[tuple[str, int, int]]) -> None:
+    content = damaged(QRELS, damage)
+    found = read(tmp_path / "qrels", content, read_qrels)
+    wanted = plain_lines(content, 4, 3)
+    if wanted is None or len({(row[0], row[2]) for row in wanted}) < len(wanted) or not wanted:
+        assert found is None
+    elif found is not None:
+        assert sum(map(len, found.values())) == len(wanted)
+        assert all(found[query][doc] == float(label) for query, _, doc, label in wanted)
+
+
+@fuzz
+@given(damages)
+def test_trec_runs(tmp_path: Path, damage: list[tuple[str, int, int]]) -> None:
+    judged = {f"q{q}": {"d0": 1.0} for q in range(3)}
+    content = damaged(RUN, damage)
+    found = read(tmp_path / "run", content, lambda path: read_trec_run(path, judged))
+    wanted = plain_lines(content, 6, 4)
+    if wanted is None or len({(row[0], row[2]) for row in wanted}) < len(wanted):
+        assert found is None
+    elif found is not None:
+        rows = {
+            (q, d): s
+            for q, d, s, r in zip(found.qid, found.docno, found.scores, found.returned, strict=True)
+            if r
+        }
+        assert rows == {(q, d): float(s) for q, _, d, _, s, _ in wanted if q in judged}
+
+
+@fuzz
+@given(damages)
+def test_scores_beside_a_set(tmp_path: Path, damage: list[tuple[str, int, int]]) -> None:
+    data = RankingData(np.zeros((12, 1)), np.zeros(12), np.zeros(12, dtype=int))
+    content = damaged(SCORES, damage)
+    found = read(tmp_path / "scores", content, lambda path: read_scores(path, data))
+    wanted = plain_lines(content, 1, 0)
+    if wanted is None or len(wanted) != 12:
+        assert found is None
+    elif found is not None:
+        assert found.scores.tolist() == [float(row[0]) for row in wanted]

@@ -1,0 +1,80 @@
+"""Text files that are cut short, damaged or beyond memory: clear errors, never a part of a file."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lambdaplus.datasets import read_letor, read_qrels, read_trec_run
+from lambdaplus.datasets.text_files import open_binary
+
+TEXT = b"".join(b"%d qid:%d 1:%d.5 2:7\n" % (i % 3, i // 5, i) for i in range(500))
+COMPRESS: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".xz": lzma.compress}
+
+
+@pytest.mark.parametrize("suffix", COMPRESS)
+def test_a_download_that_broke_off_is_said_to_be_cut_short(tmp_path: Path, suffix: str) -> None:
+    whole = COMPRESS[suffix](TEXT)
+    file = tmp_path / f"train.txt{suffix}"
+    for left in (1, 5, len(whole) // 2, len(whole) - 1):
+        file.write_bytes(whole[:left])
+        with pytest.raises(ValueError, match=rf"train.txt{suffix} is cut short or damaged"):
+            read_letor(file)
+    file.write_bytes(COMPRESS[suffix](b"q1 0 d1 1\n")[:-1])
+    with pytest.raises(ValueError, match=rf"train.txt{suffix} is cut short or damaged"):
+        read_qrels(file)
+
+
+@pytest.mark.parametrize("suffix", COMPRESS)
+def test_a_damaged_second_part_of_a_compressed_file_is_not_left_out(
+    tmp_path: Path, suffix: str
+) -> None:
+    file = tmp_path / f"a{suffix}"
+    part = COMPRESS[suffix](TEXT)
+    file.write_bytes(part + part)
+    with open_binary(file) as both:
+        assert both.read() == TEXT + TEXT
+    for damaged in (b"X" + part[1:], b"junk", part[:20]):
+        file.write_bytes(part + damaged)
+        with pytest.raises(ValueError, match="cut short or damaged"), open_binary(file) as binary:
+            binary.read()
+
+
+def test_xz_is_read_line_by_line_with_padding(tmp_path: Path) -> None:
+    file = tmp_path / "a.xz"
+    file.write_bytes(lzma.compress(TEXT) + bytes(8) + lzma.compress(b"end\n") + bytes(4))
+    with open_binary(file) as binary:
+        assert binary.readline() + binary.read(7) + binary.read() == TEXT + b"end\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (b"1 qid:1 1:1_0", "'1:1_0' is not feature:value"),
+        (b"1_0 qid:1 1:1", "the label '1_0' is not a number"),
+        (b"1 qid:1\0 1:1", "a NUL character"),
+    ],
+)
+def test_what_python_would_read_and_nobody_wrote(tmp_path: Path, line: bytes, problem: str) -> None:
+    (tmp_path / "a.txt").write_bytes(b"1 qid:1 1:1\n" + line + b"\n")
+    with pytest.raises(ValueError, match=f"a.txt, line 2: {problem}"):
+        read_letor(tmp_path / "a.txt")
+
+
+def test_document_numbers_that_are_no_utf8_stay_apart(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_bytes(b"q1 0 d\xff 1\nq1 0 d\xfe 0\n")
+    assert list(read_qrels(tmp_path / "qrels")["q1"].values()) == [1, 0]
+    (tmp_path / "run").write_bytes(b"q1 Q0 d\xff 1 2 t\nq1 Q0 d\0 1 2 t\n")
+    with pytest.raises(ValueError, match="run, line 2: a NUL character"):
+        read_trec_run(tmp_path / "run", {"q1": {"d": 1.0}})
+
+
+def test_a_feature_number_beyond_memory_is_refused_at_once(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"1 qid:1 1:1\n" * 50_000 + b"1 qid:1 2147483647:1\n")
+    with pytest.raises(MemoryError, match=r"a.txt: an array of .* 2,147,483,647 features takes"):
+        read_letor(tmp_path / "a.txt")
+    assert read_letor(tmp_path / "a.txt", sparse=True).features.shape == (50_001, 2**31 - 1)
