@@ -15,7 +15,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.queries import Floats, Ints, Queries, unmasked
+from lambdaplus.arrays import plain
+from lambdaplus.queries import Floats, Ints, Queries
 
 Framework = Literal["lightgbm", "xgboost", "arrays"]
 
@@ -150,7 +151,7 @@ def framework_of(data: Any) -> Framework:
 
 
 def _array(values: Any, name: str) -> Any:
-    return None if values is None else np.asarray(unmasked(values, name))
+    return None if values is None else plain(values, name)
 
 
 def _same(known: RawData, raw: RawData) -> bool:

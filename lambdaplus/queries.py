@@ -20,6 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lambdaplus.arrays import identifiers, plain
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -204,17 +206,9 @@ def rows_by_query(qid: NDArray[Any]) -> Ints:
     return np.argsort(first[query], kind="stable")
 
 
-def unmasked(values: Any, name: str) -> Any:
-    """The values, or a ValueError if some are masked: numpy would take them as if they were not."""
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        row = np.argwhere(np.ma.getmaskarray(values))[0][0]
-        raise ValueError(f"{name} has masked entries, the first in row {row}: leave them out")
-    return values
-
-
 def _vector(values: ArrayLike, name: str, copy: bool = True) -> Floats:
     """One-dimensional float64 without NaN or infinity; a single column counts as a vector."""
-    array = np.asarray(unmasked(values, name))
+    array = plain(values, name)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
@@ -235,7 +229,7 @@ def _vector(values: ArrayLike, name: str, copy: bool = True) -> Floats:
 def _boundaries(n: int, group: ArrayLike | None, qid: ArrayLike | None) -> Ints:
     if group is not None:
         try:
-            sizes = np.asarray(unmasked(group, "group"), dtype=np.float64)
+            sizes = plain(group, "group").astype(np.float64)
         except (TypeError, ValueError) as error:
             raise ValueError(f"group must be a list of query sizes: {error}") from None
         if sizes.ndim != 1 or sizes.size == 0:
@@ -246,7 +240,7 @@ def _boundaries(n: int, group: ArrayLike | None, qid: ArrayLike | None) -> Ints:
             raise ValueError(f"group sizes add up to {sizes.sum():.0f}, but there are {n} rows")
         return np.concatenate([[0], np.cumsum(sizes.astype(np.int64))])
     if qid is not None:
-        ids = np.asarray(unmasked(qid, "qid"))
+        ids = identifiers(qid)
         if ids.shape != (n,):
             raise ValueError(f"qid must have one entry per row: shape {ids.shape} for {n} rows")
         starts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])

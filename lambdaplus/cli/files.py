@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pathlib
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Annotated
@@ -13,6 +12,7 @@ from typing import Annotated
 import typer
 
 from lambdaplus.evaluation.runs import Run
+from lambdaplus.files import written_whole
 
 DataFile = Annotated[
     pathlib.Path | None, typer.Option(help="LETOR or svmlight file that the scores are of.")
@@ -52,28 +52,13 @@ def write_whole(file: pathlib.Path, text: str) -> None:
     if target.exists() and not target.is_file():  # such as /dev/stdout
         target.write_text(text, encoding="utf-8", newline="")
         return
-    made = None
-    try:
-        handle, made = tempfile.mkstemp(dir=target.parent, prefix=".new-")
-        with open(handle, "w", encoding="utf-8", newline="") as stream:
-            stream.write(text)
-        os.chmod(made, _mode_of(target))
-        os.replace(made, target)
-    except BaseException as error:
-        if made is not None:
-            os.unlink(made)
-        if isinstance(error, OSError):
-            raise OSError(f"could not write {file}: {error.strerror}") from None
-        raise
-
-
-def _mode_of(file: pathlib.Path) -> int:
-    """Permissions of the file; where it is not there, those of any new one."""
-    if file.exists():
-        return file.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+    if not target.parent.is_dir():
+        raise OSError(f"could not write {file}: No such file or directory")
+    mode = target.stat().st_mode & 0o777 if target.exists() else None
+    with written_whole(target) as part:
+        part.write_text(text, encoding="utf-8", newline="")
+        if mode is not None:
+            part.chmod(mode)
 
 
 def read_runs(

@@ -87,7 +87,7 @@ def noisy_gradients(
 
     Absolute gradients sum to half the rows, as those of one data set without queries do.
     """
-    weighing = noise.metric or metric
+    weighing = metric if noise.metric is None else parse_metric(noise.metric)
     ranked = ranked_queries(weighing, queries, scores)
     neighbours = _room(queries)
     neighbour_sums(ranked, weighing, noise, shape.sigma, neighbours)

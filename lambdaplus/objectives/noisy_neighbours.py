@@ -39,7 +39,7 @@ from typing import Any, Literal
 import numpy as np
 
 from lambdaplus.compiled import compiled
-from lambdaplus.metrics import Declaration, RankingMetric
+from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics import components as c
 from lambdaplus.metrics.declaration import shortest
 from lambdaplus.objectives.lists import (
@@ -87,7 +87,7 @@ class Noise:
     share : float
         Of the gradient, between 0 and 1; the rest is that of all pairs in the ranking without
         noise.  Each part is divided by its mean absolute gradient first.
-    metric : RankingMetric, optional
+    metric : RankingMetric or str, optional
         What weighs the neighbours in place of the objective's own metric.
     divide : bool
         Divide weights by the metric's normaliser Z, such as the number of relevant documents in
@@ -102,12 +102,14 @@ class Noise:
     rankings: int = 3
     neighbours: int = 1
     share: float = 0.5
-    metric: RankingMetric | None = None
+    metric: RankingMetric | str | None = None
     divide: bool = False
     curvature: Literal["weights", "logistic"] = "weights"
     seed: int = 0
 
     def __post_init__(self) -> None:
+        if isinstance(self.metric, str):
+            object.__setattr__(self, "metric", parse_metric(self.metric))
         if not (math.isfinite(self.scale) and self.scale > 0):
             raise ValueError(f"the noise's scale must be a positive number, got {self.scale!r}")
         if not 0 < self.share <= 1:

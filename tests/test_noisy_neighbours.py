@@ -1,0 +1,257 @@
+"""Noisy neighbours against their definition, pair by pair, and what must not matter.
+
+The noise itself is taken from the library; ranking, swap deltas (by evaluating the metric before
+and after) and sums are written out here.
+"""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import brute_force
+import numpy as np
+import pytest
+from brute_force import OBJECTIVES, plain, swap_deltas
+from numpy.testing import assert_allclose, assert_array_equal
+from small_data import graded
+
+import lambdaplus as lp
+from lambdaplus.metrics import CATALOGUE, RankingMetric, parse_metric
+from lambdaplus.objectives import Noise, lambda_objective
+from lambdaplus.objectives.gradients import Shape, noisy_gradients
+from lambdaplus.objectives.lists import ranked_queries
+from lambdaplus.objectives.noisy_neighbours import (
+    YETIRANK_MAP,
+    _keys,
+    _perturb,
+    neighbour_sums,
+)
+from lambdaplus.objectives.sweep import Derivatives
+from lambdaplus.parallel import limit_threads
+from lambdaplus.queries import Queries
+
+# Differences of two values of the metric, each about 1, and a few hundred terms.
+ROUNDING = 1e-10
+PLAIN = [plain(d) for d in OBJECTIVES]
+CUT = [d(5, **dict(plain(d).changed)) for d in OBJECTIVES if d.cutoff != "no"]
+GRADES = [0.0, 2.0, 1.0, 0.0, 3.0, 0.0, 1.0, 4.0, 0.0, 2.0, 0.0, 1.0]
+SCORES = np.random.default_rng(0).permutation(12) / 5.0
+
+
+def noise_of(ranked: Any, noise: Noise) -> list[Any]:
+    """The noisy scores of each ranking, by rank without noise."""
+    keys = np.empty(ranked.boundaries.size - 1, dtype=np.uint64)
+    _keys(0, keys.size, ranked, np.uint64(noise.seed), keys)
+    found = []
+    for k in range(noise.rankings):
+        noisy = np.empty(ranked.score.size)
+        _perturb(0, keys.size, ranked, keys, k, noise.scale, noisy)
+        found.append(noisy)
+    return found
+
+
+def textbook(metric: RankingMetric, labels: Any, scores: Any, noise: Noise, sigma: float) -> Any:
+    """Gradient and Hessian of one query without tied scores, before any scaling."""
+    labels, scores = np.asarray(labels, dtype=float), np.asarray(scores, dtype=float)
+    ranked = ranked_queries(metric, Queries(labels, group=[len(labels)]), scores)
+    gradient, hessian = np.zeros(len(labels)), np.zeros(len(labels))
+    for noisy in noise_of(ranked, noise):
+        order = ranked.row[np.argsort(-noisy, kind="stable")]
+        deltas = np.abs(swap_deltas(metric, labels[order].tolist(), labels.tolist()))
+        if not noise.divide:
+            deltas = deltas / ranked.metric.scale[0]
+        for p in range(len(order)):
+            for q in range(p + 1, min(p + 1 + noise.neighbours, len(order))):
+                better, worse = order[p], order[q]
+                seen = brute_force.classes(metric, labels[order].tolist())
+                if seen[p] == seen[q]:
+                    continue
+                if seen[p] < seen[q]:
+                    better, worse = worse, better
+                rho = 1 / (1 + np.exp(sigma * (scores[better] - scores[worse])))
+                weight = deltas[p, q] / noise.rankings
+                curve = rho * (1 - rho) if noise.curvature == "logistic" else 1.0
+                gradient[better] -= sigma * weight * rho
+                gradient[worse] += sigma * weight * rho
+                hessian[[better, worse]] += sigma**2 * weight * curve
+    return gradient, hessian
+
+
+def found_by_library(metric: RankingMetric, labels: Any, scores: Any, noise: Noise, sigma: float):
+    ranked = ranked_queries(metric, Queries(labels, group=[len(labels)]), scores)
+    out = Derivatives(np.empty(len(labels)), np.empty(len(labels)))
+    neighbour_sums(ranked, metric, noise, sigma, out)
+    return out
+
+
+@pytest.mark.parametrize("metric", PLAIN + CUT, ids=str)
+@pytest.mark.parametrize(
+    "noise",
+    [
+        Noise(),
+        Noise(scale=0.4, rankings=1, neighbours=3, curvature="logistic", divide=True, seed=5),
+    ],
+    ids=["default", "other"],
+)
+def test_each_pair_of_neighbours_adds_its_swap_delta(metric: RankingMetric, noise: Noise) -> None:
+    expected = textbook(metric, GRADES, SCORES, noise, 1.5)
+    found = found_by_library(metric, GRADES, SCORES, noise, 1.5)
+    size = max(np.abs(expected[0]).max(), 1e-6)
+    for ours, right in zip(found, expected, strict=True):
+        assert_allclose(ours, right, rtol=ROUNDING, atol=ROUNDING * max(size, 1.0) * 100)
+
+
+def test_the_definition_notices_another_neighbourhood() -> None:
+    """A negative control: the textbook's two neighbours are not the library's one."""
+    metric = parse_metric("map")
+    right = textbook(metric, GRADES, SCORES, Noise(neighbours=2), 1.0)
+    found = found_by_library(metric, GRADES, SCORES, Noise(neighbours=1), 1.0)
+    assert np.abs(found.gradient - right[0]).max() > 0.01
+
+
+def test_yetirank_weighs_neighbours_by_their_rank() -> None:
+    """CatBoost's mode MAP gives neighbours at ranks i and i + 1 the weight 1 / i."""
+    labels = np.array([1.0, 0.0, 0.0, 1.0, 0.0])
+    scores = np.array([4.0, 3.0, 2.0, 1.0, 0.0])
+    metric, noise = YETIRANK_MAP(), Noise(scale=1e-9, rankings=1)  # the ranking without noise
+    found = found_by_library(metric, labels, scores, noise, 1.0)
+    wrong = 1 / (1 + np.e)  # where the better of two neighbours is ahead
+    expected = [-wrong, wrong, (1 - wrong) / 3, -(1 - wrong) / 3 - wrong / 4, wrong / 4]
+    assert_allclose(found.gradient, expected, rtol=1e-12)
+    assert_allclose(found.hessian, [1, 1, 1 / 3, 1 / 3 + 1 / 4, 1 / 4], rtol=1e-12)
+
+
+def test_noise_is_logistic_of_the_given_scale() -> None:
+    queries = Queries(np.arange(20_000) % 2, group=[20_000])
+    ranked = ranked_queries(parse_metric("auc"), queries, np.zeros(20_000))
+    first, second = noise_of(ranked, Noise(scale=2.0, rankings=2))
+    deviation = 2.0 * np.pi / np.sqrt(3)  # of a logistic distribution
+    error = 5 / np.sqrt(20_000)  # five standard errors, in units of the deviation
+    for drawn in (first, second):
+        assert abs(drawn.mean()) < error * deviation
+        assert abs(drawn.std() / deviation - 1) < error
+        assert abs((drawn < 2.0 * np.log(3)).mean() - 0.75) < error
+    assert abs(np.corrcoef(first, second)[0, 1]) < error
+    assert abs(np.corrcoef(first[1:], first[:-1])[0, 1]) < error
+
+
+# What must not matter -----------------------------------------------------------------------------
+
+LISTED = [d.name + ("@5" if d.cutoff == "required" else "") for d in OBJECTIVES if d in CATALOGUE]
+each_metric = pytest.mark.parametrize("name", LISTED)
+HALF = Noise(seed=3)
+
+
+def respond(objective: Any, data: Any, scores: Any, order: Any = None) -> Any:
+    if order is None:
+        return objective(data.labels, scores, None, data.sizes)
+    return objective(data.labels[order], scores[order], None, data.sizes)
+
+
+@each_metric
+def test_row_order_and_threads_change_no_bit(name: str, monkeypatch: Any) -> None:
+    monkeypatch.setattr("lambdaplus.parallel.WORTH_A_THREAD", 50)
+    data, random = graded(40), np.random.default_rng(1)
+    objective = lambda_objective(name, noise=HALF)
+    ends = np.cumsum(data.sizes)[:-1]
+    order = np.concatenate([random.permutation(part) for part in
+                            np.split(np.arange(len(data.labels)), ends)])  # fmt: skip
+    for scores in (data.scores(), np.round(data.scores()), np.zeros(len(data.labels))):
+        expected = respond(objective, data, scores)
+        with limit_threads(1):
+            assert_array_equal(respond(objective, data, scores), expected)
+        found = respond(objective, data, scores, order)
+        assert_array_equal(found, [part[order] for part in expected])
+        assert np.isfinite(expected).all()
+        assert expected[1].min() >= 0
+
+
+def test_seeds_and_rounds_draw_other_noise() -> None:
+    data = graded(20)
+    one, other = (lambda_objective("map", noise=Noise(share=1.0, seed=s)) for s in (0, 1))
+    scores = data.scores()
+    assert_array_equal(respond(one, data, scores), respond(one, data, scores))
+    assert (respond(one, data, scores)[0] != respond(other, data, scores)[0]).any()
+    queries = Queries(data.labels, group=data.sizes)
+    noises = []
+    for moved in (scores, scores + 1e-3 * np.sign(scores)):  # of two rounds of one training
+        ranked = ranked_queries(parse_metric("map"), queries, moved)
+        noises.append(noise_of(ranked, Noise(rankings=1))[0] - ranked.score)
+    assert abs(np.corrcoef(*noises)[0, 1]) < 0.2
+
+
+def test_weights_multiply_the_rows_of_both_parts() -> None:
+    data = graded(20)
+    weight = np.repeat(np.random.default_rng(0).choice([0.5, 2.0], len(data.sizes)), data.sizes)
+    metric, queries = parse_metric("ndcg"), Queries(data.labels, group=data.sizes)
+    heavy = Queries(data.labels, group=data.sizes, weight=weight)
+    plain_, weighted = (
+        noisy_gradients(metric, q, data.scores(), Shape(), Noise(share=1.0))
+        for q in (queries, heavy)
+    )
+    ratio = weighted.gradient / np.where(plain_.gradient == 0, np.nan, plain_.gradient * weight)
+    assert np.nanmax(ratio) == pytest.approx(np.nanmin(ratio), rel=1e-12)  # one scale for all
+
+
+@each_metric
+@pytest.mark.parametrize("labels", [[1.0], [0.0, 0.0, 0.0], [1.0, 1.0]])
+def test_nothing_to_compare_gives_no_gradient(name: str, labels: list[float]) -> None:
+    found = lambda_objective(name, noise=HALF)(labels, np.zeros(len(labels)), None, [len(labels)])
+    assert_array_equal(found, np.zeros((2, len(labels))))
+
+
+def test_parts_are_mixed_by_their_share() -> None:
+    data = graded(30)
+    metric, queries = parse_metric("map"), Queries(data.labels, group=data.sizes)
+    mixed = noisy_gradients(metric, queries, data.scores(), Shape(), Noise(share=0.25))
+    alone = noisy_gradients(metric, queries, data.scores(), Shape(), Noise(share=1.0))
+    every = lp.gradients(data.labels, data.scores(), group=data.sizes, metric="map", normalize=True)
+    scale = len(data.labels) / 2 / np.abs(every[0]).sum()
+    for part, ours, theirs in zip(mixed, alone, every, strict=True):
+        assert_allclose(part, 0.25 * ours + 0.75 * scale * theirs, rtol=1e-9, atol=1e-9)
+    assert np.abs(alone.gradient).sum() == pytest.approx(len(data.labels) / 2)
+
+
+def test_without_queries_an_objective_has_no_noise() -> None:
+    data = graded(20)
+    with_noise, without = (lambda_objective("auc", noise=noise) for noise in (HALF, None))
+    for found, expected in zip(
+        with_noise(data.labels, data.scores()), without(data.labels, data.scores()), strict=True
+    ):
+        assert_array_equal(found, expected)
+
+
+def test_objectives_with_noise_are_values() -> None:
+    objective = lambda_objective("ndcg@10 + map", noise=Noise(rankings=2))
+    assert pickle.loads(pickle.dumps(objective)) == objective
+    assert objective != lambda_objective("ndcg@10 + map", noise=1.0)
+    assert lambda_objective("map", noise=0) == lambda_objective("map", noise=None)
+    assert lambda_objective("map", noise=0.5).noise == Noise(scale=0.5)
+    made = eval(
+        repr(lambda_objective("map", noise=Noise(metric=parse_metric("dcg"), seed=2))),
+        {"lambda_objective": lambda_objective, "Noise": Noise},
+    )
+    assert made == lambda_objective("map", noise=Noise(metric=parse_metric("dcg"), seed=2))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"scale": 0.0}, "scale must be a positive number"),
+        ({"scale": float("nan")}, "scale must be a positive number"),
+        ({"share": 0.0}, "share must be above 0"),
+        ({"share": 1.5}, "share must be above 0"),
+        ({"rankings": 0}, "rankings must be a whole number"),
+        ({"neighbours": 1.5}, "neighbours must be a whole number"),
+        ({"curvature": "flat"}, "curvature='flat' is not one of"),
+    ],
+)
+def test_noise_that_makes_no_sense_is_refused(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        Noise(**options)
+
+
+def test_noise_of_another_kind_is_refused() -> None:
+    with pytest.raises(ValueError, match="noise must be 'default', None, a scale or a Noise"):
+        lambda_objective("map", noise="much")
