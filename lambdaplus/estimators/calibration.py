@@ -7,9 +7,9 @@ Examples
 >>> scores = np.array([-2.0, -1.0, 0.5, 1.0, 1.5, 3.0])
 >>> calibrator = calibrate("sigmoid", scores, np.array([0, 0, 1, 0, 1, 1]))
 >>> calibrator.predict_proba([[-2.0], [3.0]])[:, 1].round(2).tolist()
-[0.16, 0.83]
+[0.18, 0.82]
 >>> round(score_at_one_half(calibrator), 2)
-0.56
+0.51
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class _Scores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self) -> None:
         self.classes_ = np.array([0, 1])
 
-    def fit(self, X: Any, y: Any) -> _Scores:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> _Scores:
         return self
 
     def decision_function(self, X: ArrayLike) -> Floats:

@@ -173,7 +173,8 @@ class BoostedClassifier(ClassifierMixin, BoostedModel):  # type: ignore[misc]
         -------
         (n, 2) float64
         """
-        found: Floats = self.calibrator_.predict_proba(self._raw(X)[:, np.newaxis])
+        scores = self._raw(X)[:, np.newaxis]
+        found: Floats = self.calibrator_.predict_proba(scores)
         return found
 
     def __sklearn_tags__(self) -> Any:
@@ -192,7 +193,7 @@ class BoostedClassifier(ClassifierMixin, BoostedModel):  # type: ignore[misc]
                 f"Only binary classification is supported. The type of the target is {kind}."
             )
         self.classes_, codes = np.unique(y, return_inverse=True)
-        if self.classes_.size < 2:
+        if self.classes_.size == 1:
             raise ValueError(
                 f"y holds one class, {self.classes_[0]!r}: a classifier needs rows of both"
             )
