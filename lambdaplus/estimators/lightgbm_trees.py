@@ -45,11 +45,13 @@ class LightGBMTrees(BoostedModel):
         given = self._dataset(train, objective)
         curves = Curves()
         callbacks = list(training.callbacks)
+        stop = None
         if held_out:
             callbacks.append(lgb.record_evaluation(curves))
             if self._stops:
                 watched = list(held_out)[-1], str(metric.metrics[0])
-                callbacks.append(_StopEarly(curves, watched, int(self.early_stopping_rounds or 0)))
+                stop = _StopEarly(curves, watched, int(self.early_stopping_rounds or 0))
+                callbacks.append(stop)
         booster = lgb.train(
             {name: value for name, value in params.items() if value is not None},
             given,
@@ -63,9 +65,8 @@ class LightGBMTrees(BoostedModel):
         curves = {name: dict(curve) for name, curve in curves.items()}
         rounds = int(booster.current_iteration())
         best = self._best(curves, metric)
-        if best is not None:
-            trained = len(curves[list(curves)[-1]][str(metric.metrics[0])])
-            best += max(rounds - trained, 0)  # those of init_model stand before them
+        if best is not None and stop is not None:
+            best += stop.begin
         elif booster.best_iteration > 0:  # an early stopping of the user's
             best = booster.best_iteration
         if best is not None and best < rounds:
@@ -140,15 +141,17 @@ class _StopEarly:
         self.curves = curves
         self.watched = watched
         self.rounds = rounds
+        self.begin = 0  # rounds of init_model
 
     def __call__(self, env: Any) -> None:
         import lightgbm
 
+        self.begin = env.begin_iteration
         name, metric = self.watched
         curve = self.curves[name][metric]
         best = int(np.argmax(curve))
         if len(curve) - 1 - best >= self.rounds:
-            raise lightgbm.callback.EarlyStopException(best, [])
+            raise lightgbm.callback.EarlyStopException(self.begin + best, [])
 
 
 @cache
