@@ -89,9 +89,7 @@ def lgbm(train: Rows, valid: Rows | None) -> Any:
 def xgb(train: Rows, valid: Rows | None) -> Any:
     if valid is None:
         return XGBClassifier(n_jobs=1).fit(*train)
-    model = XGBClassifier(
-        n_jobs=1, n_estimators=300, early_stopping_rounds=30, eval_metric="aucpr"
-    )
+    model = XGBClassifier(n_jobs=1, n_estimators=300, early_stopping_rounds=30, eval_metric="aucpr")
     return model.fit(*train, eval_set=[valid], verbose=False)
 
 

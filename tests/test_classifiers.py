@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import average_precision_score, brier_score_loss, f1_score
 from sklearn.model_selection import (
     FixedThresholdClassifier,
@@ -196,7 +197,7 @@ def test_searches_scorers_and_calibration_by_others_work(kind: Any) -> None:
 
 @both
 def test_kinds_of_data_and_copies(kind: Any) -> None:
-    X, y, Xt, yt = data()
+    X, y, Xt, _ = data()
     dense = kind(cv=2, **SMALL).fit(X, y)
     frame = pd.DataFrame(X, columns=[f"c{i}" for i in range(X.shape[1])])
     named = kind(cv=2, **SMALL).fit(frame, pd.Series(y))
@@ -216,10 +217,28 @@ def test_kinds_of_data_and_copies(kind: Any) -> None:
 def test_weights_count_rows_in_the_calibration_too(kind: Any) -> None:
     X, y, Xt, yt = data()
     weights = np.where(y, 10.0, 1.0)
-    plain, weighted = (
-        kind(cv=2, **SMALL).fit(X, y, sample_weight=w) for w in (None, weights)
-    )
+    plain, weighted = (kind(cv=2, **SMALL).fit(X, y, sample_weight=w) for w in (None, weights))
     share = np.average(y, weights=weights)
     assert weighted.predict_proba(X)[:, 1].mean() > 3 * plain.predict_proba(X)[:, 1].mean()
     out_of_sample = np.average(weighted.predict_proba(Xt)[:, 1], weights=np.where(yt, 10.0, 1.0))
     assert out_of_sample == pytest.approx(share, rel=0.3)
+
+
+@both
+def test_a_model_that_ranks_new_rows_the_wrong_way_round_is_told_of(kind: Any) -> None:
+    X, y, Xt, yt = data()
+    rare_first = np.argsort(kind(calibration=None, **SMALL).fit(X, y).decision_function(Xt))[::-1]
+    wrong = np.zeros(len(yt), dtype=int)
+    wrong[rare_first[-90:]] = 1  # the lowest scores
+    with pytest.warns(UserWarning, match="higher scores are positive less often"):
+        kind(early_stopping_rounds=None, **SMALL).fit(X, y, eval_set=(Xt, wrong))
+
+
+@both
+def test_a_fit_that_fails_leaves_no_model_of_other_classes(kind: Any) -> None:
+    X, y, _, _ = data()
+    model = kind(calibration=None, **SMALL).fit(X, y)
+    with pytest.raises(ValueError, match="none of"):
+        model.fit(X, np.where(y, "yes", "no"), eval_set=(X, y))
+    with pytest.raises(NotFittedError):
+        model.predict(X)

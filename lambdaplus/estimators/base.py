@@ -10,6 +10,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from lambdaplus.estimators.checks import (
+    refuse_nothing_to_choose_by,
+    refuse_nothing_to_learn,
+    values,
+)
 from lambdaplus.estimators.documents import Documents, read_features
 from lambdaplus.estimators.parameters import FrameworkParameters, check_count
 from lambdaplus.evaluation import EvalMetric, eval_metric
@@ -95,13 +100,13 @@ class BoostedModel(FrameworkParameters):
         -------
         lightgbm.Booster or xgboost.Booster
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "booster_")
         return self.booster_
 
     @property
     def feature_importances_(self) -> Floats:
         """Share of each feature in the gain of all splits, (d,); sums to 1."""
-        check_is_fitted(self)
+        check_is_fitted(self, "booster_")
         gain = self._gain()
         total = gain.sum()
         return gain / total if total > 0 else gain
@@ -119,9 +124,9 @@ class BoostedModel(FrameworkParameters):
                 # What can't be judged can't be learnt from, either.
                 values(training.metric, documents, np.zeros(documents.queries.n_documents))
                 if documents is train:
-                    _refuse_nothing_to_learn(training.objective, documents)
+                    refuse_nothing_to_learn(training.objective, documents)
                 else:
-                    _refuse_nothing_to_choose_by(training.metric, documents)
+                    refuse_nothing_to_choose_by(training.metric, documents)
             except ValueError as error:
                 raise ValueError(f"{name}: {error}") from None
         found = self._train(training, train, held_out)
@@ -137,6 +142,7 @@ class BoostedModel(FrameworkParameters):
             init_model = init_model.get_booster()
         elif hasattr(init_model, "booster_"):  # LightGBM's own estimators
             init_model = init_model.booster_
+        self.__dict__.pop("booster_", None)  # a fit that fails leaves no half-changed model
         return Training(objective, self._chosen_metric(), tuple(callbacks or ()), init_model)
 
     def _chosen_objective(self) -> str | Callable[..., Any]:
@@ -209,7 +215,7 @@ class BoostedModel(FrameworkParameters):
         self, X: Any, rounds: tuple[int, int] | None = None, contributions: bool = False
     ) -> Any:
         """Scores of features as given, (n,), or each feature's share in them, (n, d + 1)."""
-        check_is_fitted(self)
+        check_is_fitted(self, "booster_")
         checked = read_features(self, X, reset=False)
         return self._scores(checked, self.booster_, rounds, contributions)
 
@@ -236,43 +242,6 @@ class BoostedModel(FrameworkParameters):
     @abstractmethod
     def _without_effect(self, objective: str | Callable[..., Any]) -> dict[str, str]:
         """Parameters that were passed and would do nothing, and what to do instead."""
-
-
-def values(metric: EvalMetric, documents: Documents, scores: Floats) -> list[float]:
-    """Each metric's value."""
-    queries = documents.queries
-    found = metric(queries.labels, scores, queries.weights, documents.group)
-    triples = found if isinstance(found, list) else [found]
-    return [value for _, value, _ in triples]
-
-
-def _refuse_nothing_to_learn(objective: str | Callable[..., Any], documents: Documents) -> None:
-    """Raise if no ranking is better than another, so that training would return a constant."""
-    queries = documents.queries
-    if isinstance(objective, Objective):
-        start = np.zeros(queries.n_documents)
-        gradient, _ = objective(queries.labels, start, queries.weights, documents.group)
-        if gradient.any():
-            return
-    highest = np.maximum.reduceat(queries.labels, queries.boundaries[:-1])
-    if (queries.labels == np.repeat(highest, queries.sizes)).all():
-        rows = "no query has two documents" if queries.grouped else "no two rows are there"
-        raise ValueError(f"{rows} with different labels, so there is nothing to learn")
-    if isinstance(objective, Objective):
-        raise ValueError(
-            f"the gradient of {objective!r} is 0 in every row: no change of any query's ranking "
-            "changes the metric, so there is nothing to learn"
-        )
-
-
-def _refuse_nothing_to_choose_by(metric: EvalMetric, documents: Documents) -> None:
-    """Raise if the metric that chooses the best round is the same for every ranking."""
-    labels = documents.queries.labels
-    if values(metric, documents, labels)[0] == values(metric, documents, -labels)[0]:
-        raise ValueError(
-            f"{metric.metrics[0]} is the same for the best and the worst ranking of these "
-            "documents, so it can't choose the best round"
-        )
 
 
 def _listed(metric: Any) -> list[Any]:

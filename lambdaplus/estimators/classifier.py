@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -91,6 +92,11 @@ class BoostedClassifier(ClassifierMixin, BoostedModel):  # type: ignore[misc]
         ------
         ValueError
             For unusable data and labels that are not two.
+
+        Warns
+        -----
+        UserWarning
+            If higher scores mean fewer positives among the rows of the calibration.
         """
         if init_model is not None and xgb_model is not None:
             raise ValueError("init_model and xgb_model mean the same: pass one of them")
@@ -126,6 +132,14 @@ class BoostedClassifier(ClassifierMixin, BoostedModel):  # type: ignore[misc]
         queries = rows.queries
         self.calibrator_ = calibrate(self.calibration, scores, queries.labels, queries.weights)
         self.offset_ = score_at_one_half(self.calibrator_)
+        low, high = self.calibrator_.predict_proba([[scores.min()], [scores.max()]])[:, 1]
+        if high < low:
+            warnings.warn(
+                "of rows that the trees have not seen, those with higher scores are positive less "
+                "often: the trees have learnt nothing that holds for new rows, and neither "
+                "predictions nor probabilities are of use",
+                stacklevel=2,
+            )
         return self
 
     def decision_function(self, X: Any) -> Floats:
@@ -139,7 +153,7 @@ class BoostedClassifier(ClassifierMixin, BoostedModel):  # type: ignore[misc]
         -------
         (n,) float64
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "booster_")
         found: Floats = self._raw(X) - self.offset_
         return found
 

@@ -18,7 +18,9 @@ class LightGBMRanker(BoostedRanker, LightGBMTrees):
     objective : str or objective
         A metric (``"map@10"``), a sum (``"ndcg@10 + 0.5*map"``), what
         `~lambdaplus.objectives.lambda_objective` made, or LightGBM's own
-        ``"lambdarank"`` or ``"rank_xendcg"``.
+        ``"lambdarank"`` or ``"rank_xendcg"``.  Any other callable that takes what LightGBM hands
+        to a custom objective will do; `~lambdaplus.objectives.position_bias.PositionBias` takes the
+        rows of a query in the order in which they were shown.
     eval_metric : str, list of str or EvalMetric, optional
         What `score` returns and training stops on (the first of several); the objective's own
         metric if None.

@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Self
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from lambdaplus.estimators.base import BoostedModel, values
+from lambdaplus.estimators.base import BoostedModel
+from lambdaplus.estimators.checks import values
 from lambdaplus.estimators.documents import Documents, Judged, read_documents
 from lambdaplus.estimators.eval_sets import read_eval_sets
 from lambdaplus.queries import Floats
@@ -141,7 +142,7 @@ class BoostedRanker(BoostedModel):
         ValueError
             For features unlike the training data's, and rounds that the model does not have.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "booster_")
         rounds = self._rounds(num_iteration, iteration_range)
         found: Floats = self._raw(X, rounds, pred_contrib)
         return found
@@ -167,7 +168,7 @@ class BoostedRanker(BoostedModel):
         ValueError
             For unusable data, and without queries if the model was fitted with some.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "booster_")
         documents = self._read(Judged(X, y, qid, group, sample_weight), "score")
         scores = self._scores(documents.X, self.booster_)
         return values(self._chosen_metric(), documents, scores)[0]
