@@ -374,7 +374,7 @@ def test_missing_features_are_fine_and_missing_labels_are_not(kind: Any) -> None
         model.predict(X)
     y = data.labels.copy()
     y[3] = np.nan
-    for act in (model.fit, model.score):
+    for act in (model.score, model.fit):
         with pytest.raises(ValueError, match="NaN"):
             act(data.features, y, qid=data.qid)
 
