@@ -39,7 +39,8 @@ nb_render_markdown_format = "myst"
 autodoc_typehints = "none"  # the docstrings say more
 autodoc_default_options = {
     "members": True,
-    "inherited-members": "BaseEstimator,TransformerMixin,tuple",  # but not what these have
+    # But not what these have.
+    "inherited-members": "BaseEstimator,ClassifierMixin,TransformerMixin,tuple",
     # What scikit-learn adds to every estimator.
     "exclude-members": "get_metadata_routing,set_output,"
     "set_fit_request,set_predict_request,set_score_request,set_transform_request",

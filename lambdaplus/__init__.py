@@ -15,7 +15,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lambdaplus.estimators import LightGBMRanker, XGBoostRanker
+    from lambdaplus.estimators import (
+        LightGBMClassifier,
+        LightGBMRanker,
+        XGBoostClassifier,
+        XGBoostRanker,
+    )
     from lambdaplus.evaluation import (
         EvalMetric,
         Evaluation,
@@ -51,7 +56,9 @@ __all__ = [
     "EvalMetric",
     "Evaluation",
     "LambdaObjective",
+    "LightGBMClassifier",
     "LightGBMRanker",
+    "XGBoostClassifier",
     "XGBoostRanker",
     "combine",
     "compare_runs",

@@ -18,7 +18,11 @@ Examples
 from __future__ import annotations
 
 import inspect
+import os
+import warnings
 from typing import Any
+
+import numpy as np
 
 from lambdaplus.frameworks import refuse_bagging_by_query
 
@@ -26,6 +30,18 @@ try:
     import lightgbm
 except ImportError as error:  # pragma: no cover
     raise ImportError("LightGBM is not installed: pip install 'lambdaplus[lightgbm]'") from error
+
+OF_BUILT_IN_OBJECTIVES = {
+    **dict.fromkeys(
+        ("label_gain", "lambdarank_truncation_level", "lambdarank_norm", "sigmoid", "num_class",
+         "lambdarank_position_bias_regularization", "objective_seed", "reg_sqrt", "alpha",
+         "fair_c", "poisson_max_delta_step", "tweedie_variance_power", "boost_from_average"),
+        "only LightGBM's built-in objectives read it; lambda_objective(...) has options of its "
+        "own: a cutoff ('ndcg@30'), gain=, sigma= and normalize=",
+    ),
+    **dict.fromkeys(("is_unbalance", "scale_pos_weight"), "weigh rows by sample_weight instead"),
+}  # fmt: skip
+"""Parameters that do nothing beside a custom objective, and what to do instead."""
 
 _OBJECTIVE_NAMES = ("objective", "objective_type", "app", "application", "loss")
 _TAKES_FOBJ = int(lightgbm.__version__.partition(".")[0]) < 4
@@ -56,9 +72,22 @@ def train(
     Raises
     ------
     ValueError
-        For a custom objective with ``bagging_by_query=True``, which would learn nothing.
+        For a custom objective with ``bagging_by_query=True``, which would learn nothing; and for
+        data sets without labels, or with labels or weights that are NaN or infinite, which
+        LightGBM replaces by 0 in silence.  It shows them only until a data set is constructed.
+
+    Warns
+    -----
+    UserWarning
+        For parameters that only LightGBM's built-in objectives read, beside a custom one.
     """
     params, more = _with_objective(params, fobj)
+    call = inspect.signature(lightgbm.train).bind(params, train_set, *args, **kwargs)
+    _refuse_unusable("train_set", train_set)
+    valid_sets = call.arguments.get("valid_sets") or []
+    for i, data in enumerate(valid_sets if isinstance(valid_sets, list | tuple) else [valid_sets]):
+        if data is not train_set:
+            _refuse_unusable(f"valid_sets[{i}]", data)
     return lightgbm.train(params, train_set, *args, **{**more, **kwargs})
 
 
@@ -81,8 +110,19 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
     Returns
     -------
     dict
+
+    Raises
+    ------
+    ValueError
+        As `train`.
+
+    Warns
+    -----
+    UserWarning
+        As `train`.
     """
     params, more = _with_objective(params, fobj)
+    _refuse_unusable("train_set", train_set)
     call = inspect.signature(lightgbm.cv).bind(params, train_set, *args, **kwargs)
     given = {name: call.arguments[name] for name in list(call.arguments)[2:]}
     if given.get("folds") is None and _has_groups(train_set):
@@ -94,10 +134,34 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
     return lightgbm.cv(params, train_set, **{**more, **given})
 
 
+def _is_constructed(data: Any) -> bool:
+    return bool(getattr(data, "_handle", None) or getattr(data, "handle", None))  # 4.x, 3.x
+
+
+def _refuse_unusable(name: str, data: Any) -> None:
+    """Raise for labels and weights that LightGBM would replace in silence, while they are there."""
+    if not isinstance(data, lightgbm.Dataset) or _is_constructed(data):
+        return
+    in_file = isinstance(data.data, str | os.PathLike)
+    if data.label is None and not in_file and getattr(data, "used_indices", None) is None:
+        raise ValueError(f"{name} has no labels: pass lightgbm.Dataset(X, label=y)")
+    for what, values in (("labels", data.label), ("weights", data.weight)):
+        try:
+            array = np.asarray(values, dtype=np.float64) if values is not None else np.empty(0)
+        except (TypeError, ValueError):  # LightGBM says what it does not take
+            continue
+        bad = np.flatnonzero(~np.isfinite(array))
+        if bad.size:
+            raise ValueError(
+                f"the {what} of {name} must be finite: {bad.size} of {array.size} are not, the "
+                f"first is {array.ravel()[bad[0]]} in row {bad[0]}, and LightGBM would replace it "
+                "in silence"
+            )
+
+
 def _has_groups(data: Any) -> bool:
     while data is not None:
-        constructed = getattr(data, "_handle", None) or getattr(data, "handle", None)  # 4.x, 3.x
-        if (data.get_field("group") if constructed else data.group) is not None:
+        if (data.get_field("group") if _is_constructed(data) else data.group) is not None:
             return True
         # A subset that is not constructed yet has its queries from where it was taken.
         data = data.reference if getattr(data, "used_indices", None) is not None else None
@@ -114,6 +178,10 @@ def _with_objective(params: dict[str, Any], fobj: Any) -> tuple[dict[str, Any], 
     if fobj is None:
         return params, {}
     refuse_bagging_by_query(params)
+    for name in params:
+        if name in OF_BUILT_IN_OBJECTIVES:
+            hint = OF_BUILT_IN_OBJECTIVES[name]
+            warnings.warn(f"{name} has no effect with {fobj!r}: {hint}", stacklevel=3)
     for name in _OBJECTIVE_NAMES:
         params.pop(name, None)
     if _TAKES_FOBJ:

@@ -15,6 +15,7 @@ Examples
 from __future__ import annotations
 
 import copy
+import warnings
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,19 @@ import numpy as np
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.folds import query_folds
 from lambdaplus.queries import Ints
+
+OF_BUILT_IN_OBJECTIVES = {
+    **dict.fromkeys(
+        ("lambdarank_pair_method", "lambdarank_num_pair_per_sample", "lambdarank_normalization",
+         "lambdarank_score_normalization", "lambdarank_unbiased", "lambdarank_bias_norm",
+         "ndcg_exp_gain", "num_class", "tweedie_variance_power", "huber_slope", "quantile_alpha",
+         "expectile_alpha", "aft_loss_distribution", "aft_loss_distribution_scale"),
+        "only XGBoost's built-in objectives read it; lambda_objective(...) has options of its "
+        "own: a cutoff ('ndcg@30'), gain=, sigma= and normalize=",
+    ),
+    "scale_pos_weight": "weigh rows by sample_weight instead",
+}  # fmt: skip
+"""Parameters that do nothing beside a custom objective, and what to do instead."""
 
 try:
     import xgboost
@@ -54,6 +68,11 @@ def train(params: dict[str, Any], dtrain: Any, *args: Any, **kwargs: Any) -> Any
     Returns
     -------
     xgboost.Booster
+
+    Warns
+    -----
+    UserWarning
+        For parameters that only XGBoost's built-in objectives read, beside a custom one.
     """
     params, kwargs = _filled_in(params, kwargs)
     return xgboost.train(params, dtrain, *args, **kwargs)
@@ -132,6 +151,10 @@ def _filled_in(
     """What objectives and metrics of ours need, where it was not said."""
     params, kwargs = dict(params), dict(kwargs)
     if kwargs.get("obj") is not None:
+        for name in params:
+            if name in OF_BUILT_IN_OBJECTIVES:
+                hint = OF_BUILT_IN_OBJECTIVES[name]
+                warnings.warn(f"{name} has no effect with {kwargs['obj']!r}: {hint}", stacklevel=3)
         params.setdefault("base_score", 0.0)
         if "eval_metric" not in params:
             params.setdefault("disable_default_eval_metric", 1)

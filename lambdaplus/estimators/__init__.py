@@ -11,8 +11,16 @@ Examples
 True
 """
 
-from lambdaplus.estimators.base import BoostedRanker
-from lambdaplus.estimators.lightgbm import LightGBMRanker
-from lambdaplus.estimators.xgboost import XGBoostRanker
+from lambdaplus.estimators.classifier import BoostedClassifier
+from lambdaplus.estimators.lightgbm import LightGBMClassifier, LightGBMRanker
+from lambdaplus.estimators.ranker import BoostedRanker
+from lambdaplus.estimators.xgboost import XGBoostClassifier, XGBoostRanker
 
-__all__ = ["BoostedRanker", "LightGBMRanker", "XGBoostRanker"]
+__all__ = [
+    "BoostedClassifier",
+    "BoostedRanker",
+    "LightGBMClassifier",
+    "LightGBMRanker",
+    "XGBoostClassifier",
+    "XGBoostRanker",
+]

@@ -1,151 +1,112 @@
-"""What the rankers have in common: reading data, objective, metric, stopping, scoring."""
+"""What all estimators have in common: objective, metric, training, the best round, scores."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from lambdaplus.estimators.documents import Documents, Judged, read_documents, read_features
-from lambdaplus.estimators.eval_sets import read_eval_sets
-from lambdaplus.estimators.parameters import FrameworkParameters
+from lambdaplus.estimators.checks import (
+    refuse_nothing_to_choose_by,
+    refuse_nothing_to_learn,
+    values,
+)
+from lambdaplus.estimators.documents import Documents, read_features
+from lambdaplus.estimators.parameters import FrameworkParameters, check_count
 from lambdaplus.evaluation import EvalMetric, eval_metric
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.objectives.base import Objective
 from lambdaplus.queries import Floats
 
 Curves = dict[str, dict[str, list[float]]]
+GivenObjective = str | Objective | Callable[..., Any]
 
 
-class BoostedRanker(FrameworkParameters):
-    """Base of `LightGBMRanker` and `XGBoostRanker`; not made itself.
+class Training(NamedTuple):
+    """What `fit` hands on to a framework's training.
 
     Attributes
     ----------
-    booster_
-        The framework's own model, for its tools (SHAP, plots, saving).
-    best_iteration_ : int
-        Boosting rounds that `predict` uses: the best ones if training stopped early, else all.
-    evals_result_ : dict
-        Curves by evaluation set (``"valid_0"``, ...) and metric.
-    n_features_in_ : int
-    feature_names_in_ : (d,) array of str
-        Only if fitted on a data frame whose column names are all str.
+    objective : str or callable
+        The name of a native objective, or one that is called.
+    metric : EvalMetric
+    callbacks : sequence
+        The framework's.
+    init_model : optional
+        A Booster, a file, or an estimator, to continue from.
     """
 
-    __metadata_request__fit: ClassVar = {"qid": True}  # a ranker wants its queries
-    __metadata_request__score: ClassVar = {"qid": True}
+    objective: str | Callable[..., Any]
+    metric: EvalMetric
+    callbacks: Sequence[Any] = ()
+    init_model: Any = None
+
+
+class Trained(NamedTuple):
+    """A model that holds the best rounds and no others.
+
+    Attributes
+    ----------
+    booster
+        The framework's.
+    curves : dict
+        By evaluation set and metric, of all rounds that were trained.
+    rounds : int
+        Boosting rounds in the model, those of init_model included.
+    """
+
+    booster: Any
+    curves: Curves
+    rounds: int
+
+
+class BoostedModel(FrameworkParameters):
+    """Base of all estimators; not made itself.
+
+    Early stopping, here and nowhere else, decides how many rounds a model has: afterwards
+    ``booster_`` holds these alone, so that predicting, saving, pickling and exporting agree.
+    """
 
     _native: ClassVar[Mapping[str, str]]
-    """The framework's own ranking objectives, and the metric of each."""
+    """The framework's own objectives, and the metric of each."""
 
-    objective: str | Objective
+    objective: GivenObjective
     eval_metric: str | Sequence[str] | EvalMetric | None
     early_stopping_rounds: int | None
+    n_estimators: int
     random_state: Any
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        *,
-        qid: ArrayLike | None = None,
-        group: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        eval_set: Any = None,
-        eval_qid: Any = None,
-        eval_group: Any = None,
-        eval_sample_weight: Any = None,
-    ) -> Self:
-        """Train.
+    def save_model(self, path: Any) -> None:
+        """Save the trees in the framework's own format.
+
+        What other tools load: `lightgbm.Booster`, `xgboost.Booster` and ``lambdaplus export``.
+        Pickle the estimator itself to keep its classes, calibration and categories.
 
         Parameters
         ----------
-        X : (n, d) array_like, sparse matrix or data frame
-            NaN marks missing values.  Categorical columns of a frame are used as such.
-        y : (n,) array_like
-            Relevance; the higher, the more relevant.
-        qid : (n,) array_like, optional
-            Query of each row; the rows of a query may stand anywhere.
-        group : (n_queries,) array_like of int, optional
-            In its place, query sizes in row order.  With neither, AUC and MAP take all rows as one
-            ranking; other objectives raise.
-        sample_weight : (n,) array_like, optional
-            Row weights; with queries, XGBoost wants the same for all rows of a query.
-        eval_set : (X, y), (X, y, qid), or list of such, optional
-            Validation data.  Training stops when the last one's first metric has not improved for
-            ``early_stopping_rounds``.
-        eval_qid, eval_group, eval_sample_weight : array_like, or list of such, optional
-            As qid, group and sample_weight, one for each set.
-
-        Raises
-        ------
-        ValueError
-            For unusable data, and if no query has documents to tell apart.
+        path : path-like
+            For XGBoost ending in ``.json`` or ``.ubj``.
         """
-        objective, metric = self._chosen_objective(), self._chosen_metric()
-        train = read_documents(self, Judged(X, y, qid, group, sample_weight), reset=True)
-        held_out = {
-            f"valid_{i}": read_documents(self, given, reset=False)
-            for i, given in enumerate(
-                read_eval_sets(eval_set, eval_qid, eval_group, eval_sample_weight)
-            )
-        }
-        for name, documents in {"training data": train, **held_out}.items():
-            try:  # what can't be judged can't be learnt from, either
-                _values(metric, documents, np.zeros(documents.queries.n_documents))
-            except ValueError as error:
-                raise ValueError(f"{name}: {error}") from None
-        self.booster_, self.evals_result_, rounds = self._train(objective, metric, train, held_out)
-        self.best_iteration_ = rounds
-        if held_out and self._stops:
-            curves = self.evals_result_[f"valid_{len(held_out) - 1}"]
-            self.best_iteration_ = int(np.argmax(curves[str(metric.metrics[0])])) + 1
-        return self
+        self.get_booster().save_model(path)
 
-    def predict(self, X: Any) -> Floats:
-        """Score documents; a higher score ranks higher.
-
-        Parameters
-        ----------
-        X : (n, d) array_like, sparse matrix or data frame
+    def get_booster(self) -> Any:
+        """The framework's own model, for its tools: `shap.TreeExplainer`, plots, predictions.
 
         Returns
         -------
-        (n,) float64
+        lightgbm.Booster or xgboost.Booster
         """
-        check_is_fitted(self)
-        return self._scores(read_features(self, X, reset=False))
-
-    def score(
-        self,
-        X: Any,
-        y: ArrayLike,
-        *,
-        qid: ArrayLike | None = None,
-        group: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> float:
-        """The first metric of predictions: that of the objective, or ``eval_metric``.
-
-        Parameters
-        ----------
-        X, y, qid, group, sample_weight
-            As in `fit`.  Labels need not have occurred in training.
-        """
-        check_is_fitted(self)
-        documents = read_documents(self, Judged(X, y, qid, group, sample_weight), reset=False)
-        return _values(self._chosen_metric(), documents, self._scores(documents.X))[0]
+        check_is_fitted(self, "booster_")
+        return self.booster_
 
     @property
     def feature_importances_(self) -> Floats:
         """Share of each feature in the gain of all splits, (d,); sums to 1."""
-        check_is_fitted(self)
+        check_is_fitted(self, "booster_")
         gain = self._gain()
         total = gain.sum()
         return gain / total if total > 0 else gain
@@ -156,12 +117,43 @@ class BoostedRanker(FrameworkParameters):
         tags.target_tags.required = True
         return tags
 
-    def _chosen_objective(self) -> str | Objective:
-        """The name of a native objective, or one of ours."""
-        if isinstance(self.objective, Objective) or self.objective in self._native:
-            return self.objective
+    def _fit(self, training: Training, train: Documents, held_out: Mapping[str, Documents]) -> None:
+        """Train on checked data, and keep the model."""
+        for name, documents in {"training data": train, **held_out}.items():
+            try:
+                # What can't be judged can't be learnt from, either.
+                values(training.metric, documents, np.zeros(documents.queries.n_documents))
+                if documents is train:
+                    refuse_nothing_to_learn(training.objective, documents)
+                else:
+                    refuse_nothing_to_choose_by(training.metric, documents)
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from None
+        found = self._train(training, train, held_out)
+        self.booster_, self.evals_result_, self.best_iteration_ = found
+
+    def _training(self, callbacks: Any = None, init_model: Any = None) -> Training:
+        """The estimator's parameters, checked."""
+        check_count("n_estimators", self.n_estimators)
+        check_count("early_stopping_rounds", self.early_stopping_rounds, optional=True)
+        objective = self._chosen_objective()
+        self._refuse_unused(objective)
+        if isinstance(init_model, BoostedModel) or hasattr(init_model, "get_booster"):
+            init_model = init_model.get_booster()
+        elif hasattr(init_model, "booster_"):  # LightGBM's own estimators
+            init_model = init_model.booster_
+        self.__dict__.pop("booster_", None)  # a fit that fails leaves no half-changed model
+        return Training(objective, self._chosen_metric(), tuple(callbacks or ()), init_model)
+
+    def _chosen_objective(self) -> str | Callable[..., Any]:
+        """The name of a native objective, or one that is called."""
+        given = self.objective
+        if callable(given):
+            return given
+        if given in self._native:
+            return str(given)
         try:
-            return lambda_objective(self.objective)
+            return lambda_objective(given)
         except ValueError as error:
             native = ", ".join(self._native)
             raise ValueError(f"objective: {error}; or one of {native}") from None
@@ -172,12 +164,34 @@ class BoostedRanker(FrameworkParameters):
             return metric
         if isinstance(objective, str):
             return eval_metric(*_listed(metric or self._native[objective]))
-        return eval_metric(*_listed(metric or objective.metric), one_group=objective.one_group)
+        metric = metric or getattr(objective, "metric", None)
+        if metric is None:
+            raise ValueError(
+                f"the objective {objective!r} does not say which metric it is for: pass "
+                "eval_metric, such as 'ndcg@10'"
+            )
+        one_group = bool(getattr(objective, "one_group", False))
+        return eval_metric(*_listed(metric), one_group=one_group)
+
+    def _refuse_unused(self, objective: str | Callable[..., Any]) -> None:
+        unused = self._without_effect(objective)
+        if unused:
+            what = objective if isinstance(objective, str) else "an objective of lambdaplus"
+            raise ValueError(
+                f"{type(self).__name__}: {', '.join(unused)} would have no effect with {what}: "
+                f"{'; '.join(dict.fromkeys(unused.values()))}"
+            )
 
     @property
     def _stops(self) -> bool:
         """Whether validation data ends the training."""
         return bool(self.early_stopping_rounds)
+
+    def _best(self, curves: Curves, metric: EvalMetric) -> int | None:
+        """The number of the best round of those that were trained, from 1; None for all."""
+        if not (curves and self._stops):
+            return None
+        return int(np.argmax(curves[list(curves)[-1]][str(metric.metrics[0])])) + 1
 
     def _seed(self) -> int | None:
         """random_state as a number; None leaves the framework's own seed."""
@@ -185,35 +199,50 @@ class BoostedRanker(FrameworkParameters):
             return self.random_state
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _names(self) -> list[str] | None:
+    def _name_features(self, given: Any) -> None:
+        """Keep what the framework is to call the features; None for its own names."""
         names = getattr(self, "feature_names_in_", None)
-        return None if names is None else [str(name) for name in names]
+        if given is not None and not (isinstance(given, str) and given == "auto"):
+            names = list(given)
+            if len(names) != self.n_features_in_ or len(set(names)) != len(names):
+                raise ValueError(
+                    f"feature_name must be {self.n_features_in_} different names, one for each "
+                    f"column of X; got {len(names)}"
+                )
+        self._feature_names = None if names is None else [str(name) for name in names]
+
+    def _raw(
+        self, X: Any, rounds: tuple[int, int] | None = None, contributions: bool = False
+    ) -> Any:
+        """Scores of features as given, (n,), or each feature's share in them, (n, d + 1)."""
+        check_is_fitted(self, "booster_")
+        checked = read_features(self, X, reset=False)
+        return self._scores(checked, self.booster_, rounds, contributions)
 
     @abstractmethod
     def _train(
-        self,
-        objective: str | Objective,
-        metric: EvalMetric,
-        train: Documents,
-        held_out: Mapping[str, Documents],
-    ) -> tuple[Any, Curves, int]:
-        """Train; return the model, its curves, and the number of rounds."""
+        self, training: Training, train: Documents, held_out: Mapping[str, Documents]
+    ) -> Trained:
+        """Train with the framework."""
 
     @abstractmethod
-    def _scores(self, X: Any) -> Floats:
-        """Raw scores of checked features by the best rounds."""
+    def _scores(
+        self,
+        X: Any,
+        booster: Any,
+        rounds: tuple[int, int] | None = None,
+        contributions: bool = False,
+    ) -> Floats:
+        """Raw scores of checked features, by all rounds of a model or from one to another."""
 
     @abstractmethod
     def _gain(self) -> Floats:
-        """Total gain of each feature's splits in the best rounds."""
+        """Total gain of each feature's splits."""
+
+    @abstractmethod
+    def _without_effect(self, objective: str | Callable[..., Any]) -> dict[str, str]:
+        """Parameters that were passed and would do nothing, and what to do instead."""
 
 
 def _listed(metric: Any) -> list[Any]:
     return list(metric) if isinstance(metric, list | tuple) else [metric]
-
-
-def _values(metric: EvalMetric, documents: Documents, scores: Floats) -> list[float]:
-    queries = documents.queries
-    found = metric(queries.labels, scores, queries.weights, documents.group)
-    triples = found if isinstance(found, list) else [found]
-    return [value for _, value, _ in triples]

@@ -7,10 +7,13 @@ from typing import Any
 from lambdaplus.estimators.documents import Judged
 
 
-def read_eval_sets(eval_set: Any, qid: Any, group: Any, weight: Any) -> list[Judged]:
-    """Evaluation sets, each with its queries and weights.
+def read_eval_sets(
+    eval_set: Any, qid: Any, group: Any, weight: Any, names: Any = None
+) -> dict[str, Judged]:
+    """Evaluation sets by name, each with its queries and weights.
 
-    A tuple is one set, a list holds several; qid, group and weight are alike.
+    A tuple is one set, a list holds several; qid, group and weight are alike.  Without names they
+    are called ``valid_0`` and so on, as in LightGBM.
 
     Raises
     ------
@@ -18,10 +21,11 @@ def read_eval_sets(eval_set: Any, qid: Any, group: Any, weight: Any) -> list[Jud
         If a set is not (X, y) or (X, y, qid), has its queries twice, or the lists' lengths differ.
     """
     if eval_set is None:
-        for name, given in (("qid", qid), ("group", group), ("sample_weight", weight)):
-            if given is not None:
+        given = {"qid": qid, "group": group, "sample_weight": weight, "names": names}
+        for name, value in given.items():
+            if value is not None:
                 raise ValueError(f"eval_{name} was passed without eval_set")
-        return []
+        return {}
     several = isinstance(eval_set, list)
     sets = eval_set if several else [eval_set]
 
@@ -49,7 +53,16 @@ def read_eval_sets(eval_set: Any, qid: Any, group: Any, weight: Any) -> list[Jud
                 raise ValueError(f"evaluation set {i} has its qid twice: in eval_set and eval_qid")
             ids = inside[0]
         found.append(Judged(X, y, ids, sizes, weights))
-    return found
+    return dict(zip(_names(names, len(found)), found, strict=True))
+
+
+def _names(given: Any, n: int) -> list[str]:
+    if given is None:
+        return [f"valid_{i}" for i in range(n)]
+    names = [given] if isinstance(given, str) else list(given)
+    if len(names) != n or len(set(names)) != n or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"eval_names must be {n} different names, one for each evaluation set")
+    return names
 
 
 def _holds_one(given: list[Any]) -> bool:

@@ -1,21 +1,16 @@
-"""LightGBM as a scikit-learn ranker."""
+"""LightGBM as scikit-learn estimators."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
 from typing import Any, ClassVar
 
-import numpy as np
-
-from lambdaplus.estimators.base import BoostedRanker, Curves
-from lambdaplus.estimators.documents import Documents
-from lambdaplus.evaluation import EvalMetric
-from lambdaplus.objectives.base import Objective
-from lambdaplus.queries import Floats
+from lambdaplus.estimators.base import GivenObjective
+from lambdaplus.estimators.classifier import BoostedClassifier
+from lambdaplus.estimators.lightgbm_trees import LightGBMTrees
+from lambdaplus.estimators.ranker import BoostedRanker
 
 
-class LightGBMRanker(BoostedRanker):
+class LightGBMRanker(BoostedRanker, LightGBMTrees):
     """Gradient-boosted trees by LightGBM 4 that optimise any ranking metric.
 
     Parameters
@@ -23,7 +18,9 @@ class LightGBMRanker(BoostedRanker):
     objective : str or objective
         A metric (``"map@10"``), a sum (``"ndcg@10 + 0.5*map"``), what
         `~lambdaplus.objectives.lambda_objective` made, or LightGBM's own
-        ``"lambdarank"`` or ``"rank_xendcg"``.
+        ``"lambdarank"`` or ``"rank_xendcg"``.  Any other callable that takes what LightGBM hands
+        to a custom objective will do; `~lambdaplus.objectives.position_bias.PositionBias` takes the
+        rows of a query in the order in which they were shown.
     eval_metric : str, list of str or EvalMetric, optional
         What `score` returns and training stops on (the first of several); the objective's own
         metric if None.
@@ -62,7 +59,7 @@ min_split_gain, subsample, subsample_freq, colsample_bytree, reg_alpha, reg_lamb
     def __init__(
         self,
         *,
-        objective: str | Objective = "ndcg",
+        objective: GivenObjective = "ndcg",
         eval_metric: Any = None,
         early_stopping_rounds: int | None = 30,
         n_estimators: int = 100,
@@ -83,115 +80,78 @@ min_split_gain, subsample, subsample_freq, colsample_bytree, reg_alpha, reg_lamb
         verbosity: int = -1,
         **kwargs: Any,
     ) -> None:
-        self.objective = objective
-        self.eval_metric = eval_metric
-        self.early_stopping_rounds = early_stopping_rounds
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.num_leaves = num_leaves
-        self.max_depth = max_depth
-        self.min_child_samples = min_child_samples
-        self.min_child_weight = min_child_weight
-        self.min_split_gain = min_split_gain
-        self.subsample = subsample
-        self.subsample_freq = subsample_freq
-        self.colsample_bytree = colsample_bytree
-        self.reg_alpha = reg_alpha
-        self.reg_lambda = reg_lambda
-        self.boosting_type = boosting_type
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbosity = verbosity
-        self._keep(kwargs)
-
-    @staticmethod
-    def _framework_names() -> Mapping[str, frozenset[str]]:
-        return _names_of_parameters()
-
-    def _train(
-        self,
-        objective: str | Objective,
-        metric: EvalMetric,
-        train: Documents,
-        held_out: Mapping[str, Documents],
-    ) -> tuple[Any, Curves, int]:
-        import lambdaplus.lightgbm as lgb
-
-        own = ("objective", "eval_metric", "early_stopping_rounds", "n_estimators", "random_state")
-        params = {name: value for name, value in self.get_params().items() if name not in own}
-        params |= {
-            "objective": objective, "metric": "None", "seed": self._seed(),
-            "n_jobs": max(self.n_jobs or 0, 0),
-        }  # fmt: skip
-
-        def data(part: Documents, reference: Any = None) -> Any:
-            return lgb.Dataset(
-                part.X, label=part.queries.labels, group=part.group, weight=part.queries.weights,
-                feature_name=self._names() or "auto", reference=reference,
-            )  # fmt: skip
-
-        given, curves = data(train), Curves()
-        callbacks = []
-        if held_out:
-            callbacks.append(lgb.record_evaluation(curves))
-            if self._stops:
-                watched = list(held_out)[-1], str(metric.metrics[0])
-                callbacks.append(_StopEarly(curves, watched, int(self.early_stopping_rounds or 0)))
-        booster = lgb.train(
-            {name: value for name, value in params.items() if value is not None},
-            given,
-            num_boost_round=self.n_estimators,
-            valid_sets=[data(part, given) for part in held_out.values()],
-            valid_names=list(held_out),
-            feval=metric if held_out else None,
-            callbacks=callbacks,
-        )
-        return booster, curves, int(booster.current_iteration())
-
-    @property
-    def _stops(self) -> bool:
-        # dart rescales trees of earlier rounds: there is no going back to one.
-        return super()._stops and self.boosting_type != "dart"
-
-    def _scores(self, X: Any) -> Floats:
-        found = self.booster_.predict(X, raw_score=True, num_iteration=self.best_iteration_)
-        return np.asarray(found, dtype=np.float64)
-
-    def _gain(self) -> Floats:
-        found = self.booster_.feature_importance("gain", iteration=self.best_iteration_)
-        return np.asarray(found, dtype=np.float64)
+        self._keep(locals())
 
 
-class _StopEarly:
-    """Ends training when one curve has not risen for some rounds.
+class LightGBMClassifier(BoostedClassifier, LightGBMTrees):
+    """Gradient-boosted trees by LightGBM for two classes, one of them rare.
 
-    LightGBM's own callback looks at every evaluation set, and stops at the first that stagnates.
+    The trees rank all rows as one list, by default for average precision; the probabilities come
+    from scikit-learn's calibration on rows that the trees have not seen.
+
+    Parameters
+    ----------
+    objective : str or objective
+        A metric that takes all rows as one ranking (``"map"``, which is average precision then, or
+        ``"auc"``), what `~lambdaplus.objectives.lambda_objective` made, or LightGBM's own log-loss,
+        ``"binary"``.
+    eval_metric : str, list of str or EvalMetric, optional
+        What training stops on (the first of several); the objective's own metric if None, average
+        precision for log-loss.
+    early_stopping_rounds : int or None
+        As in `LightGBMRanker`.
+    calibration : {"sigmoid", "isotonic"} or None
+        How scores become probabilities: "sigmoid" fits two numbers and goes well with few
+        positives; "isotonic" wants a thousand rows and more; see
+        `sklearn.calibration.CalibratedClassifierCV`.  With ``eval_set`` in `fit` its rows are
+        used.  Without, ``cv`` more models are trained, and each row is scored by the one that has
+        not seen it.  None leaves probabilities out, and saves that time.
+    cv : int
+        Folds of that cross-validation.
+    n_estimators, ..., **kwargs
+        As in `LightGBMRanker`, with the same defaults.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lambdaplus.estimators import LightGBMClassifier
+    >>> random = np.random.default_rng(0)
+    >>> X = random.normal(size=(2000, 3))
+    >>> y = np.where(X[:, 0] + random.normal(size=2000) > 3, "fraud", "fine")
+    >>> model = LightGBMClassifier(n_estimators=20).fit(X[:1000], y[:1000])
+    >>> model.classes_.tolist()
+    ['fine', 'fraud']
+    >>> fraud = model.predict_proba(X[1000:])[:, model.classes_ == "fraud"]
+    >>> bool(abs(fraud.mean() - np.mean(y[1000:] == "fraud")) < 0.01)
+    True
     """
 
-    def __init__(self, curves: Curves, watched: tuple[str, str], rounds: int) -> None:
-        self.order = 30  # after record_evaluation; LightGBM looks for it in the instance
-        self.curves = curves
-        self.watched = watched
-        self.rounds = rounds
+    _native: ClassVar = {"binary": "map"}
 
-    def __call__(self, env: Any) -> None:
-        import lightgbm
-
-        name, metric = self.watched
-        curve = self.curves[name][metric]
-        best = int(np.argmax(curve))
-        if len(curve) - 1 - best >= self.rounds:
-            raise lightgbm.callback.EarlyStopException(best, [])
-
-
-@cache
-def _names_of_parameters() -> dict[str, frozenset[str]]:
-    """LightGBM's own list of its parameters and their aliases."""
-    from lambdaplus.lightgbm import basic
-
-    try:
-        groups = basic._ConfigAliases._get_all_param_aliases()
-    except AttributeError:
-        raise ImportError("LightGBMRanker needs LightGBM 4: pip install 'lightgbm>=4'") from None
-    groups["metric"] = [*groups["metric"], "eval_metric"]
-    return {name: frozenset(group) for group in groups.values() for name in group}
+    def __init__(
+        self,
+        *,
+        objective: GivenObjective = "map",
+        eval_metric: Any = None,
+        early_stopping_rounds: int | None = 30,
+        calibration: str | None = "sigmoid",
+        cv: int = 5,
+        n_estimators: int = 100,
+        learning_rate: float = 0.1,
+        num_leaves: int = 31,
+        max_depth: int = -1,
+        min_child_samples: int = 20,
+        min_child_weight: float = 1e-3,
+        min_split_gain: float = 0.0,
+        subsample: float = 1.0,
+        subsample_freq: int = 1,
+        colsample_bytree: float = 1.0,
+        reg_alpha: float = 0.0,
+        reg_lambda: float = 0.0,
+        boosting_type: str = "gbdt",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbosity: int = -1,
+        **kwargs: Any,
+    ) -> None:
+        self._keep(locals())

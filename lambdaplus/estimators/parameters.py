@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -26,8 +27,11 @@ class FrameworkParameters(BaseEstimator, ABC):  # type: ignore[misc]
     def _framework_names() -> Mapping[str, frozenset[str]]:
         """Every parameter of the framework, with all the names that mean the same."""
 
-    def _keep(self, more: dict[str, Any]) -> None:
-        """Check and keep what the constructor was given beyond its signature."""
+    def _keep(self, given: Mapping[str, Any]) -> None:
+        """Keep what the constructor was called with: its ``locals()``."""
+        for name in self._get_param_names():
+            setattr(self, name, given[name])
+        more = given["kwargs"]
         for name in more:
             problem = self._problem(name)
             if problem:
@@ -73,3 +77,19 @@ class FrameworkParameters(BaseEstimator, ABC):  # type: ignore[misc]
         if more:
             self._more = {**self._more, **more}
         return self
+
+
+def check_count(name: str, value: Any, *, optional: bool = False) -> None:
+    """Raise unless a parameter is a whole number of at least 1, or None where that has a meaning.
+
+    Raises
+    ------
+    ValueError
+        With the name, what is allowed, and what was given.
+    """
+    if value is None and optional:
+        return
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not whole or value < 1:
+        or_none = ", or None" if optional else ""
+        raise ValueError(f"{name} must be a whole number of at least 1{or_none}; got {value!r}")

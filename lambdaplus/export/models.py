@@ -4,50 +4,19 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from lambdaplus.export.forest import Forest, Leaf, Node, Split
-from lambdaplus.export.whole import refuse_incomplete
 from lambdaplus.frameworks import framework_of
 
 _IDENTITY = {
     "lightgbm": ("lambdarank", "rank_xendcg", "regression", "custom"),
     "xgboost": ("rank:", "reg:squarederror", "reg:linear", "reg:absoluteerror", "binary:logitraw"),
 }
-
-
-def read_model(path: str | os.PathLike[str]) -> Any:
-    """Load a Booster that `lightgbm` saved as text, or `xgboost` as JSON or UBJSON.
-
-    Raises
-    ------
-    ValueError
-        If the file is neither, or a LightGBM model lacks trees.
-    ImportError
-        If the framework that the file is of is not installed.
-    """
-    file = Path(path)
-    content = file.read_bytes()
-    start = content[:4]
-    if start == b"tree":
-        from lambdaplus import lightgbm
-
-        refuse_incomplete(file, content)
-        return lightgbm.Booster(model_file=str(file))
-    if start[:1] == b"{":
-        from lambdaplus import xgboost
-
-        return xgboost.Booster(model_file=str(file))
-    raise ValueError(
-        f"{file} is no model: LightGBM's save_model writes text that begins with 'tree', XGBoost's "
-        "a .json or .ubj file"
-    )
 
 
 def read_forest(model: Any, feature_names: Sequence[str] | None = None) -> Forest:
@@ -57,7 +26,8 @@ def read_forest(model: Any, feature_names: Sequence[str] | None = None) -> Fores
     ----------
     model : lightgbm.Booster, xgboost.Booster or an estimator of either
         With as many rounds as its own ``predict`` uses: LightGBM's Boosters and all estimators
-        stop at the best iteration of early stopping, XGBoost's Boosters use all.
+        stop at the best iteration of early stopping, XGBoost's Boosters use all unless an
+        estimator of XGBoost's saved them.
     feature_names : sequence of str, optional
         What the engine calls the features, in the order of the columns; the model's own without.
 
@@ -70,13 +40,17 @@ def read_forest(model: Any, feature_names: Sequence[str] | None = None) -> Fores
     ValueError
         For what is no sum of trees with numerical splits: several outputs, linear trees,
         categorical features, random forests of LightGBM, objectives that transform the sum,
-        zero_as_missing; and for names that don't fit the columns.
+        zero_as_missing; for names that don't fit the columns; and for models that can't be true,
+        read from a broken file.
     """
     booster = _booster(model)
     framework = framework_of(booster)
     if framework == "arrays":
         raise ValueError(f"a model of LightGBM or XGBoost is expected, not {type(model).__name__}")
-    forest = _from_lightgbm(booster) if framework == "lightgbm" else _from_xgboost(booster)
+    try:
+        forest = _from_lightgbm(booster) if framework == "lightgbm" else _from_xgboost(booster)
+    except (LookupError, TypeError, RecursionError) as error:
+        raise ValueError(f"this model is broken: {type(error).__name__}: {error}") from None
     if feature_names is None:
         return forest
     names = list(feature_names)
@@ -92,10 +66,16 @@ def _booster(model: Any) -> Any:
     if hasattr(model, "booster_"):  # LightGBM's estimators
         return model.booster_
     if hasattr(model, "get_booster"):  # XGBoost's
-        booster = model.get_booster()
-        best = booster.attr("best_iteration")
-        return booster if best is None else booster[: int(best) + 1]
+        return _up_to_the_best(model.get_booster())
+    # What XGBoost's estimators save is loaded by them, and predicts, with the best rounds.
+    if framework_of(model) == "xgboost" and model.attr("scikit_learn") is not None:
+        return _up_to_the_best(model)
     return model
+
+
+def _up_to_the_best(booster: Any) -> Any:
+    best = booster.attr("best_iteration")
+    return booster if best is None else booster[: int(best) + 1]
 
 
 def _check(plain: bool, what: str) -> None:
@@ -117,7 +97,9 @@ def _from_lightgbm(booster: Any) -> Forest:
     dump = booster.dump_model()
     _check(dump["num_tree_per_iteration"] == 1, "it has one score for each class")
     _check(not dump["average_output"], "it is a random forest, which averages its trees")
-    _check_objective("lightgbm", dump.get("objective", "custom"))  # ours leave it unnamed
+    objective = dump.get("objective", "custom")  # ours leave it unnamed
+    _check_objective("lightgbm", objective)
+    _check("sqrt" not in objective.split(), "reg_sqrt squares the sum of its trees")
     missing: set[int] = set()
     trees = [_lightgbm_node(tree["tree_structure"], missing) for tree in dump["tree_info"]]
     return Forest(trees, dump["feature_names"], "lightgbm", 0.0, tuple(sorted(missing)))
@@ -137,7 +119,7 @@ def _lightgbm_node(node: dict[str, Any], missing: set[int]) -> Node:
     else:
         missing_left = threshold > 0.0  # trained without missing values: NaN counts as 0
     return Split(
-        node["split_feature"],
+        int(node["split_feature"]),
         threshold,
         missing_left,
         _lightgbm_node(node["left_child"], missing),
@@ -158,15 +140,17 @@ def _from_xgboost(booster: Any) -> Forest:
     core = learner["gradient_booster"]
     weights = core.get("weight_drop")  # dart
     model = core["gbtree"]["model"] if "gbtree" in core else core["model"]
-    trees = [_xgboost_tree(tree, 1.0 if weights is None else weights[i])
-             for i, tree in enumerate(model["trees"])]  # fmt: skip
     n_features = int(shape["num_feature"])
+    trees = [_xgboost_tree(tree, 1.0 if weights is None else weights[i], n_features)
+             for i, tree in enumerate(model["trees"])]  # fmt: skip
     names = learner.get("feature_names") or [f"f{i}" for i in range(n_features)]
     return Forest(trees, names, "xgboost", float(shape["base_score"].strip("[]")))
 
 
-def _xgboost_tree(tree: dict[str, Any], weight: float) -> Node:
+def _xgboost_tree(tree: dict[str, Any], weight: float, n_features: int) -> Node:
     _check(not any(tree["split_type"]), "it splits by categories, which no engine here reads")
+    if max(tree["split_indices"]) >= n_features:
+        raise LookupError(f"a split by feature {max(tree['split_indices'])} of {n_features}")
 
     def node(at: int) -> Node:
         number = float(np.float32(tree["split_conditions"][at]))  # a leaf's value, or a threshold

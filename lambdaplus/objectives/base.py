@@ -79,6 +79,14 @@ class Objective(ABC):
     def _answer(self, call: Call) -> tuple[Floats, Floats]:
         return self.derivatives(call.queries, call.scores)
 
+    def calc_ders_range(self, approxes: Any, targets: Any, weights: Any) -> Any:
+        """Refuse CatBoost, which calls its custom objectives by this name."""
+        raise TypeError(
+            "CatBoost calls an objective with blocks of at most 1000 rows and without their "
+            "queries, so it cannot optimise a ranking metric: use LightGBM or XGBoost, or "
+            "CatBoost's YetiRank"
+        )
+
     @abstractmethod
     def _key(self) -> tuple[Any, ...]:
         """What tells it from others of its class."""

@@ -1,0 +1,270 @@
+"""What the estimators and our `train` refuse, where training would go on in silence."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from small_data import graded, tiny
+
+import lambdaplus as lp
+import lambdaplus.lightgbm as lgb
+import lambdaplus.xgboost as xgb
+from lambdaplus.estimators import (
+    LightGBMClassifier,
+    LightGBMRanker,
+    XGBoostClassifier,
+    XGBoostRanker,
+)
+from lambdaplus.objectives.position_bias import PositionBias
+
+rankers = pytest.mark.parametrize("kind", [LightGBMRanker, XGBoostRanker])
+SMALL: dict[str, Any] = {"n_estimators": 3, "n_jobs": 1, "random_state": 0}
+OBJECTIVES = ["auc", "map", "mrr", "ndcg", "ndcg@10 + 0.5*map", "native"]
+
+
+def chosen(kind: Any, objective: str) -> str:
+    return next(iter(kind._native)) if objective == "native" else objective
+
+
+# -- labels and weights --------------------------------------------------------------------------
+
+
+def dataset(y: Any, weight: Any = None, features: Any = None) -> Any:
+    data = graded()
+    return lgb.Dataset(
+        data.features if features is None else features, y, group=data.sizes, weight=weight
+    )
+
+
+def with_nan(values: Any, row: int = 3) -> Any:
+    values = np.array(values, dtype=float)
+    values[row] = np.nan
+    return values
+
+
+PARAMS = {"verbose": -1, "num_threads": 1}
+
+
+@pytest.mark.parametrize("objective", [lp.lambda_map, None], ids=["ours", "LightGBM's"])
+@pytest.mark.parametrize("act", [lgb.train, lgb.cv], ids=["train", "cv"])
+def test_labels_and_weights_that_lightgbm_would_replace_are_refused(
+    act: Any, objective: Any
+) -> None:
+    y, ones = graded().labels, np.ones(graded().n)
+    cases = {
+        "labels of train_set must be finite: 1 of .* nan in row 3": dataset(with_nan(y)),
+        "labels of train_set must be finite": dataset(pd.Series(with_nan(y)).to_list()),
+        "weights of train_set must be finite": dataset(y, with_nan(ones)),
+        "weights of train_set must be finite.*inf": dataset(y, ones * np.inf),
+        "train_set has no labels": dataset(None),
+    }
+    for message, data in cases.items():
+        with pytest.raises(ValueError, match=message):
+            act(PARAMS, data, 2, fobj=objective)
+    train = dataset(y)
+    if act is lgb.train:
+        valid = train.create_valid(graded().features, with_nan(y), group=graded().sizes)
+        with pytest.raises(ValueError, match=r"labels of valid_sets\[1\] must be finite"):
+            lgb.train(PARAMS, train, 2, valid_sets=[train, valid], fobj=objective)
+
+
+def test_labels_in_a_file_and_constructed_data_are_taken(tmp_path: Any) -> None:
+    data = graded()
+    np.savetxt(tmp_path / "rows.tsv", np.column_stack([data.labels, data.features]), "%g", "\t")
+    (tmp_path / "rows.tsv.query").write_text("\n".join(map(str, data.sizes)))
+    train = lgb.Dataset(str(tmp_path / "rows.tsv"), params={"verbose": -1})
+    assert lgb.train(PARAMS, train, 2, fobj=lp.lambda_map).num_trees() == 2
+    ready = dataset(data.labels).construct()
+    part = ready.subset(np.arange(data.sizes[:30].sum())).construct()
+    assert lgb.train(PARAMS, part, 2, fobj=lp.lambda_map).num_trees() == 2
+
+
+@rankers
+@pytest.mark.parametrize("objective", ["map", "native"])
+def test_nan_labels_and_weights_are_refused_by_estimators(kind: Any, objective: str) -> None:
+    data = graded()
+    model = kind(objective=chosen(kind, objective), **SMALL)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(data.features, with_nan(data.labels), qid=data.qid)
+    weights = with_nan(np.ones(data.n))
+    with pytest.raises(ValueError, match=r"weight must be finite: 1 of .* nan in row 3"):
+        model.fit(data.features, data.labels, qid=data.qid, sample_weight=weights)
+    frame = pd.DataFrame({"a": data.features[:, 0], "b": pd.Categorical(data.qid % 3)})
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(frame, with_nan(data.labels), qid=data.qid)
+
+
+@rankers
+@pytest.mark.parametrize("absent", [None, np.nan, pd.NA], ids=str)
+def test_rows_without_a_qid_are_refused(kind: Any, absent: Any) -> None:
+    data = graded()
+    qid = data.qid.astype(object)
+    qid[5] = absent
+    with pytest.raises(ValueError, match=r"qid is missing in 1 of \d+ rows, the first is row 5"):
+        kind(**SMALL).fit(data.features, data.labels, qid=qid)
+    with pytest.raises(ValueError, match="qid is missing in 1 of"):
+        lp.query_folds(qid=qid)
+
+
+def test_labels_of_minus_one_and_one_are_refused_in_words() -> None:
+    data = graded()
+    signs = np.where(data.binary, 1, -1)
+    for kind in (LightGBMRanker, XGBoostRanker):
+        with pytest.raises(ValueError, match=r"objective mrr: .*labels >= 0.* lowest .* is -1"):
+            kind(objective="mrr", **SMALL).fit(data.features, signs, qid=data.qid)
+    for kind in (LightGBMClassifier, XGBoostClassifier):  # which take any two labels
+        model = kind(n_estimators=3, n_jobs=1, cv=2).fit(data.features, signs)
+        assert model.classes_.tolist() == [-1, 1]
+
+
+# -- nothing to learn ----------------------------------------------------------------------------
+
+
+@rankers
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_data_with_nothing_to_learn_is_refused_whatever_the_objective(
+    kind: Any, objective: str
+) -> None:
+    data = graded()
+    model = kind(objective=chosen(kind, objective), **SMALL)
+    of_one = np.arange(data.n)
+    of_one_label = data.qid % 2 + 1.0
+    for y, qid in ((data.labels, of_one), (of_one_label, data.qid), (0 * of_one, data.qid)):
+        with pytest.raises(ValueError, match=r"training data: .*(nothing to learn|has no value)"):
+            model.fit(data.features, y, qid=qid)
+
+
+@rankers
+def test_a_metric_that_no_ranking_changes_is_refused(kind: Any) -> None:
+    data = tiny()  # queries of 2 to 6
+    with pytest.raises(ValueError, match=r"gradient of .*p@6.* is 0 in every row"):
+        kind(objective="p@6", **SMALL).fit(data.features, data.labels, qid=data.qid)
+    held_out = data.features[:2], data.labels[:2] * 0 + [0, 1], [1, 2]
+    for objective in ("ndcg", "auc"):
+        with pytest.raises(ValueError, match=r"valid_0: .*(best and the worst|has no value)"):
+            kind(objective=objective, **SMALL).fit(
+                data.features, data.labels, qid=data.qid, eval_set=held_out
+            )
+
+
+# -- a forgotten qid -----------------------------------------------------------------------------
+
+
+@rankers
+@pytest.mark.parametrize("objective", ["auc", "map", "ndcg"])
+def test_a_qid_forgotten_after_a_fit_with_queries_is_asked_for(kind: Any, objective: str) -> None:
+    data = graded()
+    model = kind(objective=objective, **SMALL).fit(data.features, data.binary, qid=data.qid)
+    with pytest.raises(ValueError, match=r"score\(\) got none.*enable_metadata_routing=True"):
+        model.score(data.features, data.binary)
+    with pytest.raises(ValueError, match=r"valid_0 \(eval_set\) has no queries.*eval_qid="):
+        model.fit(data.features, data.binary, qid=data.qid, eval_set=(data.features, data.binary))
+    search = GridSearchCV(
+        kind(objective=objective, **SMALL), {"max_depth": [2, 3]}, error_score="raise",
+        cv=lp.query_folds(qid=data.qid, n_splits=2),
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="enable_metadata_routing=True"):
+        search.fit(data.features, data.binary, qid=data.qid)
+    with sklearn.config_context(enable_metadata_routing=True):
+        search.fit(data.features, data.binary, qid=data.qid)
+        found = cross_val_score(
+            model, data.features, data.binary, params={"qid": data.qid, "groups": data.qid},
+            cv=GroupKFold(2), error_score="raise",
+        )  # fmt: skip
+    assert found.min() > 0.5
+
+
+# -- parameters ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameter"),
+    [
+        *((LightGBMRanker, name) for name in (
+            "label_gain", "lambdarank_truncation_level", "lambdarank_norm", "sigmoid",
+            "scale_pos_weight", "unbalance", "eval_at", "ndcg_at", "first_metric_only",
+        )),
+        (LightGBMClassifier, "is_unbalance"),
+        *((XGBoostRanker, name) for name in (
+            "lambdarank_pair_method", "lambdarank_num_pair_per_sample", "ndcg_exp_gain",
+        )),
+        (XGBoostClassifier, "scale_pos_weight"),
+    ],
+)  # fmt: skip
+def test_parameters_that_would_do_nothing_are_refused(kind: Any, parameter: str) -> None:
+    data = graded()
+    fit = {} if "Classifier" in kind.__name__ else {"qid": data.qid}
+    with pytest.raises(ValueError, match=f"{parameter} would have no effect with .*: "):
+        kind(objective="map", **{parameter: 2}).fit(data.features, data.binary, **fit)
+
+
+def test_the_frameworks_objectives_keep_their_parameters() -> None:
+    data = graded()
+    for model in (
+        LightGBMRanker(objective="lambdarank", lambdarank_truncation_level=5, **SMALL),
+        XGBoostRanker(objective="rank:ndcg", lambdarank_num_pair_per_sample=5, **SMALL),
+        LightGBMClassifier(objective="binary", is_unbalance=True, calibration=None, **SMALL),
+    ):
+        plain = copy.deepcopy(model)
+        plain._more = {}
+        fit = {"qid": data.qid} if "Ranker" in type(model).__name__ else {}
+        found = [m.fit(data.features, data.binary, **fit) for m in (model, plain)]
+        first, second = (getattr(m, "decision_function", m.predict)(data.features) for m in found)
+        assert np.abs(first - second).max() > 1e-3
+
+
+def test_our_train_warns_of_parameters_that_do_nothing() -> None:
+    data = graded()
+    with pytest.warns(UserWarning, match="label_gain has no effect with lambda_objective"):
+        lgb.train({**PARAMS, "label_gain": [0, 1, 2, 3]}, dataset(data.labels), 1,
+                  fobj=lp.lambda_ndcg)  # fmt: skip
+    given = xgb.DMatrix(data.features, data.labels, group=data.sizes)
+    with pytest.warns(UserWarning, match="lambdarank_pair_method has no effect"):
+        xgb.train({"lambdarank_pair_method": "mean", "nthread": 1}, given, 1, obj=lp.lambda_ndcg)
+
+
+@pytest.mark.parametrize(
+    "kind", [LightGBMRanker, XGBoostRanker, LightGBMClassifier, XGBoostClassifier]
+)
+@pytest.mark.parametrize("value", [-1, 0, 2.5, "10", True])
+def test_rounds_are_whole_numbers(kind: Any, value: Any) -> None:
+    data = graded()
+    fit = {"qid": data.qid} if "Ranker" in kind.__name__ else {}
+    for name in ("early_stopping_rounds", "n_estimators"):
+        with pytest.raises(ValueError, match=f"{name} must be a whole number of at least 1"):
+            kind(**{name: value}).fit(data.features, data.binary, **fit)
+
+
+# -- objectives that are called ------------------------------------------------------------------
+
+
+@rankers
+def test_objectives_with_position_bias_are_taken(kind: Any) -> None:
+    data = graded()
+    objective = PositionBias(lp.lambda_objective("ndcg"))
+    model = kind(objective=objective, eval_metric="ndcg", **SMALL)
+    model.fit(data.features, data.labels, qid=data.qid)
+    assert model.score(data.features, data.labels, qid=data.qid) > 0.7
+    assert objective.bias_.size == data.sizes.max()
+    # The rows of a query are taken to stand as they were shown.
+    plain = kind(objective="ndcg", **SMALL).fit(data.features, data.labels, qid=data.qid)
+    assert np.abs(plain.predict(data.features) - model.predict(data.features)).max() > 1e-6
+
+
+@rankers
+def test_a_callable_that_names_no_metric_needs_one(kind: Any) -> None:
+    def squares(scores: Any, data: Any) -> Any:
+        return scores - data.get_label(), np.ones_like(scores)
+
+    data = graded()
+    model = kind(objective=squares, **SMALL)
+    with pytest.raises(ValueError, match="does not say which metric it is for: pass eval_metric"):
+        model.fit(data.features, data.labels, qid=data.qid)
+    model.set_params(eval_metric="ndcg").fit(data.features, data.labels, qid=data.qid)
+    assert model.score(data.features, data.labels, qid=data.qid) > 0.7
