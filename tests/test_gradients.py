@@ -193,14 +193,27 @@ def assert_close_at_many_sizes(metric: Any, spread: float, tolerance: Any, **giv
         assert_sweep_is_close(cut, labels, scores, tolerance, **given_)
 
 
-@pytest.mark.parametrize("distance", [1e3, 1e4, 1e6])
+@pytest.mark.parametrize("spread", [1e2, 1e3, 1e4, 1e5, 1e6])
+@pytest.mark.parametrize("metric", ["auc", "ndcg", "map"])
+def test_the_damped_sweep_is_close_where_scores_are_far_apart(metric: str, spread: float) -> None:
+    """As a base_margin may put them; half of the pairs are out of order.
+
+    Those decide the gradient.  The Hessian is left to the few pairs that are not far apart.
+    """
+    random = np.random.default_rng(2)
+    labels = np.minimum(random.geometric(0.5, 400) - 1, 4).astype(float)
+    tolerance = (DAMPED[0], FAINT[1])
+    assert_sweep_is_close(metric, labels, spread * random.normal(size=400), tolerance, damping=0.01)
+
+
+@pytest.mark.parametrize("distance", [1e7, 1e8, 1e10])
 def test_damping_never_forgets_a_pair_out_of_order(distance: float) -> None:
     """Beyond the reach of the fit a pair keeps between a third and all of its weight there."""
     labels = np.repeat([0.0, 1.0], 30)
     scores = np.concatenate([distance + np.arange(30.0), np.arange(30.0)])
     given_ = {"metric": "auc", "group": [60], "damping": 0.01}
     exact = gradients(labels, scores, all_pairs=True, **given_)[0]
-    at_reach = exact * distance / 1e3
+    at_reach = exact * distance / 1e7
     share = gradients(labels, scores, **given_)[0] / at_reach
     assert (share > 1 / 3).all()
     assert (share < 1.01).all()

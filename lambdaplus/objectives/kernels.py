@@ -39,15 +39,16 @@ class PairKernel(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def pair_kernel(sigma: float, damping: float) -> PairKernel:
+def pair_kernel(sigma: float, damping: float, far: bool = False) -> PairKernel:
     """The pair function for these parameters; damping 0 means none.
 
     The sweep is then within 1e-6 (gradient) and 1e-5 (Hessian) of the pair sum, relative to the
     largest of the query.  With damping each pair is within 3e-3, concordant ones further apart than
     FAINT / sigma within a tenth; discordant ones further apart than REACH / sigma keep at least a
-    third of the weight they have there.
+    third of the weight they have there.  With ``far`` that holds from FAR / sigma on, for half as
+    many rates again.
     """
-    rates, *fits = _damped(sigma * damping) if damping else _logistic()
+    rates, *fits = _damped(sigma * damping, far) if damping else _logistic()
     # The fits are in units of 1 / sigma; dividing by a distance brings one more sigma.
     concordant, discordant, hessian = (sigma * fit * (sigma if damping else 1.0) for fit in fits)
     arrays = (sigma * rates, concordant, discordant, sigma * hessian)
@@ -74,7 +75,7 @@ def _logistic() -> tuple[Floats, Floats, Floats, Floats]:
     return LOGISTIC, concordant, discordant, hessian
 
 
-REACH = 1e3  # largest distance, times sigma, at which the damped fit holds
+REACH, FAR = 1e3, 1e7  # largest distances, times sigma, at which the damped fits hold
 NEAR, FAINT = 70.0, 10.0  # from FAINT on concordant pairs, of weight exp(-d), may be less exact
 
 # Found like LOGISTIC, for a width of 0.01.  A discordant pair decays like 1 / d: rates in a nearly
@@ -87,7 +88,7 @@ PAST_ONE = np.array(
 FITTED_WIDTH = 0.01
 
 
-def _damped(width: float) -> tuple[Floats, Floats, Floats, Floats]:
+def _damped(width: float, far: bool) -> tuple[Floats, Floats, Floats, Floats]:
     """Rates and coefficients of the same functions over width + d: relative errors up to 3e-3."""
     small = min(width, 1.0)
     # The fastest rates go with 1 / width, the slowest stay: stretched in between.  What lies
@@ -97,19 +98,24 @@ def _damped(width: float) -> tuple[Floats, Floats, Floats, Floats]:
         places = np.linspace(0, chain.size - 1, chain.size + 2 * LANES)
         chain = np.interp(places, np.arange(chain.size), chain)
     share = (chain - chain[0]) / (chain[-1] - chain[0])
-    rates = np.concatenate([SLOW, 1 + np.exp(chain + share * np.log(FITTED_WIDTH / small))])
+    slow = SLOW
+    if far:  # the same chain four powers of ten further down, and from its last rate in equal steps
+        shift = REACH / FAR
+        slow = np.concatenate([SLOW * shift, SLOW[-1] * shift ** (np.arange(7, -1, -1) / 8)])
+    rates = np.concatenate([slow, 1 + np.exp(chain + share * np.log(FITTED_WIDTH / small))])
     steep = rates >= 1.0
     near = np.concatenate([[0.0], np.geomspace(0.02 * small, NEAR, 160)])
     x = np.exp(-near)
     concordant = x / (1 + x) / (width + near)
     hessian = concordant / (1 + x)
     slack = np.maximum(1.0, near / FAINT) ** 2
-    far = np.concatenate([[0.0], np.geomspace(0.02 * small, REACH, 160)])
-    discordant = 1 / (1 + np.exp(-far)) / (width + far)
+    wide = np.geomspace(0.02 * small, FAR if far else REACH, 240 if far else 160)
+    wide = np.concatenate([[0.0], wide])
+    discordant = 1 / (1 + np.exp(-wide)) / (width + wide)
     return (
         rates,
         _minimax(rates, steep, near, concordant, slack * concordant),
-        _minimax(rates, rates >= 0.0, far, discordant, discordant),
+        _minimax(rates, rates >= 0.0, wide, discordant, discordant),
         _minimax(rates, steep, near, hessian, slack * hessian),
     )
 

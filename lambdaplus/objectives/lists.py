@@ -28,7 +28,7 @@ from lambdaplus.metrics.arrays import GAINS, MetricArrays, classes_of, metric_ar
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.potentials import ABOVE, OWN, OWN_AND_ABOVE, Potentials, potentials
 from lambdaplus.objectives import long_lists
-from lambdaplus.objectives.kernels import pair_kernel
+from lambdaplus.objectives.kernels import REACH, pair_kernel
 from lambdaplus.objectives.pairs import visit_pairs
 from lambdaplus.objectives.sweep import Derivatives, RankedList, sweep, workspace_for
 from lambdaplus.parallel import over_queries
@@ -95,8 +95,11 @@ def pair_sums(
 
     Damping is left out where all scores of a query are equal.
     """
-    plain = pair_kernel(float(sigma), 0.0)
-    kernels = (plain, pair_kernel(float(sigma), float(damping)) if damping else plain)
+    plain, width = pair_kernel(float(sigma), 0.0), float(damping or 0.0)
+    near = pair_kernel(float(sigma), width) if damping else plain
+    spread = np.ptp(ranked.score[[ranked.boundaries[:-1], ranked.boundaries[1:] - 1]], axis=0)
+    wide = damping and sigma * spread.max() > REACH
+    kernels = (plain, near, pair_kernel(float(sigma), width, far=True) if wide else near)
     sizes, received = np.diff(ranked.boundaries), np.zeros(ranked.boundaries.size - 1)
     long = (sizes >= long_lists.LONG) & (not all_pairs)
     if not long.all():
@@ -122,7 +125,7 @@ def _queries(
     most = 2
     for q in range(first, last):
         most = max(most, ranked.metric.first[q + 1] - ranked.metric.first[q])
-    work = workspace_for(most, kernels[1].rates.shape[0])
+    work = workspace_for(most, kernels[2].rates.shape[0])
     for q in range(first, last):
         if skip[q]:
             continue
@@ -141,8 +144,10 @@ def _queries(
 
 @compiled
 def _kernel_of(ranked: Any, q: int, kernels: Any) -> Any:
-    start, stop = ranked.boundaries[q], ranked.boundaries[q + 1]
-    return kernels[0] if ranked.score[start] == ranked.score[stop - 1] else kernels[1]
+    spread = ranked.score[ranked.boundaries[q]] - ranked.score[ranked.boundaries[q + 1] - 1]
+    if spread == 0.0:
+        return kernels[0]
+    return kernels[2] if kernels[1].sigma * spread > REACH else kernels[1]
 
 
 @compiled
