@@ -90,7 +90,7 @@ def found_by_library(metric: RankingMetric, labels: Any, scores: Any, noise: Noi
     "noise",
     [
         Noise(),
-        Noise(scale=0.4, rankings=1, neighbours=3, curvature="logistic", divide=True, seed=5),
+        Noise(scale=0.4, rankings=1, neighbours=3, curvature="weights", divide=True, seed=5),
     ],
     ids=["default", "other"],
 )
@@ -114,7 +114,10 @@ def test_yetirank_weighs_neighbours_by_their_rank() -> None:
     """CatBoost's mode MAP gives neighbours at ranks i and i + 1 the weight 1 / i."""
     labels = np.array([1.0, 0.0, 0.0, 1.0, 0.0])
     scores = np.array([4.0, 3.0, 2.0, 1.0, 0.0])
-    metric, noise = YETIRANK_MAP(), Noise(scale=1e-9, rankings=1)  # the ranking without noise
+    metric, noise = (
+        YETIRANK_MAP(),
+        Noise(scale=1e-9, rankings=1, curvature="weights"),
+    )  # the ranking without noise
     found = found_by_library(metric, labels, scores, noise, 1.0)
     wrong = 1 / (1 + np.e)  # where the better of two neighbours is ahead
     expected = [-wrong, wrong, (1 - wrong) / 3, -(1 - wrong) / 3 - wrong / 4, wrong / 4]

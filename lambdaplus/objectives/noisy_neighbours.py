@@ -6,11 +6,11 @@ difference of potentials (see `lambdaplus.metrics.potentials`), so every declare
 The logistic function is taken at the scores without noise.  With w the mean weight of a pair over
 several rankings and d the better document's score minus the other's,
 
-    gradient  -sigma w / (1 + exp(sigma d))  for the better document, its opposite for the other,
-    Hessian   sigma^2 w  for both,
-
-or sigma^2 w rho (1 - rho) with the logistic curvature.  The Hessian of weights bounds each step by
-what the pairs of a leaf weigh, however sure the model is of them: it regularises.
+    gradient  -sigma w rho, rho = 1 / (1 + exp(sigma d)), for the better document, its opposite for
+              the other,
+    Hessian   sigma^2 w rho (1 - rho) for both; or sigma^2 w with the curvature of weights, which
+              bounds each step by what the pairs of a leaf weigh, however sure the model is of them.
+              That regularises, and takes more rounds.
 
 Noise is drawn by the seed, the scores and the labels of a query, document by document in ranked
 order.  It is the same whatever the order of the rows and the number of threads, changes with the
@@ -93,8 +93,8 @@ class Noise:
         Divide weights by the metric's normaliser Z, such as the number of relevant documents in
         average precision.  Without it, as in CatBoost, a query weighs more the more there is to
         gain in it.
-    curvature : {"weights", "logistic"}
-        The Hessian: the weights of a document's pairs, or those times rho (1 - rho).
+    curvature : {"logistic", "weights"}
+        The Hessian: the weights of a document's pairs times rho (1 - rho), or the weights alone.
     seed : int
     """
 
@@ -104,7 +104,7 @@ class Noise:
     share: float = 0.5
     metric: RankingMetric | str | None = None
     divide: bool = False
-    curvature: Literal["weights", "logistic"] = "weights"
+    curvature: Literal["logistic", "weights"] = "logistic"
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -62,7 +62,7 @@ class LambdaObjective(Objective):
         return noisy_gradients(self.optimised, ranked, scores, self.shape, self.noise)
 
     def __repr__(self) -> str:
-        s, default = self.shape, default_noise(self.optimised)
+        s, default = self.shape, default_noise()
         noise = "" if self.noise == default else f", noise={self.noise!r}"
         one = ", one_group=True" if self.one_group else ""
         other = "" if self.optimised == self.metric else f", surrogate={str(self.optimised)!r}"
@@ -167,7 +167,7 @@ def lambda_objective(
         named = objective_metric(name, **mine)
         optimised = named if surrogate is None else objective_metric(surrogate)
         chosen = optimised.declaration.training.damping if damping == "default" else damping
-        noisy = default_noise(optimised) if noise == "default" else as_noise(noise)
+        noisy = default_noise() if noise == "default" else as_noise(noise)
         shape = Shape(sigma, normalize, chosen)
         parts.append(LambdaObjective(named, shape, noisy, one_group, optimised))
     if len(parts) == 1 and weights == (1.0,):
@@ -175,9 +175,12 @@ def lambda_objective(
     return CombinedObjective(tuple(zip(parts, weights, strict=True)))
 
 
-def default_noise(metric: RankingMetric) -> Noise | None:
-    """What takes part in the gradient of a metric unless the user says otherwise."""
-    return None
+def default_noise() -> Noise:
+    """What takes part in the gradient of a metric unless the user says otherwise.
+
+    Half of the gradient.  See Notes of `lambda_objective` for what it was chosen by.
+    """
+    return Noise()
 
 
 def as_noise(noise: Noise | float | str | None) -> Noise | None:

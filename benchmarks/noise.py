@@ -1,0 +1,164 @@
+"""Does noise in the ranking lift validation metrics, and which noise?
+
+    python benchmarks/noise.py DATA [DATA ...] [--folds 2] [--rounds 300] [--framework lightgbm]
+
+DATA are the names of sets in ../shared/data; generated ones are added: short queries with clean and
+with noisy labels.  Every objective is trained with the same small trees on the training queries of
+a fold, and counted at its best round on the validation queries; no test query is looked at.  The
+best of many rounds is a little optimistic, for all alike.  Means over folds, then over sets.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.progress import track
+from tables import Section, show
+
+import lambdaplus as lp
+from lambdaplus.datasets import Fold, RankingData, read_folds
+from lambdaplus.objectives import Noise
+
+ROOT = Path(__file__).parents[1]
+SHARED = ROOT.parent / "shared" / "data"
+RESULTS = ROOT / "benchmarks" / "results" / "noise.json"
+METRICS = ("map", "ndcg@10", "mrr", "auc")
+NOISES = {
+    "no noise": None,
+    "half": Noise(),
+    "all": Noise(share=1.0),
+    "half, curvature of weights": Noise(curvature="weights"),
+}
+NATIVE = {"lightgbm": ("lambdarank", "rank_xendcg"), "xgboost": ("rank:ndcg", "rank:map")}
+LEAVES, RATE, DOCUMENTS = 4, 0.095, 10
+
+
+def generated(label_noise: float, fold: int) -> Fold:
+    """Queries of 8 to 25 documents, four grades of a smooth function of twenty features."""
+    rng, model = np.random.default_rng([fold, int(10 * label_noise)]), np.random.default_rng(5)
+    weights = model.normal(size=(20, 6))
+
+    def part(n_queries: int) -> RankingData:
+        group = rng.integers(8, 26, n_queries)
+        features = rng.normal(size=(group.sum(), 20))
+        merit = np.tanh(features @ weights / 2) @ np.array([2, 1.5, -1, 1, 0.7, -0.5])
+        merit += 0.8 * (features[:, 0] > 1) + np.repeat(rng.normal(size=n_queries), group) / 2
+        seen = merit + label_noise * rng.normal(size=merit.size)
+        grade = np.digitize(seen, np.quantile(seen, [0.6, 0.85, 0.95])).astype(float)
+        return RankingData(features, grade, np.repeat(np.arange(n_queries), group))
+
+    return Fold(f"{fold}", part(600), part(300), part(2))
+
+
+def folds_of(name: str, n: int) -> list[Fold]:
+    if name.startswith("generated"):
+        return [generated(0.2 if "clean" in name else 3.0, fold) for fold in range(n)]
+    with tempfile.TemporaryDirectory() as folder:
+        script = [sys.executable, str(SHARED / "folds.py"), name, folder]
+        subprocess.run(script, check=True)
+        return read_folds(folder)[:n]
+
+
+def best_on_validation(framework: str, objective: Any, fold: Fold, rounds: int) -> dict[str, Any]:
+    """The best value of each metric over the rounds, and its round, counted from 1."""
+    curves = (_lightgbm if framework == "lightgbm" else _xgboost)(objective, fold, rounds)
+    return {name: (max(curve), int(np.argmax(curve)) + 1) for name, curve in curves.items()}
+
+
+def _lightgbm(objective: Any, fold: Fold, rounds: int) -> dict[str, list[float]]:
+    import lightgbm as lgb
+
+    params = {
+        "objective": objective, "num_leaves": LEAVES, "learning_rate": RATE, "verbose": -1,
+        "min_data_in_leaf": DOCUMENTS, "num_threads": 1, "metric": "None", "seed": 1,
+    }  # fmt: skip
+    train, valid = fold.train, fold.valid
+    data = lgb.Dataset(train.dense_features, label=train.labels, group=train.group)
+    held_out = data.create_valid(valid.dense_features, label=valid.labels, group=valid.group)
+    seen: dict[str, Any] = {}
+    lgb.train(params, data, rounds, valid_sets=[held_out], valid_names=["valid"],
+              feval=lp.eval_metric(*METRICS), callbacks=[lgb.record_evaluation(seen)])  # fmt: skip
+    return dict(seen["valid"])
+
+
+def _xgboost(objective: Any, fold: Fold, rounds: int) -> dict[str, list[float]]:
+    import xgboost as xgb
+
+    params = {
+        "grow_policy": "lossguide", "max_leaves": LEAVES, "max_depth": 0, "learning_rate": RATE,
+        "tree_method": "hist", "base_score": 0.0, "disable_default_eval_metric": 1, "nthread": 1,
+        "seed": 1,
+    }  # fmt: skip
+    native = isinstance(objective, str)
+    if native:
+        params["objective"] = objective
+
+    def matrix(part: RankingData) -> Any:
+        labels = part.labels >= 1 if objective == "rank:map" else part.labels
+        return xgb.DMatrix(part.dense_features, label=labels, group=part.group)
+
+    valid, seen = fold.valid, {}
+    held_out = xgb.DMatrix(valid.dense_features, label=valid.labels, group=valid.group)
+    xgb.train(params, matrix(fold.train), rounds, obj=None if native else objective,
+              evals=[(held_out, "valid")], custom_metric=lp.eval_metric(*METRICS),
+              evals_result=seen, verbose_eval=False)  # fmt: skip
+    return dict(seen["valid"])
+
+
+def table(metric: str, trained: dict[str, dict[str, list[Any]]], rounds: int) -> Section:
+    sets = list(next(iter(trained.values())))
+    rows = []
+    for name, by_set in trained.items():
+        means = [statistics.mean(found[metric][0] for found in by_set[s]) for s in sets]
+        chosen = [found[metric][1] for s in sets for found in by_set[s]]
+        late = sum(r > 0.95 * rounds for r in chosen)
+        numbers = [f"{value:.4f}" for value in [*means, statistics.mean(means)]]
+        rows.append([name, *numbers, f"{late} of {len(chosen)}"])
+    rows.sort(key=lambda row: row[-2], reverse=True)
+    return Section(f"{metric} on validation queries", ["", *sets, "mean", "near the cap"], rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("data", nargs="+")
+    parser.add_argument("--folds", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=300)
+    parser.add_argument("--framework", choices=NATIVE, default="lightgbm")
+    given = parser.parse_args()
+    sets = [*given.data, "generated-clean", "generated-noisy"]
+    folds = {name: folds_of(name, given.folds) for name in sets}
+    found: dict[str, dict[str, dict[str, list[Any]]]] = {metric: {} for metric in METRICS}
+    jobs: list[Any] = [(None, native) for native in NATIVE[given.framework]]
+    jobs += list(product(METRICS, NOISES))
+    for metric, name in track(jobs, description=given.framework):
+        for data in sets:
+            for fold in folds[data]:
+                objective = (
+                    lp.lambda_objective(metric, noise=NOISES[name]) if metric else name
+                )  # fmt: skip
+                best = best_on_validation(given.framework, objective, fold, given.rounds)
+                for of in METRICS if metric is None else (metric,):
+                    found[of].setdefault(name, {}).setdefault(data, []).append(best)
+    sections = [table(metric, trained, given.rounds) for metric, trained in found.items()]
+    show(sections)
+    kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    kept[given.framework] = {"rounds": given.rounds, "found": found}
+    RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
+    text = [f"# Noise in the ranking, {given.framework}", "", f"`python {' '.join(sys.argv)}`; "
+            f"{LEAVES} leaves, learning rate {RATE}, {DOCUMENTS} documents in a leaf, up to "
+            f"{given.rounds} rounds, {given.folds} folds."]  # fmt: skip
+    text += ["", *(f"{section.markdown()}\n" for section in sections)]
+    (RESULTS.parent / f"noise-{given.framework}.md").write_text("\n".join(text))
+
+
+if __name__ == "__main__":
+    main()
