@@ -120,9 +120,12 @@ def _calling_booster() -> Any:
         if frame.f_back is None:
             return None
         frame = frame.f_back
-        caller: Any = frame.f_locals.get("self")
-        if type(caller).__name__ == "Booster" and framework_of(caller) != "arrays":
-            return caller
+        library = str(frame.f_globals.get("__name__")).partition(".")[0]
+        # Reading a frame's locals keeps them alive: the user's frames are left alone.
+        if library in ("lightgbm", "xgboost") and "self" in frame.f_code.co_varnames:
+            caller: Any = frame.f_locals.get("self")
+            if type(caller).__name__ == "Booster":
+                return caller
     return None
 
 

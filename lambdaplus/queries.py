@@ -146,10 +146,14 @@ class Queries:
         """The same rows as a single query; weights then are factors, not multiplicities."""
         return Queries(self.labels, group=[self.n_documents], weight=self.weights)
 
-    @cached_property
+    @property
     def ungrouped(self) -> Queries:
         """The same rows without queries; weights then are multiplicities."""
-        return Queries(self.labels, weight=self.weights) if self.grouped else self
+        return self._ungrouped if self.grouped else self
+
+    @cached_property
+    def _ungrouped(self) -> Queries:
+        return Queries(self.labels, weight=self.weights)
 
     def strata(self, relevant: float | None = None) -> Strata:
         """Split every query by label, or in two at the label from which a document is relevant."""

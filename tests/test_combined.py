@@ -150,7 +150,7 @@ def test_the_plain_gradient_is_that_of_the_weighted_sum_by_force() -> None:
             expected[i] -= push
             expected[j] += push
     text = "+".join(f"{weight}*{name}" for name, weight in weights.items())
-    objective = lambda_objective(text, normalize=False, damping=None, surrogate=None)
+    objective = lambda_objective(text, normalize=False, damping=None, noise=None)
     assert_allclose(objective(labels, scores, None, [9])[0], expected, rtol=1e-5, atol=1e-7)
 
 

@@ -256,5 +256,5 @@ def test_noise_that_makes_no_sense_is_refused(options: dict[str, Any], words: st
 
 
 def test_noise_of_another_kind_is_refused() -> None:
-    with pytest.raises(ValueError, match="noise must be 'default', None, a scale or a Noise"):
+    with pytest.raises(ValueError, match="noise must be None, a scale or a Noise"):
         lambda_objective("map", noise="much")

@@ -82,7 +82,7 @@ def test_pairs_are_divided_by_both_ratios(metric: str) -> None:
 @pytest.mark.parametrize("normalize", [True, False])
 def test_without_bias_the_ratios_change_nothing(metric: str, normalize: bool) -> None:
     labels, scores, sizes = clicks(1)
-    plain = lp.lambda_objective(metric, normalize=normalize)
+    plain = lp.lambda_objective(metric, normalize=normalize, noise=None)
     expected = plain(labels, scores, None, sizes)
     found = PropensityRatios(plain)(labels, scores, None, sizes)  # the first call: all ratios 1
     for one, other in zip(found, expected, strict=True):
@@ -91,7 +91,7 @@ def test_without_bias_the_ratios_change_nothing(metric: str, normalize: bool) ->
 
 def test_a_bias_is_added_to_the_scores_and_takes_newton_steps() -> None:
     labels, scores, sizes = clicks()
-    plain = lp.lambda_objective("ndcg")
+    plain = lp.lambda_objective("ndcg", noise=None)
     objective = PositionBias(plain, learning_rate=0.3, regularization=0.01)
     place = np.concatenate([np.arange(size) for size in sizes])
     bias = np.zeros(max(sizes))

@@ -98,7 +98,7 @@ def test_gradients_that_are_too_small_would_fail_that_bar(data_folder: Path) -> 
 
     def tiny(scores: Any, given: Any) -> Any:
         gradient, hessian = lp.lambda_map(scores, given)
-        return 1e-3 * gradient, 1e-3 * hessian
+        return 1e-5 * gradient, 1e-5 * hessian
 
     booster = train(tiny, matrix(data), 30)
     after_one, after_all = (

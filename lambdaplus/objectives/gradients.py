@@ -72,11 +72,8 @@ def lambda_gradients(
     all_pairs: bool = False,
 ) -> Derivatives:
     """Gradient and Hessian of every row, (n,) float64 each, weights applied."""
-    ranked = ranked_queries(metric, queries, scores)
-    all_pairs = all_pairs or metric.declaration.signed_deltas
-    out = _room(queries)
-    received = pair_sums(ranked, shape.sigma, shape.damping, all_pairs, out)
-    scale_queries(metric, queries, ranked, received, shape.normalize, out)
+    out = _of_all_pairs(metric, queries, scores, shape, all_pairs)
+    apply_weights(metric, queries, out)
     return out
 
 
@@ -85,18 +82,16 @@ def noisy_gradients(
 ) -> Derivatives:
     """As `lambda_gradients`, with noisy neighbours in their share of the gradient.
 
-    Absolute gradients sum to half the rows, as those of one data set without queries do.
+    Before weights are applied, absolute gradients sum to half the rows, as those of one data set
+    without queries do.
     """
     weighing = metric if noise.metric is None else parse_metric(noise.metric)
     ranked = ranked_queries(weighing, queries, scores)
     neighbours = _room(queries)
     neighbour_sums(ranked, weighing, noise, shape.sigma, neighbours)
-    if queries.weights is not None:
-        for array in neighbours:
-            array *= queries.weights
     parts = [(noise.share, neighbours)]
     if noise.share < 1:
-        parts.append((1 - noise.share, lambda_gradients(metric, queries, scores, shape)))
+        parts.append((1 - noise.share, _of_all_pairs(metric, queries, scores, shape)))
     out = Derivatives(np.zeros(queries.n_documents), np.zeros(queries.n_documents))
     for share, part in parts:
         # Sums in ranked order: the same bits whatever the order of the rows.
@@ -104,11 +99,31 @@ def noisy_gradients(
         factor = share * queries.n_documents / 2 / size if size > 0 else 0.0
         for total, array in zip(out, part, strict=True):
             total += factor * array
+    apply_weights(metric, queries, out)
+    return out
+
+
+def _of_all_pairs(
+    metric: RankingMetric,
+    queries: Queries,
+    scores: ArrayLike,
+    shape: Shape,
+    all_pairs: bool = False,
+) -> Derivatives:
+    ranked = ranked_queries(metric, queries, scores)
+    all_pairs = all_pairs or metric.declaration.signed_deltas
+    out = _room(queries)
+    received = pair_sums(ranked, shape.sigma, shape.damping, all_pairs, out)
+    scale_queries(metric, queries, ranked, received, shape.normalize, out)
     return out
 
 
 def _room(queries: Queries) -> Derivatives:
     return Derivatives(np.empty(queries.n_documents), np.empty(queries.n_documents))
+
+
+def _is_pooled(metric: RankingMetric, queries: Queries) -> bool:
+    return not queries.grouped and metric.declaration.pooled is not None
 
 
 def scale_queries(
@@ -119,21 +134,27 @@ def scale_queries(
     normalize: bool,
     out: Derivatives,
 ) -> None:
-    """Divide by Z, normalise if asked for, and apply the weights, in place.
+    """Divide by Z, and normalise if asked for, in place.
 
     Parameters
     ----------
     received : (n_queries,) float64
         S of each query, in units of Z as what stands in ``out``.
     """
-    pooled = not queries.grouped and metric.declaration.pooled is not None
     factor = ranked.metric.scale
     if normalize:
+        pooled = _is_pooled(metric, queries)
         factor = factor * (
             _half_the_rows(ranked, out) if pooled else _log_of_sums(ranked, received)
         )
-    weights = np.empty(0) if pooled or queries.weights is None else queries.weights
-    over_queries(_multiply, queries.boundaries, queries.boundaries, factor, weights, out)
+    over_queries(_multiply, queries.boundaries, queries.boundaries, factor, out)
+
+
+def apply_weights(metric: RankingMetric, queries: Queries, out: Derivatives) -> None:
+    """Multiply rows by their weights, in place, where these are not multiplicities."""
+    if queries.weights is not None and not _is_pooled(metric, queries):
+        for array in out:
+            array *= queries.weights
 
 
 def _log_of_sums(ranked: Ranked, received: Floats) -> Floats:
@@ -151,13 +172,12 @@ def _half_the_rows(ranked: Ranked, out: Derivatives) -> float:
 
 
 @compiled
-def _multiply(first: int, last: int, boundaries: Any, factor: Any, weights: Any, out: Any) -> None:
-    gradient, hessian, weighted = out.gradient, out.hessian, weights.size > 0
+def _multiply(first: int, last: int, boundaries: Any, factor: Any, out: Any) -> None:
+    gradient, hessian = out.gradient, out.hessian
     for q in range(first, last):
         for row in range(boundaries[q], boundaries[q + 1]):
-            weight = weights[row] if weighted else 1.0
-            gradient[row] = factor[q] * gradient[row] * weight
-            hessian[row] = factor[q] * hessian[row] * weight
+            gradient[row] *= factor[q]
+            hessian[row] *= factor[q]
 
 
 def gradients(

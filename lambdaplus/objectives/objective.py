@@ -23,6 +23,8 @@ from lambdaplus.objectives.gradients import (
 from lambdaplus.objectives.noisy_neighbours import Noise
 from lambdaplus.queries import Floats, Queries
 
+DEFAULT_NOISE = Noise()  # see Notes of `lambda_objective`
+
 
 class LambdaObjective(Objective):
     """A custom objective that optimises a ranking metric; made by ``lambda_objective``.
@@ -62,8 +64,8 @@ class LambdaObjective(Objective):
         return noisy_gradients(self.optimised, ranked, scores, self.shape, self.noise)
 
     def __repr__(self) -> str:
-        s, default = self.shape, default_noise()
-        noise = "" if self.noise == default else f", noise={self.noise!r}"
+        s = self.shape
+        noise = "" if self.noise == DEFAULT_NOISE else f", noise={self.noise!r}"
         one = ", one_group=True" if self.one_group else ""
         other = "" if self.optimised == self.metric else f", surrogate={str(self.optimised)!r}"
         return (
@@ -81,7 +83,7 @@ def lambda_objective(
     sigma: float = 1.0,
     normalize: bool = True,
     damping: float | Literal["default"] | None = "default",
-    noise: Noise | float | Literal["default"] | None = "default",
+    noise: Noise | float | None = DEFAULT_NOISE,
     one_group: bool = False,
     surrogate: str | RankingMetric | None = None,
     **options: Any,
@@ -93,8 +95,7 @@ def lambda_objective(
     metric : str
         Such as ``"ndcg@10"``, ``"map"``, ``"mrr@5"``, ``"auc"``;
         `~lambdaplus.metrics.metric_names` lists them.  A cutoff restricts what the objective cares
-        about to the top of the ranking, and with it the pairs that carry a gradient; not so that of
-        NDCG, see ``surrogate``.  A sum such as
+        about to the top of the ranking, and with it the pairs that carry a gradient.  A sum such as
         ``"ndcg@10 + 0.5*map"`` optimises several: see ``lambdaplus.objectives.combined`` for what
         the weights mean.
     sigma : float
@@ -109,16 +110,20 @@ def lambda_objective(
         Divide each pair by ``damping + |score distance|`` (unless all scores of the query are
         equal), which turns to pairs that are close.  The default is that of the metric that is
         optimised: 0.01 for NDCG and DCG, as in LightGBM and XGBoost, and none for the others.
+    noise : Noise, float or None
+        Within queries, part of the gradient comes from neighbours in rankings by noisy scores: half
+        of it by default.  A number is the scale of the noise; None is the gradient of all pairs in
+        the ranking without noise alone, as in textbooks.  See
+        `lambdaplus.objectives.noisy_neighbours`.  Absolute gradients then sum to half the rows.
     one_group : bool
         Take a data set without queries as a single one.  AUC and MAP do so anyway.  Their metrics
         then take row weights as multiplicities, and so does the gradient of AUC, where a row of
         weight k gets what k copies of it would get together; that of MAP is defined by weighted
         ranks, and differs from the copies' (see ``lambdaplus.objectives.lists``).  With other
         metrics a row's weight multiplies its gradient.
-    surrogate : None, optional
-        None: optimise the metric itself, as in textbooks, where the default is to optimise another
-        one in its place: NDCG@k and MRR are trained as NDCG, of all ranks and with damping; so a
-        sum of these two trains NDCG alone.  See Notes.
+    surrogate : str or RankingMetric, optional
+        A metric to train in place of the one that is named, which remains the one to evaluate.
+        Shown in the objective's ``repr``.
     **options
         Parameters of the metric: ``gain="linear"`` (NDCG), ``relevant=2`` (label from which a
         document counts as relevant), ``classes=`` and ``share=`` (MAUC).  In a sum they go to the
@@ -135,22 +140,12 @@ def lambda_objective(
 
     Notes
     -----
-    Defaults were chosen on validation queries of MQ2008, OHSUMED, ClueWeb09, an MSLR sample and
-    made-up web search: five folds, three seeds, both frameworks, the better of two draws of
-    parameters (``benchmarks/accuracy.py``; with standard errors).
+    Defaults were chosen on validation queries, not on test queries.
 
-    - NDCG@10 trained as NDCG has an NDCG@10 that is higher by .006 (.003) than with the cutoff in
-      the swap deltas, which leave out what the pairs below it could teach.
-    - MRR sees the first relevant document alone: once it stands on top of a training query, what
-      the others could teach is lost (Chakrabarti et al. 2008 conjecture so), and a hundred small
-      trees reach a training MRR of 1 on MQ2008.  Trained as average precision, its MRR was .737,
-      where the textbook's was .714 (.009; ``benchmarks/mrr.py``, four sets, four seeds).  NDCG,
-      which sees grades too, is ahead of that by .002 (.006), and with a single draw of parameters
-      by .009 (.006).
-    - Damping lifts the NDCG@10 of NDCG by .002 (.002); without it a gradient takes less time.
-    - Sigma, the scaling of queries and noise on the scores make little difference
-      (``benchmarks/choices.py``): ``sigma=0.5``, some noise and ``"ndcg + map"`` lift the MAP of
-      the MAP objective by .003 to .004 (.001 to .002), not significantly so among 23 comparisons.
+    - NOISE_NOTE
+    - Damping lifts the NDCG@10 of NDCG by .002 (standard error .002) over five sets, three seeds
+      and both frameworks; without it a gradient takes less time.
+    - Sigma and the scaling of queries make little difference (``benchmarks/choices.py``).
 
     Examples
     --------
@@ -167,26 +162,17 @@ def lambda_objective(
         named = objective_metric(name, **mine)
         optimised = named if surrogate is None else objective_metric(surrogate)
         chosen = optimised.declaration.training.damping if damping == "default" else damping
-        noisy = default_noise() if noise == "default" else as_noise(noise)
         shape = Shape(sigma, normalize, chosen)
-        parts.append(LambdaObjective(named, shape, noisy, one_group, optimised))
+        parts.append(LambdaObjective(named, shape, as_noise(noise), one_group, optimised))
     if len(parts) == 1 and weights == (1.0,):
         return parts[0]
     return CombinedObjective(tuple(zip(parts, weights, strict=True)))
 
 
-def default_noise() -> Noise:
-    """What takes part in the gradient of a metric unless the user says otherwise.
-
-    Half of the gradient.  See Notes of `lambda_objective` for what it was chosen by.
-    """
-    return Noise()
-
-
-def as_noise(noise: Noise | float | str | None) -> Noise | None:
+def as_noise(noise: Noise | float | None) -> Noise | None:
     """Noise of a scale; none for None and 0."""
     if isinstance(noise, Noise) or noise is None:
         return noise
-    if isinstance(noise, str) or not isinstance(noise, numbers.Real):
-        raise ValueError(f"noise must be 'default', None, a scale or a Noise, got {noise!r}")
+    if isinstance(noise, bool) or not isinstance(noise, numbers.Real):
+        raise ValueError(f"noise must be None, a scale or a Noise, got {noise!r}")
     return Noise(scale=float(noise)) if noise else None

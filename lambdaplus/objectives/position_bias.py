@@ -35,7 +35,7 @@ from numpy.typing import ArrayLike
 from lambdaplus.frameworks import Call
 from lambdaplus.metrics.potentials import Potentials
 from lambdaplus.objectives.base import Objective
-from lambdaplus.objectives.gradients import scale_queries
+from lambdaplus.objectives.gradients import apply_weights, scale_queries
 from lambdaplus.objectives.kernels import pair_kernel
 from lambdaplus.objectives.lists import ranked_queries
 from lambdaplus.objectives.objective import LambdaObjective
@@ -202,4 +202,5 @@ class PropensityRatios(_ClickObjective):
             if loss[0] > 0.0:  # a position without a pair keeps its ratio
                 np.power(loss / loss[0], power, out=ratio, where=loss > 0.0)
         scale_queries(metric, queries, ranked, received, shape.normalize, out)
+        apply_weights(metric, queries, out)
         return out
