@@ -388,7 +388,8 @@ def test_nor_does_it_where_all_scores_are_tied(metric, n: int, zeros: list[float
     random = np.random.default_rng(n)
     labels, scores = random_query(n, n, 1.0)[0], random.choice(zeros, n)
     expected = gradients(labels, scores, metric=metric, group=[n])
-    assert np.abs(expected[0]).max() > 0
+    worst, best = (brute_force.value(metric, sorted(labels, reverse=up)) for up in (False, True))
+    assert np.abs(expected[0]).max() > 0 or worst == best  # one of nine may do for success@5
     for _ in range(5):
         order = random.permutation(n)
         shuffled = random.choice(zeros, n)  # which zero is whose does not matter either
@@ -441,7 +442,7 @@ def test_gradients_of_a_query_sum_to_zero(metric, ties: int | None, damping) -> 
         labels, scores = random_query(seed, n, 1.0, ties)
         gradient, hessian = gradients(labels, scores, metric=metric, group=[n], damping=damping)
         # Either end sums the same fitted pairs in its own order: rounding of the decays, no more.
-        assert abs(gradient.sum()) <= 1e-7 * np.abs(gradient).sum()
+        assert abs(gradient.sum()) <= 1e-7 * np.abs(gradient).sum() + NOTHING
         assert hessian.min() >= -1e-9 * hessian.max()
 
 

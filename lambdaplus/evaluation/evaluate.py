@@ -92,8 +92,8 @@ def evaluate(
     Notes
     -----
     Unless told otherwise tied documents count at the mean over their orders, whatever the row
-    order (ERR and bpref: in their worst order); AP@k divides by min(R, k), AP by R; NDCG has gain
-    2^l - 1 and discount log2(1 + rank).
+    order (ERR, pFound, bpref and partial AUC: in their worst order); AP@k divides by min(R, k), AP
+    by R; NDCG has gain 2^l - 1 and discount log2(1 + rank).
 
     Examples
     --------

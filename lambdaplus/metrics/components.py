@@ -149,25 +149,25 @@ def smaller_class(counts: LabelCounts) -> Floats:
 
 
 def share_of_others(counts: LabelCounts) -> Floats:
-    """Irrelevant documents that make up the false positive rate, a fraction of one included."""
+    """Irrelevant documents up to the false positive rate, a fraction of the last one included."""
     others = counts.metric["max_fpr"] * (counts.size - counts.n_relevant)
     return np.where(others > 0, others, 1.0)
 
 
 def standardised_area(counts: LabelCounts) -> Floats:
     """(2 - f) R: McClish's scale, with `standardised_offset`, where both classes are there."""
-    return (
-        np.minimum(both_classes(counts), 1.0) * (2 - counts.metric["max_fpr"]) * n_relevant(counts)
-    )
+    relevant = np.where(both_classes(counts) > 0, counts.n_relevant, 0.0)
+    return np.asarray((2.0 - counts.metric["max_fpr"]) * relevant)
 
 
 def standardised_offset(counts: LabelCounts) -> Floats:
-    return (1 - counts.metric["max_fpr"]) * n_relevant(counts)
+    return np.asarray((1.0 - counts.metric["max_fpr"]) * counts.n_relevant)
 
 
 def ranks_in_share(counts: LabelCounts) -> Floats:
     """The share of each list in whole documents, rounded up."""
-    return np.ceil(np.round(counts.metric["fraction"] * counts.size, 9))  # 0.07 * 100 is over 7
+    exact = np.round(counts.metric["fraction"] * counts.size, 9)  # 0.07 * 100 is over 7
+    return np.asarray(np.ceil(exact))
 
 
 def first_share_of_ranks(counts: LabelCounts) -> tuple[Floats, Floats]:
