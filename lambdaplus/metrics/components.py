@@ -72,7 +72,8 @@ def _of_labels(counts: LabelCounts, option: str) -> Floats:
     if missing.size:
         raise ValueError(
             f"{counts.metric}: {option} lists a number for each of the labels 0 to "
-            f"{listed.size - 1}, and there is a label {missing[0]:g}"
+            f"{listed.size - 1}, and there is a label {missing[0]:g}: list its number too, or pass "
+            "whole numbers as labels"
         )
     return np.asarray(listed[counts.label.astype(np.int64)])
 
@@ -165,9 +166,9 @@ def standardised_offset(counts: LabelCounts) -> Floats:
 
 
 def ranks_in_share(counts: LabelCounts) -> Floats:
-    """The share of each list in whole documents, rounded up."""
+    """The share of each list in whole documents, rounded up, at least one."""
     exact = np.round(counts.metric["fraction"] * counts.size, 9)  # 0.07 * 100 is over 7
-    return np.asarray(np.ceil(exact))
+    return np.asarray(np.maximum(np.ceil(exact), 1.0))
 
 
 def first_share_of_ranks(counts: LabelCounts) -> tuple[Floats, Floats]:

@@ -104,7 +104,7 @@ class Parameter:
     def _per_label(self, value: Any) -> tuple[float, ...]:
         try:
             numbers = np.asarray(value.split("/") if isinstance(value, str) else value, float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             numbers = np.empty(0)
         if numbers.ndim != 1 or numbers.size == 0:
             raise ValueError(

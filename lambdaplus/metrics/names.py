@@ -96,6 +96,8 @@ def parse_metric(
     if cutoff and cutoff.endswith("%"):
         if declaration is not P:
             raise ValueError(f"in {name!r}: only p takes a share of the list, as in p@{cutoff}")
+        if "fraction" in chosen:
+            raise ValueError(f"in {name!r}: fraction={chosen['fraction']} and @{cutoff} are two")
         declaration, chosen["fraction"], cutoff = TOP_PRECISION, _share(cutoff, str(name)), None
     return declaration(_cutoff(cutoff, str(name)), **{**given, **chosen, **options})
 
