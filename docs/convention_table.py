@@ -15,7 +15,7 @@ PAGE = Path(__file__).parent / "conventions.md"
 BEGIN, END = "<!-- conventions: begin -->\n", "<!-- conventions: end -->\n"
 COLUMNS = ("`convention=`", "tool", "metrics", "ties", "no value", "and")
 TIES = {
-    None: "mean over orders; ERR, bpref: worst",
+    None: "mean over orders; ERR, pFound, bpref, pAUC: worst",
     "expected": "mean over orders",
     "stable": "row order",
     "together": "one step",

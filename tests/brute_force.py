@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from hypothesis import HealthCheck, settings
@@ -55,6 +56,25 @@ def share_in_order(ranked: Sequence[bool]) -> float:
 def auc(ranked: Labels, data: Labels, k: int | None, relevant: float, over: str) -> float:
     """Wilcoxon-Mann-Whitney: share of the (relevant, other) pairs in order."""
     return share_in_order([label >= relevant for label in ranked])
+
+
+def partial_auc(
+    ranked: Labels, data: Labels, k: int | None, relevant: float, max_fpr: float, over: str
+) -> float:
+    """Area under the ROC curve, drawn point by point, to max_fpr; McClish's standardisation."""
+    hits = sum(label >= relevant for label in ranked)
+    others = len(ranked) - hits
+    if not hits or not others:
+        return NAN
+    area = fpr = tpr = 0.0
+    for label in ranked:
+        if label >= relevant:
+            tpr += 1 / hits
+        else:
+            area += tpr * (min(fpr + 1 / others, max_fpr) - min(fpr, max_fpr))
+            fpr += 1 / others
+    at_random, at_best = max_fpr**2 / 2, max_fpr
+    return 0.5 * (1 + (area - at_random) / (at_best - at_random))
 
 
 def mauc(
@@ -122,19 +142,31 @@ def reciprocal_rank(ranked: Labels, data: Labels, k: int | None, relevant: float
     return NAN
 
 
-def discounted(ranked: Labels, k: int | None, gain: str, discount: str) -> float:
-    gains = [label if gain == "linear" else 2.0**label - 1.0 for label in ranked[:k]]
+def success(ranked: Labels, data: Labels, k: int | None, relevant: float) -> float:
+    """Whether any of the first k is relevant; NaN where nothing is."""
+    found = any(label >= relevant for label in ranked[:k])
+    return float(found) if any(label >= relevant for label in ranked) else NAN
+
+
+def gain_of(label: float, gain: Any) -> float:
+    if isinstance(gain, tuple):
+        return float(gain[int(label)])
+    return label if gain == "linear" else 2.0**label - 1.0
+
+
+def discounted(ranked: Labels, k: int | None, gain: Any, discount: str) -> float:
+    gains = [gain_of(label, gain) for label in ranked[:k]]
     shift = 0 if discount == "letor" else 1
     return sum(g / max(1.0, math.log2(shift + rank)) for rank, g in enumerate(gains, 1))
 
 
-def dcg(ranked: Labels, data: Labels, k: int | None, gain: str, discount: str) -> float:
+def dcg(ranked: Labels, data: Labels, k: int | None, gain: Any, discount: str) -> float:
     """Discounted cumulative gain."""
     return discounted(ranked, k, gain, discount)
 
 
 def ndcg(
-    ranked: Labels, data: Labels, k: int | None, gain: str, discount: str, short: str
+    ranked: Labels, data: Labels, k: int | None, gain: Any, discount: str, short: str
 ) -> float:
     """Discounted cumulative gain over that of the best order."""
     ideal = discounted(sorted(ranked, reverse=True), k, gain, discount)
@@ -153,6 +185,20 @@ def expected_reciprocal_rank(ranked: Labels, data: Labels, k: int | None, top: f
     return total
 
 
+def p_found(
+    ranked: Labels, data: Labels, k: int | None, stop: Any, top: float, persistence: float
+) -> float:
+    """Yandex: pLook falls by (1 - pRel) for the answers found and by (1 - pBreak) at each rank."""
+    look, total = 1.0, 0.0
+    for label in ranked[:k]:
+        chance = label if stop == "label" else (2.0**label - 1) / 2.0**top
+        if isinstance(stop, tuple):
+            chance = stop[int(label)]
+        total += look * chance
+        look *= (1 - chance) * persistence
+    return total
+
+
 def rank_biased_precision(
     ranked: Labels, data: Labels, k: int | None, relevant: float, persistence: float
 ) -> float:
@@ -167,6 +213,22 @@ def precision(ranked: Labels, data: Labels, k: int | None, relevant: float, divi
     assert k is not None
     hits = sum(label >= relevant for label in ranked[:k])
     return hits / (k if divisor == "k" else min(k, len(ranked)))
+
+
+def top_precision(
+    ranked: Labels, data: Labels, k: int | None, relevant: float, fraction: float, over: str
+) -> float:
+    """Precision at the fewest documents that are at least the share of the list."""
+    first = next(m for m in range(1, len(ranked) + 1) if m / len(ranked) >= fraction - 1e-12)
+    return precision(ranked, data, first, relevant, "k")
+
+
+def f_one(ranked: Labels, data: Labels, k: int | None, relevant: float) -> float:
+    """Harmonic mean of precision and recall at k."""
+    p, r = precision(ranked, data, k, relevant, "k"), recall(ranked, data, k, relevant)
+    if math.isnan(r):
+        return NAN
+    return 2 / (1 / p + 1 / r) if p else 0.0
 
 
 def recall(ranked: Labels, data: Labels, k: int | None, relevant: float) -> float:
@@ -230,6 +292,11 @@ def printed_precision(ranked: Labels, data: Labels, k: int | None, relevant: flo
 
 TEXTBOOK: dict[str, Callable[..., float]] = {
     "auc": auc,
+    "pauc": partial_auc,
+    "success": success,
+    "pfound": p_found,
+    "top_precision": top_precision,
+    "f1": f_one,
     "mauc": mauc,
     "hand_till": hand_till,
     "map": average_precision,
@@ -394,7 +461,14 @@ def lambda_gradients(
 # What to try ----------------------------------------------------------------------------------
 
 GRADES = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0)
-TRIED = {"over": ("query",), "top": (4.0, 5.0), "persistence": (0.8, 0.5)}  # options' values
+TRIED = {  # options' values, where any choice, or 0.5, 1 and 2, will not do
+    "over": ("query",),
+    "top": (4.0, 5.0),
+    "persistence": (0.8, 0.5),
+    "stop": ("exp2",),
+    "max_fpr": (0.1, 0.5),
+    "fraction": (0.01, 0.3, 0.5),
+}
 TIED_SCORES = (-1.5, -0.0, 0.0, 0.25, 2.0)
 
 

@@ -115,9 +115,13 @@ TREC = {
     "mrr": "recip_rank",
     "p@5": "P_5",
     "recall@5": "recall_5",
+    "success@5": "success_5",
     "rprec": "Rprec",
     "bpref": "bpref",
 }
+
+
+CUT = ("P", "recall", "success", "ndcg_cut", "map_cut")
 
 
 def trec_eval(
@@ -130,7 +134,7 @@ def trec_eval(
         qrels.setdefault(str(query), {})[docno[i]] = int(labels[i])
         run.setdefault(str(query), {})[docno[i]] = float(scores[i])
     measures = {name.rpartition("_")[0] if name[-1].isdigit() else name for name in TREC.values()}
-    cuts = {f"{name}.5" if name in ("P", "recall", "ndcg_cut", "map_cut") else name
+    cuts = {f"{name}.5" if name in CUT else name
             for name in measures}  # fmt: skip
     found = pytrec_eval.RelevanceEvaluator(qrels, cuts).evaluate(run)
     queries = [found[str(query)] for query in range(len(group))]
@@ -265,7 +269,7 @@ def test_conventions_name_metrics_and_options_that_there_are() -> None:
     for convention in CONVENTIONS.values():
         for name, rule in convention.metrics.items():
             assert name in known
-            metric = parse_metric(f"{name}@5" if name in ("p", "recall") else name)
+            metric = parse_metric(f"{name}@5" if name in ("p", "recall", "success") else name)
             assert parse_metric(metric, **rule.options).declaration.name == name
 
 

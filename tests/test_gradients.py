@@ -161,6 +161,46 @@ def test_shares_of_the_data_set_come_from_all_queries(data) -> None:
     assert_close([part[: len(labels)] for part in found], expected, ROUNDING)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ndcg(gain=0/0.5/0.5/9)",
+        "dcg(gain=0/1/5/6)@4",
+        "pfound(stop=0/0.07/0.41/0.61)@6",
+        "pfound(stop=0/0/0.5/1)",
+    ],
+)
+@given(data=st.data())
+@examples(20)
+def test_numbers_may_be_listed_by_label(name: str, data) -> None:
+    metric = parse_metric(name)
+    labels = data.draw(st.lists(st.sampled_from([0.0, 1.0, 2.0, 3.0]), min_size=24, max_size=32))
+    scores = data.draw(st.lists(st.floats(-9, 9), min_size=len(labels), max_size=len(labels)))
+    expected = brute_force.lambda_gradients(metric, labels, scores)
+    given_ = {"metric": metric, "group": [len(labels)]}
+    floor = 100 * BEFORE_AND_AFTER  # values of dcg are that large
+    assert_close(gradients(labels, scores, all_pairs=True, **given_), expected, ROUNDING, floor)
+    assert_close(gradients(labels, scores, **given_), expected, SWEEP, floor)
+
+
+@pytest.mark.parametrize("name", ["pauc(max_fpr=0.05)", "p@5%"])
+def test_the_top_of_one_data_set_is_an_objective_without_queries(name: str) -> None:
+    """By one_group or over=dataset, and queries are set aside."""
+    labels, scores = random_query(7, 300, 1.0)
+    metric = parse_metric(name)
+    over = metric.declaration(**dict(metric.changed), over="dataset")
+    expected = brute_force.lambda_gradients(metric, labels, scores)
+    for chosen, given_ in (
+        (metric, {"one_group": True}),
+        (over, {}),
+        (over, {"group": [100, 200]}),
+    ):
+        found = gradients(labels, scores, metric=chosen, **given_)
+        assert_close(found, expected, SWEEP, BEFORE_AND_AFTER)
+    with pytest.raises(ValueError, match=r"has no queries: set group=.*one_group=True"):
+        gradients(labels, scores, metric=metric)
+
+
 # The sweep and all pairs --------------------------------------------------------------------------
 
 
@@ -361,7 +401,8 @@ def test_nor_does_it_where_all_scores_are_tied(metric, n: int, zeros: list[float
     random = np.random.default_rng(n)
     labels, scores = random_query(n, n, 1.0)[0], random.choice(zeros, n)
     expected = gradients(labels, scores, metric=metric, group=[n])
-    assert np.abs(expected[0]).max() > 0
+    worst, best = (brute_force.value(metric, sorted(labels, reverse=up)) for up in (False, True))
+    assert np.abs(expected[0]).max() > 0 or worst == best  # one of nine may do for success@5
     for _ in range(5):
         order = random.permutation(n)
         shuffled = random.choice(zeros, n)  # which zero is whose does not matter either
@@ -414,7 +455,7 @@ def test_gradients_of_a_query_sum_to_zero(metric, ties: int | None, damping) -> 
         labels, scores = random_query(seed, n, 1.0, ties)
         gradient, hessian = gradients(labels, scores, metric=metric, group=[n], damping=damping)
         # Either end sums the same fitted pairs in its own order: rounding of the decays, no more.
-        assert abs(gradient.sum()) <= 1e-7 * np.abs(gradient).sum()
+        assert abs(gradient.sum()) <= 1e-7 * np.abs(gradient).sum() + NOTHING
         assert hessian.min() >= -1e-9 * hessian.max()
 
 
@@ -646,5 +687,5 @@ def test_every_other_metric_is_an_objective() -> None:
     for declaration in LISTED:
         metric = plain(declaration)
         objective = lambda_objective(str(metric))
-        gradient, _ = objective([0, 1, 2, 0, 0, 0, 0], [7, 6, 1, 9, 5, 4, 3], None, [7])
+        gradient, _ = objective([0, 1, 2, 0, 0, 0, 0], [7, 2, 1, 9, 5, 4, 3], None, [7])
         assert gradient[2] < 0 < gradient[3], metric

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import pathlib
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 from brute_force import CASCADE, cutoffs, examples, plain
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdaplus import evaluate
+from lambdaplus import evaluate, lambda_objective
 from lambdaplus.metrics import (
     CATALOGUE,
     Declaration,
@@ -105,9 +107,100 @@ def test_examples() -> None:
     assert parse_metric(parse_metric("map(relevant=2)@5"), relevant=3) == parse_metric(
         "map@5", relevant=3
     )
-    assert metric_names()[:4] == ["auc", "mauc", "class_auc", "hand_till"]
+    assert metric_names()[:4] == ["auc", "pauc", "mauc", "class_auc"]
     assert parse_metric("precision@3") == parse_metric("p@3")
     assert parse_metric("rankeff") == parse_metric("auc")
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ("average_precision", "map"),  # scikit-learn
+        ("roc_auc", "auc"),
+        ("roc_auc(max_fpr=0.2)", "pauc(max_fpr=0.2)"),
+        ("P_10", "p@10"),  # trec_eval
+        ("map_cut_10", "map@10"),
+        ("ndcg_cut_10", "ndcg@10"),
+        ("ndcg_cut_5(gain=linear)", "ndcg(gain=linear)@5"),
+        ("recall_100", "recall@100"),
+        ("success_1", "success@1"),
+        ("recip_rank", "mrr"),
+        ("Rprec", "rprec"),
+        ("nDCG@10", "ndcg@10"),  # ir-measures
+        ("Success@5", "success@5"),
+        ("R@1000", "recall@1000"),
+        ("RR", "mrr"),
+        ("hit_rate@10", "success@10"),  # ranx, RecBole, torchmetrics
+        ("HR@10", "success@10"),
+        ("f1@5", "f1@5"),
+        ("p@1%", "top_precision"),
+        ("P(relevant=2)@0.7%", "top_precision(relevant=2,fraction=0.007)"),
+    ],
+)
+def test_the_spellings_of_other_tools(theirs: str, ours: str) -> None:
+    assert str(parse_metric(theirs)) == ours
+    assert parse_metric(theirs) == parse_metric(ours)
+
+
+LISTS = st.lists(st.floats(0, allow_infinity=False), min_size=1, max_size=6).map(sorted)
+
+
+@given(gain=LISTS)
+@examples(100)
+def test_a_gain_for_each_label_prints_and_parses_back(gain: list[float]) -> None:
+    metric = parse_metric("ndcg@10", gain=gain)
+    assert metric["gain"] == tuple(gain)
+    assert parse_metric(str(metric)) == metric
+    assert hash(parse_metric(str(metric).upper())) == hash(metric)
+    total = lambda_objective(f"{metric} + 0.5*map").metric
+    assert str(total) == f"{metric}+0.5*map"
+    assert total.metrics[0] == metric
+
+
+def test_a_gain_for_each_label_is_written_once() -> None:
+    names = {
+        str(parse_metric("ndcg@10", gain=gain))
+        for gain in ([0, 1, 3], (0.0, 1.0, 3.0), np.array([0, 1, 3]), " 0 / 1.0 / 3 ", [-0.0, 1, 3])
+    }
+    assert names == {"ndcg(gain=0/1/3)@10"}
+
+
+@pytest.mark.parametrize(
+    ("gain", "message"),
+    [
+        (
+            [],
+            "gain=[] is not one of exp2, linear, nor a list of numbers, one for each label from 0",
+        ),
+        ({0: 0, 1: 1}, "gain={0: 0, 1: 1} is not one of exp2, linear, nor a list"),
+        ([[0, 1]], "gain=[[0, 1]] is not one of exp2, linear, nor a list"),
+        (3, "gain=3 is not one of exp2, linear, nor a list"),
+        ([0, 10**400], "is not one of exp2, linear, nor a list"),
+        ("0/one", "gain='0/one' is not one of exp2, linear, nor a list"),
+        ("0/nan", "gain=0/nan: the numbers of labels 0, 1, ... must be finite, not negative"),
+        ([-1, 0], "gain=-1/0: the numbers of labels 0, 1, ... must be finite, not negative"),
+        (
+            [0, 3, 1],
+            "gain=0/3/1: the numbers of labels 0, 1, ... must be finite, not negative, and",
+        ),
+    ],
+)
+def test_a_list_of_gains_that_makes_no_sense(gain: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        parse_metric("ndcg", gain=gain)
+
+
+@pytest.mark.parametrize("name", ["p_10", "f_1", "A", "1f", "a-b", ""])
+def test_a_name_that_would_not_parse_cannot_be_declared(name: str) -> None:
+    with pytest.raises(ValueError, match=f"a metric's name is of lower case.*got {name!r}"):
+        dataclasses.replace(CASCADE, name=name)
+    assert dataclasses.replace(CASCADE, name="f2").name == "f2"
+
+
+@pytest.mark.parametrize(("name", "why"), [("Judged@10", "judged"), ("alpha_nDCG@5", "subtopics")])
+def test_what_cannot_be_declared_is_told_why(name: str, why: str) -> None:
+    with pytest.raises(ValueError, match=f"is no metric here: .*{why}"):
+        parse_metric(name)
 
 
 def test_minus_zero_is_zero() -> None:
@@ -184,6 +277,13 @@ def test_what_is_no_name_at_all_is_quoted_back(text: str) -> None:
         ("hand_till(relevant=2)", "hand_till has no option 'relevant'; it has: none"),
         ("mauc(x=1)", "mauc has no option 'x'; it has: relevant, classes, share, over"),
         ("p", "p needs a cutoff, such as p@10"),
+        ("p@0%", "fraction=0.0 is not between 0 and 1"),
+        ("p@one%", "in 'p@one%': 'one%' is not a share of the list such as 1%"),
+        ("map@1%", "in 'map@1%': only p takes a share of the list, as in p@1%"),
+        ("p(fraction=0.1)@1%", "in 'p(fraction=0.1)@1%': fraction=0.1 and @1% are two"),
+        ("p_5@10", "in 'p_5@10': _5 and @10 are two cutoffs"),
+        ("success", "success needs a cutoff, such as success@10"),
+        ("pauc(max_fpr=1)", "max_fpr='1' is not between 0 and 1"),
         ("recall(relevant=2)", "recall needs a cutoff, such as recall@10"),
         ("rprec@5", "rprec takes no cutoff, got @5"),
         ("rbp(persistence=1)", "persistence='1' is not between 0 and 1"),

@@ -304,6 +304,97 @@ def test_xgboost_values_the_same_scores_the_same(exponential: bool) -> None:
     assert ours["hand_till"] == pytest.approx(theirs(labels, ["auc"])["auc"], abs=1e-6)
 
 
+@pytest.mark.parametrize("max_fpr", [0.03, 0.1, 0.5, 0.99])
+def test_partial_auc_is_sklearns(max_fpr: float) -> None:
+    """Without ties: there we count their worst order, and scikit-learn takes them as one step."""
+    sklearn = pytest.importorskip("sklearn.metrics")
+    name = f"pauc(max_fpr={max_fpr})"
+    for seed, n in enumerate((2, 9, 300)):
+        labels, scores, _ = sample(seed, n, None)
+        expected = sklearn.roc_auc_score(labels, scores, max_fpr=max_fpr)
+        assert one_value(name, labels, scores) == close(expected)
+        assert one_value(name, labels, scores, group=None, one_group=True) == close(expected)
+        whole = f"pauc(max_fpr={max_fpr},over=dataset)"
+        assert one_value(whole, labels, scores, group=None) == close(expected)
+    labels, scores, _ = sample(5, 300, 20)
+    assert one_value(name, labels, scores) < sklearn.roc_auc_score(labels, scores, max_fpr=max_fpr)
+
+
+def test_the_top_share_of_a_data_set_is_cut_at_whole_rows() -> None:
+    """One in a hundred of 250 rows is three of them; of 700, 7 and not 8."""
+    for n, first in ((250, 3), (700, 7), (20, 1)):
+        labels, scores, _ = sample(n, n, None)
+        expected = labels[np.argsort(-scores)[:first]].mean()
+        assert one_value("p@1%", labels, scores, group=None, one_group=True) == close(expected)
+        whole = "p(over=dataset)@1%"
+        assert one_value(whole, labels, scores, group=None) == close(expected)
+
+
+@pytest.mark.parametrize("k", [None, 1, 4])
+def test_pfound_is_catboosts(k: int | None) -> None:
+    """Of labels that are chances; CatBoost holds them in float32."""
+    catboost = pytest.importorskip("catboost.utils")
+    labels, scores, group = graded_queries()
+    qid = np.repeat(np.arange(len(group)), group)
+    chance, top = labels / 8, "" if k is None else f";top={k}"
+    [theirs] = catboost.eval_metric(chance, scores, f"PFound:decay=0.7{top}", group_id=qid)
+    name = "pfound(stop=label,persistence=0.7)" + (f"@{k}" if k else "")
+    found = evaluate(chance, scores, group=group, metrics=name)
+    assert found[name] == pytest.approx(theirs, abs=1e-6)
+    scale = [0, 0.07, 0.14, 0.41, 0.61]  # Yandex's, of grades 0 to 4
+    chance = np.array(scale)[labels.astype(int)]
+    [theirs] = catboost.eval_metric(chance, scores, f"PFound:decay=0.85{top}", group_id=qid)
+    metric = parse_metric("pfound" + (f"@{k}" if k else ""), stop=scale)
+    found = evaluate(labels, scores, group=group, metrics=metric)
+    assert found[metric] == pytest.approx(theirs, abs=1e-6)
+
+
+def test_a_reader_stops_with_a_chance() -> None:
+    with pytest.raises(ValueError, match="a reader cannot stop with chance 2; with stop=label"):
+        one_value("pfound(stop=label)", [2, 0], [1, 2])
+    with pytest.raises(ValueError, match="a reader cannot stop with chance -1; with stop=label"):
+        one_value("pfound(stop=label)", [1, -1], [1, 2])
+    with pytest.raises(ValueError, match=r"a reader cannot stop with chance 1\.5"):
+        one_value("pfound(stop=0/1.5)", [1, 0], [1, 2])
+    assert one_value("pfound(stop=0/0.5)", [1, 0], [1, 2]) == close(0.5 * 0.85)
+
+
+@pytest.mark.parametrize("name", ["ndcg", "ndcg@3", "ndcg(discount=letor)@3", "dcg@5"])
+@given(data=st.data())
+@examples(30)
+def test_gains_may_be_listed_by_label(name: str, data) -> None:
+    metric = parse_metric(name, gain=[0, 0.5, 0.5, 100])
+    labels = data.draw(st.lists(st.sampled_from([0.0, 1.0, 2.0, 3.0]), min_size=1, max_size=12))
+    scores = data.draw(st.permutations(range(len(labels))))
+    ranked = [labels[i] for i in np.argsort(scores)[::-1]]
+    assert one_value(metric, labels, scores) == pytest.approx(
+        value(metric, ranked), rel=ROUNDING, nan_ok=True
+    )
+
+
+def test_listed_gains_are_lightgbms_label_gain() -> None:
+    lgb = pytest.importorskip("lightgbm")
+    labels, scores, group = graded_queries()
+    gain = [0, 1, 2, 10, 11]
+    params = {"objective": "none", "metric": "ndcg", "eval_at": [3], "verbose": -1}
+    params["label_gain"] = gain
+    data = lgb.Dataset(
+        np.zeros((len(labels), 1)), labels, group=group, init_score=scores, params={"verbose": -1}
+    )
+    [(_, _, theirs, _)] = lgb.Booster(params, data).eval_train()
+    found = evaluate(labels, scores, group=group, metrics="ndcg@3", gain=gain)
+    assert found["ndcg(gain=0/1/2/10/11)@3"] == close(theirs)
+    assert "ndcg(gain=0/1/2/10/11)@3: gain=0/1/2/10/11, discount=log2" in str(found)
+
+
+@pytest.mark.parametrize(("label", "shown"), [(3, "3"), (0.5, "0.5")])
+def test_a_label_that_a_list_of_gains_lacks_is_named(label: float, shown: str) -> None:
+    message = f"gain lists a number for each of the labels 0 to 2, and there is a label {shown}"
+    for name in ("ndcg", "dcg@3"):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            evaluate([0, label, 1], [1, 2, 3], group=[3], metrics=name, gain=[0, 1, 5])
+
+
 # Laws --------------------------------------------------------------------------------------------
 
 
@@ -431,7 +522,8 @@ def test_where_a_single_class_leaves_no_value(name: str, label: float) -> None:
     """As by the definition: no relevant document, or no two classes to compare."""
     found = evaluate([label] * 3, [1, 2, 3], group=[3], metrics=name)
     assert found.per_query[name][0] == close(value(parse_metric(name), [label] * 3))
-    if label == 0.0 and not name.startswith(("dcg", "err", "rbp", "p@", "printed")):
+    valued = ("dcg", "err", "pfound", "rbp", "p@", "top_precision", "printed")
+    if label == 0.0 and not name.startswith(valued):
         assert math.isnan(found[name])
         assert found.undefined[name] == 1
 

@@ -141,7 +141,7 @@ CONVENTIONS: dict[str, Convention] = {
             "trec_eval, as pytrec_eval runs it",
             _TREC,
             {
-                **_all(_TREC, "mrr", "p", "recall", "rprec", "bpref"),
+                **_all(_TREC, "mrr", "success", "p", "recall", "rprec", "bpref"),
                 "map": Rule(ties="docno", empty=0, options={"divisor": "relevant"}),
                 "ndcg": Rule(ties="docno", empty=0, options={"gain": "linear"}),
             },

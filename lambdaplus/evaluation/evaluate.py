@@ -26,7 +26,7 @@ from lambdaplus.evaluation.result import (
 )
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.arrays import scope
-from lambdaplus.metrics.declaration import shortest
+from lambdaplus.metrics.declaration import as_text
 from lambdaplus.metrics.names import share_options
 from lambdaplus.metrics.values import values
 from lambdaplus.queries import Floats, Queries
@@ -92,8 +92,8 @@ def evaluate(
     Notes
     -----
     Unless told otherwise tied documents count at the mean over their orders, whatever the row
-    order (ERR and bpref: in their worst order); AP@k divides by min(R, k), AP by R; NDCG has gain
-    2^l - 1 and discount log2(1 + rank).
+    order (ERR, pFound, bpref and partial AUC: in their worst order); AP@k divides by min(R, k), AP
+    by R; NDCG has gain 2^l - 1 and discount log2(1 + rank).
 
     Examples
     --------
@@ -267,8 +267,5 @@ def _rules(
             ties = "expected" if queries.grouped else "together"
     said = {known.name: metric[known.name] for known in metric.declaration.parameters}
     said |= {"ties": ties, "empty": empty}
-    words = ", ".join(
-        f"{name}={shortest(value) if isinstance(value, float) else value}"
-        for name, value in said.items()
-    )
+    words = ", ".join(f"{name}={as_text(value)}" for name, value in said.items())
     return words if convention.has(metric) else f"{words} (not a metric of {convention.tool})"

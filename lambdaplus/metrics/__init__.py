@@ -4,7 +4,7 @@ Examples
 --------
 >>> from lambdaplus.metrics import metric_names, parse_metric
 >>> metric_names()[:6]
-['auc', 'mauc', 'class_auc', 'hand_till', 'concordance', 'map']
+['auc', 'pauc', 'mauc', 'class_auc', 'hand_till', 'concordance']
 >>> parse_metric("ndcg@10").declaration.title
 'Normalised discounted cumulative gain'
 """

@@ -19,7 +19,11 @@ from lambdaplus.metrics.declaration import (
 )
 
 GAIN = Parameter(
-    "gain", "exp2", "gain of label l: exp2 is 2^l - 1, linear is l", ("exp2", "linear")
+    "gain",
+    "exp2",
+    "gain of label l: exp2 is 2^l - 1, linear is l; a list such as 0/1/3/7 is of labels 0, 1, ...",
+    ("exp2", "linear"),
+    per_label=True,
 )
 DISCOUNT = Parameter(
     "discount",
@@ -27,10 +31,17 @@ DISCOUNT = Parameter(
     "discount at rank r: log2 is 1 / log2(1 + r); letor is 1, 1, 1 / log2 3, 1 / log2 4, ...",
     ("log2", "letor"),
 )
+TOP = Parameter(
+    "top",
+    4.0,
+    "highest grade; label l satisfies with chance (2^l - 1) / 2^top",
+    limits=(0.0, 900.0),
+)
+PERSISTENCE = "chance that the reader goes on to the next rank"
 
 AUC = Declaration(
     name="auc",
-    aliases=("rankeff",),
+    aliases=("rankeff", "roc_auc"),
     title="Area under the ROC curve",
     source="Welleck 2016, eqs. 9-10, theorem 4.1; as RankEff: Elsas et al. 2008, sec. 3.1",
     binary=True,
@@ -41,6 +52,26 @@ AUC = Declaration(
     cutoff="no",
     parameters=(OVER,),
     pooled="middle",
+)
+
+PARTIAL_AUC = Declaration(
+    name="pauc",
+    aliases=("partial_auc",),
+    title="Partial AUC, up to a false positive rate; 0.5 at random and 1 at best",
+    source="McClish 1989, eq. 3: scikit-learn's roc_auc_score(max_fpr=), for scores without ties",
+    binary=True,
+    discount=c.constant,
+    gain=c.relevance,
+    normalizer=c.standardised_area,
+    # The share of the first f N irrelevant documents that a relevant one is above.
+    form=Cascade(c.irrelevance, limit=c.share_of_others),
+    offset=c.standardised_offset,
+    cutoff="no",
+    parameters=(
+        Parameter("max_fpr", 0.1, "false positive rate where the area ends", limits=(0.0, 1.0)),
+        OVER,
+    ),
+    closed_ties=False,
 )
 
 MAUC = Declaration(
@@ -108,7 +139,7 @@ CONCORDANCE = Declaration(
 
 MAP = Declaration(
     name="map",
-    aliases=("ap",),
+    aliases=("ap", "average_precision"),
     title="Mean average precision",
     source="Yue et al. 2007, sec. 2.1",
     binary=True,
@@ -130,7 +161,7 @@ MAP = Declaration(
 
 MRR = Declaration(
     name="mrr",
-    aliases=("rr",),
+    aliases=("rr", "recip_rank"),
     title="Mean reciprocal rank of the first relevant document",
     source="Chakrabarti et al. 2008, sec. 2.2",
     binary=True,
@@ -140,6 +171,18 @@ MRR = Declaration(
     form=Cascade(c.relevance),
 )
 
+SUCCESS = Declaration(
+    name="success",
+    aliases=("hit", "hit_rate", "hr"),
+    title="Success at k (hit rate): whether the first k ranks hold a relevant document",
+    source="trec_eval's success_k; ir-measures' Success@k",
+    binary=True,
+    discount=c.constant,
+    gain=c.relevance,
+    normalizer=c.any_relevant,
+    form=Cascade(c.relevance),
+    cutoff="required",
+)
 
 NDCG = Declaration(
     name="ndcg",
@@ -183,13 +226,30 @@ ERR = Declaration(
     gain=c.chance_of_satisfaction,
     normalizer=c.one,
     form=Cascade(c.chance_of_satisfaction),
+    parameters=(TOP,),
+    closed_ties=False,
+)
+
+PFOUND = Declaration(
+    name="pfound",
+    title="pFound: chance that the reader finds an answer before stopping or giving up",
+    source="Gulin et al. 2009 (Yandex at ROMIP); CatBoost's PFound",
+    binary=False,
+    discount=c.decay,
+    gain=c.chance_of_stop,
+    normalizer=c.one,
+    form=Cascade(c.chance_of_stop),
     parameters=(
         Parameter(
-            "top",
-            4.0,
-            "highest grade; label l satisfies with chance (2^l - 1) / 2^top",
-            limits=(0.0, 900.0),
+            "stop",
+            "exp2",
+            "chance that label l is an answer: exp2 is (2^l - 1) / 2^top; label is l itself, as in "
+            "CatBoost; a list such as Yandex's 0/0.07/0.14/0.41/0.61 is of labels 0, 1, ...",
+            ("exp2", "label"),
+            per_label=True,
         ),
+        TOP,
+        Parameter("persistence", 0.85, PERSISTENCE, limits=(0.0, 1.0)),
     ),
     closed_ties=False,
 )
@@ -202,14 +262,7 @@ RBP = Declaration(
     discount=c.geometric,
     gain=c.relevance,
     normalizer=c.one,
-    parameters=(
-        Parameter(
-            "persistence",
-            0.8,
-            "chance that the reader goes on to the next rank",
-            limits=(0.0, 1.0),
-        ),
-    ),
+    parameters=(Parameter("persistence", 0.8, PERSISTENCE, limits=(0.0, 1.0)),),
 )
 
 P = Declaration(
@@ -232,8 +285,36 @@ P = Declaration(
     ),
 )
 
+TOP_PRECISION = Declaration(
+    name="top_precision",
+    title="Precision in the top share of the list: p@1% is top_precision(fraction=0.01)",
+    source="precision at k, k that share of the documents, rounded up",
+    binary=True,
+    discount=c.constant,
+    gain=c.relevance,
+    normalizer=c.ranks_in_share,
+    form=Window(c.first_share_of_ranks),
+    cutoff="no",
+    parameters=(
+        Parameter("fraction", 0.01, "share of the documents that is counted", limits=(0.0, 1.0)),
+        OVER,
+    ),
+)
+
+F_ONE = Declaration(
+    name="f1",
+    title="F1 at k: harmonic mean of precision and recall",
+    source="van Rijsbergen 1979, ch. 7: 2 h / (k + R) of h hits among R relevant documents",
+    binary=True,
+    discount=c.constant,
+    gain=c.relevance,
+    normalizer=c.mean_of_cutoff_and_relevant,
+    cutoff="required",
+)
+
 RECALL = Declaration(
     name="recall",
+    aliases=("r",),
     title="Recall at k",
     source="share of the relevant documents that stand in the first k ranks",
     binary=True,
@@ -312,17 +393,22 @@ PRINTED_PRECISION = Declaration(
 
 CATALOGUE: tuple[Declaration, ...] = (
     AUC,
+    PARTIAL_AUC,
     MAUC,
     CLASS_AUC,
     HAND_TILL,
     CONCORDANCE,
     MAP,
     MRR,
+    SUCCESS,
     NDCG,
     DCG,
     ERR,
+    PFOUND,
     RBP,
     P,
+    TOP_PRECISION,
+    F_ONE,
     RECALL,
     R_PRECISION,
     BPREF,

@@ -25,6 +25,11 @@ def reciprocal(metric: RankingMetric, rank: Floats) -> Floats:
     return 1.0 / rank
 
 
+def decay(metric: RankingMetric, rank: Floats) -> Floats:
+    """The chance that a reader who may give up after each rank has not done so yet."""
+    return np.asarray(metric["persistence"] ** (rank - 1.0))
+
+
 def falling(metric: RankingMetric, rank: Floats) -> Floats:
     """Minus the rank: sums of it count pairs in order (Wilcoxon's rank sum)."""
     return -rank
@@ -35,8 +40,7 @@ def constant(metric: RankingMetric, rank: Floats) -> Floats:
 
 
 def geometric(metric: RankingMetric, rank: Floats) -> Floats:
-    p = metric["persistence"]
-    return np.asarray((1.0 - p) * p ** (rank - 1.0))
+    return np.asarray((1.0 - metric["persistence"]) * decay(metric, rank))
 
 
 # Gains, normalizers, offsets ----------------------------------------------------------------------
@@ -49,6 +53,8 @@ def relevance(counts: LabelCounts) -> Floats:
 def label_gain(counts: LabelCounts) -> Floats:
     top = counts.label.max()
     _refuse_negative_labels(counts)
+    if isinstance(counts.metric["gain"], tuple):
+        return _of_labels(counts, "gain")
     if counts.metric["gain"] == "linear":
         return counts.label
     if top > 900:  # 2^1024 overflows, and sums of gains need some room
@@ -57,6 +63,19 @@ def label_gain(counts: LabelCounts) -> Floats:
             "or smaller labels"
         )
     return np.exp2(counts.label) - 1.0
+
+
+def _of_labels(counts: LabelCounts, option: str) -> Floats:
+    """What the option lists for labels 0, 1, 2, ..."""
+    listed = np.array(counts.metric[option])
+    missing = counts.label[~np.isin(counts.label, np.arange(listed.size))]
+    if missing.size:
+        raise ValueError(
+            f"{counts.metric}: {option} lists a number for each of the labels 0 to "
+            f"{listed.size - 1}, and there is a label {missing[0]:g}: list its number too, or pass "
+            "whole numbers as labels"
+        )
+    return np.asarray(listed[counts.label.astype(np.int64)])
 
 
 def _refuse_negative_labels(counts: LabelCounts) -> None:
@@ -107,12 +126,57 @@ def chance_of_satisfaction(counts: LabelCounts) -> Floats:
     return np.asarray(np.exp2(counts.label - top) - np.exp2(-top))
 
 
+def chance_of_stop(counts: LabelCounts) -> Floats:
+    """pRel of pFound, by label: as in ERR, the label itself, or as listed."""
+    if counts.metric["stop"] == "exp2":
+        return chance_of_satisfaction(counts)
+    listed = isinstance(counts.metric["stop"], tuple)
+    chance = _of_labels(counts, "stop") if listed else counts.label
+    if chance.min() < 0 or chance.max() > 1:
+        wrong = chance.min() if chance.min() < 0 else chance.max()
+        raise ValueError(
+            f"{counts.metric}: a reader cannot stop with chance {wrong:g}; with stop=label labels "
+            "are chances from 0 to 1, and so are the numbers of stop=0/.../1"
+        )
+    return chance
+
+
 def irrelevance(counts: LabelCounts) -> Floats:
     return 1.0 - relevance(counts)
 
 
 def smaller_class(counts: LabelCounts) -> Floats:
     return np.maximum(np.minimum(counts.n_relevant, counts.size - counts.n_relevant), 1.0)
+
+
+def share_of_others(counts: LabelCounts) -> Floats:
+    """Irrelevant documents up to the false positive rate, a fraction of the last one included."""
+    others = counts.metric["max_fpr"] * (counts.size - counts.n_relevant)
+    return np.where(others > 0, others, 1.0)
+
+
+def standardised_area(counts: LabelCounts) -> Floats:
+    """(2 - f) R: McClish's scale, with `standardised_offset`, where both classes are there."""
+    relevant = np.where(both_classes(counts) > 0, counts.n_relevant, 0.0)
+    return np.asarray((2.0 - counts.metric["max_fpr"]) * relevant)
+
+
+def standardised_offset(counts: LabelCounts) -> Floats:
+    return np.asarray((1.0 - counts.metric["max_fpr"]) * counts.n_relevant)
+
+
+def ranks_in_share(counts: LabelCounts) -> Floats:
+    """The share of each list in whole documents, rounded up, at least one."""
+    exact = np.round(counts.metric["fraction"] * counts.size, 9)  # 0.07 * 100 is over 7
+    return np.asarray(np.maximum(np.ceil(exact), 1.0))
+
+
+def first_share_of_ranks(counts: LabelCounts) -> tuple[Floats, Floats]:
+    return np.ones_like(counts.label), counts.spread(ranks_in_share(counts))
+
+
+def mean_of_cutoff_and_relevant(counts: LabelCounts) -> Floats:
+    return np.where(counts.n_relevant > 0, (counts.n_relevant + counts.at_most) / 2, 0.0)
 
 
 def first_r_ranks(counts: LabelCounts) -> tuple[Floats, Floats]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from lambdaplus.metrics.label_counts import LabelCounts
 
 Rule = Callable[["LabelCounts"], Floats]
+Value = str | float | tuple[float, ...]  # of a parameter
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,9 @@ Form = Gains | CountAbove | Cascade | Window
 class Parameter:
     """An option of a metric: its name, default, meaning, and what is allowed.
 
-    That is one of ``choices`` for a word; a finite number, strictly between ``limits``, else.
+    That is one of ``choices`` for a word, or with ``per_label`` a number for each label from 0 in
+    its place, as a list or as text such as ``0/1/3/7``; a finite number, strictly between
+    ``limits``, else.
     """
 
     name: str
@@ -77,14 +80,16 @@ class Parameter:
     help: str
     choices: tuple[str, ...] = ()
     limits: tuple[float, float] = (-np.inf, np.inf)
+    per_label: bool = False
 
-    def check(self, value: Any) -> str | float:
+    def check(self, value: Any) -> Value:
         """The value in its canonical type, or a ValueError that says what is allowed."""
         if self.choices:
-            if value not in self.choices:
-                allowed = ", ".join(self.choices)
-                raise ValueError(f"{self.name}={value!r} is not one of {allowed}")
-            return str(value)
+            if isinstance(value, str) and value in self.choices:
+                return str(value)
+            if self.per_label:
+                return self._per_label(value)
+            raise ValueError(f"{self.name}={value!r} is not one of {', '.join(self.choices)}")
         try:
             number = float(value)
         except (TypeError, ValueError):
@@ -95,6 +100,23 @@ class Parameter:
         if not low < number < high:
             raise ValueError(f"{self.name}={value!r} is not between {low:g} and {high:g}")
         return number + 0.0  # -0.0 is 0.0, or equal metrics would have two names
+
+    def _per_label(self, value: Any) -> tuple[float, ...]:
+        try:
+            numbers = np.asarray(value.split("/") if isinstance(value, str) else value, float)
+        except (TypeError, ValueError, OverflowError):
+            numbers = np.empty(0)
+        if numbers.ndim != 1 or numbers.size == 0:
+            raise ValueError(
+                f"{self.name}={value!r} is not one of {', '.join(self.choices)}, nor a list of "
+                "numbers, one for each label from 0, such as [0, 1, 3, 7] or 0/1/3/7"
+            )
+        if not (np.isfinite(numbers).all() and numbers[0] >= 0 and (np.diff(numbers) >= 0).all()):
+            raise ValueError(
+                f"{self.name}={as_text(tuple(numbers.tolist()))}: the numbers of labels 0, 1, ... "
+                "must be finite, not negative, and never fall from one label to the next"
+            )
+        return tuple((numbers + 0.0).tolist())
 
 
 RELEVANT = Parameter("relevant", 1.0, "label from which a document counts as relevant")
@@ -126,8 +148,9 @@ class Declaration:
     Attributes
     ----------
     name, aliases, title, source : str
-        How users write it (lower case letters and underscores), other spellings, what it is
-        called, and where it is defined.
+        How users write it (lower case letters, digits and underscores, but no ``_10`` at the end,
+        which is how trec_eval writes a cutoff), other spellings, what it is called, and where it
+        is defined.
     binary : bool
         Whether it knows only relevant and non-relevant documents (label >= ``relevant``, a
         parameter that it has without declaring it).
@@ -185,8 +208,11 @@ class Declaration:
 
     def __post_init__(self) -> None:
         for name in (self.name, *self.aliases):
-            if not re.fullmatch("[a-z][a-z_]*", name):
-                raise ValueError(f"a metric's name is of lower case letters and _, got {name!r}")
+            if not re.fullmatch("(?!.*_[0-9]+$)[a-z][a-z0-9_]*", name):
+                raise ValueError(
+                    "a metric's name is of lower case letters, digits and _, begins with a letter "
+                    f"and does not end in _ and a number, which is a cutoff, got {name!r}"
+                )
         if not isinstance(self.form, get_args(Form)):
             kinds = ", ".join(kind.__name__ for kind in get_args(Form))
             raise ValueError(f"{self.name}: form must be one of {kinds}, got {self.form!r}")
@@ -264,13 +290,10 @@ class RankingMetric:
 
     declaration: Declaration
     cutoff: int | None = None
-    changed: tuple[tuple[str, str | float], ...] = field(default=())
+    changed: tuple[tuple[str, Value], ...] = field(default=())
 
     def __str__(self) -> str:
-        options = ",".join(
-            f"{name}={shortest(value)}" if isinstance(value, float) else f"{name}={value}"
-            for name, value in self.changed
-        )
+        options = ",".join(f"{name}={as_text(value)}" for name, value in self.changed)
         name = self.declaration.name + (f"({options})" if options else "")
         return name if self.cutoff is None else f"{name}@{self.cutoff}"
 
@@ -311,6 +334,13 @@ def as_declared(metric: RankingMetric, part: str, value: Any, like: Floats) -> F
     if not np.isfinite(array).all():
         raise ValueError(f"{metric}: its declaration's {part} returned NaN or infinity")
     return array
+
+
+def as_text(value: Any) -> str:
+    """The value of a parameter as it stands in a name: ``linear``, ``0.5``, ``0/1/3``."""
+    if isinstance(value, tuple):
+        return "/".join(map(shortest, value))
+    return shortest(value) if isinstance(value, float) else str(value)
 
 
 def shortest(number: float) -> str:

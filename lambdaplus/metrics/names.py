@@ -1,16 +1,30 @@
-"""Metric names: ``map``, ``ndcg@10``, ``ndcg(gain=linear)@10``, ``map(relevant=2)@5``."""
+"""Metric names: ``map``, ``ndcg@10``, ``ndcg(gain=linear)@10``, ``map(relevant=2)@5``.
+
+Other tools' spellings are read too, such as ``average_precision``, ``recip_rank``, ``P_10`` and
+``ndcg_cut_10``.  A spelling does not bring its tool's rules along: trec_eval's AP@k divides by R,
+and its NDCG has linear gain.  Those come with ``evaluate(..., convention="trec")``.
+"""
 
 from __future__ import annotations
 
 import difflib
 import re
 from collections.abc import Mapping, Sequence
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from lambdaplus.metrics.catalogue import CATALOGUE
+from lambdaplus.metrics.catalogue import AUC, CATALOGUE, PARTIAL_AUC, TOP_PRECISION, P
 from lambdaplus.metrics.declaration import Declaration, RankingMetric
 
-_FORM = re.compile(r"(?P<name>[a-z_]+)(?:\((?P<options>[^()]*)\))?(?:@(?P<cutoff>.+))?")
+_FORM = re.compile(
+    r"(?P<name>[a-z_][a-z0-9_]*?)(?:(?:_cut)?_(?P<trec>[0-9]+))?"  # trec_eval's P_10, ndcg_cut_10
+    r"(?:\((?P<options>[^()]*)\))?(?:@(?P<cutoff>.+))?"
+)
+_NO_METRICS = {
+    "judged": "Judged@k looks at which documents were judged and not at their labels: it is p@k "
+    "with judged (1) or not (0) as the label",
+    "alpha_ndcg": "alpha-NDCG needs the subtopics of each document, and a document has one label",
+}
 
 
 def metric_names() -> list[str]:
@@ -30,7 +44,9 @@ def parse_metric(
     ----------
     name : str, RankingMetric or Declaration
         A name with optional parameters and cutoff, such as ``"ndcg(gain=linear)@10"``; capitals
-        do not matter.  A metric of your own is taken as it is.
+        do not matter.  Numbers for each label from 0 stand between slashes, as in
+        ``"ndcg(gain=0/1/3/7/15)@10"``; ``"p@1%"`` is the precision in the first hundredth of a
+        list, and ``"auc(max_fpr=0.1)"`` the partial AUC.  A metric of your own is taken as it is.
     defaults : dict, optional
         Parameters for where neither the name nor the options choose one.
     **options
@@ -47,6 +63,8 @@ def parse_metric(
     10
     >>> str(parse_metric("ap@5", relevant=2))
     'map(relevant=2)@5'
+    >>> str(parse_metric("ndcg_cut_10", gain=[0, 1, 3, 7]))
+    'ndcg(gain=0/1/3/7)@10'
     """
     given = dict(defaults or {})
     if isinstance(name, Declaration):
@@ -70,7 +88,18 @@ def parse_metric(
         if key.strip() in chosen:
             raise ValueError(f"in {name!r}: the option {key.strip()!r} stands twice")
         chosen[key.strip()] = value.strip()
-    return declaration(_cutoff(found["cutoff"], str(name)), **{**given, **chosen, **options})
+    if declaration is AUC and "max_fpr" in {**chosen, **options}:
+        declaration = PARTIAL_AUC
+    cutoff = found["cutoff"] or found["trec"]
+    if found["cutoff"] and found["trec"]:
+        raise ValueError(f"in {name!r}: _{found['trec']} and @{cutoff} are two cutoffs")
+    if cutoff and cutoff.endswith("%"):
+        if declaration is not P:
+            raise ValueError(f"in {name!r}: only p takes a share of the list, as in p@{cutoff}")
+        if "fraction" in chosen:
+            raise ValueError(f"in {name!r}: fraction={chosen['fraction']} and @{cutoff} are two")
+        declaration, chosen["fraction"], cutoff = TOP_PRECISION, _share(cutoff, str(name)), None
+    return declaration(_cutoff(cutoff, str(name)), **{**given, **chosen, **options})
 
 
 def split_names(text: str) -> list[str]:
@@ -118,9 +147,18 @@ def _lookup(name: str) -> Declaration:
     spellings = {spelling: d for d in CATALOGUE for spelling in (d.name, *d.aliases)}
     if name in spellings:
         return spellings[name]
+    if name in _NO_METRICS:
+        raise ValueError(f"{name!r} is no metric here: {_NO_METRICS[name]}")
     close = difflib.get_close_matches(name, spellings, n=1)
     hint = f" (did you mean {close[0]!r}?)" if close else ""
     raise ValueError(f"unknown metric {name!r}{hint}; known: {', '.join(metric_names())}")
+
+
+def _share(text: str, name: str) -> float:
+    try:
+        return float(Decimal(text.removesuffix("%")) / 100)
+    except InvalidOperation:
+        raise ValueError(f"in {name!r}: {text!r} is not a share of the list such as 1%") from None
 
 
 def _cutoff(text: str | None, name: str) -> int | None:
