@@ -216,6 +216,13 @@ def test_parts_are_mixed_by_their_share() -> None:
     assert np.abs(alone.gradient).sum() == pytest.approx(len(data.labels) / 2)
 
 
+def test_a_list_that_is_in_order_is_not_scaled_up_from_rounding() -> None:
+    labels, scores = np.repeat([1.0, 0.0], [5, 595]), np.linspace(600, 0, 600)
+    metric, queries = parse_metric("success@5"), Queries(labels, group=[600])
+    found = noisy_gradients(metric, queries, scores, Shape(), Noise(0.5, share=0.01))
+    assert np.abs(found.gradient).sum() < 0.01 * 600
+
+
 def test_without_queries_an_objective_has_no_noise() -> None:
     data = graded(20)
     with_noise, without = (lambda_objective("auc", noise=noise) for noise in (HALF, None))

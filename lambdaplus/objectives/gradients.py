@@ -20,6 +20,10 @@ from lambdaplus.parallel import over_queries
 from lambdaplus.queries import Floats, Queries
 
 
+# Where no pair is left, the sweep's guard against denormal numbers is all that is: it is not scaled.
+NOTHING = 1e-100
+
+
 @dataclass(frozen=True)
 class Shape:
     """How swap deltas become gradients, whatever the metric.
@@ -96,7 +100,7 @@ def noisy_gradients(
     for share, part in parts:
         # Sums in ranked order: the same bits whatever the order of the rows.
         size = float(np.abs(part.gradient[ranked.row]).sum())
-        factor = share * queries.n_documents / 2 / size if size > 0 else 0.0
+        factor = share * queries.n_documents / 2 / size if size > NOTHING else 0.0
         for total, array in zip(out, part, strict=True):
             total += factor * array
     apply_weights(metric, queries, out)
@@ -168,7 +172,7 @@ def _half_the_rows(ranked: Ranked, out: Derivatives) -> float:
     # Sums in ranked order: the same bits whatever the order of the rows.
     size = float(np.abs(out.gradient[ranked.row]).sum() * ranked.metric.scale[0])
     rows = ranked.copies.sum() if ranked.copies.size else ranked.row.size
-    return float(rows / 2 / size) if size > 0 else 1.0
+    return float(rows / 2 / size) if size > NOTHING else 1.0
 
 
 @compiled
