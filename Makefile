@@ -13,7 +13,7 @@ demo: .venv/installed  ## train every objective on the built-in data and show wh
 	$(BIN)/lambdaplus compare --rounds 100 --out build/demo
 
 test: check .venv-lightgbm3/installed  ## lint, types, tests, and the tests on LightGBM 3
-	$(BIN)/python -m pytest -q --ignore=tests/lightgbm3
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --ignore=tests/lightgbm3
 	$(BIN3)/python -m pytest -q tests/lightgbm3
 
 check: .venv/installed

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
+
+from lambdaplus.compiled import source_of_kernels
+from lambdaplus.ranking import _sort as rank_kernel
 
 WITHOUT_A_CACHE = """
 import numba.core.caching as caching
@@ -32,3 +36,24 @@ def test_the_package_loads_nothing_before_it_is_used() -> None:
     code = f"import sys, lambdaplus; print(sorted({heavy} & set(sys.modules)))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+def test_kept_kernels_are_those_of_the_source_of_all_kernels(tmp_path: Path) -> None:
+    """A change in any file with kernels, not only in a kernel's own, has it compiled again."""
+    package = tmp_path / "lambdaplus"
+    (package / "inner").mkdir(parents=True)
+    for name, text in (
+        ("a.py", "from lambdaplus.compiled import compiled\n"),
+        ("inner/b.py", "import numba\n"),
+        ("c.py", "class Record(NamedTuple): ...\n"),
+        ("prose.py", "nothing = 1\n"),
+    ):
+        (package / name).write_text(text)
+    digests = [source_of_kernels.__wrapped__(package)]
+    for name in ("a.py", "inner/b.py", "c.py", "prose.py"):
+        (package / name).write_text((package / name).read_text() + "# changed\n")
+        digests.append(source_of_kernels.__wrapped__(package))
+    assert len(set(digests[:4])) == 4
+    assert digests[4] == digests[3]  # no kernel there
+    stamp = rank_kernel._cache._cache_file._source_stamp
+    assert stamp[1] == source_of_kernels()

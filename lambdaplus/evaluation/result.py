@@ -61,6 +61,8 @@ class Evaluation(Tabular):
 
     def name_of(self, metric: Metric) -> str:
         """The name under which a metric stands here."""
+        if isinstance(metric, str) and metric in self.mean:
+            return metric  # a metric of the user's own is in no catalogue
         wanted = parse_metric(metric)
         if str(wanted) not in self.mean:
             wanted = by_convention(metric, self.convention, {})

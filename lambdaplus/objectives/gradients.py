@@ -19,8 +19,7 @@ from lambdaplus.objectives.sweep import Derivatives
 from lambdaplus.parallel import over_queries
 from lambdaplus.queries import Floats, Queries
 
-
-# Where no pair is left, the sweep's guard against denormal numbers is all that is: it is not scaled.
+# Where no pair is left, only the sweep's guard against denormal numbers is: it is not scaled up.
 NOTHING = 1e-100
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compiled import compiled
-from lambdaplus.metrics.arrays import GAINS, MetricArrays, classes_of, metric_arrays
+from lambdaplus.metrics.arrays import COUNT_ANY, GAINS, MetricArrays, classes_of, metric_arrays
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.potentials import ABOVE, OWN, OWN_AND_ABOVE, Potentials, potentials
 from lambdaplus.objectives import long_lists
@@ -74,6 +74,12 @@ def ranked_queries(metric: RankingMetric, queries: Queries, scores: Any) -> Rank
     relevance = arrays.relevance[ranking.permutation]
     discount, copies = arrays.discount, np.empty(0)
     if queries.multiplicities is not None:
+        if arrays.kind == COUNT_ANY and (arrays.gain < arrays.row * arrays.column).any():
+            raise ValueError(
+                f"{metric} of weighted rows without queries has no swap deltas of one sign: a "
+                "document would have to gain by itself as much as each above it adds; leave the "
+                "weights out"
+            )
         copies = queries.multiplicities[row]
         discount = discount_of_copies(metric, copies)
     return Ranked(queries.boundaries, row, ranking.score, relevance, discount, copies, arrays)

@@ -1,0 +1,235 @@
+"""A metric of the user's own of each form, as the pages show it: values, objective, pooled lists.
+
+What a form cannot do is refused in words, and so is a declaration whose rules return nonsense.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+import lambdaplus as lp
+from lambdaplus.metrics import Cascade, CountAbove, Declaration, LabelCounts, Training, Window
+from lambdaplus.metrics.catalogue import AUC, MAP
+
+LABELS = [0.0, 2.0, 1.0, 0.0, 1.0, 0.0, 2.0, 0.0]
+SCORES = [0.4, 0.1, 0.9, 0.2, 0.6, 0.5, 0.8, 0.3]
+
+
+def one(counts: LabelCounts) -> Any:
+    return np.ones_like(counts.size)
+
+
+def label(counts: LabelCounts) -> Any:
+    return counts.label
+
+
+def halved(counts: LabelCounts) -> Any:
+    return counts.label / 4
+
+
+def by_root(metric: Any, ranks: Any) -> Any:
+    return ranks**-0.5
+
+
+def declared(name: str, **parts: Any) -> Declaration:
+    given: dict[str, Any] = {"binary": False, "discount": by_root, "gain": label, "normalizer": one}
+    return Declaration(name=name, title="of a test", source="here", **{**given, **parts})
+
+
+GAINS = declared("own_gains")
+TWICE = CountAbove(lambda c: c.relevant * 2.0, lambda c: c.relevant * 1.0)
+ABOVE = declared("own_counts", binary=True, gain=lambda c: c.relevant * 1.0, form=TWICE)
+HIGHER = declared("own_order", gain=lambda c: 0 * c.label,
+                  form=CountAbove(lambda c: 1 + 0 * c.label, label, "lower"))  # fmt: skip
+CASCADE = declared("own_cascade", form=Cascade(halved), closed_ties=False)
+WINDOW = declared("own_window", binary=True,
+                  form=Window(lambda c: (2 + 0 * c.label, 4 + 0 * c.label)))  # fmt: skip
+
+
+def of_gains(ranked: list[float]) -> float:
+    return sum(y / r**0.5 for r, y in enumerate(ranked, 1))
+
+
+def of_counts(ranked: list[float]) -> float:
+    hits, total = 0, 0.0
+    for r, y in enumerate(ranked, 1):
+        if y >= 1:
+            total += (1 + 2 * hits) / r**0.5
+            hits += 1
+    return total
+
+
+def of_order(ranked: list[float]) -> float:
+    return sum(sum(above for above in ranked[: r - 1] if above > y) / r**0.5
+               for r, y in enumerate(ranked, 1))  # fmt: skip
+
+
+def of_cascade(ranked: list[float]) -> float:
+    total, reached = 0.0, 1.0
+    for r, y in enumerate(ranked, 1):
+        total += reached * y / r**0.5
+        reached *= 1 - y / 4
+    return total
+
+
+def of_window(ranked: list[float]) -> float:
+    return sum((y >= 1) / r**0.5 for r, y in enumerate(ranked, 1) if 2 <= r <= 4)
+
+
+OWN = [(GAINS, of_gains), (ABOVE, of_counts), (HIGHER, of_order), (CASCADE, of_cascade),
+       (WINDOW, of_window)]  # fmt: skip
+each_form = pytest.mark.parametrize(("own", "by_hand"), OWN, ids=[d.name for d, _ in OWN])
+
+
+@each_form
+def test_its_value_is_the_one_by_hand(own: Declaration, by_hand: Callable[..., float]) -> None:
+    ranked = np.array(LABELS)[np.argsort(np.negative(SCORES))].tolist()
+    found = lp.evaluate(LABELS, SCORES, group=[8], metrics=own)
+    assert found[own.name] == pytest.approx(by_hand(ranked), rel=1e-12)
+
+
+@each_form
+def test_its_gradient_is_the_sum_over_pairs(own: Declaration, by_hand: Any) -> None:
+    order = np.argsort(np.negative(SCORES))
+    ranked, scores = np.array(LABELS)[order].tolist(), np.array(SCORES)[order]
+    expected = np.zeros(8)
+    for p, q in itertools.combinations(range(8), 2):
+        seen = [y >= 1 if own.binary else y for y in ranked]
+        if seen[p] == seen[q]:
+            continue
+        swapped = list(ranked)
+        swapped[p], swapped[q] = ranked[q], ranked[p]
+        delta = abs(by_hand(swapped) - by_hand(ranked))
+        better, worse = (p, q) if ranked[p] > ranked[q] else (q, p)
+        push = delta / (1 + np.exp(scores[better] - scores[worse]))
+        expected[better] -= push
+        expected[worse] += push
+    found = lp.gradients(LABELS, SCORES, group=[8], metric=own, all_pairs=True)
+    assert_allclose(found[0][order], expected, rtol=1e-9, atol=1e-12)
+
+
+@each_form
+def test_it_trains_with_and_without_noise(own: Declaration, by_hand: Any) -> None:
+    for noise in (None, 1.0):
+        gradient, hessian = lp.lambda_objective(own, noise=noise)(LABELS, SCORES, None, [8])
+        assert np.abs(gradient).sum() > 0
+        assert (hessian >= 0).all()
+        assert abs(gradient.sum()) < 1e-5
+
+
+def test_a_binary_metric_has_the_option_relevant_without_declaring_it() -> None:
+    graded = lp.evaluate(LABELS, SCORES, group=[8], metrics=[ABOVE(relevant=2)])
+    ranked = [y - 1 for y in np.array(LABELS)[np.argsort(np.negative(SCORES))]]
+    assert graded["own_counts(relevant=2)"] == pytest.approx(of_counts(ranked))
+
+
+# One data set without queries, with weights ------------------------------------------------------
+
+
+def test_pooled_sums_of_gains_take_ties_as_steps_and_weights_as_copies() -> None:
+    """AUC under another name, and a discounted gain at the last rank of each step."""
+    mine = replace(AUC, name="own_auc", aliases=())
+    last = declared("own_last", binary=True, gain=lambda c: c.relevant * 1.0, pooled="last")
+    random = np.random.default_rng(0)
+    labels, scores = random.integers(0, 2, 60), random.integers(0, 9, 60) / 3
+    weight = random.integers(1, 4, 60).astype(float)
+    found = lp.evaluate(labels, scores, weight=weight, metrics=[mine, last], one_group=True)
+    assert found["own_auc"] == pytest.approx(roc_auc_score(labels, scores, sample_weight=weight))
+    step = [weight[scores >= s].sum() for s in scores]
+    assert found["own_last"] == pytest.approx(np.sum(weight * labels / np.sqrt(step)))
+
+
+def test_pooled_counts_are_those_of_the_declaration_and_not_average_precision() -> None:
+    """What `CountAbove` says: here twice what stands above, not counting the row itself."""
+    mine = replace(MAP, name="own_ap", aliases=())
+    other = replace(ABOVE, pooled="last")
+    random = np.random.default_rng(1)
+    labels, scores = random.integers(0, 2, 50), random.permutation(50) / 7
+    found = lp.evaluate(labels, scores, metrics=[mine, other], one_group=True)
+    assert found["own_ap"] == pytest.approx(average_precision_score(labels, scores))
+    ranked = labels[np.argsort(-scores)].tolist()
+    assert found["own_counts"] == pytest.approx(of_counts(ranked))
+    twice = np.repeat(np.arange(50), 2)
+    repeated = lp.evaluate(labels[twice], scores[twice], metrics=[other], one_group=True)
+    weighted = lp.evaluate(labels, scores, weight=np.full(50, 2.0), metrics=[other], one_group=True)
+    assert weighted["own_counts"] == pytest.approx(repeated["own_counts"])
+
+
+def test_pooled_gradients_of_own_metrics_are_those_of_copies_or_of_unit_weights() -> None:
+    labels, scores = np.array(LABELS) >= 1, np.array(SCORES)
+    fewer = CountAbove(lambda c: c.relevant * 0.5, lambda c: c.relevant * 1.0)
+    for own in (replace(ABOVE, form=fewer, pooled="last"), replace(GAINS, pooled="middle")):
+        for noise in (None, 1.0):
+            objective = lp.lambda_objective(own, noise=noise)
+            plain = objective(labels, scores)
+            weighted = objective(labels, scores, np.ones(8))
+            assert_allclose(weighted, plain, rtol=1e-5, atol=1e-7)
+            assert np.abs(plain[0]).sum() == pytest.approx(4, rel=1e-5)
+
+
+def test_weights_are_refused_where_swap_deltas_would_change_their_sign() -> None:
+    objective = lp.lambda_objective(replace(ABOVE, pooled="last"))
+    assert np.abs(objective(LABELS, SCORES)[0]).sum() > 0
+    with pytest.raises(ValueError, match="own_counts of weighted rows without queries has no swap"):
+        objective(LABELS, SCORES, np.ones(8))
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ({"name": "Own-1"}, "a metric's name is of lower case letters"),
+        ({"form": "cascade"}, "form must be one of Gains, CountAbove, Cascade, Window"),
+        ({"form": Cascade(halved), "pooled": "last"}, "pooled='last' needs the form Gains, or"),
+        ({"form": HIGHER.form, "pooled": "last"}, "pooled='last' needs the form Gains, or"),
+        ({"form": ABOVE.form, "pooled": "middle"}, "pooled='middle' needs the form Gains, or"),
+        ({"pooled": "first"}, "pooled='first' is not one of"),
+        ({"cutoff": "never"}, "cutoff='never' is not one of"),
+    ],
+)
+def test_a_declaration_checks_itself(parts: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        declared(**{"name": "own", **parts})
+
+
+@pytest.mark.parametrize(
+    ("part", "rule", "words"),
+    [
+        ("gain", lambda c: 1.0, r"gain returned an array of shape \(\) where \(3,\) is needed"),
+        ("gain", lambda c: c.size, r"gain returned an array of shape \(1,\) where \(3,\)"),
+        ("gain", lambda c: c.label * np.nan, "gain returned NaN or infinity"),
+        ("normalizer", lambda c: c.label, r"normalizer returned .* \(3,\) where \(1,\)"),
+        ("discount", lambda m, r: 1.0, r"discount returned an array of shape \(\) where \(8,\)"),
+        ("discount", lambda m, r: r / 0, "discount returned NaN or infinity"),
+        ("offset", lambda c: c.label, r"offset returned"),
+        ("form", Cascade(lambda c: 0.5), "stop returned"),
+        ("form", Window(lambda c: (c.size, c.size)), "window returned"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_rules_that_return_nonsense_are_named(part: str, rule: Any, words: str) -> None:
+    own = declared("own", **{part: rule})
+    for use in (
+        lambda: lp.evaluate(LABELS, SCORES, group=[8], metrics=own),
+        lambda: lp.gradients(LABELS, SCORES, group=[8], metric=own),
+    ):
+        with pytest.raises(ValueError, match=f"own: its declaration's {words}"):
+            use()
+
+
+def test_what_is_no_objective_is_refused_in_the_declarations_words() -> None:
+    own = declared("own", training=Training(refusal="it counts nothing"))
+    with pytest.raises(ValueError, match="own is no objective: it counts nothing"):
+        lp.lambda_objective(own)
+
+
+def test_an_option_cannot_be_given_twice_in_a_name() -> None:
+    with pytest.raises(ValueError, match="the option 'relevant' stands twice"):
+        lp.parse_metric("map(relevant=1,relevant=2)")

@@ -1,0 +1,166 @@
+"""Threads: how many are used, seen from outside, and that nobody else's setting is changed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from small_data import graded
+
+import lambdaplus as lp
+from lambdaplus import parallel
+from lambdaplus.objectives.position_bias import PositionBias
+from lambdaplus.parallel import limit_threads, n_threads
+
+# Threads of ours, and processor time of other threads, while LightGBM trains with one thread.
+TRAIN = """
+import os, threading, time, warnings, sys
+import lightgbm, numpy as np
+import lambdaplus as lp
+random = np.random.default_rng(0)
+labels, group = random.integers(0, 3, 60_000), [100] * 600
+data = lightgbm.Dataset(random.normal(size=(60_000, 3)), label=labels, group=group)
+params = {"objective": lp.lambda_map, "verbosity": 0, "metric": "None", **eval(sys.argv[1])}
+model = lightgbm.train(params, data, 3)
+ours = [thread.name for thread in threading.enumerate() if thread.name.startswith("lambdaplus")]
+scores = model.predict(data.get_data() if data.data is not None else random.normal(size=(9, 3)))
+print(len(ours), repr(float(np.sum(scores))))
+"""
+
+
+def trained(params: str, **environment: str) -> tuple[int, str, str]:
+    """Threads that were started, the sum of the predictions, and what was warned of."""
+    clean = {k: v for k, v in os.environ.items() if not k.endswith("NUM_THREADS")}
+    done = subprocess.run(
+        [sys.executable, "-c", TRAIN, params], capture_output=True, text=True, check=True,
+        env={**clean, **environment},
+    )  # fmt: skip
+    threads, total = done.stdout.split()[-2:]
+    return int(threads), total, done.stdout + done.stderr
+
+
+def test_one_thread_where_one_is_asked_for_and_no_warning() -> None:
+    pytest.importorskip("lightgbm", minversion="4")
+    by_environment = trained("{'seed': 1}", OMP_NUM_THREADS="1")
+    by_parameter = trained("{'seed': 1, 'num_threads': 1}")
+    both = trained("{'seed': 1, 'num_threads': 2}", OMP_NUM_THREADS="1")
+    for threads, _, said in (by_environment, by_parameter):
+        assert threads == 0  # all is done in the thread that trains
+        assert "num_threads" not in said
+    if (os.cpu_count() or 1) > 1:
+        assert both[0] == 1  # the training's own setting comes first
+    assert by_environment[1] == by_parameter[1]
+
+
+def test_the_order_in_which_settings_count(monkeypatch: Any) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
+    monkeypatch.setattr(parallel, "_cores", lambda: 7)
+    assert n_threads() == 7
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "3")
+    assert n_threads() == 3
+    monkeypatch.setenv("OMP_NUM_THREADS", "2,4")
+    assert n_threads() == 2
+    with limit_threads(5):
+        assert n_threads() == 5
+        with limit_threads(None):
+            assert n_threads() == 5
+    monkeypatch.setenv("OMP_NUM_THREADS", "many")
+    assert n_threads() == 3
+
+
+def test_xgboosts_nthread_is_the_limit(monkeypatch: Any) -> None:
+    xgb = pytest.importorskip("xgboost")
+    data, seen = graded(), []
+
+    def watched(scores: Any, matrix: Any) -> Any:
+        with monkeypatch.context() as patch:
+            patch.setattr("lambdaplus.objectives.base.limit_threads", spied(seen))
+            return lp.lambda_map(scores, matrix)
+
+    matrix = xgb.DMatrix(data.features, label=data.labels, group=data.sizes)
+    xgb.train({"nthread": 1, "base_score": 0.0}, matrix, 2, obj=watched)
+    assert seen == [1, 1]
+
+
+def spied(seen: list[Any]) -> Any:
+    def limit(n: int | None) -> Any:
+        seen.append(n)
+        return limit_threads(n)
+
+    return limit
+
+
+def test_a_call_goes_on_where_no_thread_can_be_started(monkeypatch: Any) -> None:
+    """As in a thread that trains on while the interpreter ends."""
+
+    class Ended:
+        def submit(self, *_: Any) -> None:
+            raise RuntimeError("cannot schedule new futures after interpreter shutdown")
+
+    data = graded()
+    expected = lp.lambda_ndcg(data.labels, data.scores(), None, data.sizes)
+    monkeypatch.setattr(parallel, "_pool", lambda process: Ended())
+    monkeypatch.setattr(parallel, "WORTH_A_THREAD", 10)
+    with limit_threads(4):
+        found = lp.lambda_ndcg(data.labels, data.scores(), None, data.sizes)
+    assert_array_equal(found, expected)
+
+
+# Sums with position bias, in every way to train -----------------------------------------------
+
+
+def test_a_sum_with_position_bias_trains_everywhere() -> None:
+    lgb = pytest.importorskip("lightgbm", minversion="4")
+    xgb = pytest.importorskip("xgboost")
+    data = graded(60)
+
+    def objective() -> PositionBias:
+        return PositionBias(lp.lambda_objective("ndcg@10 + 0.5*map"))
+
+    given = lgb.Dataset(
+        data.features, label=data.labels, group=data.sizes,
+        position=np.arange(data.n) - np.repeat(np.cumsum(data.sizes) - data.sizes, data.sizes),
+    )  # fmt: skip
+    by_train = objective()
+    model = lgb.train({"objective": by_train, "verbose": -1, "metric": "None"}, given, 10)
+    by_ranker = objective()
+    ranker = lp.LightGBMRanker(objective=by_ranker, n_estimators=10, n_jobs=1)
+    ranker.fit(data.features, data.labels, qid=data.qid)
+    by_xgboost = objective()
+    matrix = xgb.DMatrix(data.features, label=data.labels, group=data.sizes)
+    booster = xgb.train({"base_score": 0.0}, matrix, 10, obj=by_xgboost)
+    scores = {
+        "train": model.predict(data.features),
+        "ranker": ranker.predict(data.features),
+        "xgboost": booster.predict(matrix, output_margin=True),
+    }
+    for name, found in scores.items():
+        value = lp.evaluate(data.labels, found, group=data.sizes, metrics="map")["map"]
+        assert value > 0.8, name
+    for used in (by_train, by_ranker, by_xgboost):
+        assert used.bias_[0] == 0
+        assert np.abs(used.bias_).max() > 0
+        assert str(used.metric) == "ndcg@10+0.5*map"
+
+
+def test_a_second_training_on_scores_of_a_first_one_starts_without_bias() -> None:
+    lgb = pytest.importorskip("lightgbm", minversion="4")
+    data = graded(30)
+    position = np.arange(data.n) - np.repeat(np.cumsum(data.sizes) - data.sizes, data.sizes)
+    given = lgb.Dataset(
+        data.features, label=data.labels, group=data.sizes, position=position,
+        init_score=data.scores(), free_raw_data=False,
+    )  # fmt: skip
+    objective = PositionBias(lp.lambda_ndcg)
+    params = {"objective": objective, "verbose": -1, "metric": "None"}
+    lgb.train(params, given, 5)
+    first = objective.bias_.copy()
+    lgb.train(params, given, 5)
+    assert_array_equal(objective.bias_, first)
+    assert np.abs(first).max() > 0
