@@ -79,15 +79,7 @@ def parse_metric(
     found = _FORM.fullmatch(str(name).strip().lower())
     if found is None:
         raise ValueError(f"{name!r} is not a metric name such as 'ndcg@10' or 'map(relevant=2)'")
-    declaration = _lookup(found["name"])
-    chosen: dict[str, Any] = {}
-    for option in filter(None, (found["options"] or "").split(",")):
-        key, equals, value = option.partition("=")
-        if not equals:
-            raise ValueError(f"in {name!r}: {option.strip()!r} is not of the form option=value")
-        if key.strip() in chosen:
-            raise ValueError(f"in {name!r}: the option {key.strip()!r} stands twice")
-        chosen[key.strip()] = value.strip()
+    declaration, chosen = _lookup(found["name"]), _options_in(str(name), found["options"] or "")
     if declaration is AUC and "max_fpr" in {**chosen, **options}:
         declaration = PARTIAL_AUC
     cutoff = found["cutoff"] or found["trec"]
@@ -100,6 +92,19 @@ def parse_metric(
             raise ValueError(f"in {name!r}: fraction={chosen['fraction']} and @{cutoff} are two")
         declaration, chosen["fraction"], cutoff = TOP_PRECISION, _share(cutoff, str(name)), None
     return declaration(_cutoff(cutoff, str(name)), **{**given, **chosen, **options})
+
+
+def _options_in(name: str, text: str) -> dict[str, Any]:
+    """Options between the parentheses of a name."""
+    chosen: dict[str, Any] = {}
+    for option in filter(None, text.split(",")):
+        key, equals, value = option.partition("=")
+        if not equals:
+            raise ValueError(f"in {name!r}: {option.strip()!r} is not of the form option=value")
+        if key.strip() in chosen:
+            raise ValueError(f"in {name!r}: the option {key.strip()!r} stands twice")
+        chosen[key.strip()] = value.strip()
+    return chosen
 
 
 def split_names(text: str) -> list[str]:
