@@ -143,6 +143,7 @@ CATBOOST: Space = {
 OURS: Space = {  # options of lambda_objective
     "sigma": Range(0.3, 3.0, log=True),
     "damping": OneOf((None, 0.01, 0.1)),
+    "noise": OneOf((None, 0.3, 1.0, 2.0)),
 }
 BY_QUERY: Space = {"bagging_by_query": YES_OR_NO}  # of LightGBM's own objectives alone
 LAMBDARANK: Space = {
