@@ -142,10 +142,10 @@ def lambda_objective(
     -----
     Defaults were chosen on validation queries, not on test queries.
 
-    - Noise in half of the gradient lifts validation means over four real sets and two generated ones,
-      with small trees of LightGBM and no search (``benchmarks/noise.py``): MAP .633 to .636, NDCG@10
-      .600 to .606, MRR .815 to .828, AUC .761 to .764.  On clean labels it loses nothing.  A Hessian
-      of weights takes more rounds.
+    - Noise in half of the gradient lifts validation means over four real sets and two generated
+      ones, with small trees of LightGBM and no search (``benchmarks/noise.py``): MAP .633 to .636,
+      NDCG@10 .600 to .606, MRR .815 to .828, AUC .761 to .764.  On clean labels it loses nothing.
+      A Hessian of weights takes more rounds.
     - Damping lifts the NDCG@10 of NDCG by .002 (standard error .002) over five sets, three seeds
       and both frameworks; without it a gradient takes less time.
     - Sigma and the scaling of queries make little difference (``benchmarks/choices.py``).
