@@ -335,3 +335,10 @@ def test_a_sum_is_no_single_metric_and_the_error_says_where_sums_go() -> None:
             parse_metric(name)
     with pytest.raises(ValueError, match=r"sums are for lambda_objective, eval_metric"):
         evaluate([0, 1], [1, 2], group=[2], metrics=["map", SUM])
+
+
+def test_cutoffs_that_are_no_ranks_are_refused_in_words() -> None:
+    with pytest.raises(ValueError, match="a cutoff is at most 2.53, got a longer number"):
+        parse_metric("ndcg@1" + 400 * "0")
+    with pytest.raises(ValueError, match="cutoff=10 is written in the name: map@10"):
+        parse_metric("map", cutoff=10)

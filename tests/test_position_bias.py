@@ -214,3 +214,10 @@ def test_bias_is_found_where_there_is_nothing_else_to_find() -> None:
     assert (np.diff(objective.bias_) < 0).all()
     # A pair's odds compare logit(r e) with logit(r): by log(1/6) for small r, by more for others.
     assert -4.6 < objective.bias_[-1] < math.log(1 / 6)
+
+
+def test_pairs_of_the_whole_data_set_have_no_ratios() -> None:
+    with pytest.raises(ValueError, match=r"auc\(over=dataset\) sets queries aside"):
+        PropensityRatios(lp.lambda_objective("auc", over="dataset"))
+    with pytest.raises(TypeError, match="one metric"):
+        PropensityRatios(lp.lambda_objective("ndcg + map"))

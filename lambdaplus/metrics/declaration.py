@@ -264,6 +264,8 @@ class Declaration:
         if cutoff is not None:
             if self.cutoff == "no":
                 raise ValueError(f"{self.name} takes no cutoff, got @{cutoff}")
+            if isinstance(cutoff, int) and cutoff >= 2**53:
+                raise ValueError("a cutoff is at most 2^53, got a longer number")
             if not float(cutoff).is_integer() or cutoff < 1:
                 raise ValueError(f"a cutoff is a whole number, at least 1, got @{cutoff}")
             cutoff = int(cutoff)

@@ -67,6 +67,10 @@ def parse_metric(
     'ndcg(gain=0/1/3/7)@10'
     """
     given = dict(defaults or {})
+    if "cutoff" in options:
+        raise ValueError(
+            f"cutoff={options['cutoff']} is written in the name: {name}@{options['cutoff']}"
+        )
     if isinstance(name, Declaration):
         return name(**{**given, **options})
     if isinstance(name, RankingMetric):

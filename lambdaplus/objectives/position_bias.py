@@ -179,6 +179,10 @@ class PropensityRatios(_ClickObjective):
         super().__init__(objective)
         if not isinstance(objective, LambdaObjective):
             raise TypeError(f"pairs are weighed by one metric: {objective!r} is of several")
+        if objective.optimised.over_data_set:
+            raise ValueError(
+                f"{objective.optimised} sets queries aside, and pairs are of one query"
+            )
         self.regularization = regularization
         self.clicked_: Floats = np.empty(0)
         self.unclicked_: Floats = np.empty(0)
