@@ -23,7 +23,7 @@ from lambdaplus.comparison.boosting import train_lightgbm
 from lambdaplus.comparison.tables import footnotes, n_test_queries
 from lambdaplus.datasets import read_folds
 from lambdaplus.evaluation import evaluate
-from lambdaplus.metrics import CATALOGUE, parse_metric
+from lambdaplus.metrics import CATALOGUE, Declaration, parse_metric
 from lambdaplus.objectives import lambda_objective
 
 QUICK = ["--rounds", "5", "--jobs", "1"]

@@ -1,4 +1,4 @@
-"""Fills in the help of the commands: the line ``<!-- command line -->`` becomes typer's reference."""
+"""Fills in the help of the commands: ``<!-- command line -->`` becomes typer's reference."""
 
 from __future__ import annotations
 
