@@ -1,7 +1,6 @@
 """Names in docstrings that reStructuredText would read as something else.
 
-- An attribute ``classes_`` of a numpydoc section keeps its trailing underscore, which would otherwise
-  mark a reference.
+- An attribute ``classes_`` keeps its trailing underscore, which would otherwise mark a reference.
 - ``NDCG@10`` is a metric and not the address of a mailbox.
 - A lower-case word in a type, such as ``n_queries`` in ``(n_queries,) array``, is not linked to an
   attribute that happens to have the same name elsewhere.
