@@ -1,6 +1,6 @@
 """A folder that a run writes its results to, in which other files may be.
 
-What a former run wrote there may be written again, as long as nobody has changed it since; every
+Files that an earlier run wrote may be overwritten, if they have not been changed since; every
 other file is somebody's own, and stays as it is.  One run at a time writes to a folder.
 
 Examples

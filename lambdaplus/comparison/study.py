@@ -70,7 +70,7 @@ class Study:
         Methods that draw random numbers are fitted with each; their values are averaged.
     select : str, optional
         Validation metric, or sum of some, that chooses parameters; without it each method's own
-        criterion, and with trials each metric for itself.
+        criterion, and with trials each metric selects separately.
     trials : int
         Of a random search for the parameters of each boosted method, on each fold with each seed;
         0 for none.

@@ -20,7 +20,7 @@ from lambdaplus.datasets import RankingData
 from lambdaplus.queries import Floats
 
 Predict = Callable[[RankingData, int], Floats]
-"""Scores of the documents, (n,) float64, by the trees of the first so many rounds."""
+"""Scores of the documents, (n,) float64, by the trees of the first rounds."""
 
 BINARY = {"rank:map", "YetiRank:mode=MAP", "YetiRank:mode=MRR"}
 """The frameworks' own objectives that know relevant and not relevant alone."""

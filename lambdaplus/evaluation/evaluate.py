@@ -91,7 +91,7 @@ def evaluate(
 
     Notes
     -----
-    Unless told otherwise tied documents count at the mean over their orders, whatever the row
+    By default tied documents have the mean value over their orders, whatever the row
     order (ERR and bpref: in their worst order); AP@k divides by min(R, k), AP by R; NDCG has gain
     2^l - 1 and discount log2(1 + rank).
 
@@ -174,7 +174,7 @@ def evaluate_queries(
     qid : (n_queries,) array, optional
         Name of each query.
     judged : (n,) array_like of bool, optional
-        False for documents that nobody judged, which metrics such as bpref leave out.
+        False for unjudged documents, which metrics such as bpref ignore.
     """
     convention = find_convention(convention)
     check_rules(ties, empty)
