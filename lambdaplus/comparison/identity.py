@@ -145,7 +145,7 @@ def _named(value: Any, name: str = "") -> str:
 
 
 def _origin(module: str | None) -> str | None:
-    """What stands for the source of a module that is not the user's; None for the user's."""
+    """The identity of a module that is not the user's; None for modules of the user."""
     top, *subpackages = (module or "builtins").split(".")
     if top == "lambdaplus" and subpackages[:1] not in [[name] for name in NOT_IN_FITS]:
         return "lambdaplus"

@@ -62,7 +62,7 @@ def plots_of(study: Study, baseline: str | None = None) -> Iterator[tuple[str, F
     study : Study
         That has run.
     baseline : str, optional
-        Method whose queries the others are compared with; the best of each metric without it.
+        Method with which the others are compared; by default the best by each metric.
 
     Raises
     ------

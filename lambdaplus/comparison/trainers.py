@@ -1,4 +1,4 @@
-"""Training with LightGBM, XGBoost and CatBoost: what each of them has to be told, and how.
+"""Training with LightGBM, XGBoost and CatBoost.
 
 All train with an objective of ours or one of theirs by its name, with parameters in the framework's
 words beside what a study says, and show the scores of the validation documents to a `Validation`

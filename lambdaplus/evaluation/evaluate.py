@@ -236,7 +236,7 @@ def _values(
 
 
 def _order_of(docno: NDArray[Any] | None, queries: Queries, ranking: Ranking) -> Floats:
-    """Place of each row if tied rows stand by descending document number, (n,) float64."""
+    """Rank of each row if ties are sorted by descending document number, (n,) float64."""
     if docno is None:
         tied = ranking.score[1:] == ranking.score[:-1]
         tied[queries.boundaries[1:-1] - 1] = False

@@ -60,7 +60,7 @@ class Evaluation(Tabular):
         return self.mean[self.name_of(metric)]
 
     def name_of(self, metric: Metric) -> str:
-        """The name under which a metric stands here."""
+        """The name of a metric in this result."""
         wanted = parse_metric(metric)
         if str(wanted) not in self.mean:
             wanted = by_convention(metric, self.convention, {})
