@@ -7,10 +7,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
-# Pictures that pages draw: transparent, in tones that read on a light and on a dark page.
+# Plots on pages: a transparent background, and colours for light and dark pages.
 os.environ["MATPLOTLIBRC"] = str(Path(__file__).parent / "matplotlibrc")
 
-# The blocks are small: threads would spend their time waiting for each other.
+# The examples are small, and run fastest on one thread.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 project = "lambdaplus"
@@ -18,25 +18,28 @@ author = "the lambdaplus developers"
 version = release = version_of(project)
 
 extensions = [
-    "myst_nb",  # pages in Markdown; runs those that show what their code prints and draws
+    "myst_nb",  # pages in Markdown; executes those that show output
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
-    "mathml",  # these in _ext
+    "mathml",  # this one and those below are in _ext
     "results",
+    "command_line",
+    "names",
 ]
 exclude_patterns = ["_ext", "_extra", "_templates"]
 templates_path = ["_templates"]
 
 myst_enable_extensions = ["colon_fence", "dollarmath", "attrs_inline", "attrs_block"]
 myst_heading_anchors = 3
-nb_execution_mode = "force"  # never an output that an earlier version of the code made
+nb_execution_mode = "force"  # never reuse the output of an earlier version
 nb_execution_raise_on_error = True
-nb_execution_timeout = 600  # seconds, of a busy machine
+nb_execution_timeout = 600  # seconds, on a busy machine
 nb_merge_streams = True
 nb_render_markdown_format = "myst"
 
-autodoc_typehints = "none"  # the docstrings say more
+autosummary_ignore_module_all = False  # a module's contents are what its __all__ says
+autodoc_typehints = "none"  # the docstrings describe the types
 autodoc_default_options = {
     "members": True,
     # But not what these have.
@@ -49,14 +52,15 @@ napoleon_google_docstring = False
 napoleon_use_ivar = True
 napoleon_use_rtype = False
 default_role = "py:obj"
-nitpicky = True  # a name of ours that leads nowhere is an error
+nitpicky = True  # a reference to a name of ours that does not exist is an error
 nitpick_ignore_regex = [
-    # Others' names, and types in words, such as "(n,) array_like".
+    # Names of other packages, and types in words, such as "(n,) array_like".
     ("py:class", r"(?!lambdaplus\.).*"),
-    # Parameters and files, which stand in single backticks as well.
+    # Parameters and files, which are in single backticks as well.
     ("py:obj", r"(?!lambdaplus\.).*"),
+    ("py:obj", r"lambdaplus\.queries\..*"),  # internal, and has no page
 ]
-smartquotes = False  # they would make one dash of --option
+smartquotes = False  # they would turn --option into a dash
 
 html_theme = "furo"
 html_math_renderer = "mathml"
@@ -67,5 +71,5 @@ pygments_style = "friendly"
 pygments_dark_style = "github-dark"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_extra_path = ["_extra"]  # the sample report, written by the page about reports
+html_extra_path = ["_extra"]  # the sample report, written by docs/how-to/read-a-report.md
 (Path(__file__).parent / "_extra").mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""Compare methods, and read the results: values, wins, and whether a difference is chance.
+"""Compare methods, and read the results: values, wins, and significance of differences.
 
 python examples/comparison_report.py
 """

@@ -1,6 +1,6 @@
-"""Lambda objectives that optimise AUC, MAUC, MAP, MRR and NDCG in LightGBM and XGBoost.
+"""Lambda objectives for AUC, MAUC, MAP, MRR, NDCG and other metrics in LightGBM and XGBoost.
 
-Importing this loads nothing: each name is fetched from its room when it is first used.
+Importing the package loads no submodule: each name is imported when it is first used.
 
 Examples
 --------
@@ -82,10 +82,10 @@ __all__ = [
     "query_folds",
 ]
 
-_ROOMS = ("objectives", "metrics", "evaluation", "folds", "estimators")  # lightest first
+_MODULES = ("objectives", "metrics", "evaluation", "folds", "estimators")  # lightest first
 
 
-if not TYPE_CHECKING:  # or a type checker would let every misspelt name pass
+if not TYPE_CHECKING:  # otherwise type checkers would accept every misspelt name
 
     def __getattr__(name: str) -> Any:
         if name == "__version__":
@@ -98,8 +98,8 @@ if not TYPE_CHECKING:  # or a type checker would let every misspelt name pass
         elif kind == "eval" and metric != "metric":
             found = __getattr__("eval_metric")(metric)
         else:
-            rooms = (import_module(f"{__name__}.{room}") for room in _ROOMS)
-            found = next(getattr(room, name) for room in rooms if hasattr(room, name))
+            modules = (import_module(f"{__name__}.{module}") for module in _MODULES)
+            found = next(getattr(module, name) for module in modules if hasattr(module, name))
         globals()[name] = found  # the same object from now on
         return found
 

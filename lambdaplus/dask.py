@@ -1,9 +1,9 @@
 """Training on many machines with Dask: queries whole on each worker, and what to do without any.
 
 LightGBM's and XGBoost's Dask interfaces call an objective on each worker with that worker's rows.
-A query has to be on one worker, then, or its halves are ranked apart, without a word: LightGBM
-takes partitions as they are, XGBoost cuts queries at their ends.  `partition_by_qid` deals whole
-queries to partitions; `refuse_cut_queries` raises where somebody else's partitions cut one.
+A query has to be on one worker.  Otherwise its parts are ranked separately, without an error:
+LightGBM uses partitions as they are, XGBoost splits queries at their ends.  `partition_by_qid`
+distributes whole queries; `refuse_cut_queries` raises an error if partitions split a query.
 
 Without queries (AUC and AP of a whole data set) a worker ranks its own rows alone.  With XGBoost
 `AcrossWorkers` makes that exact: it gathers all scores at each round.

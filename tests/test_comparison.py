@@ -23,7 +23,7 @@ from lambdaplus.comparison.boosting import train_lightgbm
 from lambdaplus.comparison.tables import footnotes, n_test_queries
 from lambdaplus.datasets import read_folds
 from lambdaplus.evaluation import evaluate
-from lambdaplus.metrics import CATALOGUE, parse_metric
+from lambdaplus.metrics import CATALOGUE, Declaration, parse_metric
 from lambdaplus.objectives import lambda_objective
 
 QUICK = ["--rounds", "5", "--jobs", "1"]
@@ -261,10 +261,33 @@ def test_parquet_is_written_where_polars_is(
         assert library.read_parquet(file).height == len(rows(tmp_path / "per_query.csv"))
 
 
-def test_metrics_are_listed_from_their_declarations() -> None:
-    output = CliRunner(env={"COLUMNS": "400"}).invoke(app, ["metrics"]).output
+def test_metrics_are_listed_within_80_columns() -> None:
+    output = CliRunner().invoke(app, ["metrics"]).output
     for declaration in CATALOGUE:
-        assert declaration.title in output
+        assert str(declaration) in output.split()
+        assert declaration.title in " ".join(output.split())
+    assert max(map(len, output.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("declaration", CATALOGUE, ids=lambda declared: declared.name)
+def test_a_metric_is_described_in_detail(declaration: Declaration) -> None:
+    for name in (declaration.name, *declaration.aliases):
+        output = CliRunner().invoke(app, ["metrics", name]).output
+        assert max(map(len, output.splitlines())) <= 80
+        words = " ".join(output.split())
+        for text in (declaration.title, declaration.source, declaration.how_optimised):
+            assert " ".join(text.split()) in words
+        for option in declaration.parameters:
+            assert f"{option.name}={option.default} {option.help}" in words
+
+
+@pytest.mark.parametrize(
+    ("name", "error"), [("nddcg", "did you mean 'ndcg'?"), ("map+mrr", "is a sum")]
+)
+def test_a_metric_that_cannot_be_described_is_an_error(name: str, error: str) -> None:
+    result = CliRunner(env={"COLUMNS": "400"}).invoke(app, ["metrics", name])
+    assert result.exit_code == 2
+    assert error in result.output
 
 
 def test_versions() -> None:

@@ -17,6 +17,7 @@ import pytest
 from lambdaplus.comparison import Settings, Study, find_methods, write_csv, write_parquet
 from lambdaplus.comparison.boosting import train_lightgbm
 from lambdaplus.comparison.figures import BETTER, SERIES, WORSE, save_plot
+from lambdaplus.comparison.lead import _significance
 from lambdaplus.comparison.line_plots import learning_curves_of
 from lambdaplus.comparison.methods import Fitted, Method
 from lambdaplus.comparison.outputs import OURS, OutputFolder
@@ -24,7 +25,7 @@ from lambdaplus.comparison.plots import plots_of, shares, training_time
 from lambdaplus.comparison.report import write_report
 from lambdaplus.comparison.tables import marked_results
 from lambdaplus.datasets import digits_queries
-from lambdaplus.evaluation import compare_runs
+from lambdaplus.evaluation import RunComparison, compare_runs, evaluate
 from lambdaplus.metrics import parse_metric
 
 HOSTILE = "svm:<script>alert('x')</script>&\"$title"
@@ -355,3 +356,32 @@ def test_what_is_not_installed_is_named(
     write = {"matplotlib": write_report, "polars": write_parquet}[missing]
     with pytest.raises(ImportError, match=re.escape(f"lambdaplus[{extra}]")):
         write(study, tmp_path)
+
+
+def test_the_report_begins_with_data_date_and_search(study: Study, tmp_path: Path) -> None:
+    page = write_report(study, tmp_path, data="mq2008", date="2026-11-22").read_text()
+    lead = page.partition("<main>")[0]
+    assert "Data: mq2008; 2026-11-22; parameters chosen from grids" in lead
+    for metric in ("map", "ndcg@5", "auc"):  # each was a criterion of some method
+        assert f"<li>{metric}: " in lead
+
+
+def test_a_best_mean_is_called_significant_only_if_it_is() -> None:
+    random = np.random.default_rng(0)
+    labels, qid = random.integers(0, 2, 2000), np.repeat(np.arange(100), 20)
+    noise = random.normal(size=2000)
+
+    def compared(**slopes: float) -> tuple[str, RunComparison]:
+        runs = {
+            name: evaluate(labels, slope * labels + noise, qid=qid, metrics=["map"])
+            for name, slope in slopes.items()
+        }
+        best = max(runs, key=lambda name: runs[name]["map"])
+        return best, compare_runs(runs)
+
+    best, found = compared(good=2.0, poor=0.1)
+    assert _significance(found, "map", best) == "significantly better than all others"
+    best, found = compared(one=1.0, other=1.0)
+    assert _significance(found, "map", best) == "no significant difference to any other method"
+    best, found = compared(good=2.0, level=2.0, poor=0.1)
+    assert _significance(found, "map", best) == "no significant difference to level"

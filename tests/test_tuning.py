@@ -462,7 +462,7 @@ def test_the_report_shows_the_search(finished: Study, tmp_path: Path) -> None:
     assert summary(finished) in page
     assert '<section id="parameters"' not in page  # there is nothing that no search has chosen
     assert (tmp_path / "plots" / "trials_map.png").exists()
-    assert "trial and round chosen on validation data by each metric for itself" in page
+    assert "trial and round chosen on validation data by each metric separately" in page
 
 
 def test_command_line(folds: list[Fold], tmp_path: Path) -> None:

@@ -57,9 +57,9 @@ class CommitteePerceptron(Ranker):
     metric : str or RankingMetric
         What validation data is judged by; any metric of the catalogue.
     subcommittee_size : int, optional
-        Only so many members, the best by the metric, vote.
+        Number of members that vote, the best by the metric.
     burn_in : int
-        The first so many hypotheses get no vote (Li's selective voting).
+        Number of hypotheses at the beginning that do not vote (Li's selective voting).
     alpha_bound : float, optional
         A pair is dropped once it was missed in more than this share of `n_iter` passes; the dual
         weights are bounded by it.  None drops none and saves two bytes a pair.
@@ -96,9 +96,10 @@ class CommitteePerceptron(Ranker):
     Notes
     -----
     Elsas, Carvalho & Carbonell, "Fast learning of document ranking functions with the committee
-    perceptron", WSDM 2008: tables 1 and 2.  Where the paper is silent: the last hypothesis of a
-    pass stands for election too; a committee takes a newcomer only if it outlived a member; N_sub
-    of its table 2 is N_com.  Without ``eval_set`` the training data serves for validation.
+    perceptron", WSDM 2008: tables 1 and 2.  Our choices where the paper is not specific: the last
+    hypothesis of a pass is a candidate too; a candidate joins a full committee only if it survived
+    longer than a member; N_sub of table 2 is N_com.  Without ``eval_set`` the training data is used
+    for validation.
 
     A pair costs no memory but the two bytes of its misses: pairs and their order are computed.
     """
@@ -276,8 +277,8 @@ class CommitteePerceptron(Ranker):
 
     def _voters(self, features: Floats, held_out: Validation, n_pairs: int) -> Last:
         n, width = features.shape
-        rooms = {"committee": self.committee_size, "pocket": 1, "voted": n_pairs}
-        state = start(width, n if self._dual else 0, rooms.get(self.variant, 0), self.burn_in)
+        sizes = {"committee": self.committee_size, "pocket": 1, "voted": n_pairs}
+        state = start(width, n if self._dual else 0, sizes.get(self.variant, 0), self.burn_in)
         judged = self._features(held_out.features)
         if self.variant == "last":
             return Last(state, held_out, judged)

@@ -125,7 +125,7 @@ class Voted(Last):
         size = self.state.counter[SIZE]
         survival = self.state.survival[:size].copy()
         new = Election(self.state.members[:size].copy(), survival.astype(float), survival, True)
-        self.state.counter[SIZE] = 0  # the kernel may fill the room anew
+        self.state.counter[SIZE] = 0  # the kernel may use the space again
         self.past.append(new)
         boundaries = self.held_out.queries.boundaries
         self.points += new.scores(self.features, boundaries)

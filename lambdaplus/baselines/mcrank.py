@@ -46,7 +46,7 @@ class McRank(Ranker):
     metric : str or RankingMetric
         What ``eval_set`` is judged by.
     patience : int, optional
-        Stop after so many rounds without gain on ``eval_set``; None goes through all rounds.
+        Stop after this number of rounds without improvement on ``eval_set``; None: never.
     n_jobs : int, optional
         Threads of LightGBM; None takes one per core.
     random_state : int, RandomState or None

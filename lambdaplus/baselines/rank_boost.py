@@ -41,11 +41,11 @@ class RankBoost(Ranker):
     balance : {"query", "pair"}
         At the start, every query has the same weight, by ``1/|S_q|`` a pair, or every pair has.
     max_bins : int
-        Thresholds a feature, at most, plus 1: between all its values, or so many of its quantiles.
+        Maximum number of thresholds per feature, plus 1: between its values, or quantiles.
     metric : str or RankingMetric
         What ``eval_set`` is judged by.
     patience : int, optional
-        Stop after so many rounds without gain on ``eval_set``; None goes through all rounds.
+        Stop after this number of rounds without improvement on ``eval_set``; None: never.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ class RankBoost(Ranker):
         total = weigh()
         for _ in range(self.n_rounds):
             feature, edge, r = best_threshold(bins, n_edges, potential)
-            if r == 0.0:  # no ranker tells the documents apart any better than chance
+            if r == 0.0:  # no weak ranker is better than a random order
                 break
             share = np.clip(r / total, -PERFECT, PERFECT)
             alpha = float(np.arctanh(share))  # 1/2 log((1 + r)/(1 - r))

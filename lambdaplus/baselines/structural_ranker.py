@@ -191,7 +191,7 @@ class StructuralRanker(LinearRanker):
         return metric.declaration(cutoff, **dict(metric.changed))
 
     def _labels(self, metric: RankingMetric, queries: Queries) -> Queries:
-        """The labels that a loss sees: binary, or for AUC and NDCG the grades unless told not."""
+        """The labels for a loss: binary, or by default grades for AUC and NDCG."""
         if metric.declaration.name in ("auc", "ndcg") and self.relevant is None:
             return queries
         return binary(queries, 1.0 if self.relevant is None else self.relevant)

@@ -68,7 +68,7 @@ class StructuralSVM(StructuralRanker):
                   an error: pass ``relevant=``
     ============  ===============================  =================  ============================
 
-    (*) With three grades or more each pair decides for itself whether it is violated, as in Ranking
+    (*) With three grades or more each pair is violated independently of the others, as in Ranking
     SVM; where such choices contradict each other the hinge is above that of all rankings.
 
     In the map "dorm" the right ranking of documents that share a label is not unique: Psi is its

@@ -21,7 +21,7 @@ from lambdaplus.cli.metrics import metrics
 
 
 class _Commands(TyperGroup):
-    """With ``reproduce``, whose presets import all there is: only when it is asked for."""
+    """With ``reproduce``, which is imported only when it is called."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [*super().list_commands(ctx), "reproduce"]
@@ -55,7 +55,8 @@ def _print_versions(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_versions, is_eager=True, help="Versions.")
+        bool,
+        typer.Option("--version", callback=_print_versions, is_eager=True, help="Print versions."),
     ] = False,
 ) -> None:
     pass

@@ -10,7 +10,7 @@ import typer
 def cite(
     bibtex: Annotated[bool, typer.Option("--bibtex", help="As BibTeX entries.")] = False,
 ) -> None:
-    """Print what to cite: lambdaplus, and the papers whose methods it has."""
+    """Print what to cite: lambdaplus and the papers whose methods it implements."""
     from lambdaplus.cli.files import errors_of
     from lambdaplus.references import PAPERS, this_software
 

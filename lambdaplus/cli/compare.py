@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,7 +35,8 @@ def compare(
         ),
     ] = None,
     splits: Annotated[
-        int | None, typer.Option(min=1, help="So many random splits of the queries as folds.")
+        int | None,
+        typer.Option(min=1, help="Number of random splits of the queries, used as folds."),
     ] = None,
     shares: Annotated[
         str | None,
@@ -49,7 +51,7 @@ def compare(
     ] = False,
     valid: Annotated[
         float | None,
-        typer.Option(help="Share of training queries to validate on, where a folder has none."),
+        typer.Option(help="Share of training queries for validation, if a folder has none."),
     ] = None,
     methods: Annotated[
         str | None,
@@ -62,14 +64,15 @@ def compare(
         str | None, typer.Option(help="Comma-separated metrics of the test queries.")
     ] = None,
     folds: Annotated[
-        str | None, typer.Option(help="The first so many folds (3), or these (1,4).")
+        str | None, typer.Option(help="Number of folds (3), or their numbers (1,4).")
     ] = None,
     scaling: Annotated[
-        str | None, typer.Option(help="Of features: none, or query for [0, 1] in each query.")
+        str | None,
+        typer.Option(help="Scaling of features: none, or query (to [0, 1] in each query)."),
     ] = None,
     select: Annotated[
         str | None,
-        typer.Option(help="Validation metric that chooses parameters; else each method's own."),
+        typer.Option(help="Validation metric for choosing parameters; default: each method's own."),
     ] = None,
     trials: Annotated[
         int | None,
@@ -80,24 +83,27 @@ def compare(
         ),
     ] = None,
     rounds: Annotated[
-        int | None, typer.Option(min=1, help="Most boosting rounds (200; with --trials 1000).")
+        int | None,
+        typer.Option(
+            min=1, help="Maximum number of boosting rounds (default 200; with --trials 1000)."
+        ),
     ] = None,
     seeds: Annotated[
         str | None,
-        typer.Option(help="So many seeds (3), or these (0,7 or 7,); values are averaged."),
+        typer.Option(help="Number of seeds (3), or the seeds (0,7 or 7,); values are averaged."),
     ] = None,
     baseline: Annotated[
-        str | None, typer.Option(help="Method to compare the others with; else every two.")
+        str | None, typer.Option(help="Method to compare the others with; default: all pairs.")
     ] = None,
     report: Annotated[
-        bool, typer.Option("--report", help="Also report.html, and plots as PNG and SVG.")
+        bool, typer.Option("--report", help="Also write report.html, and plots as PNG and SVG.")
     ] = False,
-    jobs: Annotated[int, typer.Option(min=0, help="Fits at a time; 0: one for each core.")] = 0,
+    jobs: Annotated[int, typer.Option(min=0, help="Number of parallel fits; 0: one per core.")] = 0,
     out: Annotated[
         pathlib.Path, typer.Option(help="Folder for finished fits, tables and study.toml.")
     ] = pathlib.Path("lambdaplus-compare"),
 ) -> None:
-    """Train every method on every fold and show who wins; a second run goes on from the first."""
+    """Train methods on folds and compare them. Interrupted runs are continued."""
     from rich.console import Console
 
     from lambdaplus.comparison import Config
@@ -143,7 +149,7 @@ def _run(
     report: bool,
     console: Console,
 ) -> int:
-    """Fit, and write what was found; the exit code."""
+    """Fit, write the results, and return the exit code."""
     from lambdaplus.comparison import results_table, write_report
     from lambdaplus.comparison.figures import needs_matplotlib
     from lambdaplus.comparison.outputs import OutputFolder
@@ -183,8 +189,10 @@ def _run(
                 soft_wrap=True,
             )
         if study.finished and report:
+            said = {"data": config.data or "built-in digits", "date": time.strftime("%Y-%m-%d")}
+            text = config.to_toml()
             with console.status("Writing the report ..."):
-                page = write_report(study, made, config.baseline or None, config.to_toml())
+                page = write_report(study, made, config.baseline or None, text, **said)
             folder.publish(made, outdated=["plots/", "tables/"])
             console.print(
                 f"Wrote {out / page.name}, with plots and tables beside it.", soft_wrap=True
@@ -232,7 +240,7 @@ def _seeds(text: str) -> tuple[int, ...]:
 
 
 def _shares(text: str) -> tuple[float, ...]:
-    """Whole numbers stay whole: they count queries."""
+    """Whole numbers are numbers of queries, other numbers are shares."""
     try:
         return tuple(int(part) if part.isdecimal() else float(part) for part in text.split(","))
     except ValueError:

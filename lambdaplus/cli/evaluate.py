@@ -46,10 +46,11 @@ def evaluate(
         str | None, typer.Option(help="expected, worst, best, stable, together or docno.")
     ] = None,
     empty: Annotated[
-        str | None, typer.Option(help="What a query without a value counts: skip, 0 or 1.")
+        str | None,
+        typer.Option(help="Value of queries on which a metric is undefined: skip, 0 or 1."),
     ] = None,
     baseline: Annotated[
-        str | None, typer.Option(help="Run to compare the others with; else every two.")
+        str | None, typer.Option(help="Run to compare the others with; default: all pairs.")
     ] = None,
     test: Annotated[str, typer.Option(help="wilcoxon, t or randomization.")] = "wilcoxon",
     alternative: Annotated[str, typer.Option(help="two-sided or greater.")] = "two-sided",
@@ -57,13 +58,13 @@ def evaluate(
         str, typer.Option("--format", help="terminal, markdown or latex.")
     ] = "terminal",
     pairs: Annotated[
-        bool, typer.Option("--pairs", help="Also each pair: difference, interval, W/L/T, p.")
+        bool, typer.Option("--pairs", help="Also print all pairs: difference, interval, W/L/T, p.")
     ] = False,
     per_query: Annotated[
         pathlib.Path | None, typer.Option(help="CSV file for run, qid, metric, value.")
     ] = None,
 ) -> None:
-    """Evaluate runs; of several, say which differences are more than chance."""
+    """Evaluate runs; if there are several, test their differences for significance."""
     from lambdaplus.evaluation import compare_runs
     from lambdaplus.evaluation.runs import evaluate_run
     from lambdaplus.evaluation.significance import check_options

@@ -17,14 +17,14 @@ def explain(
         typer.Argument(help="A run, as for lambdaplus evaluate; or pass --labels and --scores."),
     ] = None,
     labels: Annotated[
-        str | None, typer.Option(help="Labels of one query, such as 2,0,1; queries apart by ;.")
+        str | None, typer.Option(help="Labels such as 2,0,1; queries are separated by ;.")
     ] = None,
-    scores: Annotated[str | None, typer.Option(help="Scores, likewise.")] = None,
+    scores: Annotated[str | None, typer.Option(help="Scores, in the same format.")] = None,
     data: DataFile = None,
     qrels: Qrels = None,
     columns: Columns = COLUMNS,
 ) -> None:
-    """Show what each tool's convention makes of a metric, and which choice makes each gap."""
+    """Show the value of a metric under each convention, and why the values differ."""
     from rich.console import Console
 
     from lambdaplus.evaluation.explain import explain_queries

@@ -17,7 +17,7 @@ def export(
     format: Annotated[
         str, typer.Option(help="The search engine: elasticsearch, opensearch, solr or vespa.")
     ],
-    name: Annotated[str, typer.Option(help="What the engine is to call the model.")] = "lambdaplus",
+    name: Annotated[str, typer.Option(help="Name of the model in the engine.")] = "lambdaplus",
     features: Annotated[
         str | None,
         typer.Option(
@@ -26,10 +26,10 @@ def export(
         ),
     ] = None,
     out: Annotated[
-        pathlib.Path | None, typer.Option(help="File to write; standard output without it.")
+        pathlib.Path | None, typer.Option(help="File to write; default: standard output.")
     ] = None,
 ) -> None:
-    """Write a model as a search engine's learning-to-rank plugin reads it."""
+    """Convert a model to the format of a search engine."""
     from lambdaplus.export import export_model, read_model
 
     with errors_of("export"):

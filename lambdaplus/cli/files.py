@@ -15,7 +15,8 @@ from lambdaplus.evaluation.runs import Run
 from lambdaplus.files import written_whole
 
 DataFile = Annotated[
-    pathlib.Path | None, typer.Option(help="LETOR or svmlight file that the scores are of.")
+    pathlib.Path | None,
+    typer.Option(help="LETOR or svmlight file with the labels and queries of the scores."),
 ]
 Qrels = Annotated[pathlib.Path | None, typer.Option(help="TREC judgements.")]
 Columns = Annotated[
@@ -47,7 +48,7 @@ def refuse_overwriting(out: pathlib.Path, inputs: Iterable[pathlib.Path | None])
 
 
 def write_whole(file: pathlib.Path, text: str) -> None:
-    """Write a file wholly or, where there is no room, not at all: what was there then stays."""
+    """Write a file completely or, if that fails, leave the old one unchanged."""
     target = pathlib.Path(os.path.realpath(file))  # a link is kept
     if target.exists() and not target.is_file():  # such as /dev/stdout
         target.write_text(text, encoding="utf-8", newline="")

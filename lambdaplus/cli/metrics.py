@@ -2,21 +2,67 @@
 
 from __future__ import annotations
 
+import textwrap
+from typing import TYPE_CHECKING, Annotated
 
-def metrics() -> None:
-    """List the metrics with their options, and how each is optimised."""
-    from rich.console import Console
-    from rich.table import Table
+import typer
 
-    from lambdaplus.metrics import CATALOGUE
+if TYPE_CHECKING:
+    from lambdaplus.metrics import Declaration
 
-    table = Table()
-    for heading in ("name", "what", "options", "objective", "source"):
-        table.add_column(heading)
-    for declared in CATALOGUE:
-        name = " ".join((str(declared), *declared.aliases)).replace("[", r"\[")
-        options = [f"{p.name}={p.default}: {p.help}" for p in declared.parameters]
-        table.add_row(
-            name, declared.title, "\n".join(options), declared.how_optimised, declared.source
-        )
-    Console().print(table)
+WIDTH = 80
+
+
+def metrics(
+    name: Annotated[
+        str | None, typer.Argument(help="A metric to describe in detail, such as ndcg.")
+    ] = None,
+) -> None:
+    """List the metrics, or describe one: its options, its source, and its cost as an objective."""
+    from lambdaplus.metrics import CATALOGUE, parse_metric
+
+    if name is None:
+        for declaration in CATALOGUE:
+            typer.echo(_line(declaration))
+        typer.echo("\nlambdaplus metrics NAME describes one of them, with its options.")
+        return
+    by_name = {known: d for d in CATALOGUE for known in (d.name, *d.aliases)}
+    wanted = name.partition("@")[0].partition("(")[0].strip()
+    if wanted in by_name and "+" not in name:
+        typer.echo(_details(by_name[wanted]))
+        return
+    try:
+        parse_metric(name)  # its error names the metric that was probably meant
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def _line(declaration: Declaration) -> str:
+    """Name and title, within 80 columns."""
+    names = " ".join((str(declaration), *declaration.aliases))
+    indent = 22
+    start = names.ljust(indent) if len(names) < indent else f"{names}\n{'':{indent}}"
+    title = textwrap.wrap(declaration.title, WIDTH - indent)
+    return start + f"\n{'':{indent}}".join(title)
+
+
+def _details(declaration: Declaration) -> str:
+    entries = [
+        ("names", ", ".join((str(declaration), *declaration.aliases))),
+        ("objective", declaration.how_optimised),
+        ("source", declaration.source),
+    ]
+    lines = [declaration.title, ""]
+    for heading, text in entries:
+        lines += textwrap.wrap(f"{heading:<11}{text}", WIDTH, subsequent_indent=" " * 11)
+    if not declaration.parameters:
+        return "\n".join([*lines, "options    none"])
+    lines += ["", "Options:"]
+    for option in declaration.parameters:
+        allowed = f" ({' or '.join(map(str, option.choices))})" if option.choices else ""
+        text = f"  {option.name}={option.default}  {option.help}{allowed}"
+        lines += textwrap.wrap(text, WIDTH, subsequent_indent=" " * 6)
+    first = declaration.parameters[0]
+    cutoff = "@10" if declaration.cutoff != "no" else ""
+    lines += ["", f"Example: {declaration.name}({first.name}={first.default}){cutoff}"]
+    return "\n".join(lines)

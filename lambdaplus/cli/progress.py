@@ -1,4 +1,4 @@
-"""The progress bar of long commands: what is done, of how much, and when it may end."""
+"""The progress bar of long commands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def progress_on(console: Console) -> Progress:
-    """A context manager to add tasks to; its bars vanish at the end."""
+    """A context manager to add tasks to; its bars are removed at the end."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,

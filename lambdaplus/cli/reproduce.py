@@ -1,4 +1,4 @@
-"""``lambdaplus reproduce``: one command for each preset, its options among them."""
+"""``lambdaplus reproduce``: one command for each preset."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lambdaplus.reproduce.session import Watch
 
 app = typer.Typer(
     name="reproduce",
-    help="Run a paper's own experiments and compare its claims with what is found.",
+    help="Run the experiments of a paper and check its claims.",
     invoke_without_command=True,
 )
 
@@ -41,12 +41,12 @@ def _list(context: typer.Context) -> None:
 
 
 def command_for(preset: Preset) -> Callable[..., None]:
-    """The command of a preset: its data, where to, and the preset's own options."""
+    """The command of a preset, with its own options."""
     fits = "; ".join(f"{name} ({what})" for name, what in preset.fits.items())
     known = {
         "data": (
             list[pathlib.Path] | None,
-            typer.Argument(help=f"Folders in the published layout: {fits}. Without: digits."),
+            typer.Argument(help=f"Folders in the published layout: {fits}. Default: digits."),
             None,
         ),
         "out": (
@@ -54,7 +54,7 @@ def command_for(preset: Preset) -> Callable[..., None]:
             typer.Option(help="Folder for finished fits, tables, plots and the report."),
             pathlib.Path(f"lambdaplus-{preset.name}"),
         ),
-        "jobs": (int, typer.Option(min=0, help="Fits at a time; 0: one for each core."), 0),
+        "jobs": (int, typer.Option(min=0, help="Number of parallel fits; 0: one per core."), 0),
         **{
             name: (type(default), typer.Option(help=help), default)
             for name, default, help in options_of(preset.options)

@@ -1,4 +1,4 @@
-"""Commands that are stopped end as they should: Ctrl-C and SIGTERM alike."""
+"""Commands end in the same way when they are stopped by Ctrl-C and by SIGTERM."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Terminated(KeyboardInterrupt):
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Let SIGTERM raise in the block, as Ctrl-C does, so that what it holds is let go."""
+    """Let SIGTERM raise an exception in the block, as Ctrl-C does, to release resources."""
 
     def stop(*_: Any) -> None:
         raise Terminated
@@ -27,5 +27,5 @@ def stoppable() -> Iterator[None]:
 
 
 def exit_code(stop: KeyboardInterrupt) -> int:
-    """What a shell expects of a process that was stopped so: 128 and the signal's number."""
+    """The exit code that a shell expects after a signal: 128 plus its number."""
     return 128 + (signal.SIGTERM if isinstance(stop, Terminated) else signal.SIGINT)

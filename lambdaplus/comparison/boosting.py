@@ -73,8 +73,10 @@ class Boosting:
         ImportError
             If the framework is not installed.
         """
-        options = {k: v for k, v in parameters.items() if k in OBJECTIVE_OPTIONS}
-        others = {k: v for k, v in parameters.items() if k not in OBJECTIVE_OPTIONS}
+        # CatBoost trains no objective of ours, and its losses have an option `noise` too.
+        ours = frozenset() if self.train is with_catboost else OBJECTIVE_OPTIONS
+        options = {k: v for k, v in parameters.items() if k in ours}
+        others = {k: v for k, v in parameters.items() if k not in ours}
         target = with_options(method.target, options) if options else method.target
         return self.train(target, others, train, settings, seed, validation)
 

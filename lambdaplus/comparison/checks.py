@@ -96,7 +96,7 @@ def _is_whole(value: Any) -> bool:
 
 
 def check_parameters(method: Method, grid: Mapping[str, Any]) -> None:
-    """Raise a ValueError for a grid that is no grid, and parameters that would do nothing.
+    """Raise a ValueError for invalid grids, and for parameters without effect.
 
     Parameters
     ----------

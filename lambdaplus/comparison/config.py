@@ -49,12 +49,12 @@ class Config:
     metrics : tuple of str
         Of the test queries.
     folds : str
-        The first so many (3), or these (1,4); all without it.
+        Number of folds (3), or their numbers (1,4); all by default.
     scaling : "none" or "query"
         Of features: as they are, or linearly to [0, 1] within each query.
     select : str
         Validation metric, or sum of some, that chooses parameters; without it each method's own
-        criterion, and with trials each metric for itself.
+        criterion, and with trials each metric selects separately.
     baseline : str
         Method that the others are compared with; every two without it.
     seeds : tuple of int

@@ -51,7 +51,7 @@ def folds_of(
     FileNotFoundError
         If the data is not there.
     MemoryError
-        If made-up data would not fit.
+        If synthetic data would not fit into memory.
     """
     if len(shares) != 3:
         raise ValueError(f"shares {shares} should be three: of training, validation, test queries")

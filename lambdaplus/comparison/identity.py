@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 
 PACKAGE = Path(__file__).parents[1]
-NOT_IN_FITS = ("cli", "reproduce", "export")  # rooms that a fit enters only by its method
+NOT_IN_FITS = ("cli", "reproduce", "export")  # subpackages that a fit uses only through its method
 
 
 def digest(value: Any) -> str:
@@ -145,9 +145,9 @@ def _named(value: Any, name: str = "") -> str:
 
 
 def _origin(module: str | None) -> str | None:
-    """What stands for the source of a module that is not the user's; None for the user's."""
-    top, *rooms = (module or "builtins").split(".")
-    if top == "lambdaplus" and rooms[:1] not in [[room] for room in NOT_IN_FITS]:
+    """The identity of a module that is not the user's; None for modules of the user."""
+    top, *subpackages = (module or "builtins").split(".")
+    if top == "lambdaplus" and subpackages[:1] not in [[name] for name in NOT_IN_FITS]:
         return "lambdaplus"
     if top in (sys.stdlib_module_names | {*sys.builtin_module_names}) - {"__main__"}:
         return f"Python {platform.python_version()}"

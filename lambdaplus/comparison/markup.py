@@ -104,7 +104,7 @@ def details(summary: str, content: str, *, opened: bool = False) -> str:
 
 
 def section(name: str, title: str, *content: str) -> str:
-    """A part of the page; none where there is nothing in it."""
+    """A section of the page; empty without content."""
     if not any(content):
         return ""
     parts = "\n".join(filter(None, content))

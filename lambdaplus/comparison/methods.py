@@ -88,7 +88,7 @@ class Method:
     Attributes
     ----------
     name : str
-        Such as ``svm:map``; what stands before the colon is its family.
+        Such as ``svm:map``; the part before the colon is its family.
     trainer : Trainer
     target : object
         What the trainer makes of it: an objective, or the estimator's class as ``module:Class``.

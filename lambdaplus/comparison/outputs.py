@@ -1,6 +1,6 @@
 """A folder that a run writes its results to, in which other files may be.
 
-What a former run wrote there may be written again, as long as nobody has changed it since; every
+Files that an earlier run wrote may be overwritten, if they have not been changed since; every
 other file is somebody's own, and stays as it is.  One run at a time writes to a folder.
 
 Examples
@@ -99,12 +99,12 @@ class OutputFolder:
                 )
 
     def publish(self, made: Path, outdated: Collection[str] = ()) -> None:
-        """Put all files of a folder here: none of them, if one would overwrite the user's.
+        """Copy all files of a folder here, or none if one would overwrite a file of the user.
 
         Parameters
         ----------
         made : Path
-            Its files, those in folders below it too, are copied, each of them wholly.
+            Its files, including those in subfolders, are copied; each copy is complete or absent.
         outdated : collection of str
             Beginnings of names, such as ``plots/``: what a former run wrote there is removed
             where this one has not made it, unless it was changed since.

@@ -62,7 +62,7 @@ def plots_of(study: Study, baseline: str | None = None) -> Iterator[tuple[str, F
     study : Study
         That has run.
     baseline : str, optional
-        Method whose queries the others are compared with; the best of each metric without it.
+        Method with which the others are compared; by default the best by each metric.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def training_time(study: Study) -> Figure:
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(-0.6, len(methods) - 0.4)
     axes.grid(False, axis="y")
-    axes.set_xlabel("seconds (log scale)")  # beside long names there is no room for more
+    axes.set_xlabel("seconds (log scale)")  # long names leave no space for a longer label
     if len(families) > 1:
         figure.legend(loc="outside lower center", ncols=3)
     return figure

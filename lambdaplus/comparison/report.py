@@ -1,4 +1,4 @@
-"""A study as one page that needs nothing else, with its plots and tables as files beside it.
+"""A study as a self-contained page, with its plots and tables as files beside it.
 
 Examples
 --------
@@ -26,16 +26,23 @@ from pathlib import Path
 
 from lambdaplus.comparison import sections
 from lambdaplus.comparison.figures import save_plot
+from lambdaplus.comparison.lead import best_methods, how_made
 from lambdaplus.comparison.markup import text
 from lambdaplus.comparison.page import write_page
-from lambdaplus.comparison.plots import finished, main_metrics, method_to_beat, plots_of
+from lambdaplus.comparison.plots import finished, plots_of
 from lambdaplus.comparison.study import Study
 from lambdaplus.comparison.tables import comparison, marked_results, n_test_queries
 from lambdaplus.evaluation import RunComparison
 
 
 def write_report(
-    study: Study, folder: Path, baseline: str | None = None, config_text: str = ""
+    study: Study,
+    folder: Path,
+    baseline: str | None = None,
+    config_text: str = "",
+    *,
+    data: str = "",
+    date: str = "",
 ) -> Path:
     """Write ``report.html``, its plots as PNG and SVG, its tables as Markdown and LaTeX.
 
@@ -47,15 +54,17 @@ def write_report(
     folder : path
         Gets ``report.html``, ``plots/`` and ``tables/``.
     baseline : str, optional
-        Method that every other is compared with; every two of them without it, and the best where
-        one is needed.  A baseline that has not finished is left aside, and the report says so.
+        Method that the others are compared with; by default all pairs are compared.  If the
+        baseline has not finished every fold, it is not used, and the report says so.
     config_text : str
-        What made the study, shown as it is.
+        Configuration of the study, for the last section.
+    data, date : str
+        Name of the data set and date of the study, for the beginning.
 
     Returns
     -------
     Path
-        Of report.html.  It loads nothing; the same fits give the same bytes.
+        Of report.html.  It loads no other file; the same fits and arguments give the same bytes.
 
     Raises
     ------
@@ -88,7 +97,9 @@ def write_report(
         ("parameters", "Parameters chosen", sections.parameters(study)),
         ("protocol", "Protocol and conventions", sections.protocol(study, config_text)),
     ]
-    return write_page(folder / "report.html", _title(study), _lead(study, baseline, found), parts)
+    made = f'<p class="lead">{text(how_made(study, data, date))}</p>\n'
+    lead = made + _lead(study, baseline, found)
+    return write_page(folder / "report.html", _title(study), lead, parts)
 
 
 def _save_plots(study: Study, folder: Path, baseline: str | None) -> dict[str, str]:
@@ -116,13 +127,9 @@ def _title(study: Study) -> str:
 
 def _lead(study: Study, baseline: str | None, found: RunComparison | None) -> str:
     parts = []
-    best = []
-    for metric in main_metrics(study):
-        method = method_to_beat(study, metric, None)
-        if method is not None:
-            best.append(f"{method.name} by {metric} ({study.mean(method, metric):.4f})")
-    if best:
-        parts.append(f'<p class="lead">Best on the test queries: {text("; ".join(best))}.</p>')
+    if sentences := best_methods(study, found):
+        items = "".join(f"<li>{text(sentence)}</li>" for sentence in sentences)
+        parts.append(f'<ul class="lead">{items}</ul>')
     missing = len(study) - len(study.finished)
     if missing:
         parts.append(

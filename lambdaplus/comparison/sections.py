@@ -1,4 +1,4 @@
-"""The sections of a report, each a few pieces of HTML; none where a study has nothing for it.
+"""The sections of a report, each an iterator of HTML; it is empty if a study has nothing to show.
 
 Examples
 --------
@@ -69,7 +69,7 @@ def pairs(found: RunComparison | None) -> Iterator[str]:
     if found is None:
         return
     yield paragraphs([
-        "A win is a query on which the method has the higher value than the one against it. "
+        "A win is a query on which the method has a higher value than the other method. "
         f"Intervals are {found.confidence:.0%} bootstrap intervals of the mean difference; the "
         f"last column is p corrected for the number of pairs ({found.correction})."
     ])  # fmt: skip
@@ -123,7 +123,7 @@ def criteria(study: Study) -> Iterator[str]:
 
 
 def _own_criterion_wins(study: Study) -> str:
-    """Whether a test criterion is best served by training for it."""
+    """Whether the best method by a metric was trained for this metric."""
     yes: list[str] = []
     no: list[str] = []
     for metric in study.metrics:
@@ -171,23 +171,23 @@ def curves(study: Study, plots: dict[str, str]) -> Iterator[str]:
         yield f'<div class="plots">{"".join(curves)}</div>'
         yield paragraphs(
             [
-                "Each method by its own criterion, after each round: means over folds and "
-                "seeds, of the parameters chosen. A fold that has stopped "
-                "counts on with its best value: that of the rounds which it kept."
+                "Validation value of each method's own criterion after each round: means over "
+                "folds and seeds, for the selected parameters. After early stopping, the best "
+                "value of a fold is used for the remaining rounds."
             ]
         )
 
 
 def searches(study: Study, plots: dict[str, str]) -> Iterator[str]:
-    """What random searches chose, and whether they were given enough."""
+    """Parameters selected by random searches, and whether the ranges were wide enough."""
     if not (said := summary(study)):
         return
     yield paragraphs(
         [
             said,
-            "Lowest and highest: the share of choices in the outer tenth of a range at either end "
-            "(of rounds, in the last twentieth). A parameter that makes no difference has 10% in "
-            "each; much more says that the range ends too early.",
+            "Lowest and highest: the share of selected values in the outer tenth of a range at "
+            "either end (of rounds, in the last twentieth). A parameter without effect has 10% in "
+            "each; a much larger share indicates that the range is too narrow.",
         ]
     )
     figures = [
@@ -206,11 +206,11 @@ def searches(study: Study, plots: dict[str, str]) -> Iterator[str]:
         for row in chosen_rows(study)
     ]
     table = Table(Chosen._fields, rows)
-    yield details("Every choice", table_of(table, "What validation data chose", best=False))
+    yield details("Every choice", table_of(table, "Selected on validation data", best=False))
 
 
 def parameters(study: Study) -> Iterator[str]:
-    """What validation data chose on each fold."""
+    """Parameters selected on validation data, by fold."""
     rows = [
         (
             method.name,
@@ -226,7 +226,7 @@ def parameters(study: Study) -> Iterator[str]:
     ]
     if rows:
         heads = ("method", "fold", "seed", "parameters", "rounds", "seconds of all tried")
-        table = table_of(Table(heads, rows), "What validation data chose", best=False)
+        table = table_of(Table(heads, rows), "Selected on validation data", best=False)
         yield details(f"{len(rows)} choice{'' if len(rows) == 1 else 's'}", table)
 
 

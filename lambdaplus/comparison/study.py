@@ -70,7 +70,7 @@ class Study:
         Methods that draw random numbers are fitted with each; their values are averaged.
     select : str, optional
         Validation metric, or sum of some, that chooses parameters; without it each method's own
-        criterion, and with trials each metric for itself.
+        criterion, and with trials each metric selects separately.
     trials : int
         Of a random search for the parameters of each boosted method, on each fold with each seed;
         0 for none.
@@ -78,11 +78,11 @@ class Study:
         Whether the folds are repeated splits of the same queries: then a query's value is its mean
         over the splits that test on it.
     folder : path, optional
-        Where finished fits are kept; without one they last as long as the study.
+        Where finished fits are stored; by default in a temporary folder.
     jobs : int
-        Fits at a time, each in a process of its own; 1 fits in this process.
+        Number of parallel fits, each in its own process; 1 fits in this process.
     finished : set of str
-        Keys of the fits that are there.
+        Keys of the stored fits.
     errors : dict of str to str
         First error of each method that failed.
 
@@ -197,7 +197,7 @@ class Study:
             yield task
 
     def _kept(self, task: Task) -> bool:
-        """Whether the fit is there; one that can't be read is told of, and made again."""
+        """Whether the fit is stored; unreadable ones are reported and made again."""
         try:
             return self.store.load(task.key) is not None
         except ValueError as damaged:
@@ -297,7 +297,7 @@ class Study:
         if not self.repeated:
             return found
         tests = [fold.test for fold in self.folds]
-        # A query's rows are adjacent, and so its first row stands for it.
+        # The rows of a query are adjacent, so its first row represents it.
         starts = [np.cumsum(test.group) - test.group for test in tests]
         return mean_by_query(
             found,
@@ -312,7 +312,7 @@ class Study:
 
 
 def in_turn(tasks: list[Task], ended: Collection[str]) -> Iterator[Task | None]:
-    """Each task once the one that it follows has ended; None while there is no such task."""
+    """Tasks whose predecessor has ended; None while there is no such task."""
     waiting = list(tasks)
     unfinished = {task.key for task in tasks}
     while waiting:

@@ -17,7 +17,7 @@ from lambdaplus.evaluation import Cell, RunComparison, Table, compare_runs
 
 
 def results_table(study: Study) -> Table:
-    """Methods by metrics: test means over folds, the best of each column marked with a star."""
+    """Methods by metrics: test means over folds, with a star for the best of each column."""
     means = np.array([[study.mean(m, k) for k in study.metrics] for m in study.methods])
     best = [np.nanmax(column) if not np.isnan(column).all() else math.nan for column in means.T]
     rows = [
@@ -70,11 +70,11 @@ def _heading(name: str) -> str:
 
 
 def footnotes(study: Study) -> list[str]:
-    """What the numbers of a study are: its protocol, conventions and versions."""
+    """How the values of a study were obtained: protocol, conventions and versions."""
     versions = ", ".join(f"{name} {version}" for name, version in installed_versions().items())
     others = [method for method in study.methods if not study.searches(method)]
     tried = ", ".join(f"{m.name} {len(m.points)}" for m in others if len(m.points) > 1)
-    own = "each metric for itself" if study.trials else "each method's own criterion"
+    own = "each metric separately" if study.trials else "each method's own criterion"
     chosen = study.select or own
     return [
         f"Test means: over the queries of a {'split' if study.repeated else 'fold'}, then over "
@@ -111,8 +111,8 @@ def _protocol(study: Study, chosen: str) -> str:
     return (
         f"{searched} method(s) with {study.trials} trials of random search each, on every fold "
         "with every seed, the same draws for all of what their trees have in common; at most "
-        f"{study.settings.rounds:,} rounds, stopped after {study.settings.patience} without gain "
-        f"by any of the metrics; trial and round chosen on validation data by {chosen}. "
+        f"{study.settings.rounds:,} rounds, stopped after {study.settings.patience} without an "
+        f"improvement of any metric; trial and round chosen on validation data by {chosen}. "
         f"{summary(study)}"
     )
 
@@ -136,7 +136,7 @@ def _folds_in_words(study: Study) -> str:
 
 
 def _rules(study: Study) -> list[str]:
-    """By which rules the metrics were computed, those of equal rules together."""
+    """The rules by which metrics were computed; metrics with equal rules are grouped."""
     done = [choice.evaluation for found in study.results.values() for choice in found]
     by_rules: dict[str, list[str]] = {}
     for metric, rules in done[0].conventions.items() if done else ():

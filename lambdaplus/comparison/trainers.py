@@ -1,4 +1,4 @@
-"""Training with LightGBM, XGBoost and CatBoost: what each of them has to be told, and how.
+"""Training with LightGBM, XGBoost and CatBoost.
 
 All train with an objective of ours or one of theirs by its name, with parameters in the framework's
 words beside what a study says, and show the scores of the validation documents to a `Validation`
@@ -20,7 +20,7 @@ from lambdaplus.datasets import RankingData
 from lambdaplus.queries import Floats
 
 Predict = Callable[[RankingData, int], Floats]
-"""Scores of the documents, (n,) float64, by the trees of the first so many rounds."""
+"""Scores of the documents, (n,) float64, by the trees of the first rounds."""
 
 BINARY = {"rank:map", "YetiRank:mode=MAP", "YetiRank:mode=MRR"}
 """The frameworks' own objectives that know relevant and not relevant alone."""

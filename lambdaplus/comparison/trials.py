@@ -110,7 +110,7 @@ class Bar:
         ]
 
     def __call__(self, rounds: int, best: Floats) -> bool:
-        """Whether to give up after so many rounds with these best values, (n_metrics,) float64."""
+        """Whether to stop a trial after these rounds with these best values, (n_metrics,)."""
         come = rounds * self._rate * (1 + 1e-9)
         if len(self._earlier) < FIRST_TRIALS or come < WARM_UP:
             return False

@@ -38,7 +38,7 @@ class Validation:
     patience : int
         Rounds without gain by any of the metrics that end the training.
     every : int, default=1
-        Only every so many rounds is looked at.
+        Number of rounds between evaluations.
     hopeless : callable, optional
         Told the round and the best value of each metric so far, (n_metrics,) float64; the
         training ends when it says True.

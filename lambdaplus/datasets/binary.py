@@ -34,7 +34,7 @@ _CHUNK = 1 << 20
 
 
 def write_binary(data: RankingData, folder: Path, notes: Mapping[str, str] | None = None) -> None:
-    """Write a set into a new folder: wholly or, if interrupted, not at all.
+    """Write a data set into a new folder: completely or, if interrupted, not at all.
 
     Parameters
     ----------

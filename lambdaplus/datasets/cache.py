@@ -67,7 +67,7 @@ def cached(file: Path, kind: str, read: Callable[[Path], RankingData]) -> Rankin
     ----------
     file : path
     kind : str
-        Tells apart what different readers make of the same file.
+        Distinguishes the results of different readers for the same file.
     read : callable
         Reads the file; whatever it raises passes.
     """
@@ -81,7 +81,9 @@ def cached(file: Path, kind: str, read: Callable[[Path], RankingData]) -> Rankin
         remove_binary(entry, [_SOURCE])
     data = read(file)
     if entry == _entry(file, kind):  # not if it changed while it was read
-        with contextlib.suppress(OSError, ValueError):  # no room, no permission: no cache then
+        with contextlib.suppress(
+            OSError, ValueError
+        ):  # no space or no permission: work without a cache
             write_binary(data, entry, {_SOURCE: str(file.resolve())})
             _sweep(entry)
     return data

@@ -14,7 +14,7 @@ _Ints = NDArray[np.int64]
 def digits_queries(n_folds: int = 5, seed: int = 0) -> list[Fold]:
     """Build a ranking set out of scikit-learn's digits: find images of the digit in the query.
 
-    The 1,797 images of ``sklearn.datasets.load_digits``, 8x8 pixels each, are dealt at random into
+    The 1,797 images of ``sklearn.datasets.load_digits``, 8x8 pixels each, are split at random into
     `n_folds` parts, every digit evenly. Some 25 / `n_folds` images of each digit in a part become
     its queries. The documents of a query are 60 to 100 of the part's other images, 4 to 12 of
     them, drawn evenly, of the query's digit: these are relevant (label 1), the rest is not

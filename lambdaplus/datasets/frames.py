@@ -94,7 +94,7 @@ def _csv(file: Path, stream: BinaryIO, text: Sequence[str]) -> polars.DataFrame:
 
 
 def _read_csv(stream: BinaryIO, kinds: Any, rows: int | None) -> polars.DataFrame:
-    """The data frame, with kinds of the other columns after so many rows, or after all (slow)."""
+    """The data frame; column types are inferred from this number of rows, or from all."""
     import polars
 
     stream.seek(0)

@@ -96,7 +96,7 @@ def _sparse(rows: Rows) -> tuple[Any, ...]:
 
     ends = np.concatenate([[0], rows.ends])
     shape = (len(rows.labels), rows.width)
-    # Copies: the arrays are the first part of ones with room for more.
+    # Copies: the arrays are the first part of larger ones.
     features = csr_matrix((rows.values.copy(), rows.columns.copy(), ends), shape=shape)
     features.sort_indices()
     return rows.labels, rows.queries, rows.group, features

@@ -60,7 +60,7 @@ def read_qrels(path: str | os.PathLike[str]) -> Judgements:
     Returns
     -------
     dict of str to dict of str to float
-        Label by query and document number.  One below 0 says that nobody judged the document.
+        Label by query and document number.  A label below 0 marks an unjudged document.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """The svmlight text format, `label qid:ID 1:value 2:value ... # comment` a line, read at speed.
 
-The file is read in pieces that end with a line, and compiled code takes them apart on all cores
+The file is read in pieces that end with a line, and compiled code parses them on all cores
 while the next piece is read. What is no plain decimal number, such as `inf`, is left to Python's
 `float`, so every value is what `float` makes of it. (It makes 10 of 1_0, which is refused.)
 """
@@ -112,7 +112,7 @@ def read_rows(file: BinaryIO, finish: Any = lambda rows: rows) -> Iterator[Any]:
 
 
 def parse_rows(text: bytes) -> Rows:
-    """Take whole lines apart.
+    """Parse whole lines.
 
     Raises
     ------

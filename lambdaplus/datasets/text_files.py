@@ -60,7 +60,7 @@ def fields_of_lines(file: Path) -> Iterator[tuple[int, list[str]]]:
         For a NUL character, which no text holds, and as `open_binary`.
     """
     with open_binary(file) as binary:
-        # Bytes that are no UTF-8 stay apart: two document numbers must not become one.
+        # Bytes that are not UTF-8 stay distinct: two document numbers must not become one.
         lines = io.TextIOWrapper(binary, encoding="utf-8-sig", errors="backslashreplace")
         for number, line in enumerate(lines, 1):
             if "\0" in line:
@@ -109,7 +109,7 @@ class _Stream(io.RawIOBase):
 
 
 def _decompressed(source: BinaryIO) -> Iterator[bytes]:
-    """What .xz holds; `lzma.open` would stop without a word where a second stream is damaged."""
+    """Contents of an .xz file; `lzma.open` would ignore a damaged second stream."""
     stream, left = lzma.LZMADecompressor(lzma.FORMAT_XZ), b""
     while piece := left or source.read(_PIECE):
         left = b""

@@ -91,7 +91,7 @@ def refuse_too_large(n_queries: int, n_features: int = 136, copies: int = 1) -> 
     Raises
     ------
     MemoryError
-        If so many copies of a set of this size don't fit into this machine's memory.
+        If this number of data sets of this size does not fit into memory.
     """
     try:
         there_is = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

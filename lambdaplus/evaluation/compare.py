@@ -1,4 +1,4 @@
-"""Several systems on the same queries: who is better, on how many, and is it chance.
+"""Compare several systems on the same queries, with tests of significance.
 
 Examples
 --------

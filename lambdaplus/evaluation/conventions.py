@@ -76,7 +76,7 @@ class Convention:
     single : bool
         Whether it holds scores in float32, where 1.00000001 ties with 1.
     unjudged : bool
-        Whether a label below 0 says that nobody judged the document: it then counts as one of
+        Whether a label below 0 marks an unjudged document: it then counts as one of
         label 0, and is left out by metrics such as bpref.
     """
 

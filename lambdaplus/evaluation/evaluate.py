@@ -91,9 +91,9 @@ def evaluate(
 
     Notes
     -----
-    Unless told otherwise tied documents count at the mean over their orders, whatever the row
-    order (ERR, pFound, bpref and partial AUC: in their worst order); AP@k divides by min(R, k), AP
-    by R; NDCG has gain 2^l - 1 and discount log2(1 + rank).
+    By default tied documents have the mean value over their orders, whatever the row order (ERR,
+    pFound, bpref and partial AUC: in their worst order); AP@k divides by min(R, k), AP by R; NDCG
+    has gain 2^l - 1 and discount log2(1 + rank).
 
     Examples
     --------
@@ -174,7 +174,7 @@ def evaluate_queries(
     qid : (n_queries,) array, optional
         Name of each query.
     judged : (n,) array_like of bool, optional
-        False for documents that nobody judged, which metrics such as bpref leave out.
+        False for unjudged documents, which metrics such as bpref ignore.
     """
     convention = find_convention(convention)
     check_rules(ties, empty)
@@ -236,7 +236,7 @@ def _values(
 
 
 def _order_of(docno: NDArray[Any] | None, queries: Queries, ranking: Ranking) -> Floats:
-    """Place of each row if tied rows stand by descending document number, (n,) float64."""
+    """Rank of each row if ties are sorted by descending document number, (n,) float64."""
     if docno is None:
         tied = ranking.score[1:] == ranking.score[:-1]
         tied[queries.boundaries[1:-1] - 1] = False

@@ -67,7 +67,7 @@ def _returned(queries: Queries, scores: Floats) -> _Bools:
 
 
 def judged_part(queries: Queries, scores: Floats, judged: _Bools) -> tuple[Queries, _Bools] | None:
-    """The queries without the documents that nobody judged, and which queries have others.
+    """The queries without unjudged documents, and which queries have judged ones.
 
     None if nothing was judged.
     """

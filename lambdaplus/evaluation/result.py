@@ -60,7 +60,7 @@ class Evaluation(Tabular):
         return self.mean[self.name_of(metric)]
 
     def name_of(self, metric: Metric) -> str:
-        """The name under which a metric stands here."""
+        """The name of a metric in this result."""
         if isinstance(metric, str) and metric in self.mean:
             return metric  # a metric of the user's own is in no catalogue
         wanted = parse_metric(metric)

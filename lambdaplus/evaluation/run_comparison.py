@@ -81,7 +81,7 @@ class RunComparison(Tabular):
 
     @property
     def table(self) -> Table:
-        """Means by system and metric, marked where they differ by more than chance.
+        """Means by system and metric, with marks of significant differences.
 
         Without a baseline each system has a letter, and a mean carries the letters of those that
         it beats; with one, a mean carries stars (0.05, 0.01, 0.001) where it differs from it.

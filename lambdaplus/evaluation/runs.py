@@ -38,7 +38,7 @@ class Run:
         False for documents that are judged but that the system did not return; their scores must
         be below those of the others.
     judged : (n,) array of bool, optional
-        False for documents that nobody judged: of label 0, and left out by metrics such as bpref.
+        False for unjudged documents: they have label 0, and metrics such as bpref ignore them.
     """
 
     name: str

@@ -96,7 +96,7 @@ def p_value(
     if test == "wilcoxon":
         return float(stats.wilcoxon(difference, alternative=alternative).pvalue)
     if test == "t":
-        if np.ptp(difference) == 0.0:  # the same on all queries: no variance, no chance
+        if np.ptp(difference) == 0.0:  # the same on all queries: no variance
             return 0.0 if alternative == "two-sided" or difference[0] > 0 else 1.0
         return float(stats.ttest_1samp(difference, 0.0, alternative=alternative).pvalue)
     sums = _random_sums(difference, resamples, seed)

@@ -1,6 +1,6 @@
 """The AUC loss with the pair map, binary or graded.
 
-Every pair of different grades decides for itself: it is violated where the lower document scores
+Pairs of different grades are independent: a pair is violated where the lower document scores
 within the margin of the higher one or above it.  With two classes these decisions always form a
 ranking; with more they may form a cycle, and the hinge is that of Ranking SVM: the mean over pairs.
 

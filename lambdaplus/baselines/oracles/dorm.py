@@ -85,7 +85,7 @@ class DORMOracle:
     def _assign(self, score: Floats, gain: Floats) -> Any:
         n = score.size
         decay, discount = self.decay[:n], self.arrays.discount[:n]
-        # Ranks that count for nothing are all alike and need no assignment.
+        # Ranks of weight 0 are interchangeable and need no assignment.
         counting = int(np.flatnonzero(decay + discount)[-1]) + 1
         value = np.outer(score, decay[:counting]) - np.outer(gain, discount[:counting])
         document, rank = linear_sum_assignment(value, maximize=True)

@@ -1,0 +1,44 @@
+"""Names in docstrings that reStructuredText would read as something else.
+
+- An attribute ``classes_`` keeps its trailing underscore, which would otherwise mark a reference.
+- ``NDCG@10`` is a metric and not the address of a mailbox.
+- A lower-case word in a type, such as ``n_queries`` in ``(n_queries,) array``, is not linked to an
+  attribute that happens to have the same name elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from docutils import nodes
+from sphinx.addnodes import pending_xref
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+ATTRIBUTE = re.compile(r"^(\s*:(?:ivar|vartype) \w*)_:")
+AFTER_NAPOLEON = 600  # which makes these fields; the default priority is 500
+
+
+def keep_underscores(
+    app: Sphinx, kind: str, name: str, documented: Any, options: Any, lines: list[str]
+) -> None:
+    lines[:] = [ATTRIBUTE.sub(r"\1\\_:", line) for line in lines]
+
+
+def remove_wrong_links(app: Sphinx, page: nodes.document) -> None:
+    for link in list(page.findall(nodes.reference)):
+        if link.get("refuri", "").startswith("mailto:"):
+            link.parent.replace(link, link.children)
+    for link in list(page.findall(pending_xref)):
+        target = link["reftarget"]
+        is_a_type = link.get("reftype") == "class" and link.get("refspecific")
+        if is_a_type and target.isidentifier() and (target.islower() or len(target) == 1):
+            link.parent.replace(link, link.children)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("autodoc-process-docstring", keep_underscores, priority=AFTER_NAPOLEON)
+    app.connect("doctree-read", remove_wrong_links)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

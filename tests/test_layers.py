@@ -1,0 +1,71 @@
+"""The package has layers (docs/architecture.md): a lower layer never imports an upper one."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "lambdaplus"
+LAYERS = (
+    {
+        "arrays",
+        "queries",
+        "files",
+        "folds",
+        "parallel",
+        "ranking",
+        "frameworks",
+        "compiled",
+        "references",
+    },
+    {"metrics"},
+    {"objectives", "evaluation", "baselines"},
+    {"datasets", "lightgbm", "xgboost", "estimators", "dask", "export"},
+    {"comparison", "reproduce", "cli", "__main__"},
+)
+LAYER = {module: layer for layer, modules in enumerate(LAYERS) for module in modules}
+MAY_IMPORT = {"frameworks": {"arrays", "queries"}}  # and nothing else of its own layer
+INDEPENDENT = {("objectives", "evaluation"), ("evaluation", "objectives")}
+
+
+def module_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if module_of(path) != "__init__"]
+
+
+def imported_modules(source: str) -> set[str]:
+    """Modules that a file imports from, at its top or within a function."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "use absolute imports: a relative one hides the layer"
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    parts = [[*name.split("."), "__init__"] for name in names]
+    return {module for package, module, *_ in parts if package == "lambdaplus"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_layer_imports_an_upper_one(path: Path) -> None:
+    module = module_of(path)
+    assert module in LAYER, f"add {module} to a layer in LAYERS"
+    for other in imported_modules(path.read_text()) - {module}:
+        assert other in LAYER, f"{path.name} imports the whole package, or {other} has no layer"
+        assert LAYER[other] <= LAYER[module], f"{module} imports {other}, which is above it"
+        assert (module, other) not in INDEPENDENT, f"{module} imports {other}"
+        assert other in MAY_IMPORT.get(module, {other}), f"{module} imports {other}"
+
+
+def test_imports_are_found_wherever_they_are() -> None:
+    assert imported_modules(
+        "import lambdaplus.cli as c\ndef f():\n  from lambdaplus.queries import Q"
+    )
+    assert imported_modules("from lambdaplus import cli, ranking") == {"cli", "ranking"}
+    assert imported_modules("import lambdaplus") == {"__init__"}
+    assert imported_modules("import numpy as np\nfrom lambdaplusplus.cli import x") == set()
+    assert len(FILES) > 20

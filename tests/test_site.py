@@ -1,0 +1,79 @@
+"""Names in docstrings appear on the site as they are written."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+EXTENSIONS = Path(__file__).parents[1] / "docs" / "_ext"
+DOCUMENTED = '''
+class Cuts:
+    """Where it stops.
+
+    Attributes
+    ----------
+    X : array
+    n_queries : int
+    """
+
+
+class Ranker:
+    """Trained by MRR or NDCG@10.
+
+    Attributes
+    ----------
+    booster_ : object
+    per_query_ : dict of str to (n_queries,) array of X, or Cuts
+    """
+'''
+
+
+@pytest.fixture(scope="module")  # one build, about two seconds
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The HTML of a module, built by the extensions of the site."""
+    application = pytest.importorskip("sphinx.application")
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "documented.py").write_text(DOCUMENTED)
+    (folder / "index.rst").write_text(
+        "Module\n======\n\n.. automodule:: documented\n   :members:\n"
+    )
+    settings = {
+        "extensions": ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "names"],
+        "napoleon_use_ivar": True,
+    }
+    with pytest.MonkeyPatch.context() as patch, contextlib.ExitStack() as stack:
+        log = stack.enter_context((folder / "log").open("w"))
+        patch.syspath_prepend(str(EXTENSIONS))
+        patch.syspath_prepend(str(folder))
+        made = application.Sphinx(
+            folder, None, folder / "out", folder / "doctrees", "html", settings,
+            status=log, warning=log, freshenv=True,
+        )  # fmt: skip
+        made.build()
+    for name in ("documented", "names"):
+        sys.modules.pop(name, None)
+    return html.unescape((folder / "out" / "index.html").read_text())
+
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # of Sphinx, about its own future
+
+
+def test_fitted_attributes_keep_their_underscore(page: str) -> None:
+    assert "<strong>booster_</strong>" in page
+    assert "<strong>per_query_</strong>" in page
+
+
+def test_a_metric_with_a_cutoff_is_no_mail_address(page: str) -> None:
+    assert "NDCG@10" in page
+    assert "mailto:" not in page
+
+
+def test_sizes_in_types_are_not_linked_to_attributes_of_the_same_name(page: str) -> None:
+    [described] = re.findall(r"<strong>per_query_</strong>(.*?)</li>", page, re.DOTALL)
+    assert re.findall(r'href="([^"]*)"', described) == ["#documented.Cuts"]
+    assert "n_queries" in described
