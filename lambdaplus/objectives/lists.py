@@ -70,8 +70,12 @@ class Ranked(NamedTuple):
 def ranked_queries(metric: RankingMetric, queries: Queries, scores: Any) -> Ranked:
     """Rank every query and lay out the metric."""
     ranking, arrays = rank(queries, scores), metric_arrays(metric, queries)
-    row = queries.row_order[ranking.permutation]
-    relevance = arrays.relevance[ranking.permutation]
+    n, boundaries = queries.n_documents, queries.boundaries
+    row, relevance = np.empty(n, queries.row_order.dtype), np.empty(n, np.int32)
+    by_document = (queries.row_order, arrays.relevance)
+    over_queries(
+        reorder, boundaries, boundaries, ranking.permutation, by_document, (row, relevance)
+    )
     discount, copies = arrays.discount, np.empty(0)
     if queries.multiplicities is not None:
         if arrays.kind == COUNT_ANY and (arrays.gain < arrays.row * arrays.column).any():
@@ -82,7 +86,16 @@ def ranked_queries(metric: RankingMetric, queries: Queries, scores: Any) -> Rank
             )
         copies = queries.multiplicities[row]
         discount = discount_of_copies(metric, copies)
-    return Ranked(queries.boundaries, row, ranking.score, relevance, discount, copies, arrays)
+    return Ranked(boundaries, row, ranking.score, relevance, discount, copies, arrays)
+
+
+@compiled
+def reorder(first: int, last: int, boundaries: Any, order: Any, given: Any, out: Any) -> None:
+    """Write two arrays in another order, those of the queries first .. last - 1."""
+    (one, other), (new_one, new_other) = given, out
+    for i in range(boundaries[first], boundaries[last]):
+        new_one[i] = one[order[i]]
+        new_other[i] = other[order[i]]
 
 
 def discount_of_copies(metric: RankingMetric, copies: Floats) -> Floats:

@@ -47,6 +47,7 @@ from lambdaplus.objectives.lists import (
     discount_of_copies,
     n_lists,
     ranked_list,
+    reorder,
     write_by_row,
 )
 from lambdaplus.objectives.sweep import Derivatives
@@ -155,10 +156,13 @@ def neighbour_sums(
         if copies.size:
             copies = copies[order]
             discount = discount_of_copies(metric, copies)
+        score, relevance = np.empty(n), np.empty(n, np.int32)
+        clean, by_noise = (ranked.score, ranked.relevance), (score, relevance)
+        over_queries(reorder, ranked.boundaries, ranked.boundaries, order, clean, by_noise)
         shuffled = ranked._replace(
             row=order,
-            score=ranked.score[order],
-            relevance=ranked.relevance[order],
+            score=score,
+            relevance=relevance,
             discount=discount,
             copies=copies,
         )
