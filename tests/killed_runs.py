@@ -39,7 +39,7 @@ def start(folder: pathlib.Path, log: pathlib.Path, seeds: str, jobs: int) -> int
             os.dup2(file.fileno(), 2)
         os.chdir(folder)
         arguments = ["compare", "data", "--out", ".", "--methods", METHODS, "--metrics", "map"]
-        app([*arguments, "--seeds", seeds, "--jobs", str(jobs)], standalone_mode=True)
+        app([*arguments, "--seeds", f"{seeds},", "--jobs", str(jobs)], standalone_mode=True)
     except SystemExit as end:
         code = int(end.code or 0)
     except BaseException:

@@ -7,6 +7,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 import time
 
 import numpy as np
@@ -35,8 +36,8 @@ def write_folds(folder: pathlib.Path) -> None:
 def test_runs_killed_in_a_folder_full_of_other_files_lose_none_of_them(
     tmp_path: pathlib.Path,
 ) -> None:
-    home, temporary = tmp_path / "home", tmp_path / "tmp"
-    temporary.mkdir()
+    # Not in tmp_path: sockets of multiprocessing do not fit into a long name.
+    home, temporary = tmp_path / "home", pathlib.Path(tempfile.mkdtemp(prefix="kr"))
     write_folds(home / "data")
     for name in ("data/notes.txt", "fits/mine.npz", "fits/abc.part", "plots/map.png", "summary.txt",
                  "tables/results.md", ".hidden", "train.txt.bak", ".folds-x/a"):  # fmt: skip

@@ -14,6 +14,7 @@ from small_data import graded, letor_folder
 from lambdaplus import evaluate
 from lambdaplus.comparison import Method, Study
 from lambdaplus.comparison.methods import Fitted
+from lambdaplus.comparison.registry import find_methods
 from lambdaplus.datasets import Fold, RankingData
 from lambdaplus.metrics import parse_metric
 from lambdaplus.reproduce import run_preset
@@ -74,7 +75,8 @@ def test_zero_mean_counts_queries_without_a_value() -> None:
 
 def test_class_shares_are_of_relevant_training_documents() -> None:
     data = RankingData(np.zeros((6, 1)), [0, 1, 1, 2, 1, 0], [1] * 6)
-    study = Study([Fold("one", data, data, data)], [], [])
+    [method] = find_methods("feature:best")
+    study = Study([Fold("one", data, data, data)], [method], [parse_metric("map")])
     assert sections.class_shares(study) == {1: 0.75, 2: 0.25}
 
 

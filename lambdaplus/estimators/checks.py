@@ -38,8 +38,8 @@ def refuse_nothing_to_learn(objective: str | Callable[..., Any], documents: Docu
         raise ValueError(f"{rows} with different labels, so there is nothing to learn")
     if isinstance(objective, Objective):
         raise ValueError(
-            f"the gradient of {objective!r} is 0 in every row: no change of any query's ranking "
-            "changes the metric, so there is nothing to learn"
+            f"the gradient of {objective!r} is 0 in every row: rows of positive weight are of one "
+            "class, or no change of a ranking changes the metric, so there is nothing to learn"
         )
 
 

@@ -21,7 +21,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from lambdaplus.export.whole import refuse_incomplete
+from lambdaplus.export.whole import refuse_incomplete, refuse_uneven
 
 # What both frameworks import only to support it, which takes longer than reading a model.
 _NOT_NEEDED = ("dask", "matplotlib", "pandas", "polars", "sklearn")
@@ -50,7 +50,6 @@ def read_model(path: str | os.PathLike[str]) -> Any:
     start = content[:4]
     if start == b"tree":
         framework = "lightgbm"
-        refuse_incomplete(file, content)
     elif start[:1] == b"{":
         framework = "xgboost"
     else:
@@ -59,6 +58,10 @@ def read_model(path: str | os.PathLike[str]) -> Any:
             "XGBoost's a .json or .ubj file"
         )
     library = import_module(f"lambdaplus.{framework}")
+    if framework == "lightgbm":
+        refuse_incomplete(file, content)
+    elif file.suffix == ".json":
+        refuse_uneven(file, content)
     code = (
         f"import sys; sys.modules.update(dict.fromkeys({_NOT_NEEDED})); "
         f"import {framework}; {_READ[framework]}"

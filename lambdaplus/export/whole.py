@@ -3,6 +3,7 @@
 Examples
 --------
 >>> from pathlib import Path
+from typing import Any
 >>> from lambdaplus.export.whole import refuse_incomplete
 >>> refuse_incomplete(Path("m.txt"), b"tree\\ntree_sizes=9 9\\n\\nTree=0\\n\\n\\nend of trees\\n")
 Traceback (most recent call last):
@@ -12,9 +13,11 @@ ValueError: m.txt is a broken model file: its header tells of 2 trees of 18 byte
 
 from __future__ import annotations
 
+import json
 import re
 from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 
 def refuse_incomplete(file: Path, content: bytes) -> None:
@@ -39,3 +42,46 @@ def refuse_incomplete(file: Path, content: bytes) -> None:
             f"{sum(lengths)} bytes, and they are not there as it says; it may have been cut off or "
             "changed: save the model again"
         )
+
+
+# What XGBoost's trees list by node.
+BY_NODE = {
+    "base_weights", "default_left", "left_children", "loss_changes", "parents", "right_children",
+    "split_conditions", "split_indices", "split_type", "sum_hessian",
+}  # fmt: skip
+
+
+def refuse_uneven(file: Path, content: bytes) -> None:
+    """Raise a ValueError unless each tree of XGBoost's JSON has as much of all as it has nodes.
+
+    XGBoost reads numbers that were lost or doubled within an array without a word.
+
+    Parameters
+    ----------
+    file : path
+        For the message.
+    content : bytes
+    """
+    try:
+        booster = json.loads(content, object_pairs_hook=_unique)["learner"]["gradient_booster"]
+        booster = booster.get("gbtree", booster)  # as in dart
+        trees = booster["model"].get("trees", ())
+        even = all(
+            len(tree[part]) == int(tree["tree_param"]["num_nodes"])
+            for tree in trees
+            for part in BY_NODE & tree.keys()
+        )
+    except (KeyError, TypeError, ValueError):
+        even = False
+    if not even:
+        raise ValueError(
+            f"{file} is a broken model file: its trees are not as large as it says; it may have "
+            "been cut off or changed: save the model again"
+        )
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, none of whose names stands in it twice."""
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise ValueError("a name stands twice")
+    return dict(pairs)

@@ -85,8 +85,8 @@ def noisy_gradients(
 ) -> Derivatives:
     """As `lambda_gradients`, with noisy neighbours in their share of the gradient.
 
-    Before weights are applied, absolute gradients sum to half the rows, as those of one data set
-    without queries do.
+    Before weights are applied, absolute gradients sum to half the rows of the queries that have
+    documents to compare, as those of one data set without queries sum to half its rows.
     """
     weighing = metric if noise.metric is None else parse_metric(noise.metric)
     ranked = ranked_queries(weighing, queries, scores)
@@ -96,10 +96,13 @@ def noisy_gradients(
     if noise.share < 1:
         parts.append((1 - noise.share, _of_all_pairs(metric, queries, scores, shape)))
     out = Derivatives(np.zeros(queries.n_documents), np.zeros(queries.n_documents))
+    # Queries that teach nothing must not change what the others do.
+    teaches = (np.diff(ranked.metric.first) > 1) & (ranked.metric.scale > 0)
+    rows = float(queries.sizes[teaches].sum())
     for share, part in parts:
         # Sums in ranked order: the same bits whatever the order of the rows.
         size = float(np.abs(part.gradient[ranked.row]).sum())
-        factor = share * queries.n_documents / 2 / size if size > NOTHING else 0.0
+        factor = share * rows / 2 / size if size > NOTHING else 0.0
         for total, array in zip(out, part, strict=True):
             total += factor * array
     apply_weights(metric, queries, out)
