@@ -3,7 +3,6 @@
 Examples
 --------
 >>> from pathlib import Path
-from typing import Any
 >>> from lambdaplus.export.whole import refuse_incomplete
 >>> refuse_incomplete(Path("m.txt"), b"tree\\ntree_sizes=9 9\\n\\nTree=0\\n\\n\\nend of trees\\n")
 Traceback (most recent call last):
