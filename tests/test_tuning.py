@@ -141,7 +141,7 @@ def test_each_metric_is_judged_on_the_trial_and_the_round_that_it_chose(finished
             rounds = int(choice.search.rounds[metric][number])
             different.add((number, rounds))
             drawn = dict(trials[fold.name, choice.seed, number].parameters)
-            options = {name: drawn.pop(name) for name in ("sigma", "damping")}
+            options = {name: drawn.pop(name) for name in ("sigma", "damping", "noise")}
             params = {**drawn, "objective": lambda_objective("map", **options), "verbose": -1,
                       "seed": choice.seed, "deterministic": True, "num_threads": 1}  # fmt: skip
             data = lightgbm.Dataset(fold.train.features, fold.train.labels, group=fold.train.group)
