@@ -24,12 +24,14 @@ Array = NDArray[Any]
 SHARES = [0.52, 0.32, 0.13, 0.02, 0.01]  # of MSLR-WEB's grades
 
 OURS = {
-    "NDCG, no damping": lp.lambda_objective("ndcg", damping=None),
-    "NDCG": lp.lambda_objective("ndcg"),
-    "AUC": lp.lambda_objective("auc"),
-    "MAUC": lp.lambda_objective("mauc"),
-    "MAP": lp.lambda_objective("map"),
-    "MRR": lp.lambda_objective("mrr", surrogate=None),
+    "NDCG, no damping": lp.lambda_objective("ndcg", damping=None, noise=None),
+    "NDCG": lp.lambda_objective("ndcg", noise=None),
+    "AUC": lp.lambda_objective("auc", noise=None),
+    "MAUC": lp.lambda_objective("mauc", noise=None),
+    "MAP": lp.lambda_objective("map", noise=None),
+    "MRR": lp.lambda_objective("mrr", noise=None),
+    "NDCG with noise, the default": lp.lambda_objective("ndcg"),
+    "MAP with noise, the default": lp.lambda_objective("map"),
 }
 LIGHTGBM = {
     "lambdarank": {"objective": "lambdarank"},
