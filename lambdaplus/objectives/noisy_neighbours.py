@@ -2,7 +2,7 @@
 
 Noise is added to the scores of a query, its documents are ranked by the sum, and each document is
 compared with its neighbours in that ranking alone.  A pair's weight is its swap delta there, a
-difference of potentials (see `lambdaplus.metrics.potentials`), so every declared metric has one.
+difference of potentials (see ``lambdaplus.metrics.potentials``), so every declared metric has one.
 The logistic function is taken at the scores without noise.  With w the mean weight of a pair over
 several rankings and d the better document's score minus the other's,
 
