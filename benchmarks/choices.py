@@ -39,7 +39,7 @@ def choices(metric: str) -> dict[str, Any]:
         f"damping={damping}": lambda_objective(metric, damping=damping),
         "four rankings, noise 0.3": Perturbed(default, 0.3),
         "four rankings, noise 1": Perturbed(default, 1.0),
-    } | {f"as {other}": lambda_objective(other, surrogate=None) for other in others[metric]}
+    } | {f"as {other}": lambda_objective(other) for other in others[metric]}
 
 
 def table(values: Values, metric: str, names: list[str], sets: list[str]) -> Table:

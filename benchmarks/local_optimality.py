@@ -40,7 +40,7 @@ from lambdaplus.ranking import rank
 
 OBJECTIVES = {
     **{name: lambda_objective(name) for name in ("auc", "mauc", "map", "mrr", "ndcg")},
-    "mrr, textbook": lambda_objective("mrr", surrogate=None),
+    "mrr, textbook": lambda_objective("mrr", noise=None),
 }
 STEPS = (0.01, 0.03, 0.1, 0.3)
 DIRECTIONS = 299  # 0.99 ** 299 < 0.05

@@ -40,7 +40,7 @@ def test_pairs_are_divided_by_both_ratios(metric: str) -> None:
     # Hu et al. 2019, eqs. 23, 30 and 31, pair by pair, the swap deltas by evaluating twice.
     labels, scores, sizes = clicks()
     objective = PropensityRatios(
-        lp.lambda_objective(metric, normalize=False, damping=None, sigma=1.5, surrogate=None),
+        lp.lambda_objective(metric, normalize=False, damping=None, sigma=1.5, noise=None),
         regularization=0.5,
     )
     n_positions = max(sizes)

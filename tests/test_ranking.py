@@ -61,7 +61,7 @@ def test_by_score_then_label_then_multiplicity(data) -> None:
 @given(seed=st.integers(0, 10**6), rounds=st.integers(2, 5))
 @examples(100)
 def test_earlier_scores_leave_no_trace(seed: int, rounds: int) -> None:
-    """The last ranking is where the next sort starts; nothing of it may show in the result."""
+    """A ranking depends on its scores alone, not on those ranked before."""
     random = np.random.default_rng(seed)
     group = random.integers(1, 5 * RUN, random.integers(1, 6))
     labels, n = random.integers(0, 3, group.sum()), group.sum()

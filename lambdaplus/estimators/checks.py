@@ -28,7 +28,7 @@ def refuse_nothing_to_learn(objective: str | Callable[..., Any], documents: Docu
         start = np.zeros(queries.n_documents)
         try:
             gradient, _ = objective(queries.labels, start, queries.weights, documents.group)
-        except ValueError as error:  # of what it is trained as, MRR as NDCG for example
+        except ValueError as error:  # such as labels that its metric cannot take
             raise ValueError(f"objective {objective.metric}: {error}") from None
         if gradient.any():
             return
