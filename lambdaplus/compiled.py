@@ -26,6 +26,9 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic as _intrinsic
 
 
 def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
@@ -58,3 +61,35 @@ def source_of_kernels(package: Path = Path(__file__).parent) -> str:
         if b"lambdaplus.compiled" in text or b"numba" in text or b"NamedTuple" in text:
             digest.update(path.relative_to(package).as_posix().encode() + text)
     return digest.hexdigest()
+
+
+def _without_owner(kind: Any, builder: Any, value: Any) -> Any:
+    """The same value, in which no array knows who owns its memory."""
+    if isinstance(kind, types.Array):
+        for owner in (0, 1):  # the fields of an array's record for numba's owner and for Python's
+            nobody = ir.Constant(value.type.elements[owner], None)
+            value = builder.insert_value(value, nobody, owner)
+    elif isinstance(kind, types.BaseTuple):
+        members: list[Any] = [*kind]  # type: ignore[misc]
+        for i, member in enumerate(members):
+            part = _without_owner(member, builder, builder.extract_value(value, i))
+            value = builder.insert_value(value, part, i)
+    return value
+
+
+intrinsic: Any = _intrinsic  # typed as what it makes of a function: anything callable
+
+
+@intrinsic
+def borrowed(_typing: Any, value: Any) -> Any:
+    """The same array or record of arrays, with references to them no longer counted.
+
+    numba counts references with atomic operations, at each call and at each use of an array in a
+    record, which adds up where queries are short.  Use it only in the first lines of a kernel, on
+    its arguments, which the caller holds until the kernel returns, and never return the result.
+    """
+
+    def code(_context: Any, builder: Any, _signature: Any, values: Any) -> Any:
+        return _without_owner(value, builder, values[0])
+
+    return value(value), code

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.compiled import compiled
+from lambdaplus.compiled import borrowed, compiled
 from lambdaplus.parallel import n_threads, over_queries
 from lambdaplus.queries import Floats, Ints, Queries
 
@@ -109,7 +109,7 @@ def _sort(first: int, last: int, boundaries: Any, ranking: Any) -> None:
     longest = 0
     for q in range(first, last):
         longest = max(longest, boundaries[q + 1] - boundaries[q])
-    # numba counts a reference at each use of a record's array, so loops use names of their own.
+    ranking = borrowed(ranking)
     permutation, score = ranking.permutation, ranking.score
     spare_permutation, spare_score = np.empty(longest, dtype=np.int32), np.empty(longest)
     bucket = np.empty(longest, dtype=np.int32)

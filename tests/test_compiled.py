@@ -6,7 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from lambdaplus.compiled import source_of_kernels
+import numpy as np
+
+from lambdaplus.compiled import borrowed, compiled, source_of_kernels
 from lambdaplus.ranking import _sort as rank_kernel
 
 WITHOUT_A_CACHE = """
@@ -57,3 +59,25 @@ def test_kept_kernels_are_those_of_the_source_of_all_kernels(tmp_path: Path) -> 
     assert digests[4] == digests[3]  # no kernel there
     stamp = rank_kernel._cache._cache_file._source_stamp
     assert stamp[1] == source_of_kernels()
+
+
+@compiled
+def _sums_of_parts(record, repeats):  # type: ignore[no-untyped-def]
+    """What a record's arrays add up to, by way of slices that outlive one another."""
+    record = borrowed(record)
+    total = 0.0
+    for i in range(repeats):
+        one, (two, _) = record[0][i:], record[1]
+        total += one.sum() + two[: i + 1].sum()
+    return total
+
+
+def test_borrowed_arrays_hold_the_same_values_and_are_not_freed() -> None:
+    one, two = np.arange(5.0), np.arange(10.0, 15.0)
+    references = sys.getrefcount(one), sys.getrefcount(two)
+    expected = sum(one[i:].sum() + two[: i + 1].sum() for i in range(5))
+    for _ in range(3):
+        assert _sums_of_parts((one, (two, 1.0)), 5) == expected
+    assert (sys.getrefcount(one), sys.getrefcount(two)) == references
+    assert one.tolist() == [0, 1, 2, 3, 4]
+    assert two.tolist() == [10, 11, 12, 13, 14]

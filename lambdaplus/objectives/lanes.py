@@ -14,12 +14,11 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic as _numba_intrinsic
 from numba.extending import models, register_model
 
-LANES = 8
+from lambdaplus.compiled import intrinsic
 
-intrinsic: Any = _numba_intrinsic  # typed as what it makes of a function: anything callable
+LANES = 8
 
 _DOUBLE = ir.DoubleType()
 _VECTOR = ir.VectorType(_DOUBLE, LANES)

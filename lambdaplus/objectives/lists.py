@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.compiled import compiled
+from lambdaplus.compiled import borrowed, compiled
 from lambdaplus.metrics.arrays import COUNT_ANY, GAINS, MetricArrays, classes_of, metric_arrays
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.potentials import ABOVE, OWN, OWN_AND_ABOVE, Potentials, potentials
@@ -145,7 +145,17 @@ def _queries(
     for q in range(first, last):
         most = max(most, ranked.metric.first[q + 1] - ranked.metric.first[q])
     work = workspace_for(most, kernels[2].rates.shape[0])
-    for q in range(first, last):
+    _queries_within(work, (first, last), ranked, kernels, all_pairs, skip, received, out)
+
+
+@compiled
+def _queries_within(
+    work: Any, queries: Any, ranked: Any, kernels: Any, all_pairs: bool, skip: Any, received: Any,
+    out: Any,
+) -> None:  # fmt: skip
+    """The same in memory that the caller made, and keeps until all is done."""
+    work, ranked, kernels, out = borrowed(work), borrowed(ranked), borrowed(kernels), borrowed(out)
+    for q in range(*queries):
         if skip[q]:
             continue
         kernel, n = _kernel_of(ranked, q, kernels), ranked.boundaries[q + 1] - ranked.boundaries[q]

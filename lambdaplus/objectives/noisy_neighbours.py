@@ -38,7 +38,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lambdaplus.compiled import compiled
+from lambdaplus.compiled import borrowed, compiled
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics import components as c
 from lambdaplus.metrics.declaration import shortest
@@ -211,6 +211,7 @@ def _perturb(
 def _compare_neighbours(first: int, last: int, shuffled: Any, weighing: Any, by_rank: Any) -> None:
     """Add the pairs of neighbours of one noisy ranking."""
     sigma, neighbours, logistic, divide = weighing
+    shuffled, by_rank = borrowed(shuffled), borrowed(by_rank)
     gradient, hessian = by_rank.gradient, by_rank.hessian
     for q in range(first, last):
         start = shuffled.boundaries[q]
@@ -247,6 +248,7 @@ def _compare_neighbours(first: int, last: int, shuffled: Any, weighing: Any, by_
 
 @compiled
 def _write_queries(first: int, last: int, ranked: Any, by_rank: Any, out: Any) -> None:
+    ranked, by_rank, out = borrowed(ranked), borrowed(by_rank), borrowed(out)
     for q in range(first, last):
         its = slice(ranked.boundaries[q], ranked.boundaries[q + 1])
         own = Derivatives(by_rank.gradient[its], by_rank.hessian[its])

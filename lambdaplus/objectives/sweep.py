@@ -147,7 +147,6 @@ def lay_out(first: int, last: int, ranked: Any, kernel: Any, work: Any) -> None:
 
     Apart from the walk, so that the exponentials of several documents are under way at a time.
     """
-    # numba counts a reference at each use of a record's array, so loops use names of their own.
     score, U, V, rates = ranked.score, ranked.U, ranked.V, kernel.rates
     concordant, discordant, distance = work.gap_concordant, work.gap_discordant, work.distance
     decays, blocks, n = work.decays, rates.shape[0], score.size
@@ -207,19 +206,21 @@ def _two_classes(
     for k in range(last - first):
         i = k if down else last - first - 1 - k
         step = i if down else i + 1
-        relevant = relevance[first + i] > 0
+        # The class is a factor, not a branch: which one comes next is hard to predict.
+        relevant = float(relevance[first + i])
         times = copies[first + i] if weighted else 1.0
         x = load(decays, step * blocks + block)
         M_0 = madd(madd(splat(gap_0[step]), E_0, M_0), x, tiny)
         M_1 = madd(madd(splat(gap_1[step]), E_1, M_1), x, tiny)
-        E_0 = madd(E_0, x, splat(TINY if relevant else times))
-        E_1 = madd(E_1, x, splat(times if relevant else TINY))
+        E_0 = madd(E_0, x, splat(times * (1.0 - relevant) + TINY))
+        E_1 = madd(E_1, x, splat(times * relevant + TINY))
         if collect:
-            M = pick(relevant, M_0, M_1)
-            push, bend = totals(mul(M, pick(relevant, from_0, from_1)), mul(M, curve))
-            push *= times
-            gradient[first + i] += -push if relevant else push
-            hessian[first + i] += times * bend
+            of_0 = mul(M_0, splat(times * relevant))
+            of_1 = mul(M_1, splat(times * (1.0 - relevant)))
+            both = madd(of_0, splat(1.0), of_1)
+            push, bend = totals(madd(of_0, from_0, mul(of_1, from_1)), mul(both, curve))
+            gradient[first + i] += push * (1.0 - 2.0 * relevant)
+            hessian[first + i] += bend
             received += push
     store(E_0, work.E, row_0)
     store(E_1, work.E, row_1)
@@ -241,6 +242,11 @@ def _many_classes(
     collect, weighted, received = gradient.size > 0, copies.size > 0, zero
     of_concordant, of_discordant = kernel.concordant, kernel.discordant
     of_hessian = kernel.hessian
+    # A row for each class of a document: its pair weights with the classes above it, and below.
+    with_better, with_worse = np.zeros((classes, classes)), np.zeros((classes, classes))
+    for a in range(classes):
+        for b in range(classes):
+            (with_better if b > a else with_worse)[a, b] = abs(gain[a] - gain[b])
     for k in range(last - first):
         i = k if down else last - first - 1 - k
         step = i if down else i + 1
@@ -256,10 +262,8 @@ def _many_classes(
                 moved = madd(madd(gap, count, load(M, row)), x, tiny)
                 store(moved, M, row)
                 store(madd(count, x, tiny), E, row)
-                weight = abs(gain[own] - gain[c])
-                of_better = weight if c > own else 0.0  # no branch: relevance is hard to predict
-                better = madd(moved, splat(of_better), better)
-                worse = madd(moved, splat(weight - of_better), worse)
+                better = madd(moved, splat(with_better[own, c]), better)
+                worse = madd(moved, splat(with_worse[own, c]), worse)
             row = block * classes + own
             store(madd(splat(times), splat(1.0), load(E, row)), E, row)
             concordant, discordant = load(of_concordant, block), load(of_discordant, block)
