@@ -226,7 +226,7 @@ def test_rules_that_return_nonsense_are_named(part: str, rule: Any, words: str) 
 
 def test_what_is_no_objective_is_refused_in_the_declarations_words() -> None:
     own = declared("own", training=Training(refusal="it counts nothing"))
-    with pytest.raises(ValueError, match="own is no objective: it counts nothing"):
+    with pytest.raises(ValueError, match="own is not available as an objective: it counts nothing"):
         lp.lambda_objective(own)
 
 

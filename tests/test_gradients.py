@@ -679,7 +679,7 @@ def test_what_is_no_objective_says_why(declaration) -> None:
         lambda: gradients([0, 1], [1, 2], metric=metric, group=[2]),
         lambda: lambda_objective(metric),
     ):
-        with pytest.raises(ValueError, match=f"{metric.declaration.name}.* is no objective: "):
+        with pytest.raises(ValueError, match=f"{metric.declaration.name}.* is not available as an"):
             refused()
 
 
