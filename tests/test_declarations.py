@@ -185,7 +185,7 @@ def test_weights_are_refused_where_swap_deltas_would_change_their_sign() -> None
 @pytest.mark.parametrize(
     ("parts", "words"),
     [
-        ({"name": "Own-1"}, "a metric's name is of lower case letters"),
+        ({"name": "Own-1"}, "a metric's name consists of lower case letters"),
         ({"form": "cascade"}, "form must be one of Gains, CountAbove, Cascade, Window"),
         ({"form": Cascade(halved), "pooled": "last"}, "pooled='last' needs the form Gains, or"),
         ({"form": HIGHER.form, "pooled": "last"}, "pooled='last' needs the form Gains, or"),
@@ -231,5 +231,5 @@ def test_what_is_no_objective_is_refused_in_the_declarations_words() -> None:
 
 
 def test_an_option_cannot_be_given_twice_in_a_name() -> None:
-    with pytest.raises(ValueError, match="the option 'relevant' stands twice"):
+    with pytest.raises(ValueError, match="the option 'relevant' is given twice"):
         lp.parse_metric("map(relevant=1,relevant=2)")

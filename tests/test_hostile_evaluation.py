@@ -267,11 +267,11 @@ NAN = float("nan")
 @pytest.mark.parametrize(
     ("qid", "message"),
     [
-        ([1, 1, None, None], "qid holds no identifier in row 2, but None"),
-        ([1.0, 1.0, NAN, NAN], "qid holds no identifier in row 2, but nan"),
-        (["a", "a", NAN, "b"], "qid holds no identifier in row 2, but nan"),
+        ([1, 1, None, None], "qid has no identifier in row 2, but None"),
+        ([1.0, 1.0, NAN, NAN], "qid has no identifier in row 2, but nan"),
+        (["a", "a", NAN, "b"], "qid has no identifier in row 2, but nan"),
         (np.array(["a", "a", None, "b"], dtype=object), "no identifier in row 2, but None"),
-        ([7, 7, "7", "7"], "qid must be all text or all numbers; row 2 holds str '7'"),
+        ([7, 7, "7", "7"], "qid must be all text or all numbers; row 2 is the str '7'"),
         (np.array([2.0**53, 2.0**53, 1, 1]), r"floats of 2\*\*53 and more"),
         (np.array(["2020-01-01", "2020-01-01", "NaT", "NaT"], dtype="M8[D]"), "row 2, but NaT"),
         ([(1, 2), (1, 2), (3, 4), (3, 4)], "qid must be all text or all numbers"),

@@ -18,8 +18,8 @@ ranked order.  It does not depend on the order of the rows or on the number of t
 the scores in every round, and is not repeated when a training is continued.
 
 This is the method of CatBoost's YetiRank, whose weights can be reproduced: `YETIRANK_MAP` for its
-mode MAP, and ``dcg(gain=linear)`` for its mode NDCG without division by the ideal.  Lyzhin, Ustimenko,
-Gulin, Prokhorenkova 2023, "Which Tricks are Important for Learning to Rank?", ICML.
+mode MAP, and ``dcg(gain=linear)`` for its mode NDCG without division by the ideal.  Lyzhin,
+Ustimenko, Gulin, Prokhorenkova 2023, "Which Tricks are Important for Learning to Rank?", ICML.
 
 Examples
 --------
