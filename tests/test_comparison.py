@@ -134,7 +134,7 @@ def test_what_was_finished_is_kept_when_the_run_is_stopped(letor: pathlib.Path) 
         (["--seeds", "a"], "is not a number of seeds such as 3"),
         (["--seeds", "0"], "nor a list of seeds such as 0,7"),
         (["--seeds", "-1,2"], "nor a list of seeds such as 0,7"),
-        (["--metrics", ","], "no metric was named"),
+        (["--metrics", ","], "no metric was given"),
         (["--folds", "x"], "not a number"),
     ],
 )
@@ -431,9 +431,9 @@ def test_a_study_is_read_back_as_it_was(data: str, values: list[Any]) -> None:
 
 
 def test_what_toml_has_no_word_for_is_refused() -> None:
-    with pytest.raises(ValueError, match="None can't be written in TOML"):
+    with pytest.raises(ValueError, match="None cannot be written in TOML"):
         Config(grid={"svm:map": {"C": [None]}}).to_toml()
-    with pytest.raises(ValueError, match="no valid Unicode"):
+    with pytest.raises(ValueError, match="not valid Unicode"):
         Config(data="\udcff").to_toml()
 
 

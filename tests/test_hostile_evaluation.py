@@ -91,7 +91,7 @@ def test_a_comparison_refuses_options_that_mean_nothing(options: dict[str, Any])
 
 @pytest.mark.parametrize("name", ["map", "ap", "ndcg"])
 def test_a_metric_of_your_own_does_not_take_the_place_of_ours(name: str) -> None:
-    message = rf"a metric of your own is called {name}, which is the name of one of the library's"
+    message = rf"your own metric is called {name}, which is the name of a metric of the library"
     for refused in (
         lambda metric: lp.evaluate(LABELS, SCORES, group=[4], metrics=["map", metric]),
         lambda metric: lp.evaluate(LABELS, SCORES, group=[4], metrics=metric),

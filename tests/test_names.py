@@ -228,7 +228,7 @@ def test_a_metric_of_ones_own_needs_no_name() -> None:
 @pytest.mark.parametrize("name", ["ndgc", "precission", "m", "auc_", "map@5_", "average precision"])
 def test_an_unknown_name_is_told_the_known_ones(name: str) -> None:
     if name == "map@5_":  # a known one, with a bad cutoff
-        with pytest.raises(ValueError, match=r"'map@5_'.*'5_' is not a whole number"):
+        with pytest.raises(ValueError, match=r"'map@5_'.*'5_' is not an integer"):
             parse_metric(name)
     elif " " in name:
         with pytest.raises(ValueError, match=r"is not a metric name such as 'ndcg@10'"):
@@ -259,10 +259,10 @@ def test_what_is_no_name_at_all_is_quoted_back(text: str) -> None:
     [
         ("ndcg@0", "at least 1, got @0"),
         ("ndcg@-3", "at least 1, got @-3"),
-        ("ndcg@2.5", "in 'ndcg@2.5': the cutoff '2.5' is not a whole number"),
-        ("ndcg@ten", "the cutoff 'ten' is not a whole number"),
-        ("ndcg@nan", "the cutoff 'nan' is not a whole number"),
-        ("ndcg@5(gain=linear)", "the cutoff '5(gain=linear)' is not a whole number"),
+        ("ndcg@2.5", "in 'ndcg@2.5': the cutoff '2.5' is not an integer"),
+        ("ndcg@ten", "the cutoff 'ten' is not an integer"),
+        ("ndcg@nan", "the cutoff 'nan' is not an integer"),
+        ("ndcg@5(gain=linear)", "the cutoff '5(gain=linear)' is not an integer"),
         ("auc@5", "auc takes no cutoff, got @5"),
         ("mauc@5", "mauc takes no cutoff, got @5"),
         ("hand_till@5", "hand_till takes no cutoff, got @5"),

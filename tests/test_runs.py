@@ -239,7 +239,7 @@ def test_evaluate_says_what_is_wrong(tmp_path: Path) -> None:
         ([scores, "--data", data, "--ties", "docno"], None),
         ([scores, "--data", data, "--format", "html"], "is not terminal, markdown or latex"),
         ([scores, "--data", data, "--empty", "2"], "is not 'skip', 0 or 1"),
-        ([scores, "--data", data, "--columns", "a,b"], "--columns is of CSV and Parquet"),
+        ([scores, "--data", data, "--columns", "a,b"], "--columns is for CSV and Parquet"),
         ([scores, "--data", data, "--pairs"], "need at least two runs"),
     ):
         found = invoke("evaluate", *arguments)

@@ -605,7 +605,7 @@ def test_options_go_to_the_metrics_that_have_them() -> None:
 
 
 def test_evaluate_says_what_is_wrong() -> None:
-    with pytest.raises(ValueError, match="no metric was named"):
+    with pytest.raises(ValueError, match="no metric was given"):
         evaluate(LABELS, SCORES, group=GROUP, metrics=[])
     with pytest.raises(ValueError, match="3 scores for 8 labels"):
         evaluate(LABELS, [1, 2, 3], group=GROUP)

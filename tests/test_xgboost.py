@@ -750,7 +750,7 @@ def test_estimators_refuse_several_metrics_in_one() -> None:
     model = xgb.XGBRegressor(
         objective=lp.lambda_auc, eval_metric=eval_metric("auc", "map"), **ESTIMATOR
     )
-    with pytest.raises(TypeError, match="take a single metric"):
+    with pytest.raises(TypeError, match="support a single metric"):
         model.fit(data.features, data.binary, eval_set=[(data.features, data.binary)])
 
 
