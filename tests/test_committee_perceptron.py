@@ -307,7 +307,7 @@ def test_unusable_validation_data() -> None:
         model.fit(X, y, qid=qid, eval_set=(valid.features[:, 1:], valid.labels, valid.qid))
     with pytest.raises(ValueError, match="NaN"):
         model.fit(np.where(X > 2, np.nan, X), y, qid=qid)
-    with pytest.raises(ValueError, match="no query holds two documents with different labels"):
+    with pytest.raises(ValueError, match="no query has two documents with different labels"):
         model.fit(X, np.ones(len(y)), qid=qid)
 
 

@@ -233,7 +233,7 @@ def test_the_foot_counts_each_query_of_repeated_splits_once(letor: pathlib.Path)
     assert 12 < len(tested) == n_test_queries(splits) <= 24
     assert (
         f"over the queries of a split, then over 5 repeated split(s) ({len(tested)} queries, each "
-        f"tested {60 / len(tested):.3g} times in the mean)." in footnotes(splits)[0]
+        f"tested {60 / len(tested):.3g} times on average)." in footnotes(splits)[0]
     )
     found = splits.evaluation(splits.methods[0])
     assert found is not None

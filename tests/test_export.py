@@ -375,7 +375,7 @@ def test_the_command_writes_what_the_function_returns(
 
 @pytest.mark.parametrize(
     ("content", "format", "message"),
-    [(b"hello", "solr", "is no model"), (None, "solr", "No such file"), (b"tree", "lucene", "")],
+    [(b"hello", "solr", "is not a model"), (None, "solr", "No such file"), (b"tree", "lucene", "")],
 )
 def test_the_command_says_what_is_wrong(
     content: Any, format: str, message: str, tmp_path: Path

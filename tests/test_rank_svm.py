@@ -186,7 +186,7 @@ def test_says_so_when_it_stops_early() -> None:
 
 def test_unusable_input() -> None:
     data = graded(4)
-    with pytest.raises(ValueError, match="no query holds two documents with different labels"):
+    with pytest.raises(ValueError, match="no query has two documents with different labels"):
         RankSVM().fit(data.features, np.zeros(data.n), qid=data.qid)
     with pytest.raises(ValueError, match="infinity"):
         RankSVM().fit(np.where(data.features > 2, np.inf, 1.0), data.labels, qid=data.qid)

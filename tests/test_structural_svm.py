@@ -231,7 +231,7 @@ def test_unscaled_pairs_are_another_problem() -> None:
         ({"C": np.nan}, "C=nan"),
         ({"tol": 0.0}, "tol=0.0"),
         ({"max_passes": 0}, "max_passes=0"),
-        ({"loss": "err"}, "err is no loss of the structural SVM; there are auc, map"),
+        ({"loss": "err"}, "err is not a loss of the structural SVM; known: auc, map"),
         ({"loss": "ndcg@5", "cutoff": 10}, "a cutoff of its own"),
         ({"loss": "auc", "cutoff": 10}, "auc takes no cutoff"),
         ({"loss": "ndcg"}, r"[34] different labels"),
