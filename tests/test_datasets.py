@@ -104,7 +104,7 @@ class TestRankingData:
             (np.ones((2, 1)), [0, np.nan], [1, 1], "row 1 is nan"),
             (np.ones((2, 1)), [np.inf, 0], [1, 1], "row 0 is inf"),
             (np.ones((0, 1)), [], np.zeros(0, int), "at least one row"),
-            (np.ones((2, 1)), [0, 1], [1.0, 1.5], "qid must hold int or str, not float64"),
+            (np.ones((2, 1)), [0, 1], [1.0, 1.5], "qid must be int or str, not float64"),
         ],
     )
     def test_refuses(self, features: object, labels: object, qid: object, message: str) -> None:

@@ -132,14 +132,14 @@ def test_scaled_variants_ignore_monotone_changes_per_query(variant: Any) -> None
 
 
 def test_one_class_is_refused() -> None:
-    with pytest.raises(ValueError, match="one class"):
+    with pytest.raises(ValueError, match="two classes are needed"):
         SVMAccuracy().fit([[1.0], [2.0]], [1, 1])
     with pytest.raises(ValueError, match="variant='acc5'"):
         SVMAccuracy("acc5").fit([[1.0], [2.0]], [0, 1])  # type: ignore[arg-type]
 
 
 def expected_failures(estimator: Any) -> dict[str, str]:
-    one_class = "labels of that check are all relevant, which is one class and refused"
+    one_class = "labels of that check are all relevant, which is a single class and raises an error"
     if isinstance(estimator, SVMAccuracy):
         return {"check_estimators_dtypes": one_class, "check_fit2d_1feature": one_class}
     if isinstance(estimator, QueryScaler):

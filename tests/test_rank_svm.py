@@ -173,7 +173,7 @@ def test_c_is_chosen_on_validation_data() -> None:
     alone = RankSVM(model.C_).fit(train.features, train.labels, qid=train.qid)
     apart = np.linalg.norm(model.coef_ - alone.coef_)
     assert apart <= model.gradient_norm_ + alone.gradient_norm_
-    with pytest.raises(ValueError, match="several C needs validation data"):
+    with pytest.raises(ValueError, match="several values of C need validation data"):
         RankSVM(grid).fit(train.features, train.labels, qid=train.qid)
 
 

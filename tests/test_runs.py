@@ -178,7 +178,7 @@ def test_tables_as_csv_and_parquet(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("qid,label\n1,1\n", "has no column 'score'; it has: qid, label"),
-        ("qid,label,score\n1,1,\n", "column 'score': 1 cells hold no finite number.* row 1"),
+        ("qid,label,score\n1,1,\n", "column 'score': 1 cells are not finite numbers.* row 1"),
         ("qid,label,score\n1,x,2\n", "column 'label': 'x' in row 1 .* is not a number"),
         ("qid,label,score\n,1,2\n1,1,1\n", "column 'qid': 1 cells are empty"),
     ],

@@ -41,7 +41,7 @@ def number_column(file: Path, column: polars.Series) -> NDArray[np.float64]:
             return column.cast(polars.Float64).to_numpy()
         except polars.exceptions.PolarsError as error:
             raise ValueError(
-                f"{file}, column {column.name!r} holds no numbers: {first_lines(error)}"
+                f"{file}, column {column.name!r} is not numeric: {first_lines(error)}"
             ) from None
     numbers, text = _parsed(column)
     if text.size:
@@ -58,7 +58,7 @@ def finite_column(file: Path, column: polars.Series) -> NDArray[np.float64]:
     bad = np.flatnonzero(~np.isfinite(found))
     if bad.size:
         raise ValueError(
-            f"{file}, column {column.name!r}: {bad.size} cells hold no finite number, the first is "
+            f"{file}, column {column.name!r}: {bad.size} cells are not finite numbers, the first is "
             f"in row {bad[0] + 1} below the header"
         )
     return found

@@ -62,7 +62,7 @@ def read_data(
     if file.suffix.lower() not in SUFFIXES:
         return read_letor(file, sparse=sparse)
     if sparse:
-        raise ValueError(f"{file} holds dense columns; sparse=True is for LETOR files")
+        raise ValueError(f"{file} has dense columns; sparse=True is for LETOR files")
     return read_columns(file, qid=qid, label=label)
 
 
@@ -120,7 +120,7 @@ def read_folds(
         raise FileNotFoundError(f"{root} holds {_names(root.iterdir())}; {_LAYOUT}")
     if len(holders) > 1:
         names = ", ".join(sorted(str(holder.relative_to(root)) for holder in holders))
-        raise ValueError(f"{root} holds several sets: {names}; pass the folder of one")
+        raise ValueError(f"{root} contains several data sets: {names}; pass the folder of one")
     parts = _fold_folders(holders[0]) or holders
     found = [triple for part in parts for triple in _triples(part, valid is not None)]
     return [_read_fold(name, files, valid, sparse) for name, files in found]

@@ -85,7 +85,7 @@ class RankingData:
         if not len(self.labels):
             raise ValueError("a ranking set needs at least one row")
         if self.qid.dtype.kind not in "iuU":
-            raise ValueError(f"qid must hold int or str, not {self.qid.dtype}")
+            raise ValueError(f"qid must be int or str, not {self.qid.dtype}")
         finite = np.isfinite(self.labels)
         if not finite.all():
             row = int(finite.argmin())

@@ -12,7 +12,7 @@ sklearn     0.3224  -0.3005  gain=linear +0.0218, empty=0 -0.3224
 trec        -       -        ties=docno needs docno=
 letor3      0.4539  -0.1691  discount=letor +0.1925, ties=stable +0.0923, empty=0 -0.4539
 letor4      0.4539  -0.1691  discount=letor +0.1925, ties=stable +0.0923, empty=0 -0.4539
-2 queries. Choices are made one after the other, each beside the change that it makes.
+2 queries. Choices are applied one after the other; each is shown with its change of the value.
 """
 
 from __future__ import annotations
@@ -100,8 +100,8 @@ class Explanation(Tabular):
             for path in self.paths
         ]
         foot = (
-            f"{queries_in_words(self.n_queries)}. Choices are made one after the other, each "
-            "beside the change that it makes.",
+            f"{queries_in_words(self.n_queries)}. Choices are applied one after the other; each "
+            "is shown with its change of the value.",
         )
         return Table(("convention", str(self.metric), "gap", "because"), rows, foot)
 
