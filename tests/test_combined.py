@@ -1,4 +1,4 @@
-"""Several objectives at once: expressions, gradients, metrics, and both frameworks."""
+"""Weighted sums of objectives: expressions, gradients, metrics, and both frameworks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The comparison and its command line, on a small real-like set."""
+"""The comparison and its command line, on a small realistic data set."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ def test_parquet_is_written_where_polars_is(
     arguments = ["compare", str(letor), "--methods", "feature:best", "--out", str(tmp_path)]
     result = CliRunner().invoke(app, [*arguments, *QUICK])
     assert file.exists()
-    if not polars:  # then what a former run wrote must not be taken for this one's
+    if not polars:  # then a file of an earlier run must not be left
         monkeypatch.setitem(sys.modules, "polars", None)
         result = CliRunner().invoke(app, [*arguments, *QUICK])
     assert result.exit_code == 0, result.output

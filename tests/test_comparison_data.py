@@ -1,4 +1,4 @@
-"""Where the folds of a study come from, and what repeated splits mean for its results."""
+"""The folds of a study, and the results of repeated splits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folds that keep queries whole, and cross-validation with them."""
+"""Folds that keep queries together, and cross-validation with these folds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objectives on two Dask workers: queries stay whole, models as good as on one machine."""
+"""Objectives on two Dask workers: queries are not split, and models are as good as elsewhere."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from lambdaplus.datasets.digits import _draw
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 SAMPLE = """\
-# a comment on a line of its own
+# a comment on a separate line
 
 2 qid:10 1:0.5 3:-1e-3 # docid = GX1 inc = 0.5
 0 qid:10 1:0.25 2:7

@@ -1,4 +1,4 @@
-"""A metric of the user's own of each form, as the pages show it: values, objective, pooled lists.
+"""User-defined metrics of each form, as in the documentation: values, objective, pooled lists.
 
 What a form cannot do is refused in words, and so is a declaration whose rules return nonsense.
 """
@@ -148,7 +148,7 @@ def test_pooled_sums_of_gains_take_ties_as_steps_and_weights_as_copies() -> None
 
 
 def test_pooled_counts_are_those_of_the_declaration_and_not_average_precision() -> None:
-    """What `CountAbove` says: here twice what stands above, not counting the row itself."""
+    """The rule of `CountAbove`: here twice the rows above, not counting the row itself."""
     mine = replace(MAP, name="own_ap", aliases=())
     other = replace(ABOVE, pooled="last")
     random = np.random.default_rng(1)

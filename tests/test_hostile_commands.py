@@ -1,4 +1,4 @@
-"""The commands evaluate, explain, export and cite on input that nobody meant to give."""
+"""The commands evaluate, explain, export and cite with unusual and invalid input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evaluation: what used to be taken without a word and gave other numbers than it said."""
+"""Evaluation: invalid input that used to give wrong values without an error."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_two_metrics_of_one_name_are_told_apart() -> None:
     assert lp.compare_runs({"a": found, "b": again}).means["revenue"]["b"] == found[one]
 
 
-# What trec_eval holds -----------------------------------------------------------------------------
+# Scores in trec_eval -----------------------------------------------------------------------------
 
 
 def by_trec_eval(qrels: dict[str, Any], run: dict[str, Any]) -> dict[str, dict[str, float]]:

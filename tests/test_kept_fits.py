@@ -1,4 +1,4 @@
-"""A kept fit is used again for what it was made by, and for nothing else."""
+"""A stored fit is only reused if everything that it depends on is the same."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def module(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
 
 def edit(module: pathlib.Path, sign: str, imports: str = "") -> None:
-    """As if the user had edited the file, and started Python anew."""
+    """As if the user had edited the file and restarted Python."""
     module.write_text(RANKER.format(sign=sign, imports=imports))
     for name in ("my_ranker", "my_helper"):
         sys.modules.pop(name, None)

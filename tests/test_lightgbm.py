@@ -1,4 +1,4 @@
-"""Objectives and metrics inside LightGBM 4: what it hands over, keeps, changes and forgets.
+"""Objectives and metrics in LightGBM 4: the data that it passes, stores, changes and drops.
 
 LightGBM runs on one thread here: its own threads spin while they wait, and these data are small.
 """
@@ -790,7 +790,7 @@ def test_our_cv_keeps_queries_whole_that_were_read_from_a_file(in_file: str) -> 
     llgb.cv(QUIET, given.construct(), 1, fobj=lp.lambda_map, feval=metric)
     assert len(different(metric.seen)) == 5
     assert_queries_whole(graded(), metric.seen)
-    # Before that nobody knows of the queries, but cut ones do not pass in silence.
+    # Before that the queries are not known, but split ones raise an error later.
     with pytest.raises(ValueError, match=r"splits \d+ of \d+ queries"):
         llgb.cv(QUIET, lgb.Dataset(in_file, params={"verbosity": -1}), 1, fobj=lp.lambda_map)
 

@@ -1,4 +1,4 @@
-"""McRank against LightGBM's own estimators, and its choice of rounds."""
+"""McRank against LightGBM's own estimators, and the selection of rounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of metrics: what prints is what parses, and what does not parse says what would."""
+"""Names of metrics: printed names can be parsed, and errors suggest valid names."""
 
 from __future__ import annotations
 

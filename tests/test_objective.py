@@ -456,7 +456,7 @@ def test_copies_and_pickles_of_a_used_metric_are_equal_and_work(metric: Any) -> 
 
 
 def test_a_used_objective_pickles_small(tmp_path: Any) -> None:
-    # It holds no data: neither the labels it saw nor what it derived from them.
+    # It does not store data: neither the labels nor anything derived from them.
     gradient_of(lp.lambda_ndcg, graded())
     assert len(pickle.dumps(lp.lambda_ndcg)) < 2_000
     joblib.dump([lp.lambda_ndcg, lp.eval_ndcg], tmp_path / "two")
@@ -464,7 +464,7 @@ def test_a_used_objective_pickles_small(tmp_path: Any) -> None:
 
 
 class Holder(BaseEstimator):
-    """An estimator that only holds parameters."""
+    """An estimator that only has parameters."""
 
     def __init__(self, objective: Any = None, eval_metric: Any = None) -> None:
         self.objective = objective

@@ -165,7 +165,7 @@ def test_large_queries_agree_with_small_steps(setting: Setting) -> None:
 def worst_ranking(
     setting: Setting, labels: Floats, scores: Floats, coefficients: Floats
 ) -> NDArray[np.int64]:
-    """The ranking that the coefficients stand for."""
+    """The ranking that corresponds to the coefficients."""
     n = labels.size
     good, bad = np.flatnonzero(labels == 1), np.flatnonzero(labels == 0)
     good, bad = good[np.argsort(-scores[good])], bad[np.argsort(-scores[bad])]

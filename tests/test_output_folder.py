@@ -1,4 +1,4 @@
-"""What is in the folder that a comparison writes to is the user's, until a run made it."""
+"""Files in the output folder of a comparison belong to the user unless a run wrote them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ QUICK = ["--methods", "feature:best", "--metrics", "map"]
 
 @pytest.fixture
 def home(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
-    """A folder with a data set in ``data``, in which the user stands."""
+    """A folder with a data set in ``data``, which is the working directory of the user."""
     (tmp_path / "home").mkdir()
     write_folds(tmp_path / "home" / "data")
     monkeypatch.chdir(tmp_path / "home")

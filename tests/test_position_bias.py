@@ -1,4 +1,4 @@
-"""Position bias: the estimates against brute force, their state, and clicks that were simulated."""
+"""Position bias: the estimates against brute force, their state, and simulated clicks."""
 
 from __future__ import annotations
 

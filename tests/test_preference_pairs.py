@@ -1,4 +1,4 @@
-"""Pairs and their order are computed: they must be all pairs, each once, in any order."""
+"""Pairs and their order are computed: all pairs occur exactly once, in any order."""
 
 from __future__ import annotations
 

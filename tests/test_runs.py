@@ -121,7 +121,7 @@ def test_files_that_have_nothing(tmp_path: Path) -> None:
         read_trec_run(tmp_path / "run", {"q1": {"d1": 1.0}})
 
 
-# Scores beside a data set, CSV, Parquet -----------------------------------------------------------
+# Scores for a data set, CSV, Parquet -------------------------------------------------------------
 
 
 def letor_files(folder: Path) -> tuple[Path, Path]:

@@ -58,8 +58,8 @@ def finite_column(file: Path, column: polars.Series) -> NDArray[np.float64]:
     bad = np.flatnonzero(~np.isfinite(found))
     if bad.size:
         raise ValueError(
-            f"{file}, column {column.name!r}: {bad.size} cells are not finite numbers, the first is "
-            f"in row {bad[0] + 1} below the header"
+            f"{file}, column {column.name!r}: {bad.size} cells are not finite numbers, the first "
+            f"is in row {bad[0] + 1} below the header"
         )
     return found
 

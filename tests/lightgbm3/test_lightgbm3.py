@@ -1,4 +1,4 @@
-"""Objectives and metrics inside LightGBM 3, which needs an environment of its own:
+"""Objectives and metrics in LightGBM 3, which needs a separate environment:
 
 python -m pytest tests/lightgbm3
 """
