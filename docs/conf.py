@@ -1,4 +1,4 @@
-"""How the site is built; `make docs` builds it and takes warnings for errors."""
+"""Configuration of the site; `make docs` builds it and treats warnings as errors."""
 
 import os
 import sys
@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 # Plots on pages: a transparent background, and colours for light and dark pages.
 os.environ["MATPLOTLIBRC"] = str(Path(__file__).parent / "matplotlibrc")
 
-# The examples are small, and run fastest on one thread.
+# The examples are small and run fastest on one thread.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 project = "lambdaplus"
@@ -38,13 +38,13 @@ nb_execution_timeout = 600  # seconds, on a busy machine
 nb_merge_streams = True
 nb_render_markdown_format = "myst"
 
-autosummary_ignore_module_all = False  # a module's contents are what its __all__ says
+autosummary_ignore_module_all = False  # the contents of a module are given by its __all__
 autodoc_typehints = "none"  # the docstrings describe the types
 autodoc_default_options = {
     "members": True,
-    # But not what these have.
+    # Except members of these classes.
     "inherited-members": "BaseEstimator,ClassifierMixin,TransformerMixin,tuple",
-    # What scikit-learn adds to every estimator.
+    # Methods that scikit-learn adds to every estimator.
     "exclude-members": "get_metadata_routing,set_output,"
     "set_fit_request,set_predict_request,set_score_request,set_transform_request",
 }

@@ -1,8 +1,8 @@
-"""The table of docs/conventions.md, made from the declared conventions.
+"""Generate the table of docs/conventions.md from the declared conventions.
 
     python docs/convention_table.py
 
-writes it anew between the page's two markers.
+replaces the table between the two markers of the page.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from lambdaplus.evaluation.conventions import CONVENTIONS, Convention, Rule
 
 PAGE = Path(__file__).parent / "conventions.md"
 BEGIN, END = "<!-- conventions: begin -->\n", "<!-- conventions: end -->\n"
-COLUMNS = ("`convention=`", "tool", "metrics", "ties", "no value", "and")
+COLUMNS = ("`convention=`", "tool", "metrics", "ties", "no value", "other options")
 TIES = {
     None: "mean over orders; ERR, pFound, bpref, pAUC: worst",
     "expected": "mean over orders",
@@ -24,7 +24,7 @@ TIES = {
 
 
 def table() -> str:
-    """Markdown: for each convention a row for all metrics under one rule."""
+    """Return the table as Markdown; for each convention, metrics with the same rule share a row."""
     lines = [_row(COLUMNS), "|---" * len(COLUMNS) + "|"]
     for convention in CONVENTIONS.values():
         name, tool = f"`{convention.name}`", convention.tool.split(":")[0]

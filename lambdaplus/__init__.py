@@ -1,6 +1,6 @@
 """Lambda objectives for AUC, MAUC, MAP, MRR, NDCG and other metrics in LightGBM and XGBoost.
 
-Importing the package loads no submodule: each name is imported when it is first used.
+Importing the package does not load any submodule: each name is imported when it is first used.
 
 Examples
 --------
@@ -85,7 +85,7 @@ __all__ = [
 _MODULES = ("objectives", "metrics", "evaluation", "folds", "estimators")  # lightest first
 
 
-if not TYPE_CHECKING:  # otherwise type checkers would accept every misspelt name
+if not TYPE_CHECKING:  # type checkers would accept every misspelt name
 
     def __getattr__(name: str) -> Any:
         if name == "__version__":

@@ -1,4 +1,4 @@
-"""Arrays that callers pass in: refused where NumPy would silently make something else of them.
+"""Conversion of arguments to arrays, with errors where NumPy would silently change the values.
 
 Examples
 --------
@@ -13,7 +13,7 @@ ValueError: labels is a masked array with 1 masked entry, the first in row 1: le
 >>> identifiers(["a", None])
 Traceback (most recent call last):
 ...
-ValueError: qid holds no identifier in row 1, but None
+ValueError: qid has no identifier in row 1, but None
 """  # noqa: E501
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from numpy.typing import NDArray
 
 
 def plain(values: Any, name: str) -> NDArray[Any]:
-    """The values as an array.
+    """Convert the values to an array.
 
     Raises
     ------
     ValueError
-        If the array has masked entries, which NumPy would uncover, or holds complex numbers or
-        dates, of which it would keep a part or count nanoseconds.
+        If the array has masked entries, whose masks NumPy would drop, or contains complex numbers
+        or dates, which NumPy would truncate or convert to nanoseconds.
     """
     if isinstance(values, np.ma.MaskedArray):
         masked = np.argwhere(np.ma.getmaskarray(values))
@@ -50,50 +50,50 @@ def plain(values: Any, name: str) -> NDArray[Any]:
 
 
 def identifiers(values: Any, name: str = "qid") -> NDArray[Any]:
-    """Identifiers of rows as an array in which different ones stay different.
+    """Convert identifiers of rows to an array without merging different ones.
 
     Raises
     ------
     ValueError
         If one is missing (None, NaN, masked), if numbers are mixed with text (7 and "7" would be
-        one), and for floats so large that they no longer tell whole numbers apart, which are 2**53
-        and more in double precision.
+        merged), and for floats that are too large to be exact, which are those from 2**53 in
+        double precision.
     """
     if isinstance(values, (list, tuple)):
-        # NumPy would make the text "nan" of a NaN beside text, and floats of large whole numbers.
+        # NumPy would convert a NaN among text to "nan", and large integers to floats.
         array = np.fromiter(values, dtype=object, count=len(values))
     elif getattr(getattr(values, "dtype", None), "kind", "") in ("m", "M"):
-        array = np.asarray(values)  # dates are no numbers, but tell rows apart
+        array = np.asarray(values)  # dates are not numbers, but valid identifiers
     else:
         array = plain(values, name)
     if array.dtype.kind not in "OfmM" or not array.size:
         return array
     for row, value in enumerate(array.ravel().tolist() if array.dtype.kind == "O" else ()):
         if value is None or value is np.ma.masked or _is_nan(value):
-            raise ValueError(f"{name} holds no identifier in row {row}, but {value!r}")
+            raise ValueError(f"{name} has no identifier in row {row}, but {value!r}")
     if array.dtype.kind == "O":
         array = _of_one_kind(array, name)
     missing = np.flatnonzero(array != array)
     if missing.size:
         row = int(missing[0])
-        raise ValueError(f"{name} holds no identifier in row {row}, but {array.ravel()[row]}")
+        raise ValueError(f"{name} has no identifier in row {row}, but {array.ravel()[row]}")
     if array.dtype.kind == "f":
         bits = np.finfo(array.dtype).nmant + 1
         if float(np.abs(array).max()) >= 2.0**bits:
             raise ValueError(
-                f"{name} holds floats of 2**{bits} and more, which no longer tell whole numbers "
-                "apart: pass integers or text"
+                f"{name} contains floats of 2**{bits} or more, which cannot represent all "
+                "integers: pass integers or text"
             )
     return array
 
 
 def int_or_text(found: Sequence[str]) -> NDArray[Any]:
-    """Identifiers as int64 where nothing is lost, as str otherwise: 007 and 7 are two.
+    """Convert identifiers to int64 if this loses nothing, otherwise to str: 007 and 7 differ.
 
     Raises
     ------
     ValueError
-        For a NUL at the end, which NumPy's text would lose.
+        For a NUL at the end, which NumPy's strings would drop.
     """
     if any(name.endswith("\0") for name in found):
         raise ValueError("an identifier ends in a NUL character")
@@ -106,14 +106,14 @@ def int_or_text(found: Sequence[str]) -> NDArray[Any]:
 
 
 def _of_one_kind(objects: NDArray[Any], name: str) -> NDArray[Any]:
-    """Python objects as an array of text, whole numbers, or floats."""
+    """Python objects as an array of text, integers, or floats."""
     found = objects.ravel().tolist()
     kinds = [kind for kind in (str, bytes, Integral, Real) if isinstance(found[0], kind)]
     kind = Real if Integral in kinds else kinds[0] if kinds else type(found[0])
     for row, value in enumerate(found):
         if not kinds or not isinstance(value, kind):
             raise ValueError(
-                f"{name} must be all text or all numbers; row {row} holds {type(value).__name__} "
+                f"{name} must be all text or all numbers; row {row} is the {type(value).__name__} "
                 f"{value!r}"
             )
     if kind is not Real:
@@ -129,5 +129,5 @@ def _of_one_kind(objects: NDArray[Any], name: str) -> NDArray[Any]:
 def _is_nan(value: Any) -> bool:
     try:
         return bool(value != value)
-    except (TypeError, ValueError):  # pandas' NA says neither yes nor no
+    except (TypeError, ValueError):  # the truth value of pandas.NA is undefined
         return not isinstance(value, np.ndarray)

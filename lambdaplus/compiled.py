@@ -1,11 +1,11 @@
-"""Kernels in machine code, kept on disk wherever there is a place for them.
+"""Compilation of kernels, which are cached on disk if possible.
 
-numba keeps what it compiled beside the source or in the user's cache folder, and refuses to
-compile at all where it may write to neither, as in a package installed for all users and run
-without a home.  Such kernels are compiled anew in each process instead.
+numba caches compiled kernels next to the source or in the user's cache folder, and raises an error
+if it can write to neither, for example if a package is installed for all users and the user has no
+home folder.  In that case kernels are compiled again in each process.
 
-numba compiles a kernel again when its own file has changed, but not when a kernel that it calls
-has.  Kept kernels are therefore keyed by the source of all kernels of the package.
+numba recompiles a kernel if its own file has changed, but not if a kernel that it calls has
+changed.  Cached kernels are therefore keyed by the source of all kernels of the package.
 
 Examples
 --------
@@ -32,21 +32,21 @@ from numba.extending import intrinsic as _intrinsic
 
 
 def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Compile a function that needs no Python objects; it releases the interpreter's lock.
+    """Compile a function that uses no Python objects; it releases the global interpreter lock.
 
     Parameters
     ----------
     function : callable
     **options
-        Of `numba.njit`.
+        Options of `numba.njit`.
     """
     if function is None:
         return lambda given: compiled(given, **options)
     try:
         kernel = numba.njit(cache=True, nogil=True, **options)(function)
-    except RuntimeError:  # no folder for the cache
+    except RuntimeError:  # there is no writable folder for the cache
         return numba.njit(nogil=True, **options)(function)
-    # numba compares this stamp, by default the file's time and size, with that of the kept kernel.
+    # numba compares this stamp (by default, time and size of the file) with that of the cached one.
     kept = kernel._cache._cache_file
     kept._source_stamp = (kept._source_stamp, source_of_kernels())
     return kernel
@@ -54,7 +54,7 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
 @lru_cache(maxsize=1)
 def source_of_kernels(package: Path = Path(__file__).parent) -> str:
-    """A digest of all files that hold kernels, or the records that kernels are given."""
+    """A digest of all files that contain kernels, or the records that are passed to kernels."""
     digest = hashlib.blake2b(digest_size=16)
     for path in sorted(package.rglob("*.py")):
         text = path.read_bytes()

@@ -1,12 +1,13 @@
-"""Training on many machines with Dask: queries whole on each worker, and what to do without any.
+"""Training on several machines with Dask, with and without queries.
 
 LightGBM's and XGBoost's Dask interfaces call an objective on each worker with that worker's rows.
-A query has to be on one worker.  Otherwise its parts are ranked separately, without an error:
-LightGBM uses partitions as they are, XGBoost splits queries at their ends.  `partition_by_qid`
-distributes whole queries; `refuse_cut_queries` raises an error if partitions split a query.
+All rows of a query have to be on one worker.  Otherwise its parts are ranked separately, without an
+error: LightGBM uses partitions as they are, XGBoost splits queries at the ends of partitions.
+`partition_by_qid` distributes whole queries; `refuse_cut_queries` raises an error if partitions
+split a query.
 
-Without queries (AUC and AP of a whole data set) a worker ranks its own rows alone.  With XGBoost
-`AcrossWorkers` makes that exact: it gathers all scores at each round.
+Without queries (AUC and AP of a whole data set), a worker ranks its own rows only.  With XGBoost,
+`AcrossWorkers` computes the exact gradient by gathering all scores in each round.
 
 Examples
 --------
@@ -37,18 +38,18 @@ except ImportError as error:  # pragma: no cover
 
 
 class QueryPartitions(NamedTuple):
-    """Ranking data as the Dask interfaces take it, partition by partition the same rows.
+    """Ranking data for the Dask interfaces; all parts have the same rows in each partition.
 
     Attributes
     ----------
     X : dask DataFrame, (n, f)
     y : dask Series, (n,)
     qid : dask Series, (n,)
-        For XGBoost; not decreasing.
+        Non-decreasing query identifiers, for XGBoost.
     group : dask Series, (n_queries,)
-        Rows of each query, for LightGBM.
+        Number of rows of each query, for LightGBM.
     weight : dask Series, (n,), or None
-        For LightGBM; XGBoost's Dask interface takes no weights beside queries.
+        For LightGBM; XGBoost's Dask interface does not support weights for data with queries.
     """
 
     X: Any
@@ -61,19 +62,19 @@ class QueryPartitions(NamedTuple):
 def partition_by_qid(
     frame: Any, *, qid: str, label: str, weight: str | None = None, npartitions: int | None = None
 ) -> QueryPartitions:
-    """Sort rows by query and deal them to partitions that each hold whole queries.
+    """Sort rows by query and distribute them to partitions of whole queries.
 
     Parameters
     ----------
     frame : dask DataFrame
-        Rows in any order.  It is shuffled, and the result stays in the workers' memory.
+        Rows in any order.  They are shuffled, and the result is kept in the workers' memory.
     qid, label : str
-        Columns with the query and the relevance label; those that remain are the features.
+        Columns with the query and the relevance label; all other columns are features.
     weight : str, optional
         Column of row weights.
     npartitions : int, optional
-        As many as the frame has, without it; fewer where there are not as many queries.  Have at
-        least one for each worker, or some stay idle.
+        Number of partitions, by default that of the frame; fewer if there are fewer queries.  Use
+        at least one for each worker, otherwise some workers are idle.
 
     Returns
     -------
@@ -82,11 +83,11 @@ def partition_by_qid(
     Raises
     ------
     ValueError
-        For columns that the frame does not have, and rows without a qid.
+        For columns that are not in the frame, and rows without a qid.
 
     Examples
     --------
-    LightGBM and XGBoost then are given the parts by name (``client`` is dask.distributed's)::
+    The parts are passed to LightGBM and XGBoost (``client`` is a ``dask.distributed.Client``)::
 
         ranker = lightgbm.DaskLGBMRanker(objective=lambda_objective("ndcg@10"), metric="None")
         ranker.fit(parts.X, parts.y, group=parts.group)
@@ -101,7 +102,7 @@ def partition_by_qid(
             )
     if bool(frame[qid].isna().any().compute()):
         raise ValueError(f"{qid} is missing in some rows: every row needs its query")
-    # Rows of one index value go to one partition, whatever the divisions.
+    # All rows with the same index value are in the same partition, for any divisions.
     frame = frame.set_index(qid, drop=False, npartitions=npartitions or frame.npartitions)
     frame = frame.persist()
     return QueryPartitions(
@@ -114,7 +115,7 @@ def partition_by_qid(
 
 
 def query_sizes(qid: Any) -> Any:
-    """Rows of each query, for LightGBM's ``group=``, of partitions that hold whole queries.
+    """Number of rows of each query, for LightGBM's ``group=``; partitions have whole queries.
 
     Parameters
     ----------
@@ -123,23 +124,23 @@ def query_sizes(qid: Any) -> Any:
     Returns
     -------
     dask Series, (n_queries,), int64
-        In the same partitions.
+        Query sizes in the same partitions.
     """
     return qid.map_partitions(_sizes, meta=("group", np.int64), enforce_metadata=False)
 
 
 def refuse_cut_queries(qid: Any) -> None:
-    """Raise if a query is cut over partitions, or its rows are not adjacent.
+    """Raise an error if a query is split between partitions or its rows are not adjacent.
 
     Parameters
     ----------
     qid : dask Series or Array, (n,)
-        Of the data as it will be trained on.
+        Query identifiers of the training data, in its order.
 
     Raises
     ------
     ValueError
-        Naming the first such query and what to do.
+        The message names the first such query and says what to do.
     """
     parts = [dask.delayed(_runs)(part) for part in np.ravel(qid.to_delayed())]
     runs = dask.compute(*parts)
@@ -150,7 +151,7 @@ def refuse_cut_queries(qid: Any) -> None:
         query = ids[first[times > 1].min()]
         partitions = np.unique(where[ids == query])
         how = (
-            f"is cut over the partitions {', '.join(map(str, partitions))}"
+            f"is split between the partitions {', '.join(map(str, partitions))}"
             if partitions.size > 1
             else f"has rows that are not adjacent, in partition {partitions[0]}"
         )
@@ -176,17 +177,17 @@ def _sizes(part: Any) -> Any:
 
 
 class AcrossWorkers:
-    """An objective of a data set without queries, for XGBoost on several workers.
+    """Objective for data without queries with XGBoost on several workers.
 
-    Each worker gathers the labels and scores of all, computes the whole gradient and keeps its own
-    rows': as exact as on one machine, for n numbers sent and an n log n sort on every worker at
-    each round.  Use the objective itself if there are queries.  LightGBM's workers can't talk from
-    within an objective.
+    Each worker gathers the labels and scores of all workers, computes the whole gradient and uses
+    the part for its own rows.  The gradient is the same as on one machine; in each round, n numbers
+    are sent and sorted in O(n log n) on every worker.  If there are queries, use the objective
+    itself.  LightGBM's workers cannot communicate within an objective.
 
     Parameters
     ----------
     objective : LambdaObjective
-        Such as ``lambdaplus.lambda_map``.
+        For example ``lambdaplus.lambda_map``.
 
     Examples
     --------
@@ -214,14 +215,16 @@ class AcrossWorkers:
         Raises
         ------
         ValueError
-            If the data has queries, or is LightGBM's.
+            If the data has queries, or is a LightGBM data set.
         """
         call = read_call(scores, data)
         if call.framework != "xgboost":
-            raise ValueError("only XGBoost lets an objective's workers talk to each other")
+            raise ValueError(
+                "AcrossWorkers needs XGBoost, whose workers can communicate within an objective"
+            )
         if call.queries.grouped:
             raise ValueError(
-                "this data has queries, which are whole on each worker: use the objective itself"
+                "this data has queries, whose rows are on one worker: use the objective itself"
             )
         from xgboost import collective
 

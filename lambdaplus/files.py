@@ -1,4 +1,4 @@
-"""Files that are there wholly or not at all, whatever happens while they are written.
+"""Atomic writing of files: a file is either complete or not written at all.
 
 Examples
 --------
@@ -23,25 +23,25 @@ from pathlib import Path
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
-    """A file to write in place of ``path``, which it becomes when the block ends.
+    """Write to a temporary file that replaces ``path`` when the block ends.
 
-    Until then ``path`` is what it was, and stays that if the block raises or the process is
-    killed.  The new file may be read by whom the user's umask lets read, as any other.
+    ``path`` does not change before that, nor if the block raises an error or the process is
+    killed.  The permissions of the new file follow the user's umask, as usual.
 
     Parameters
     ----------
     path : Path
-        Its folder is made if it is not there.
+        Its folder is created if it does not exist.
 
     Yields
     ------
     Path
-        Beside ``path``; ends in ``.part``.
+        A file in the same folder as ``path`` whose name ends in ``.part``.
 
     Raises
     ------
     OSError
-        If it can't be written, as on a full disk; the message names ``path``.
+        If it cannot be written, for example on a full disk; the message names ``path``.
     """
     part = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}.part")
     try:

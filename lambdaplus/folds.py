@@ -25,34 +25,35 @@ def query_folds(
     shuffle: bool = True,
     seed: int = 0,
 ) -> list[tuple[Ints, Ints]]:
-    """Deal queries to folds.
+    """Split queries into folds.
 
-    For ``folds=`` of `lightgbm.cv`, `lambdaplus.lightgbm.cv` and `lambdaplus.xgboost.cv`, and
-    ``cv=`` of scikit-learn's searches.  `xgboost.cv` itself takes no folds of grouped data.
+    The result can be passed as ``folds=`` to `lightgbm.cv`, `lambdaplus.lightgbm.cv` and
+    `lambdaplus.xgboost.cv`, and as ``cv=`` to scikit-learn's searches.  `xgboost.cv` itself does
+    not support folds of data with queries.
 
     Parameters
     ----------
     qid : (n,) array_like, optional
-        Query of each row; the rows of a query may stand anywhere.
+        Query of each row; the rows of a query do not have to be adjacent.
     group : (n_queries,) array_like of int, optional
-        In its place, query sizes in row order.
+        Query sizes in row order, instead of ``qid``.
     n_splits : int
-        At least 2, and at most as many as there are queries.
+        Number of folds, at least 2 and at most the number of queries.
     shuffle : bool
-        Deal them at random; otherwise so that folds have about as many rows each.
+        Assign queries at random; otherwise, so that folds have about the same number of rows.
     seed : int
-        Of the shuffle.
+        Seed of the random assignment.
 
     Returns
     -------
     list of (train, test)
-        Row numbers, ascending, of every fold: (n_train,) and (n_test,) int64.
+        Ascending row indices for every fold: (n_train,) and (n_test,) int64.
 
     Raises
     ------
     ValueError
-        If not exactly one of qid and group is passed, group can't be one, a row has no qid, or
-        there are fewer queries than folds.
+        If not exactly one of qid and group is passed, group is invalid, a row has no qid, or there
+        are fewer queries than folds.
     """
     from sklearn.model_selection import GroupKFold
 
@@ -60,31 +61,32 @@ def query_folds(
         raise ValueError("pass either qid= (one per row) or group= (sizes)")
     if qid is None:
         sizes = np.asarray(group)
-        n = int(sizes.sum()) if sizes.size and sizes.dtype.kind in "iu" else 1  # Queries says why
+        # Queries raises an error for invalid sizes.
+        n = int(sizes.sum()) if sizes.size and sizes.dtype.kind in "iu" else 1
         sizes = Queries(np.zeros(max(n, 1)), group=sizes).sizes
         ids = np.repeat(np.arange(sizes.size), sizes)
     else:
         ids = query_ids(qid)
     n_queries = np.unique(ids).size
     if n_queries < n_splits:
-        raise ValueError(f"{n_queries} queries can't be dealt to {n_splits} folds")
+        raise ValueError(f"{n_queries} queries cannot be split into {n_splits} folds")
     splitter = GroupKFold(n_splits, shuffle=shuffle, random_state=seed if shuffle else None)
     return list(splitter.split(ids, groups=ids))
 
 
 def query_ids(qid: ArrayLike, n: int | None = None) -> NDArray[Any]:
-    """The query of each row as an array, (n,), checked.
+    """Check the query of each row and return an array, (n,).
 
     Parameters
     ----------
     qid : (n,) array_like
     n : int, optional
-        How many rows there are.
+        Number of rows.
 
     Raises
     ------
     ValueError
-        For another number of entries, and rows whose qid is None or NaN.
+        If the number of entries is not n, and for rows whose qid is None or NaN.
     """
     ids = np.asarray(qid)
     if ids.ndim != 1 or (n is not None and ids.size != n):
@@ -103,5 +105,5 @@ def query_ids(qid: ArrayLike, n: int | None = None) -> NDArray[Any]:
 def _is_missing(value: Any) -> bool:
     try:
         return value is None or bool(value != value)
-    except TypeError:  # pandas.NA answers neither yes nor no
+    except TypeError:  # the truth value of pandas.NA is undefined
         return True

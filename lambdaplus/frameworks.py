@@ -1,6 +1,6 @@
-"""What LightGBM and XGBoost hand to an objective or a metric, read as scores and `Queries`.
+"""Conversion of the arguments that LightGBM and XGBoost pass to scores and `Queries`.
 
-Neither framework is imported here: their data sets are recognised by where their class comes from.
+Neither framework is imported here: data sets are recognised by the module of their class.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Framework = Literal["lightgbm", "xgboost", "arrays"]
 
 
 class RawData(NamedTuple):
-    """What a framework knows of its rows, as it has it."""
+    """Labels, weights and query sizes as stored by a framework."""
 
     labels: NDArray[Any]
     sizes: NDArray[Any] | None
@@ -33,15 +33,16 @@ Kept = deque[tuple[RawData, Queries]]
 
 _lock = threading.Lock()
 _by_data_set: WeakKeyDictionary[Any, tuple[RawData, Queries]] = WeakKeyDictionary()
-# Estimators pass arrays, those of the training data and of each validation set in each round.  They
-# are kept for as long as the booster that is trained; of a caller without one, the latest are.
+# Estimators pass arrays: those of the training data and of each validation set, in each round.  The
+# queries made from them are cached for the lifetime of the booster that is trained; for a caller
+# without a booster, the latest ones are cached.
 _latest: Kept = deque(maxlen=1)
 _by_booster: WeakKeyDictionary[Any, Kept] = WeakKeyDictionary()
 _threads: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 
 
 class Call(NamedTuple):
-    """One call by a framework: whose it is, the data, the scores, and what they are for.
+    """One call by a framework: its name, the data, the scores and the queries.
 
     Attributes
     ----------
@@ -51,7 +52,7 @@ class Call(NamedTuple):
     scores : (n,) array_like
     queries : Queries
     threads : int or None
-        Threads that the training was told to use.
+        Number of threads that was set for the training.
     """
 
     framework: Framework
@@ -63,24 +64,24 @@ class Call(NamedTuple):
     def positions(self) -> Ints:
         """Position at which each document was shown, from 0: (n,) int64.
 
-        LightGBM's ``Dataset(position=)``; elsewhere the rows of a query are in the order in which
-        they were shown.
+        From LightGBM's ``Dataset(position=)``; otherwise, the rows of a query are in the order in
+        which they were shown.
         """
         if self.framework != "lightgbm":
             starts = np.repeat(self.queries.boundaries[:-1], self.queries.sizes)
             return np.arange(self.queries.n_documents) - starts
-        # LightGBM before 4.1 knows no such field, and ends get_field with an error of its own.
+        # LightGBM before 4.1 does not have this field, and get_field raises an error.
         known = hasattr(self.data, "get_position")
         field = self.data.get_field("position") if known else None
         if field is None:
             raise ValueError(
-                "this data set has no positions: pass lightgbm.Dataset(position=), one number a "
+                "this data set has no positions: pass lightgbm.Dataset(position=), one number per "
                 "row (LightGBM 4.1 or newer)"
             )
         return np.asarray(field, dtype=np.int64)
 
     def is_first(self, scores: Floats) -> bool:
-        """Whether scores are those that a training starts with."""
+        """Whether these are the scores at the start of a training."""
         if scores.min() == scores.max():
             return True
         initial = None
@@ -92,18 +93,18 @@ class Call(NamedTuple):
 
 
 def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) -> Call:
-    """Sort out ``(scores, data set)`` and ``(labels, scores, weight, group)``.
+    """Read the arguments ``(scores, data set)`` or ``(labels, scores, weight, group)``.
 
     Raises
     ------
     ValueError
-        If labels, groups or weights can't be used, if a LightGBM data set holds parts of queries,
-        and if LightGBM bags by query, which makes a custom objective learn nothing.
+        For invalid labels, groups or weights, if a LightGBM data set contains parts of queries,
+        and if LightGBM bags by query, with which a custom objective learns nothing.
     """
     framework, booster = framework_of(second), _calling_booster()
     threads = None if booster is None else _threads_of(booster)
     if framework != "xgboost":  # LightGBM's estimators pass arrays
-        # Parameters that are kept with the data set may be of another run.
+        # Parameters that are stored with the data set may be those of another run.
         params = getattr(booster if framework_of(booster) == "lightgbm" else second, "params", None)
         refuse_bagging_by_query(params or {})
     if framework == "arrays":
@@ -114,14 +115,14 @@ def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) ->
 
 
 def _calling_booster() -> Any:
-    """The framework's Booster that calls us, some frames above; None if there is none."""
+    """The framework's Booster in the call stack; None if there is none."""
     frame = sys._getframe(1)
     for _ in range(10):
         if frame.f_back is None:
             return None
         frame = frame.f_back
         library = str(frame.f_globals.get("__name__")).partition(".")[0]
-        # Reading a frame's locals keeps them alive: the user's frames are left alone.
+        # Reading the locals of a frame keeps them alive, so frames of the user are skipped.
         if library in ("lightgbm", "xgboost") and "self" in frame.f_code.co_varnames:
             caller: Any = frame.f_locals.get("self")
             if type(caller).__name__ == "Booster":
@@ -130,7 +131,7 @@ def _calling_booster() -> Any:
 
 
 def _threads_of(booster: Any) -> int:
-    """Threads that a booster was told to use; 0 if it was not told."""
+    """Number of threads set for a booster; 0 if it is not set."""
     if booster not in _threads:
         if framework_of(booster) == "lightgbm":
             names = ("num_threads", "num_thread", "nthread", "nthreads", "n_jobs")
@@ -143,7 +144,7 @@ def _threads_of(booster: Any) -> int:
 
 
 def framework_of(data: Any) -> Framework:
-    """Whose data set this is; "arrays" if it is none."""
+    """The framework of a data set; "arrays" if it is not a data set."""
     for kind in type(data).__mro__:
         root = kind.__module__.partition(".")[0]
         if root == "lightgbm":
@@ -158,7 +159,7 @@ def _array(values: Any, name: str) -> Any:
 
 
 def _same(known: RawData, raw: RawData) -> bool:
-    """Whether nothing changed.  Compared by content: objects are reused, and arrays written to."""
+    """Whether the content is the same, since objects are reused and arrays can be written to."""
     return all(
         (a is None and b is None) or (a is not None and b is not None and np.array_equal(a, b))
         for a, b in zip(known, raw, strict=True)
@@ -212,13 +213,13 @@ def _read_xgboost(data: Any) -> RawData:
 
 
 def _row_weights(raw: RawData) -> NDArray[Any] | None:
-    """Row weights; XGBoost keeps one per query if there are queries."""
+    """Row weights; XGBoost has one weight per query if there are queries."""
     if raw.weights is None or raw.sizes is None:
         return raw.weights
     if raw.weights.size != raw.sizes.size:
         raise ValueError(
             f"{raw.weights.size} weights for {raw.sizes.size} queries: with query groups "
-            "XGBoost takes one weight per query, not per row"
+            "XGBoost expects one weight per query, not per row"
         )
     return np.repeat(raw.weights, raw.sizes)
 
@@ -227,14 +228,14 @@ def _row_weights(raw: RawData) -> NDArray[Any] | None:
 
 
 def _read_lightgbm(data: Any) -> RawData:
-    # get_field asks LightGBM itself; get_label and its like may answer what was set before.
+    # get_field reads LightGBM's own data; get_label and others may return what was set before.
     labels = data.get_field("label")
     labels = np.empty(0) if labels is None else labels
     return RawData(labels, _sizes(data, labels.size), data.get_field("weight"))
 
 
 def _root(data: Any) -> tuple[Any, Ints | None]:
-    """The data set that a subset (of a subset ...) was taken from, and its rows in there."""
+    """The data set from which a subset (of a subset ...) was taken, and its rows in that data."""
     rows: Ints | None = None
     while getattr(data, "used_indices", None) is not None and data.reference is not None:
         used = np.asarray(data.used_indices, dtype=np.int64)
@@ -276,16 +277,16 @@ def _refuse_cut_queries(data: Any) -> None:
     )
     if cut and not regrouped:
         raise ValueError(
-            f"this subset of the data cuts {cut} of {sizes.size} queries apart, as lgb.cv does by "
+            f"this subset of the data splits {cut} of {sizes.size} queries, as lgb.cv does by "
             "default: use lambdaplus.lightgbm.cv, or pass "
             "folds=sklearn.model_selection.GroupKFold(n_splits)"
         )
 
 
 def refuse_bagging_by_query(params: Any) -> None:
-    """Raise if these LightGBM parameters ask for bagging by query."""
+    """Raise an error if these LightGBM parameters enable bagging by query."""
     if str(params.get("bagging_by_query", False)).strip().lower() in {"true", "+", "1"}:
         raise ValueError(
-            "bagging_by_query=True makes LightGBM learn nothing from a custom objective (it works "
-            "inside the built-in ones): set it to False; bagging by rows works"
+            "with bagging_by_query=True, LightGBM learns nothing from a custom objective (it is "
+            "supported by built-in objectives only): set it to False; bagging by rows works"
         )

@@ -1,6 +1,6 @@
-"""LightGBM with `fobj=` on every version, and cross-validation that keeps queries whole.
+"""LightGBM with `fobj=` in every version, and cross-validation that keeps queries together.
 
-``import lambdaplus.lightgbm as lgb`` is LightGBM itself, but for `train` and `cv`:
+``import lambdaplus.lightgbm as lgb`` provides all names of LightGBM, with other `train` and `cv`:
 
     lgb.train(params, train_set, fobj=lambda_auc, feval=eval_metric("auc"))
     lgb.cv(params, train_set, fobj=lambda_map, feval=eval_metric("map"))
@@ -39,30 +39,30 @@ OF_BUILT_IN_OBJECTIVES = {
         "only LightGBM's built-in objectives read it; lambda_objective(...) has options of its "
         "own: a cutoff ('ndcg@30'), gain=, sigma= and normalize=",
     ),
-    **dict.fromkeys(("is_unbalance", "scale_pos_weight"), "weigh rows by sample_weight instead"),
+    **dict.fromkeys(("is_unbalance", "scale_pos_weight"), "pass row weights instead"),
 }  # fmt: skip
-"""Parameters that do nothing beside a custom objective, and what to do instead."""
+"""Parameters without effect on a custom objective, and what to use instead."""
 
 _OBJECTIVE_NAMES = ("objective", "objective_type", "app", "application", "loss")
 _TAKES_FOBJ = int(lightgbm.__version__.partition(".")[0]) < 4
 
 
 def __getattr__(name: str) -> Any:
-    """Everything else is LightGBM's."""
+    """All other names are LightGBM's."""
     return getattr(lightgbm, name)
 
 
 def train(
     params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **kwargs: Any
 ) -> Any:
-    """As ``lightgbm.train``, with the custom objective as ``fobj=`` or in params on any version.
+    """Like ``lightgbm.train``, with a custom objective as ``fobj=`` or in params in any version.
 
     Parameters
     ----------
     params : dict
     train_set : lightgbm.Dataset
     *args, **kwargs
-        Passed on to ``lightgbm.train``.
+        Passed to ``lightgbm.train``.
     fobj : callable, optional
 
     Returns
@@ -73,13 +73,13 @@ def train(
     ------
     ValueError
         For a custom objective with ``bagging_by_query=True``, which would learn nothing; and for
-        data sets without labels, or with labels or weights that are NaN or infinite, which
-        LightGBM replaces by 0 in silence.  It shows them only until a data set is constructed.
+        data sets without labels, or with NaN or infinite labels or weights, which LightGBM
+        silently replaces by 0.  These can only be detected before a data set is constructed.
 
     Warns
     -----
     UserWarning
-        For parameters that only LightGBM's built-in objectives read, beside a custom one.
+        For parameters that have no effect on a custom objective.
     """
     params, more = _with_objective(params, fobj)
     call = inspect.signature(lightgbm.train).bind(params, train_set, *args, **kwargs)
@@ -92,19 +92,19 @@ def train(
 
 
 def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **kwargs: Any) -> Any:
-    """As ``lightgbm.cv``, with ``fobj=`` on any version and queries kept whole.
+    """Like ``lightgbm.cv``, with ``fobj=`` in any version, and keeping queries together.
 
-    If the data has groups and no ``folds=`` are given, queries are dealt to ``nfold`` folds (5),
-    shuffled by ``seed`` (0) unless ``shuffle=False``.  ``lightgbm.cv`` itself would stratify by
-    row and cut every query apart.  Groups of data that is still in a file are not known yet:
-    ``train_set.construct()`` it first (our objectives raise if queries are cut all the same).
+    If the data has groups and ``folds=`` is not given, queries are split into ``nfold`` folds (5
+    by default), shuffled with ``seed`` (0 by default) unless ``shuffle=False``.  ``lightgbm.cv``
+    itself would stratify by row and split every query.  The groups of data in a file are only known
+    after ``train_set.construct()`` (our objectives raise an error if queries are split anyway).
 
     Parameters
     ----------
     params : dict
     train_set : lightgbm.Dataset
     *args, **kwargs
-        Passed on to ``lightgbm.cv``.
+        Passed to ``lightgbm.cv``.
     fobj : callable, optional
 
     Returns
@@ -139,7 +139,7 @@ def _is_constructed(data: Any) -> bool:
 
 
 def _refuse_unusable(name: str, data: Any) -> None:
-    """Raise for labels and weights that LightGBM would replace in silence, while they are there."""
+    """Raise an error for labels and weights that LightGBM would silently replace, if available."""
     if not isinstance(data, lightgbm.Dataset) or _is_constructed(data):
         return
     in_file = isinstance(data.data, str | os.PathLike)
@@ -148,14 +148,14 @@ def _refuse_unusable(name: str, data: Any) -> None:
     for what, values in (("labels", data.label), ("weights", data.weight)):
         try:
             array = np.asarray(values, dtype=np.float64) if values is not None else np.empty(0)
-        except (TypeError, ValueError):  # LightGBM says what it does not take
+        except (TypeError, ValueError):  # LightGBM raises its own error
             continue
         bad = np.flatnonzero(~np.isfinite(array))
         if bad.size:
             raise ValueError(
                 f"the {what} of {name} must be finite: {bad.size} of {array.size} are not, the "
-                f"first is {array.ravel()[bad[0]]} in row {bad[0]}, and LightGBM would replace it "
-                "in silence"
+                f"first is {array.ravel()[bad[0]]} in row {bad[0]}, and LightGBM would silently "
+                "replace it"
             )
 
 
@@ -163,13 +163,13 @@ def _has_groups(data: Any) -> bool:
     while data is not None:
         if (data.get_field("group") if _is_constructed(data) else data.group) is not None:
             return True
-        # A subset that is not constructed yet has its queries from where it was taken.
+        # A subset that is not constructed yet gets its queries from its original data set.
         data = data.reference if getattr(data, "used_indices", None) is not None else None
     return False
 
 
 def _with_objective(params: dict[str, Any], fobj: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Put a custom objective where this version of LightGBM looks for it."""
+    """Pass a custom objective in the way that this version of LightGBM expects."""
     params = dict(params)
     for name in _OBJECTIVE_NAMES:
         if callable(params.get(name)):

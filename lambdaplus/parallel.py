@@ -1,14 +1,15 @@
-"""Run a compiled kernel over the queries, on as many threads as the user allows.
+"""Run a compiled kernel over the queries, on the number of threads that the user allows.
 
-How many that is, is asked in this order: `limit_threads`, by which an objective passes on the
-setting of the training that calls it (LightGBM's ``num_threads``, XGBoost's ``nthread``, an
-estimator's ``n_jobs``); the environment variable ``OMP_NUM_THREADS``; ``NUMBA_NUM_THREADS``; all
-cores that this process may use.  Nothing here changes the setting of another library.
+The number of threads is determined by the first of these settings: `limit_threads`, with which an
+objective applies the setting of its training (LightGBM's ``num_threads``, XGBoost's ``nthread``,
+``n_jobs`` of an estimator); the environment variables ``OMP_NUM_THREADS`` and then
+``NUMBA_NUM_THREADS``; all cores that this process may use.  Settings of other libraries are not
+changed.
 
-The kernels release Python's lock and every query's result depends on that query alone, so plain
-threads do: results are the same for any number of them, nothing runs in OpenMP (where a fork hangs
-and threads that call at the same time may abort the process), and kernels compile without numba's
-slow parallel transform.
+The kernels release the global interpreter lock, and the result of a query depends on that query
+only, so Python threads are sufficient: results do not depend on the number of threads, OpenMP is
+not needed (where a fork hangs, and simultaneous calls from several threads may abort the process),
+and kernels compile without numba's slow parallel transform.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ import numpy as np
 
 from lambdaplus.queries import Ints
 
-WORTH_A_THREAD = 2_500  # documents; below, handing work over costs more than it saves
+WORTH_A_THREAD = 2_500  # documents; for fewer, starting a thread costs more than it saves
 
 _limit: ContextVar[int | None] = ContextVar("limit", default=None)
 
 
 @contextmanager
 def limit_threads(n: int | None) -> Iterator[None]:
-    """Within it, this thread's calls use n threads at most; None or 0: as many as without it.
+    """Limit calls from this thread to n threads within the context; None or 0: no limit.
 
     Examples
     --------
@@ -50,7 +51,7 @@ def limit_threads(n: int | None) -> Iterator[None]:
 
 
 def n_threads() -> int:
-    """Threads that a call may use now."""
+    """Number of threads that a call may use now."""
     limit = _limit.get()
     if limit is not None:
         return limit
@@ -68,7 +69,7 @@ def _cores() -> int:
 
 @lru_cache(maxsize=1)
 def _pool(process: int) -> ThreadPoolExecutor:
-    """Threads of this process; a forked child has none of its parent's, so it makes its own."""
+    """Threads of this process; a forked child does not inherit threads, so it starts its own."""
     return ThreadPoolExecutor(max(1, _cores()), thread_name_prefix="lambdaplus")
 
 
@@ -80,14 +81,14 @@ def over_queries(kernel: Callable[..., None], boundaries: Ints, *arguments: Any)
     if threads == 1:
         kernel(0, n_queries, *arguments)
         return
-    # Cut by documents, not by queries: one query may be as large as a hundred others.
+    # Split by documents, not by queries: one query may be as large as a hundred others.
     shares = np.linspace(boundaries[0], boundaries[-1], threads + 1)[1:-1]
     edges = [0, *np.searchsorted(boundaries, shares).tolist(), n_queries]
     ranges = [(a, b) for a, b in itertools.pairwise(edges) if b > a]
     pool = _pool(os.getpid())
     try:
         tasks = [pool.submit(kernel, a, b, *arguments) for a, b in ranges[1:]]
-    except RuntimeError:  # the interpreter is shutting down, and a training goes on in a thread
+    except RuntimeError:  # the interpreter is shutting down while a training runs in a thread
         kernel(0, n_queries, *arguments)
         return
     kernel(*ranges[0], *arguments)  # this thread works too

@@ -1,7 +1,7 @@
-"""Labels in queries: the one place where what comes in is checked.
+"""Labels, queries and weights of a data set, which are checked in this module only.
 
-A *query* is a run of documents that are ranked against each other.  Everything above this module
-takes a `Queries` and may rely on it: labels are finite, boundaries add up, weights are usable.
+A *query* is a sequence of documents that are ranked together.  All other modules use a `Queries`
+and can rely on it: labels are finite, boundaries add up, and weights are valid.
 
 Examples
 --------
@@ -30,21 +30,21 @@ Ints = NDArray[np.int64]
 class Strata:
     """The documents of every query, split by class: one stratum per (query, class) that occurs.
 
-    Classes are numbered within their query, in ascending label order, so a query that holds two
-    of a thousand labels costs two strata.
+    Classes are numbered within their query, in ascending label order, so a query with two of a
+    thousand labels has two strata.
 
     Attributes
     ----------
     label : (s,) float64
-        Label that the stratum's documents share (0 or 1 where labels were split by a threshold).
+        Label of the documents in the stratum (0 or 1 if labels were split by a threshold).
     count : (s,) float64
-        Documents in it; copies, where weights are multiplicities.
+        Number of documents in the stratum; of copies if weights are multiplicities.
     query : (s,) int64
-        Query it belongs to.
+        Query of the stratum.
     first : (n_queries + 1,) int64
-        Where each query's strata begin.
+        Index of the first stratum of each query.
     relevance : (n,) int32
-        Class of each document within its query, documents in the order of `Queries.row_order`.
+        Class of each document within its query, in the order of `Queries.row_order`.
     """
 
     label: Floats
@@ -59,27 +59,28 @@ class Strata:
 
 
 class Queries:
-    """Labels, query boundaries and weights of one data set, checked.
+    """Checked labels, query boundaries and weights of one data set.
 
     Parameters
     ----------
     labels : (n,) array_like
         Relevance label of each document, any finite numbers.
     group : (n_queries,) array_like of int, optional
-        Documents in each query, in row order.
+        Number of documents in each query, in row order.
     qid : (n,) array_like, optional
         Query of each row; the rows of a query must be adjacent.
     weight : (n,) array_like, optional
-        Row weights.  Without queries they are multiplicities: a row of weight k stands for k rows.
+        Row weights.  Without queries they are multiplicities: a row of weight k counts as k rows.
     returned : (n_queries,) array_like of int, optional
-        Documents of each query that a system ranked.  Those beyond, by score, are judged but were
-        not found: they count among the relevant documents and stand at no rank.
+        Number of documents of each query that a system returned.  The remaining documents, by
+        score, are judged but were not returned: they are included in the number of relevant
+        documents, but have no rank.
 
     Raises
     ------
     ValueError
-        For empty data, NaN or infinite labels, group sizes that are not positive or do not add
-        up, a qid whose rows are not adjacent, and negative, infinite or all-zero weights.
+        For empty data, NaN or infinite labels, group sizes that are not positive or do not add up
+        to n, a qid whose rows are not adjacent, and negative, infinite or all-zero weights.
     """
 
     def __init__(
@@ -112,17 +113,17 @@ class Queries:
 
     @property
     def sizes(self) -> Ints:
-        """Documents in each query, (n_queries,) int64."""
+        """Number of documents in each query, (n_queries,) int64."""
         return np.diff(self.boundaries)
 
     @property
     def multiplicities(self) -> Floats | None:
-        """Row weights where they count copies of rows: only without queries."""
+        """Row weights if they are numbers of copies, which is only the case without queries."""
         return None if self.grouped else self.weights
 
     @cached_property
     def query_weights(self) -> Floats | None:
-        """Weight of each query in a mean, (n_queries,): the mean of its rows' weights."""
+        """Weight of each query in a mean, (n_queries,): the mean weight of its rows."""
         if self.weights is None:
             return None
         return np.add.reduceat(self.weights, self.boundaries[:-1]) / self.sizes
@@ -132,7 +133,7 @@ class Queries:
         """Rows by (query, label, multiplicity), ascending: (n,) int32, int64 for long data.
 
         A stable sort by score that starts from this order puts tied documents in an order that
-        depends on what they are and never on the row they stood in.
+        does not depend on the order of the rows.
         """
         query = np.repeat(np.arange(self.n_queries), self.sizes)
         keys = [self.labels, query]
@@ -143,12 +144,12 @@ class Queries:
 
     @cached_property
     def as_one_query(self) -> Queries:
-        """The same rows as a single query; weights then are factors, not multiplicities."""
+        """The same rows as a single query, in which weights are factors, not multiplicities."""
         return Queries(self.labels, group=[self.n_documents], weight=self.weights)
 
     @property
     def ungrouped(self) -> Queries:
-        """The same rows without queries; weights then are multiplicities."""
+        """The same rows without queries, in which case weights are multiplicities."""
         return self._ungrouped if self.grouped else self
 
     @cached_property
@@ -156,7 +157,7 @@ class Queries:
         return Queries(self.labels, weight=self.weights)
 
     def strata(self, relevant: float | None = None) -> Strata:
-        """Split every query by label, or in two at the label from which a document is relevant."""
+        """Split every query by label, or into two classes at the threshold ``relevant``."""
         if relevant not in self._strata:
             self._strata[relevant] = self._split(relevant)
         return self._strata[relevant]
@@ -186,7 +187,7 @@ class Queries:
         )
 
     def check_scores(self, scores: ArrayLike) -> Floats:
-        """Scores as float64, one finite number per document, or a ValueError that says where."""
+        """Convert scores to float64; a ValueError names the first one that is not finite."""
         found = _vector(scores, "scores", copy=False)
         if found.size != self.n_documents:
             raise ValueError(f"{found.size} scores for {self.n_documents} labels")
@@ -194,17 +195,17 @@ class Queries:
 
 
 def reaches(label: Floats, threshold: float) -> NDArray[np.bool_]:
-    """Whether labels are at least the threshold, or its neighbour in float32.
+    """Whether labels are at least the threshold, or the threshold rounded to float32.
 
-    The frameworks keep labels in float32, where 0.7 is a little less than 0.7.
+    The frameworks store labels in float32, in which 0.7 is slightly less than 0.7 in float64.
     """
     return np.asarray(label >= min(threshold, float(np.float32(threshold))))
 
 
 def rows_by_query(qid: NDArray[Any]) -> Ints:
-    """An order of the rows, (n,) int64, that brings those of each query together.
+    """An order of the rows, (n,) int64, in which the rows of each query are adjacent.
 
-    Queries come as they first appear, and the rows of each in their order.
+    Queries are in order of first appearance, and the rows of each query keep their order.
     """
     _, first, query = np.unique(qid, return_index=True, return_inverse=True)
     return np.argsort(first[query], kind="stable")
@@ -239,7 +240,7 @@ def _boundaries(n: int, group: ArrayLike | None, qid: ArrayLike | None) -> Ints:
         if sizes.ndim != 1 or sizes.size == 0:
             raise ValueError(f"group must be a list of query sizes, got shape {sizes.shape}")
         if not (np.isfinite(sizes) & (sizes >= 1) & (sizes == np.floor(sizes))).all():
-            raise ValueError("group must hold query sizes: whole numbers, at least 1 each")
+            raise ValueError("group must contain query sizes: integers, at least 1 each")
         if sizes.sum() != n:
             raise ValueError(f"group sizes add up to {sizes.sum():.0f}, but there are {n} rows")
         return np.concatenate([[0], np.cumsum(sizes.astype(np.int64))])
@@ -267,7 +268,7 @@ def _first_repeated(ids: NDArray[Any]) -> int:
 def _returned(returned: ArrayLike, queries: Queries) -> Ints:
     found = np.asarray(returned, dtype=np.int64)
     if found.shape != (queries.n_queries,) or (found < 0).any() or (found > queries.sizes).any():
-        raise ValueError("returned must hold, for each query, 0 to as many documents as it has")
+        raise ValueError("returned must be, for each query, from 0 to its number of documents")
     return found
 
 

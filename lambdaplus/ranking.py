@@ -1,12 +1,14 @@
 """Sort the documents of every query by score.
 
-Ties are broken by what a document is, never by its row: higher scores first, then lower labels,
-then lower multiplicities (see `Queries.row_order`).  Documents that agree in all three are alike.
+Ties are broken independently of the order of the rows: higher scores first, then lower labels, then
+lower multiplicities (see `Queries.row_order`).  Documents with the same values of all three are
+interchangeable.
 
-There is one way to sort, for lists of every length: scores are dealt, by interpolation between the
-list's extremes, to twice as many buckets as there are documents; a crowded bucket is dealt again by
-its own extremes; and one insertion pass puts neighbours in order.  All of it is stable, so tied
-documents stay in row order, and takes time in proportion to the number of documents.
+The same algorithm is used for lists of every length: scores are distributed, by interpolation
+between the smallest and largest of the list, to twice as many buckets as there are documents; a
+bucket with many documents is distributed again by its own extremes; and one insertion sort orders
+neighbours.  All steps are stable, so tied documents keep their order, and the time is proportional
+to the number of documents.
 
 Examples
 --------
@@ -30,8 +32,8 @@ from lambdaplus.parallel import n_threads, over_queries
 from lambdaplus.queries import Floats, Ints, Queries
 
 LONG = 65_536  # documents from which a query is sorted on several threads
-CROWDED = 16  # a bucket of more documents is dealt again; fewer are left to the insertion
-MOST_BUCKETS = 4096  # more would not fit the first-level cache
+CROWDED = 16  # a bucket with more documents is distributed again; others are left to the insertion
+MOST_BUCKETS = 4096  # more would not fit into the first-level cache
 
 
 class Ranking(NamedTuple):
@@ -42,7 +44,7 @@ class Ranking(NamedTuple):
     permutation : (n,) int32, int64 for long data
         Index into `Queries.row_order` (and into `Strata.relevance`) of the document at each rank.
     score : (n,) float64
-        Its score; -0.0 is 0.0.
+        Its score; -0.0 is converted to 0.0.
     """
 
     permutation: NDArray[np.signedinteger[Any]]
@@ -56,7 +58,7 @@ def rank(queries: Queries, scores: ArrayLike) -> Ranking:
     ----------
     queries : Queries
     scores : (n,) array_like
-        Finite; a ValueError says which row is not.
+        Finite numbers; a ValueError names the first row that is not.
     """
     given = queries.check_scores(scores)
     ranking = Ranking(np.empty(given.size, dtype=queries.row_order.dtype), np.empty(given.size))
@@ -67,7 +69,7 @@ def rank(queries: Queries, scores: ArrayLike) -> Ranking:
 
 
 def sort_lists(ranking: Ranking, boundaries: Ints) -> None:
-    """Sort each list by descending score in place; documents of one score keep their order."""
+    """Sort each list by descending score in place; tied documents keep their order."""
     if n_threads() > 1:
         long = np.diff(boundaries) >= LONG
         ends = zip(boundaries[:-1][long], boundaries[1:][long], strict=True)
@@ -84,7 +86,7 @@ def split_ties(queries: Queries, ranking: Ranking, key: Floats) -> Ranking:
     queries : Queries
     ranking : Ranking
     key : (n,) float64
-        By document, in the order of `Queries.row_order`.
+        Key of each document, in the order of `Queries.row_order`.
     """
     starts = np.ones(ranking.score.size, dtype=bool)
     starts[1:] = ranking.score[1:] != ranking.score[:-1]
@@ -162,7 +164,7 @@ def _find_buckets(score: Any, buckets: int, bucket: Any) -> bool:
 
 @compiled
 def _lift(low: float, high: float) -> float:
-    """A power of two that keeps the width of the scores from overflow and from vanishing."""
+    """A power of two by which the range of the scores neither overflows nor vanishes."""
     if high * 0.5 - low * 0.5 > 1e300:
         return float(2.0**-600)
     return float(2.0**600) if high - low < 1e-290 else 1.0
@@ -187,10 +189,10 @@ def _insert(ranking: Any, start: int, stop: int) -> None:
 
 
 def _deal_on_threads(ranking: Ranking, start: int, stop: int) -> Ints:
-    """Deal one long list to buckets on all threads; return where each bucket ends.
+    """Distribute one long list to buckets on all threads; return the end of each bucket.
 
-    Pieces of the list count their documents in each bucket first; then each piece knows where its
-    own begin.  The result is that of a stable sort by bucket, whatever the pieces.
+    Each part of the list first counts its documents in each bucket, from which follows where the
+    documents of each part begin.  The result is that of a stable sort by bucket, for any parts.
     """
     mine = Ranking(ranking.permutation[start:stop], ranking.score[start:stop])
     pieces = np.linspace(0, stop - start, n_threads() + 1).astype(np.int64)

@@ -1,4 +1,4 @@
-"""What to cite: lambdaplus itself, and the papers whose methods it has.
+"""References to cite: lambdaplus itself, and the papers whose methods it implements.
 
 Examples
 --------
@@ -21,16 +21,16 @@ class Reference(NamedTuple):
     Attributes
     ----------
     authors : tuple of str
-        First names first.
+        Names with the first name first.
     title : str
     proceedings : str
     short : str
-        The conference as one says it, such as ``SIGIR``.
+        Short name of the conference, such as ``SIGIR``.
     year : int
     pages : str
-        Such as ``271--278``.
+        For example ``271--278``.
     doi : str
-        Empty where it is not known.
+        Empty if it is not known.
     """
 
     authors: tuple[str, ...]
@@ -47,7 +47,7 @@ class Reference(NamedTuple):
         return f"{names}: {self.title}. {self.short} {self.year}."
 
     def bibtex(self) -> str:
-        """The BibTeX entry, its key such as ``yue-2007``."""
+        """The BibTeX entry, with a key such as ``yue-2007``."""
         key = f"{self.authors[0].split()[-1].lower()}-{self.year}"
         fields = {
             "author": " and ".join(self.authors),
@@ -102,7 +102,7 @@ RELEASED = 2026  # the year of this version
 
 
 class Software(NamedTuple):
-    """An installed package, as its metadata has it."""
+    """An installed package, described by its metadata."""
 
     name: str
     title: str
@@ -127,7 +127,7 @@ class Software(NamedTuple):
 
 
 def this_software() -> Software:
-    """Lambdaplus, as it is installed."""
+    """The installed version of lambdaplus."""
     about = importlib.metadata.metadata("lambdaplus")
     return Software(
         about["Name"],

@@ -1,6 +1,6 @@
-"""XGBoost, with early stopping that maximises our metrics and margins that start at 0.
+"""XGBoost with early stopping that maximises our metrics, and scores that start at 0.
 
-``import lambdaplus.xgboost as xgb`` is XGBoost itself, but for `train` and `cv`.
+``import lambdaplus.xgboost as xgb`` provides all names of XGBoost, with other `train` and `cv`.
 
 Examples
 --------
@@ -33,9 +33,9 @@ OF_BUILT_IN_OBJECTIVES = {
         "only XGBoost's built-in objectives read it; lambda_objective(...) has options of its "
         "own: a cutoff ('ndcg@30'), gain=, sigma= and normalize=",
     ),
-    "scale_pos_weight": "weigh rows by sample_weight instead",
+    "scale_pos_weight": "pass row weights instead",
 }  # fmt: skip
-"""Parameters that do nothing beside a custom objective, and what to do instead."""
+"""Parameters without effect on a custom objective, and what to use instead."""
 
 try:
     import xgboost
@@ -44,26 +44,26 @@ except ImportError as error:  # pragma: no cover
 
 
 def __getattr__(name: str) -> Any:
-    """Everything else is XGBoost's."""
+    """All other names are XGBoost's."""
     return getattr(xgboost, name)
 
 
 def train(params: dict[str, Any], dtrain: Any, *args: Any, **kwargs: Any) -> Any:
-    """As ``xgboost.train``, with what our objectives and metrics need filled in.
+    """Like ``xgboost.train``, with the defaults that our objectives and metrics need.
 
     - ``custom_metric=eval_metric(...)`` with early stopping is maximised.  XGBoost would minimise
-      all metrics whose names it does not know, mrr and mauc among them.
+      all metrics whose names it does not know, such as mrr and mauc.
     - ``base_score`` is 0 with a custom objective (XGBoost's 0.5 is meant for probabilities).
     - With a custom objective and no ``eval_metric``, the default metric (rmse) is not printed.
 
-    What is given explicitly is left as it is.
+    Arguments that are given explicitly are not changed.
 
     Parameters
     ----------
     params : dict
     dtrain : xgboost.DMatrix
     *args, **kwargs
-        Passed on to ``xgboost.train``.
+        Passed to ``xgboost.train``.
 
     Returns
     -------
@@ -72,25 +72,25 @@ def train(params: dict[str, Any], dtrain: Any, *args: Any, **kwargs: Any) -> Any
     Warns
     -----
     UserWarning
-        For parameters that only XGBoost's built-in objectives read, beside a custom one.
+        For parameters that have no effect on a custom objective.
     """
     params, kwargs = _filled_in(params, kwargs)
     return xgboost.train(params, dtrain, *args, **kwargs)
 
 
 def cv(params: dict[str, Any], dtrain: Any, *args: Any, **kwargs: Any) -> Any:
-    """As ``xgboost.cv``, with whole queries and their weights in every fold, and as `train` else.
+    """Like ``xgboost.cv``, keeping queries and their weights together, with defaults as in `train`.
 
-    ``xgboost.cv`` drops query weights, and takes no ``folds=`` of data with queries.
+    ``xgboost.cv`` ignores query weights, and does not support ``folds=`` for data with queries.
 
     Parameters
     ----------
     params : dict
     dtrain : xgboost.DMatrix
     *args, **kwargs
-        Passed on to ``xgboost.cv``.  ``folds=`` may be what `~lambdaplus.folds.query_folds`
-        returns, or a scikit-learn splitter by group; without it queries are dealt to
-        ``nfold`` folds (3), shuffled by ``seed`` (0) unless ``shuffle=False``.
+        Passed to ``xgboost.cv``.  ``folds=`` can be the result of
+        `~lambdaplus.folds.query_folds`, or a scikit-learn splitter by group; by default, queries
+        are split into ``nfold`` folds (3), shuffled with ``seed`` (0) unless ``shuffle=False``.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def cv(params: dict[str, Any], dtrain: Any, *args: Any, **kwargs: Any) -> Any:
     Raises
     ------
     ValueError
-        For folds that cut queries apart.
+        For folds that split queries.
     """
     params, kwargs = _filled_in(params, kwargs)
     bounds = np.asarray(dtrain.get_uint_info("group_ptr"), dtype=np.int64)
@@ -117,7 +117,7 @@ def cv(params: dict[str, Any], dtrain: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 class _WholeQueries:
-    """A DMatrix whose slices keep queries and weights; all that ``xgboost.cv`` does is slice it."""
+    """A DMatrix whose slices keep queries and weights; ``xgboost.cv`` only slices it."""
 
     def __init__(self, data: Any, sizes: Ints) -> None:
         self.data = data
@@ -134,7 +134,7 @@ class _WholeQueries:
         cut = int(np.sum(chosen & (taken != self.sizes)))
         if cut:
             raise ValueError(
-                f"this fold cuts {cut} of {self.sizes.size} queries apart: pass "
+                f"this fold splits {cut} of {self.sizes.size} queries: pass "
                 "folds=lambdaplus.query_folds(group=...)"
             )
         part = self.data.slice(rows, allow_groups=True)
@@ -148,7 +148,7 @@ class _WholeQueries:
 def _filled_in(
     params: dict[str, Any], kwargs: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What objectives and metrics of ours need, where it was not said."""
+    """Fill in the defaults that our objectives and metrics need."""
     params, kwargs = dict(params), dict(kwargs)
     if kwargs.get("obj") is not None:
         for name in params:
@@ -169,7 +169,7 @@ def _filled_in(
 
 
 def _maximising(callback: Any, metric: EvalMetric) -> Any:
-    """An early-stopping callback on our metric that leaves the direction open, with it set."""
+    """Set the direction of an early-stopping callback for our metric, if it is not set."""
     if (
         isinstance(callback, xgboost.callback.EarlyStopping)
         and callback.maximize is None

@@ -11,7 +11,7 @@ from small_data import Small
 
 Array = NDArray[Any]
 
-# Checks of scikit-learn that can't apply to a ranker that learns from pairs, with the reason.
+# Checks of scikit-learn that do not apply to a ranker that learns from pairs, with the reason.
 NOT_FOR_PAIRS = {
     "check_fit2d_1sample": "one document can't be ranked, and the message says so in other words",
 }

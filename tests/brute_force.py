@@ -1,4 +1,4 @@
-"""Ranking metrics, swap deltas and lambda-gradients as the textbooks define them, in plain Python.
+"""Textbook definitions of ranking metrics, swap deltas and lambda-gradients in plain Python.
 
 The oracle of the tests.  It is written from the definitions, not from the library, and is as slow
 as they are: a swap delta is the metric before and after, an expectation over tied documents is the
@@ -176,7 +176,7 @@ def ndcg(
 
 
 def expected_reciprocal_rank(ranked: Labels, data: Labels, k: int | None, top: float) -> float:
-    """Chapelle et al. 2009: the reader is satisfied by label l with chance (2^l - 1) / 2^top."""
+    """Chapelle et al. 2009: label l satisfies the reader with probability (2^l - 1) / 2^top."""
     reached, total = 1.0, 0.0
     for rank, label in enumerate(ranked[:k], 1):
         satisfied = (2.0**label - 1) / 2.0**top
@@ -202,7 +202,7 @@ def p_found(
 def rank_biased_precision(
     ranked: Labels, data: Labels, k: int | None, relevant: float, persistence: float
 ) -> float:
-    """Share of relevant documents among those that a reader sees who goes on with a chance."""
+    """Share of relevant documents among those seen by a reader who continues with a probability."""
     return (1 - persistence) * sum(
         persistence**above for above, label in enumerate(ranked[:k]) if label >= relevant
     )
@@ -321,7 +321,7 @@ TEXTBOOK: dict[str, Callable[..., float]] = {
 
 
 def cascade(ranked: Labels, data: Labels, k: int | None) -> float:
-    """As ERR, stopping at label l with chance l/4: label 4 is a sure stop and 0 none."""
+    """Like ERR, stopping at label l with probability l/4: label 4 is a certain stop, 0 none."""
     reached, total = 1.0, 0.0
     for rank, label in enumerate(ranked[:k], 1):
         total += reached * label / 4 / rank

@@ -1,4 +1,4 @@
-"""Shared by all tests: fresh kernels, and where the real data is."""
+"""Shared fixtures: newly compiled kernels, and the location of real data."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def data_folder() -> pathlib.Path:
-    """The folder of real data sets beside the project."""
+    """The folder of real data sets next to the project."""
     if not DATA.is_dir():
         pytest.skip(f"the real data sets are not at {DATA}")
     return DATA

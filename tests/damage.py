@@ -1,4 +1,4 @@
-"""What happens to files: bytes flipped, cut off, doubled."""
+"""Damaged files: bytes that are flipped, truncated or repeated."""
 
 from __future__ import annotations
 

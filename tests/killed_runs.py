@@ -1,4 +1,4 @@
-"""Runs `lambdaplus compare` again and again, two at a time into one folder, and kills one of them.
+"""Runs `lambdaplus compare` repeatedly, two at a time with one folder, and kills one of them.
 
     python killed_runs.py FOLDER TIMES
 
@@ -28,7 +28,7 @@ assert Slow
 
 
 def start(folder: pathlib.Path, log: pathlib.Path, seeds: str, jobs: int) -> int:
-    """The comparison, in a process of its own."""
+    """The comparison, in a separate process."""
     pid = os.fork()
     if pid:
         return pid

@@ -1,4 +1,4 @@
-"""The native ranking objectives of LightGBM and XGBoost, rewritten to be read.
+"""Readable reimplementations of the native ranking objectives of LightGBM and XGBoost.
 
 Nothing here is library code. These two callables stand on the tests' side, as proof of two things:
 that the custom-objective path of either framework carries gradients through unharmed, and that we

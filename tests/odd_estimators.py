@@ -1,4 +1,4 @@
-"""Estimators that go wrong, named as ``odd_estimators:Class`` in comparisons."""
+"""Faulty estimators, which comparisons use as ``odd_estimators:Class``."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Leaving(FirstFeature):
 
 
 class Compiles(FirstFeature):
-    """Has a kernel that is compiled anew in each fit."""
+    """Has a kernel that is compiled again in each fit."""
 
     def fit(self, X: Any, y: Any) -> Compiles:
         @numba.njit  # type: ignore[untyped-decorator, unused-ignore]

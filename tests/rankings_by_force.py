@@ -1,4 +1,4 @@
-"""Losses and feature maps of the structural SVMs, by definition, on every ranking of a query.
+"""Losses and feature maps of structural SVMs by definition, for every ranking of a query.
 
 Nothing here is shared with the package: permutations of one query are enumerated as a matrix.
 """

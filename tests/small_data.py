@@ -1,4 +1,4 @@
-"""Small data sets that the tests of the framework interfaces share; imports no framework."""
+"""Small data sets for the tests of the framework interfaces; imports no framework."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Small:
 
     @property
     def row_weights(self) -> NDArray[np.float32]:
-        """Of the width that the frameworks keep, so that both ways round alike."""
+        """Numbers with the precision of the frameworks, so that both round in the same way."""
         return np.random.default_rng(1).uniform(0.2, 3.0, self.n).astype(np.float32)
 
     @property

@@ -1,4 +1,4 @@
-"""The best single feature is the best of all features, up and down."""
+"""The best single feature is the best of all features, ascending and descending."""
 
 from __future__ import annotations
 

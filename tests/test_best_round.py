@@ -1,4 +1,4 @@
-"""What predicts, what is saved, pickled and exported is one model: that of the best round."""
+"""Prediction, saving, pickling and export use the same model, that of the best round."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FLOAT32 = {"rtol": 1e-5, "atol": 2e-6}
 
 
 def features(missing: bool, categories: bool) -> Any:
-    """Exact in float32, as engines and XGBoost hold them."""
+    """Numbers that are exact in float32, which engines and XGBoost use."""
     X = graded().features.astype(np.float32).astype(np.float64)
     if missing:
         X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan

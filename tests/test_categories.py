@@ -1,4 +1,4 @@
-"""Categorical columns mean the same at prediction as in training, whatever their dtype there."""
+"""Categorical columns have the same meaning at prediction and in training, for any dtype."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ every_estimator = pytest.mark.parametrize(
     "kind", [LightGBMRanker, XGBoostRanker, LightGBMClassifier, XGBoostClassifier]
 )
 CITIES = np.array([70, 10, 40, 20, 30])  # as numbers; "c70" and so on as text
-RELEVANT = [10, 30]  # which no threshold tells from the others
+RELEVANT = [10, 30]  # which no threshold separates from the others
 
 
 def cities(n: int = 400) -> Any:

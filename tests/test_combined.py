@@ -1,4 +1,4 @@
-"""Several objectives at once: expressions, gradients, metrics, and both frameworks."""
+"""Weighted sums of objectives: expressions, gradients, metrics, and both frameworks."""
 
 from __future__ import annotations
 
@@ -92,12 +92,12 @@ def test_options_go_to_the_parts_that_have_them() -> None:
         ("ndcg + -1*mrr", "must be a positive number, got -1"),
         ("ndcg + nan*mrr", "must be a positive number, got nan"),
         ("ndcg + inf*mrr", "must be a positive number, got inf"),
-        ("ndcg + half*mrr", "the weight 'half' is no number"),
-        ("ndcg + mrr + NDCG", "ndcg stands in the sum twice"),
+        ("ndcg + half*mrr", "the weight 'half' is not a number"),
+        ("ndcg + mrr + NDCG", "ndcg occurs twice in the sum"),
         ("ndcg +", r"a metric is missing beside \+ or \*"),
         ("2*", r"a metric is missing beside \+ or \*"),
         ("ndcg + mrt", "unknown metric 'mrt'"),
-        ("ndcg + class_auc", "class_auc is no objective"),
+        ("ndcg + class_auc", "class_auc is not available as an objective"),
         ("ndcg + p", "p needs a cutoff"),
     ],
 )
@@ -107,10 +107,10 @@ def test_a_bad_expression_is_a_value_error_that_says_why(text: str, message: str
 
 
 def test_parts_must_be_objectives_of_single_metrics() -> None:
-    with pytest.raises(ValueError, match="an objective at least"):
+    with pytest.raises(ValueError, match="at least one objective"):
         combine({})
     for wrong in ("mrr", lambda_objective("mrr+map"), lp.eval_map):
-        with pytest.raises(TypeError, match="is no lambda objective"):
+        with pytest.raises(TypeError, match="is not a lambda objective"):
             combine({lp.lambda_ndcg: 1, wrong: 1})  # type: ignore[dict-item]
 
 

@@ -37,7 +37,7 @@ def value(data: Small, scores: Array, metric: str = METRIC) -> float:
 def hypotheses(
     data: Small, passes: int, n_iter: int, alpha_bound: float | None = None, seed: int = 3
 ) -> list[tuple[Array, int]]:
-    """Table 1: every hypothesis with the pairs it survived, after so many passes."""
+    """Table 1: every hypothesis with the number of pairs it survived, after several passes."""
     queries = Queries(data.labels, group=data.sizes)
     pairs = preference_pairs(queries)
     X = data.features[queries.row_order]
@@ -59,7 +59,7 @@ def hypotheses(
                 misses[pair] += 1
             else:
                 c += 1
-    return [*found, (w, c)]  # the last one stands for election, too
+    return [*found, (w, c)]  # the last one is a candidate, too
 
 
 def committee(every: list[tuple[Array, int]], size: int) -> list[tuple[Array, int]]:
@@ -307,7 +307,7 @@ def test_unusable_validation_data() -> None:
         model.fit(X, y, qid=qid, eval_set=(valid.features[:, 1:], valid.labels, valid.qid))
     with pytest.raises(ValueError, match="NaN"):
         model.fit(np.where(X > 2, np.nan, X), y, qid=qid)
-    with pytest.raises(ValueError, match="no query holds two documents with different labels"):
+    with pytest.raises(ValueError, match="no query has two documents with different labels"):
         model.fit(X, np.ones(len(y)), qid=qid)
 
 

@@ -248,7 +248,9 @@ def test_runs_on_other_queries_or_by_other_rules_are_refused() -> None:
     a = evaluate(labels, [1, 2, 3, 4], qid=["x", "x", "y", "y"])
     other = evaluate(labels, [1, 2, 3, 4], qid=["x", "x", "z", "z"])
     fewer = evaluate(labels[:2], [1, 2], qid=["x", "x"])
-    with pytest.raises(ValueError, match=r"'b' and 'a' are not on the same queries: .*such as 'y'"):
+    with pytest.raises(
+        ValueError, match=r"'b' and 'a' do not have the same queries: .*such as 'y'"
+    ):
         compare_runs({"a": a, "b": other})
     with pytest.raises(ValueError, match=r"1 and 2, and 1 of the latter are not among the former"):
         compare_runs({"a": a, "b": fewer})

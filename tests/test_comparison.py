@@ -1,4 +1,4 @@
-"""The comparison and its command line, on a small real-like set."""
+"""The comparison and its command line, on a small realistic data set."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_what_was_finished_is_kept_when_the_run_is_stopped(letor: pathlib.Path) 
         (["--seeds", "a"], "is not a number of seeds such as 3"),
         (["--seeds", "0"], "nor a list of seeds such as 0,7"),
         (["--seeds", "-1,2"], "nor a list of seeds such as 0,7"),
-        (["--metrics", ","], "no metric was named"),
+        (["--metrics", ","], "no metric was given"),
         (["--folds", "x"], "not a number"),
     ],
 )
@@ -233,7 +233,7 @@ def test_the_foot_counts_each_query_of_repeated_splits_once(letor: pathlib.Path)
     assert 12 < len(tested) == n_test_queries(splits) <= 24
     assert (
         f"over the queries of a split, then over 5 repeated split(s) ({len(tested)} queries, each "
-        f"tested {60 / len(tested):.3g} times in the mean)." in footnotes(splits)[0]
+        f"tested {60 / len(tested):.3g} times on average)." in footnotes(splits)[0]
     )
     found = splits.evaluation(splits.methods[0])
     assert found is not None
@@ -249,7 +249,7 @@ def test_parquet_is_written_where_polars_is(
     arguments = ["compare", str(letor), "--methods", "feature:best", "--out", str(tmp_path)]
     result = CliRunner().invoke(app, [*arguments, *QUICK])
     assert file.exists()
-    if not polars:  # then what a former run wrote must not be taken for this one's
+    if not polars:  # then a file of an earlier run must not be left
         monkeypatch.setitem(sys.modules, "polars", None)
         result = CliRunner().invoke(app, [*arguments, *QUICK])
     assert result.exit_code == 0, result.output
@@ -431,9 +431,9 @@ def test_a_study_is_read_back_as_it_was(data: str, values: list[Any]) -> None:
 
 
 def test_what_toml_has_no_word_for_is_refused() -> None:
-    with pytest.raises(ValueError, match="None can't be written in TOML"):
+    with pytest.raises(ValueError, match="None cannot be written in TOML"):
         Config(grid={"svm:map": {"C": [None]}}).to_toml()
-    with pytest.raises(ValueError, match="no valid Unicode"):
+    with pytest.raises(ValueError, match="not valid Unicode"):
         Config(data="\udcff").to_toml()
 
 

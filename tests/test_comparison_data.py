@@ -1,4 +1,4 @@
-"""Where the folds of a study come from, and what repeated splits mean for its results."""
+"""The folds of a study, and the results of repeated splits."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_made_up_data() -> None:
     ("options", "message"),
     [
         ({"data": "web-search-like:many"}, "'web-search-like:many' is not web-search-like or"),
-        ({"balanced": True}, "say how many splits"),
+        ({"balanced": True}, "set the number of splits"),
         ({"splits": 2, "shares": (0.5, 0.5)}, "should be three"),
         ({"data": "web-search-like:4", "splits": 1}, "2 training, 0 validation and 0 test"),
     ],

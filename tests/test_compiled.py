@@ -1,4 +1,4 @@
-"""Kernels work where nothing can be kept on disk."""
+"""Kernels work if nothing can be cached on disk."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_the_package_loads_nothing_before_it_is_used() -> None:
 
 
 def test_kept_kernels_are_those_of_the_source_of_all_kernels(tmp_path: Path) -> None:
-    """A change in any file with kernels, not only in a kernel's own, has it compiled again."""
+    """A change in any file with kernels, not only in its own, causes a recompilation."""
     package = tmp_path / "lambdaplus"
     (package / "inner").mkdir(parents=True)
     for name, text in (

@@ -1,4 +1,4 @@
-"""The page on conventions says what the declarations say."""
+"""The page on conventions agrees with the declarations."""
 
 from __future__ import annotations
 

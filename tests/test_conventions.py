@@ -1,4 +1,4 @@
-"""Each named convention against what its tool prints, ties and empty queries included."""
+"""Each named convention against the output of its tool, including ties and empty queries."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ def test_letor(convention: str, metric: str, expected: list[float]) -> None:
     assert found[metric] == close(np.mean(expected))
 
 
-# What can be said beside a convention ------------------------------------------------------------
+# Options in addition to a convention -------------------------------------------------------------
 
 
 def test_what_is_said_goes_before_the_convention() -> None:

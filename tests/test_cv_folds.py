@@ -1,4 +1,4 @@
-"""Folds that keep queries whole, and cross-validation with them."""
+"""Folds that keep queries together, and cross-validation with these folds."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ def test_the_seed_deals_them() -> None:
     [
         ({}, "pass either"),
         ({"qid": [1, 2], "group": [1, 1]}, "pass either"),
-        ({"group": [2, -1]}, "whole numbers, at least 1 each"),
-        ({"group": [2.5, 1]}, "whole numbers, at least 1 each"),
+        ({"group": [2, -1]}, "integers, at least 1 each"),
+        ({"group": [2.5, 1]}, "integers, at least 1 each"),
         ({"group": []}, "list of query sizes"),
         ({"group": [[1, 2]]}, "list of query sizes"),
-        ({"group": [3, 3]}, "2 queries can't be dealt to 5 folds"),
-        ({"qid": [3, 3, 4]}, "2 queries can't be dealt to 5 folds"),
+        ({"group": [3, 3]}, "2 queries cannot be split into 5 folds"),
+        ({"qid": [3, 3, 4]}, "2 queries cannot be split into 5 folds"),
     ],
 )
 def test_what_can_not_be_dealt_raises(arguments: Any, message: str) -> None:
@@ -145,7 +145,7 @@ def test_xgboosts_cv_deals_whole_queries_with_their_weights_by_itself() -> None:
 
 def test_folds_that_cut_queries_raise() -> None:
     half = np.arange(0, graded().n, 2), np.arange(1, graded().n, 2)
-    with pytest.raises(ValueError, match="cuts 60 of 60 queries apart"):
+    with pytest.raises(ValueError, match="splits 60 of 60 queries"):
         parts_seen(folds=[half])
 
 

@@ -1,4 +1,4 @@
-"""Objectives on two Dask workers: queries stay whole, models as good as on one machine."""
+"""Objectives on two Dask workers: queries are not split, and models are as good as elsewhere."""
 
 from __future__ import annotations
 
@@ -126,10 +126,10 @@ def test_a_cut_query_is_named_with_its_partitions() -> None:
     rows = frame(graded())
     given = dd.from_pandas(rows, npartitions=3)
     ends = [part.iloc[-1] for part in pieces(given["qid"])]
-    message = rf"query {ends[0]} is cut over the partitions 0, 1 \(2 of 60.*partition_by_qid"
+    message = rf"query {ends[0]} is split between the partitions 0, 1 \(2 of 60.*partition_by_qid"
     with pytest.raises(ValueError, match=message):
         refuse_cut_queries(given["qid"])
-    with pytest.raises(ValueError, match="is cut over the partitions"):
+    with pytest.raises(ValueError, match="is split between the partitions"):
         refuse_cut_queries(given["qid"].to_dask_array(lengths=True))
 
 

@@ -19,7 +19,7 @@ from lambdaplus.datasets.digits import _draw
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 SAMPLE = """\
-# a comment on a line of its own
+# a comment on a separate line
 
 2 qid:10 1:0.5 3:-1e-3 # docid = GX1 inc = 0.5
 0 qid:10 1:0.25 2:7
@@ -104,7 +104,7 @@ class TestRankingData:
             (np.ones((2, 1)), [0, np.nan], [1, 1], "row 1 is nan"),
             (np.ones((2, 1)), [np.inf, 0], [1, 1], "row 0 is inf"),
             (np.ones((0, 1)), [], np.zeros(0, int), "at least one row"),
-            (np.ones((2, 1)), [0, 1], [1.0, 1.5], "qid must hold int or str, not float64"),
+            (np.ones((2, 1)), [0, 1], [1.0, 1.5], "qid must be int or str, not float64"),
         ],
     )
     def test_refuses(self, features: object, labels: object, qid: object, message: str) -> None:

@@ -1,4 +1,4 @@
-"""The cache of sets that were read: when it serves, when it must not, and what may go wrong."""
+"""The cache of data sets: when it is used, when it must not be used, and failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folds out of one set: whole queries, disjoint parts, balance."""
+"""Folds of one data set: whole queries, disjoint parts, balance."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def test_columns_by_other_names_and_whole_numbers_before_others(tmp_path: Path) 
     ("text", "message"),
     [
         ("query,label,x\n1,1,1\n", "has no column 'qid'; it has: query, label, x"),
-        ("qid,label,x\n1,,1\n", "column 'label': 1 cells hold no finite number, .* row 1"),
+        ("qid,label,x\n1,,1\n", "column 'label': 1 cells are not finite numbers, .* row 1"),
         ("qid,label,x\n1,1,1\n1,good,1\n", "column 'label': "),
         ("qid,label,x\n1,1,1\n,1,1\n", "column 'qid': 1 cells are empty"),
         ("qid,label,d\n1,1,a\n", "no column of numbers besides 'qid' and 'label'"),

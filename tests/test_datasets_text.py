@@ -1,4 +1,4 @@
-"""svmlight text: numbers as Python reads them, pieces, sparse sets, errors with their lines."""
+"""svmlight text: numbers as Python reads them, blocks, sparse data, errors with line numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The made-up web search set: its proportions, what its features know, determinism."""
+"""The synthetic web search data: proportions, information in the features, determinism."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A metric of the user's own of each form, as the pages show it: values, objective, pooled lists.
+"""User-defined metrics of each form, as in the documentation: values, objective, pooled lists.
 
 What a form cannot do is refused in words, and so is a declaration whose rules return nonsense.
 """
@@ -148,7 +148,7 @@ def test_pooled_sums_of_gains_take_ties_as_steps_and_weights_as_copies() -> None
 
 
 def test_pooled_counts_are_those_of_the_declaration_and_not_average_precision() -> None:
-    """What `CountAbove` says: here twice what stands above, not counting the row itself."""
+    """The rule of `CountAbove`: here twice the rows above, not counting the row itself."""
     mine = replace(MAP, name="own_ap", aliases=())
     other = replace(ABOVE, pooled="last")
     random = np.random.default_rng(1)
@@ -185,7 +185,7 @@ def test_weights_are_refused_where_swap_deltas_would_change_their_sign() -> None
 @pytest.mark.parametrize(
     ("parts", "words"),
     [
-        ({"name": "Own-1"}, "a metric's name is of lower case letters"),
+        ({"name": "Own-1"}, "a metric's name consists of lower case letters"),
         ({"form": "cascade"}, "form must be one of Gains, CountAbove, Cascade, Window"),
         ({"form": Cascade(halved), "pooled": "last"}, "pooled='last' needs the form Gains, or"),
         ({"form": HIGHER.form, "pooled": "last"}, "pooled='last' needs the form Gains, or"),
@@ -226,10 +226,10 @@ def test_rules_that_return_nonsense_are_named(part: str, rule: Any, words: str) 
 
 def test_what_is_no_objective_is_refused_in_the_declarations_words() -> None:
     own = declared("own", training=Training(refusal="it counts nothing"))
-    with pytest.raises(ValueError, match="own is no objective: it counts nothing"):
+    with pytest.raises(ValueError, match="own is not available as an objective: it counts nothing"):
         lp.lambda_objective(own)
 
 
 def test_an_option_cannot_be_given_twice_in_a_name() -> None:
-    with pytest.raises(ValueError, match="the option 'relevant' stands twice"):
+    with pytest.raises(ValueError, match="the option 'relevant' is given twice"):
         lp.parse_metric("map(relevant=1,relevant=2)")

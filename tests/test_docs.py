@@ -1,4 +1,4 @@
-"""Every Python block of the README and of the pages runs, a page's blocks one after the other.
+"""Every Python block of the README and of the pages runs, in the order of the page.
 
 Pages that show what their code prints are run as the site is built, by myst-nb.  A block that
 imports a tool of the group "stack" is run where that tool is installed.

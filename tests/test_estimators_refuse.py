@@ -1,4 +1,4 @@
-"""What the estimators and our `train` refuse, where training would go on in silence."""
+"""Errors of the estimators and of our `train`, where training would silently continue."""
 
 from __future__ import annotations
 
@@ -252,7 +252,7 @@ def test_objectives_with_position_bias_are_taken(kind: Any) -> None:
     model.fit(data.features, data.labels, qid=data.qid)
     assert model.score(data.features, data.labels, qid=data.qid) > 0.7
     assert objective.bias_.size == data.sizes.max()
-    # The rows of a query are taken to stand as they were shown.
+    # The rows of a query are assumed to be in the order in which they were shown.
     plain = kind(objective="ndcg", **SMALL).fit(data.features, data.labels, qid=data.qid)
     assert np.abs(plain.predict(data.features) - model.predict(data.features)).max() > 1e-6
 

@@ -1,4 +1,4 @@
-"""Every example runs from a fresh clone, in a process of its own, and prints what it claims."""
+"""Every example runs from a fresh clone, in a separate process, and prints the claimed output."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 EXAMPLES = Path(__file__).parents[1] / "examples"
 FILES = sorted(EXAMPLES.glob("*.py"))
 
-# What the output must say, beside numbers: a pattern, and packages without which it can't run.
+# What the output must contain besides numbers: a pattern, and required packages.
 SAYS = {
     "comparison_report": r"lightgbm.*\nper_query.csv: \d+ rows of ",
     "custom_metric": r"trained for revenue .*trained for auc .*\ndifference \+0\.\d+",

@@ -1,4 +1,4 @@
-"""Exported models, scored by small interpreters of each engine's rules, beside the framework's.
+"""Exported models, scored by small interpreters of each engine's rules and by the framework.
 
 The interpreters are written from the engines' parsers (named in `lambdaplus.export.engines`), in
 the float32 arithmetic that these use, and share no code with the exporter.
@@ -215,7 +215,7 @@ def test_values_on_a_threshold_go_to_the_side_they_went_in_training(
         if abs(cut) < 1e-34:  # LightGBM takes values up to 1e-35 for 0
             cut = F(np.copysign(1e-34, cut))
         values = [np.nextafter(cut, F(-np.inf)), cut, np.nextafter(cut, F(np.inf))]
-        if format == "solr":  # its cut lies somewhat below the threshold: by an ulp, or 1.2e-13
+        if format == "solr":  # its threshold is slightly lower: by an ulp, or 1.2e-13
             width = abs(cut) * F(3e-7) + F(2e-13)
             values = [cut - width, cut + width]
         for value in values:
@@ -375,7 +375,7 @@ def test_the_command_writes_what_the_function_returns(
 
 @pytest.mark.parametrize(
     ("content", "format", "message"),
-    [(b"hello", "solr", "is no model"), (None, "solr", "No such file"), (b"tree", "lucene", "")],
+    [(b"hello", "solr", "is not a model"), (None, "solr", "No such file"), (b"tree", "lucene", "")],
 )
 def test_the_command_says_what_is_wrong(
     content: Any, format: str, message: str, tmp_path: Path

@@ -1,4 +1,4 @@
-"""The estimators take what users pass to LGBMRanker and XGBRanker, and fit into their tools."""
+"""The estimators accept the arguments of LGBMRanker and XGBRanker, and work with their tools."""
 
 from __future__ import annotations
 

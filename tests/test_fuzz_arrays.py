@@ -1,4 +1,4 @@
-"""The public functions of evaluation on arrays of any kind: the same numbers, or a clear error."""
+"""The public functions of evaluation on all types of arrays: the same values, or a clear error."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_the_same_numbers_held_otherwise_give_the_same_values(
 def test_what_cannot_be_used_is_refused_by_name(name: str, how: str) -> None:
     arrays = {"labels": LABELS, "scores": SCORES, "qid": QUERY}
     arrays[name] = BREAKERS[how](arrays[name])
-    if name == "qid" and how == "dates":  # which tell queries apart
+    if name == "qid" and how == "dates":  # which are valid identifiers
         assert lp.evaluate(**arrays)["map"] == pytest.approx(WANTED)
         return
     for evaluate in evaluations(arrays)[: 4 if name == "qid" else 5]:

@@ -1,4 +1,4 @@
-"""Files with bytes flipped, cut, doubled and removed: read as they stand, or refused by name.
+"""Files with flipped, truncated, repeated and removed bytes: read correctly, or a clear error.
 
 What a reader takes must be what a plain reading of the same bytes gives, written here once more in
 the simplest way; a damaged file never gives a part of itself.
@@ -83,7 +83,7 @@ def _little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def read(file: Path, content: bytes, reader: Callable[[Path], Any]) -> Any:
-    """What the reader makes of the content; None if it refuses it, which it must do by name."""
+    """The result of the reader; None if it raises an error, which must name the file."""
     file.write_bytes(content)
     try:
         return reader(file)
@@ -167,7 +167,7 @@ def test_csv(
     content = damaged(CSV, damage)
     found = read(tmp_path / "all.csv", content, reader)
     text = content.decode("utf-8-sig", "replace")
-    if found is None or "\r" in text:  # which only one of the two takes for the end of a line
+    if found is None or "\r" in text:  # which only one of the two treats as the end of a line
         return
     header, *rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
     assert len(rows) == len(found.labels)

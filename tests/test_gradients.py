@@ -1,4 +1,4 @@
-"""Lambda-gradients against their definition, the sweep against all pairs, and what must not matter.
+"""Lambda-gradients against their definition, the sweep against all pairs, and invariances.
 
 Two promises set most tolerances.  The sweep is within 1e-6 (gradient) and 1e-5 (Hessian) of the sum
 over pairs, relative to the largest of the query, and with damping within 3e-3, unless all that is
@@ -108,7 +108,7 @@ def test_damping_divides_each_pair_by_its_distance(declaration, data) -> None:
     expected = brute_force.lambda_gradients(metric, labels, scores, damping=0.01)
     given_ = {"metric": metric, "group": [len(labels)], "damping": 0.01}
     assert_close(gradients(labels, scores, all_pairs=True, **given_), expected, ROUNDING)
-    # Pairs further apart than 10 have weights below exp(-10) / 10, and are right to a tenth.
+    # Pairs further apart than 10 have weights below exp(-10) / 10 and errors up to a tenth.
     faint = FAINT[0] * np.exp(-10) / 10 * len(labels) * 2 ** max(labels)  # no delta is larger
     assert_close(gradients(labels, scores, **given_), expected, DAMPED, faint)
 
@@ -302,7 +302,7 @@ def test_the_sweep_is_close_for_every_sigma(metric, sigma: float) -> None:
 @each_swept
 @pytest.mark.parametrize("descending", [False, True])
 def test_the_sweep_is_close_where_all_is_in_order_or_nothing(metric, descending) -> None:
-    """Then all pairs are of one kind, and can't hide behind larger numbers of the other."""
+    """Then all pairs are of the same kind, so errors cannot be hidden by the other kind."""
     labels = np.sort(random_query(1, 300, 1.0)[0])
     for step in (1e-4, 0.01, 0.3, 10.0):
         scores = step * np.arange(300.0)
@@ -596,7 +596,7 @@ def test_a_weight_of_zero_is_no_row(name: str, ties: int | None, normalize: bool
     found = gradients(labels, scores, weight=weight, **given_)
     absent = gradients(labels[kept], scores[kept], weight=weight[kept], **given_)
     assert_identical([part[~kept] for part in found], [np.zeros((~kept).sum())] * 2)
-    # A row of no weight still splits one decay in two: as far apart as the decays are rounded.
+    # A row of weight 0 still splits one decay in two, which changes the rounding.
     assert_close([part[kept] for part in found], absent, (1e-8, 1e-8))
 
 
@@ -679,7 +679,7 @@ def test_what_is_no_objective_says_why(declaration) -> None:
         lambda: gradients([0, 1], [1, 2], metric=metric, group=[2]),
         lambda: lambda_objective(metric),
     ):
-        with pytest.raises(ValueError, match=f"{metric.declaration.name}.* is no objective: "):
+        with pytest.raises(ValueError, match=f"{metric.declaration.name}.* is not available as an"):
             refused()
 
 

@@ -1,4 +1,4 @@
-"""The commands evaluate, explain, export and cite on input that nobody meant to give."""
+"""The commands evaluate, explain, export and cite with unusual and invalid input."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ def test_names_that_are_no_text_and_folders_that_are_not_there(folder: Path) -> 
 def test_a_run_that_is_named_twice_is_not_compared_with_itself(folder: Path) -> None:
     found = invoke("evaluate", folder / "a.csv", folder / "a.csv")
     assert found.exit_code == 2
-    assert "a run was named twice" in found.output
+    assert "a run is given twice" in found.output
 
 
 def test_what_cannot_be_used_is_not_left_aside(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Evaluation: what used to be taken without a word and gave other numbers than it said."""
+"""Evaluation: invalid input that used to give wrong values without an error."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_comparison_refuses_options_that_mean_nothing(options: dict[str, Any])
 
 @pytest.mark.parametrize("name", ["map", "ap", "ndcg"])
 def test_a_metric_of_your_own_does_not_take_the_place_of_ours(name: str) -> None:
-    message = rf"a metric of your own is called {name}, which is the name of one of the library's"
+    message = rf"your own metric is called {name}, which is the name of a metric of the library"
     for refused in (
         lambda metric: lp.evaluate(LABELS, SCORES, group=[4], metrics=["map", metric]),
         lambda metric: lp.evaluate(LABELS, SCORES, group=[4], metrics=metric),
@@ -121,7 +121,7 @@ def test_two_metrics_of_one_name_are_told_apart() -> None:
     assert lp.compare_runs({"a": found, "b": again}).means["revenue"]["b"] == found[one]
 
 
-# What trec_eval holds -----------------------------------------------------------------------------
+# Scores in trec_eval -----------------------------------------------------------------------------
 
 
 def by_trec_eval(qrels: dict[str, Any], run: dict[str, Any]) -> dict[str, dict[str, float]]:
@@ -267,11 +267,11 @@ NAN = float("nan")
 @pytest.mark.parametrize(
     ("qid", "message"),
     [
-        ([1, 1, None, None], "qid holds no identifier in row 2, but None"),
-        ([1.0, 1.0, NAN, NAN], "qid holds no identifier in row 2, but nan"),
-        (["a", "a", NAN, "b"], "qid holds no identifier in row 2, but nan"),
+        ([1, 1, None, None], "qid has no identifier in row 2, but None"),
+        ([1.0, 1.0, NAN, NAN], "qid has no identifier in row 2, but nan"),
+        (["a", "a", NAN, "b"], "qid has no identifier in row 2, but nan"),
         (np.array(["a", "a", None, "b"], dtype=object), "no identifier in row 2, but None"),
-        ([7, 7, "7", "7"], "qid must be all text or all numbers; row 2 holds str '7'"),
+        ([7, 7, "7", "7"], "qid must be all text or all numbers; row 2 is the str '7'"),
         (np.array([2.0**53, 2.0**53, 1, 1]), r"floats of 2\*\*53 and more"),
         (np.array(["2020-01-01", "2020-01-01", "NaT", "NaT"], dtype="M8[D]"), "row 2, but NaT"),
         ([(1, 2), (1, 2), (3, 4), (3, 4)], "qid must be all text or all numbers"),

@@ -1,4 +1,4 @@
-"""CSV and Parquet files that used to be misread without a word."""
+"""CSV and Parquet files that used to be misread without an error."""
 
 from __future__ import annotations
 

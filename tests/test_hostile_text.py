@@ -1,4 +1,4 @@
-"""Text files that are cut short, damaged or beyond memory: clear errors, never a part of a file."""
+"""Truncated, damaged and too large text files: clear errors, and never a part of a file."""
 
 from __future__ import annotations
 

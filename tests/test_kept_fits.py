@@ -1,4 +1,4 @@
-"""A kept fit is used again for what it was made by, and for nothing else."""
+"""A stored fit is only reused if everything that it depends on is the same."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def module(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
 
 def edit(module: pathlib.Path, sign: str, imports: str = "") -> None:
-    """As if the user had edited the file, and started Python anew."""
+    """As if the user had edited the file and restarted Python."""
     module.write_text(RANKER.format(sign=sign, imports=imports))
     for name in ("my_ranker", "my_helper"):
         sys.modules.pop(name, None)
@@ -182,7 +182,9 @@ def test_a_file_among_the_fits_that_is_none_is_named_and_fitted_again(
     victim = first.store.path(first.tasks[1].key)
     victim.write_bytes(content)
     again = study(tmp_path, names)
-    with pytest.warns(UserWarning, match=f"{victim.name} is damaged, or no fit .* fitted again"):
+    with pytest.warns(
+        UserWarning, match=f"{victim.name} is damaged or not this fit .* fitted again"
+    ):
         list(again.run())
     assert again.errors == {}
     assert again.mean(again.methods[0], again.metrics[0]) == first.mean(
@@ -194,7 +196,7 @@ def test_the_fit_of_another_is_not_taken_for_this_one(tmp_path: pathlib.Path) ->
     store = Store(tmp_path)
     store.save("a" * 20, Fit(np.zeros(2), np.ones(2), 0.5, 3, np.zeros(0)), {})
     store.path("a" * 20).rename(store.path("b" * 20))
-    with pytest.raises(ValueError, match=f"{'b' * 20}.npz is damaged, or no fit .*{'a' * 20}"):
+    with pytest.raises(ValueError, match=f"{'b' * 20}.npz is damaged or not this fit .*{'a' * 20}"):
         store.load("b" * 20)
 
 
@@ -248,7 +250,7 @@ def test_what_cannot_be_sent_to_another_process_says_so(tmp_path: pathlib.Path) 
     method = Method("test:mine", lambda *_: train_first(), "x", "map")
     found = Study(folds(), [method], [parse_metric("map")], folder=tmp_path, jobs=2)
     assert len([*found.run()]) == 3
-    assert "it can't be sent to another process" in found.errors["test:mine"]
+    assert "it cannot be sent to another process" in found.errors["test:mine"]
 
 
 def test_kernels_are_not_compiled_on_a_methods_time(tmp_path: pathlib.Path) -> None:
@@ -272,7 +274,7 @@ def test_kernels_are_not_compiled_on_a_methods_time(tmp_path: pathlib.Path) -> N
         ({"seeds": ()}, "seeds is empty"),
         ({"seeds": (-1,)}, "seeds: -1 is not a whole number from 0"),
         ({"seeds": (True,)}, "seeds: True is not"),
-        ({"seeds": (1, 1)}, "seeds: 1 is there more than once"),
+        ({"seeds": (1, 1)}, "seeds: 1 is given more than once"),
         ({"jobs": 0}, "jobs=0"),
         ({"select": "nonsense"}, "unknown metric 'nonsense'"),
         ({"settings": Settings(patience=-1)}, "patience = -1 should be a whole number, at least 1"),
@@ -304,7 +306,7 @@ def test_a_study_that_makes_no_sense_is_refused_before_its_first_fit(
         ("xgboost:map", {"eta": [0.1]}, "eta is another name of learning_rate"),
         ("lightgbm:map", {"objective": ["binary"]}, "the study sets it for every method"),
         ("xgboost:map", {"early_stopping_rounds": [-1]}, "the study sets it for every method"),
-        ("xgboost:map", {"max_leaves": ["many"]}, "XGBoost refuses its parameters"),
+        ("xgboost:map", {"max_leaves": ["many"]}, "XGBoost rejects its parameters"),
     ],
 )
 def test_parameters_that_would_do_nothing_are_refused(

@@ -1,4 +1,4 @@
-"""Nothing of the user's, and no finished fit, is lost: whatever ends a run, whoever runs beside."""
+"""No files of the user and no finished fits are lost if runs are killed or run in parallel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From LGBMRanker, XGBRanker, lgb.train and CatBoost: what works unchanged, and what instead."""
+"""Migration from LGBMRanker, XGBRanker, lgb.train and CatBoost: unchanged and changed usage."""
 
 from __future__ import annotations
 

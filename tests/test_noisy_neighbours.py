@@ -1,4 +1,4 @@
-"""Noisy neighbours against their definition, pair by pair, and what must not matter.
+"""Noisy neighbours against their definition, pair by pair, and invariances.
 
 The noise itself is taken from the library; ranking, swap deltas (by evaluating the metric before
 and after) and sums are written out here.

@@ -271,8 +271,8 @@ def test_unusable_input_is_a_value_error_that_says_what_is_wrong(
         (None, {}, r"known: auc"),
         ("auc@5", {}, r"auc takes no cutoff"),
         ("ndcg@0", {}, r"at least 1"),
-        ("ndcg@x", {}, r"'x' is not a whole number"),
-        ("ndcg@2.5", {}, r"'2.5' is not a whole number"),
+        ("ndcg@x", {}, r"'x' is not an integer"),
+        ("ndcg@2.5", {}, r"'2.5' is not an integer"),
         ("map(relevant)", {}, r"not of the form option=value"),
         ("map(relevant=x)", {}, r"relevant='x' is not a finite number"),
         ("ndcg", {"gian": "linear"}, r"no option 'gian'; it has: gain"),
@@ -303,7 +303,7 @@ def test_damping_that_is_no_number_is_refused_as_the_other_options_are(
 
 
 def test_a_metric_needs_a_name_and_known_options() -> None:
-    with pytest.raises(ValueError, match="no metric was named"):
+    with pytest.raises(ValueError, match="no metric was given"):
         eval_metric()
     with pytest.raises(ValueError, match="none of auc, map has an option gain"):
         eval_metric("auc", "map", gain="linear")
@@ -317,7 +317,7 @@ def test_a_metric_without_value_on_any_query_is_an_error_and_no_nan(metric: str)
 
 
 def test_estimators_of_xgboost_take_one_metric_only() -> None:
-    with pytest.raises(TypeError, match="take a single metric"):
+    with pytest.raises(TypeError, match="support a single metric"):
         eval_metric("auc", "map")([1, 0], [1.0, 0.0])
 
 
@@ -456,7 +456,7 @@ def test_copies_and_pickles_of_a_used_metric_are_equal_and_work(metric: Any) -> 
 
 
 def test_a_used_objective_pickles_small(tmp_path: Any) -> None:
-    # It holds no data: neither the labels it saw nor what it derived from them.
+    # It does not store data: neither the labels nor anything derived from them.
     gradient_of(lp.lambda_ndcg, graded())
     assert len(pickle.dumps(lp.lambda_ndcg)) < 2_000
     joblib.dump([lp.lambda_ndcg, lp.eval_ndcg], tmp_path / "two")
@@ -464,7 +464,7 @@ def test_a_used_objective_pickles_small(tmp_path: Any) -> None:
 
 
 class Holder(BaseEstimator):
-    """An estimator that only holds parameters."""
+    """An estimator that only has parameters."""
 
     def __init__(self, objective: Any = None, eval_metric: Any = None) -> None:
         self.objective = objective

@@ -165,7 +165,7 @@ def test_large_queries_agree_with_small_steps(setting: Setting) -> None:
 def worst_ranking(
     setting: Setting, labels: Floats, scores: Floats, coefficients: Floats
 ) -> NDArray[np.int64]:
-    """The ranking that the coefficients stand for."""
+    """The ranking that corresponds to the coefficients."""
     n = labels.size
     good, bad = np.flatnonzero(labels == 1), np.flatnonzero(labels == 0)
     good, bad = good[np.argsort(-scores[good])], bad[np.argsort(-scores[bad])]
@@ -241,9 +241,9 @@ def test_oracles_do_not_depend_on_the_order_of_rows() -> None:
     [
         ("mauc", {}, "auc, map, mrr, ndcg"),
         ("map", {"feature_map": "pairs"}, "po, mrr, dorm"),
-        ("map", {"feature_map": "dorm"}, "takes the loss ndcg, not map"),
-        ("mrr", {"feature_map": "dorm"}, "takes the loss ndcg, not mrr"),
-        ("ndcg", {"feature_map": "mrr"}, "takes the loss mrr, not ndcg"),
+        ("map", {"feature_map": "dorm"}, "supports the loss ndcg, not map"),
+        ("mrr", {"feature_map": "dorm"}, "supports the loss ndcg, not mrr"),
+        ("ndcg", {"feature_map": "mrr"}, "supports the loss mrr, not ndcg"),
         ("mrr", {"feature_map": "mrr", "pair_scale": False}, "no pairs to scale"),
         ("ndcg", {"feature_map": "dorm", "decay": "cutoff"}, "needs a cutoff"),
         ("ndcg", {"feature_map": "dorm", "decay": 0}, "decay=0"),

@@ -1,4 +1,4 @@
-"""What is in the folder that a comparison writes to is the user's, until a run made it."""
+"""Files in the output folder of a comparison belong to the user unless a run wrote them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ QUICK = ["--methods", "feature:best", "--metrics", "map"]
 
 @pytest.fixture
 def home(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
-    """A folder with a data set in ``data``, in which the user stands."""
+    """A folder with a data set in ``data``, which is the working directory of the user."""
     (tmp_path / "home").mkdir()
     write_folds(tmp_path / "home" / "data")
     monkeypatch.chdir(tmp_path / "home")
@@ -53,7 +53,7 @@ def test_a_file_of_mine_is_not_overwritten(home: pathlib.Path, name: str) -> Non
     before = contents(home)
     code, said = compare("data", "--out", ".", "--report")
     assert code == 2
-    assert f"{name} is not as lambdaplus wrote it: it is yours" in said
+    assert f"{name} was not written by lambdaplus, or was changed since" in said
     after = contents(home)
     assert {k: v for k, v in after.items() if not k.startswith(".lambdaplus")} == before
     assert not (home / "fits").exists()  # it was said before the first fit
@@ -69,7 +69,7 @@ def test_what_a_run_wrote_the_next_one_may_write_again_unless_i_changed_it(
     before = contents(home / "out")
     code, said = compare("data", "--out", "out")
     assert code == 2
-    assert "out/summary.csv is not as lambdaplus wrote it" in said
+    assert "out/summary.csv was not written by lambdaplus" in said
     assert (
         contents(home / "out").items()
         >= {k: v for k, v in before.items() if not k.startswith(".lambdaplus")}.items()
@@ -90,7 +90,7 @@ def test_the_study_that_was_read_is_not_overwritten(home: pathlib.Path) -> None:
     (home / "study.toml").write_text(text)
     code, said = compare("study.toml", "--out", ".")
     assert code == 2
-    assert "study.toml is what this run reads, and it would be overwritten" in said
+    assert "study.toml is an input of this run and would be overwritten" in said
     assert (home / "study.toml").read_text() == text
 
 
@@ -112,7 +112,7 @@ def test_results_that_are_the_data_of_a_run_are_not_overwritten_by_it(home: path
     (home / "out" / "summary.csv").write_text(table)
     code, said = compare("out/summary.csv", "--out", "out")
     assert code == 2
-    assert "summary.csv is what this run reads" in said
+    assert "summary.csv is an input of this run" in said
     assert (home / "out" / "summary.csv").read_text() == table
 
 

@@ -1,4 +1,4 @@
-"""Position bias: the estimates against brute force, their state, and clicks that were simulated."""
+"""Position bias: the estimates against brute force, their state, and simulated clicks."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def test_bias_is_found_where_there_is_nothing_else_to_find() -> None:
 
 
 def test_pairs_of_the_whole_data_set_have_no_ratios() -> None:
-    with pytest.raises(ValueError, match=r"auc\(over=dataset\) sets queries aside"):
+    with pytest.raises(ValueError, match=r"auc\(over=dataset\) ignores queries"):
         PropensityRatios(lp.lambda_objective("auc", over="dataset"))
     with pytest.raises(TypeError, match="one metric"):
         PropensityRatios(lp.lambda_objective("ndcg + map"))

@@ -1,4 +1,4 @@
-"""Swap deltas are differences of potentials: shown by swapping, and shown to say something.
+"""Swap deltas are differences of potentials: checked by swapping, with negative controls.
 
 Every test of a metric runs over the whole catalogue, so a new declaration is tested by being there
 (and by a textbook definition in brute_force.TEXTBOOK).
@@ -42,7 +42,7 @@ each_declared = pytest.mark.parametrize("declaration", DECLARED, ids=lambda d: d
 
 
 class Laid:
-    """A ranked list as the library lays it out, beside another query of the same data set."""
+    """A ranked list in the arrays of the library, with another query of the same data set."""
 
     def __init__(self, metric: RankingMetric, ranked: list[float], others: list[float]) -> None:
         # Not the first query: a mix-up of a query's own arrays with the data set's would show.
@@ -168,7 +168,7 @@ def test_signed_deltas_do_change_sign(declaration) -> None:
 @given(data=st.data())
 @examples(60)
 def test_swap_deltas_have_potentials(declaration, data) -> None:
-    """Of the textbook definition, whatever the library says about it."""
+    """Of the textbook definition, independently of the library."""
     metric = data.draw(metrics(declaration))
     ranked = data.draw(label_lists(12))
     if np.isnan(value(metric, ranked)):
@@ -184,7 +184,7 @@ def squared_ndcg_deltas(ranked: Sequence[float]) -> NDArray[np.float64]:
 
 
 def test_squared_ndcg_has_no_potentials() -> None:
-    """The negative control: the checker above can tell that a metric is not of this form."""
+    """The negative control: the checker above detects that a metric does not have this form."""
     ranked = [1, 1, 0, 0]
     deltas = squared_ndcg_deltas(ranked)
     assert misfit(ranked, 1, 0, deltas) > 0.001
@@ -196,7 +196,7 @@ def test_squared_ndcg_has_no_potentials() -> None:
 @given(ranked=st.lists(st.sampled_from([0.0, 1.0, 2.0]), min_size=4, max_size=12))
 @examples(100)
 def test_squared_ndcg_has_no_potentials_on_most_lists(ranked) -> None:
-    """Only where one class stands in a single place on either side can potentials be made up."""
+    """A metric of another form only has potentials if one class is at a single rank."""
     for low, high in itertools.combinations(sorted(set(ranked)), 2):
         for upper, lower in ((high, low), (low, high)):
             first, last = ranked.index(upper), len(ranked) - 1 - ranked[::-1].index(lower)

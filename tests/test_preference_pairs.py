@@ -1,4 +1,4 @@
-"""Pairs and their order are computed: they must be all pairs, each once, in any order."""
+"""Pairs and their order are computed: all pairs occur exactly once, in any order."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_many_documents_with_one_pair_each_beside_few_with_many() -> None:
 
 
 def test_without_any_pair_there_is_nothing_to_learn() -> None:
-    with pytest.raises(ValueError, match="no query holds two documents with different labels"):
+    with pytest.raises(ValueError, match="no query has two documents with different labels"):
         preference_pairs(Queries([0, 0, 1], group=[2, 1]))
 
 

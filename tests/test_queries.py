@@ -1,4 +1,4 @@
-"""Queries: every input that can't be used is refused, with what and where; the rest adds up."""
+"""Queries: invalid input raises a clear error, and valid input is consistent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transformers that know queries, and the accuracy SVMs built on them."""
+"""Transformers with query identifiers, and the accuracy SVMs that use them."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def test_constant_features_and_single_documents() -> None:
 @pytest.mark.parametrize("spacing", ["quantile", "even"])
 def test_steps_are_indicators_of_thresholds(spacing: Any) -> None:
     X = np.random.default_rng(0).normal(size=(200, 3))
-    X[:, 2] = 5.0  # constant: nothing to tell apart
+    X[:, 2] = 5.0  # constant: nothing to distinguish
     steps = ThresholdFeatures(7, spacing).fit(X)
     assert [len(k) for k in steps.thresholds_] == [7, 7, 0]
     found = steps.transform(X)
     assert found.shape == (200, 14)
     for column, k in enumerate(np.concatenate(steps.thresholds_[:2])):
         np.testing.assert_array_equal(found[:, column], X[:, column // 7] > k)
-    # Each tells some training documents from others, except the first, which all but few pass.
+    # Each separates some training documents from others, except the first, which most pass.
     assert (found[:, 1:7].std(axis=0) > 0).all()
     assert len(steps.get_feature_names_out()) == 14
 
@@ -132,14 +132,14 @@ def test_scaled_variants_ignore_monotone_changes_per_query(variant: Any) -> None
 
 
 def test_one_class_is_refused() -> None:
-    with pytest.raises(ValueError, match="one class"):
+    with pytest.raises(ValueError, match="two classes are needed"):
         SVMAccuracy().fit([[1.0], [2.0]], [1, 1])
     with pytest.raises(ValueError, match="variant='acc5'"):
         SVMAccuracy("acc5").fit([[1.0], [2.0]], [0, 1])  # type: ignore[arg-type]
 
 
 def expected_failures(estimator: Any) -> dict[str, str]:
-    one_class = "labels of that check are all relevant, which is one class and refused"
+    one_class = "labels of that check are all relevant, which is a single class and raises an error"
     if isinstance(estimator, SVMAccuracy):
         return {"check_estimators_dtypes": one_class, "check_fit2d_1feature": one_class}
     if isinstance(estimator, QueryScaler):

@@ -154,9 +154,9 @@ def test_threads_and_pickle() -> None:
 
 def test_unusable_input() -> None:
     data = graded(4)
-    with pytest.raises(ValueError, match="no query holds two documents with different labels"):
+    with pytest.raises(ValueError, match="no query has two documents with different labels"):
         RankBoost().fit(data.features, np.zeros(data.n), qid=data.qid)
-    with pytest.raises(ValueError, match="no feature tells higher from lower"):
+    with pytest.raises(ValueError, match="no feature distinguishes higher from lower"):
         RankBoost().fit(np.ones((data.n, 2)), data.labels, qid=data.qid)
     for options in ({"n_rounds": 0}, {"balance": "both"}, {"max_bins": 257}, {"patience": 0}):
         with pytest.raises(ValueError, match=next(iter(options))):

@@ -173,7 +173,7 @@ def test_c_is_chosen_on_validation_data() -> None:
     alone = RankSVM(model.C_).fit(train.features, train.labels, qid=train.qid)
     apart = np.linalg.norm(model.coef_ - alone.coef_)
     assert apart <= model.gradient_norm_ + alone.gradient_norm_
-    with pytest.raises(ValueError, match="several C needs validation data"):
+    with pytest.raises(ValueError, match="several values of C need validation data"):
         RankSVM(grid).fit(train.features, train.labels, qid=train.qid)
 
 
@@ -186,7 +186,7 @@ def test_says_so_when_it_stops_early() -> None:
 
 def test_unusable_input() -> None:
     data = graded(4)
-    with pytest.raises(ValueError, match="no query holds two documents with different labels"):
+    with pytest.raises(ValueError, match="no query has two documents with different labels"):
         RankSVM().fit(data.features, np.zeros(data.n), qid=data.qid)
     with pytest.raises(ValueError, match="infinity"):
         RankSVM().fit(np.where(data.features > 2, np.inf, 1.0), data.labels, qid=data.qid)

@@ -94,7 +94,7 @@ def test_lists_of_every_length_and_disorder(n: int) -> None:
 @given(data=st.data())
 @examples(100)
 def test_the_order_of_the_rows_does_not_matter(data) -> None:
-    """To the last bit of the scores and to every class: rows that change places are alike."""
+    """Scores and classes are the same bit for bit: only interchangeable rows change places."""
     documents = st.tuples(st.sampled_from([0, 1, 2]), st.sampled_from(TIED_SCORES))
     labels, scores = np.array(data.draw(st.lists(documents, min_size=1, max_size=50))).T
     n = len(labels)

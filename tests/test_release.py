@@ -1,4 +1,4 @@
-"""What is released: one version everywhere, a clean wheel, a core that needs no extra."""
+"""The release: the same version everywhere, a clean wheel, and a core without extras."""
 
 from __future__ import annotations
 

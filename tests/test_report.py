@@ -382,6 +382,6 @@ def test_a_best_mean_is_called_significant_only_if_it_is() -> None:
     best, found = compared(good=2.0, poor=0.1)
     assert _significance(found, "map", best) == "significantly better than all others"
     best, found = compared(one=1.0, other=1.0)
-    assert _significance(found, "map", best) == "no significant difference to any other method"
+    assert _significance(found, "map", best) == "no significant difference from any other method"
     best, found = compared(good=2.0, level=2.0, poor=0.1)
-    assert _significance(found, "map", best) == "no significant difference to level"
+    assert _significance(found, "map", best) == "no significant difference from level"

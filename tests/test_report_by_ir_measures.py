@@ -1,4 +1,4 @@
-"""The numbers of a report and of per_query.csv, computed anew by ir-measures from run files.
+"""The values of a report and of per_query.csv, computed again by ir-measures from run files.
 
 AP, RR, P@k, R@k and NDCG with linear gain are the same measures in trec_eval, to which ir-measures
 hands them.  NDCG with the gain 2^l - 1 is too, once these gains are written into the qrels.  Two

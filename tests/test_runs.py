@@ -121,7 +121,7 @@ def test_files_that_have_nothing(tmp_path: Path) -> None:
         read_trec_run(tmp_path / "run", {"q1": {"d1": 1.0}})
 
 
-# Scores beside a data set, CSV, Parquet -----------------------------------------------------------
+# Scores for a data set, CSV, Parquet -------------------------------------------------------------
 
 
 def letor_files(folder: Path) -> tuple[Path, Path]:
@@ -178,7 +178,7 @@ def test_tables_as_csv_and_parquet(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("qid,label\n1,1\n", "has no column 'score'; it has: qid, label"),
-        ("qid,label,score\n1,1,\n", "column 'score': 1 cells hold no finite number.* row 1"),
+        ("qid,label,score\n1,1,\n", "column 'score': 1 cells are not finite numbers.* row 1"),
         ("qid,label,score\n1,x,2\n", "column 'label': 'x' in row 1 .* is not a number"),
         ("qid,label,score\n,1,2\n1,1,1\n", "column 'qid': 1 cells are empty"),
     ],
@@ -239,7 +239,7 @@ def test_evaluate_says_what_is_wrong(tmp_path: Path) -> None:
         ([scores, "--data", data, "--ties", "docno"], None),
         ([scores, "--data", data, "--format", "html"], "is not terminal, markdown or latex"),
         ([scores, "--data", data, "--empty", "2"], "is not 'skip', 0 or 1"),
-        ([scores, "--data", data, "--columns", "a,b"], "--columns is of CSV and Parquet"),
+        ([scores, "--data", data, "--columns", "a,b"], "--columns is for CSV and Parquet"),
         ([scores, "--data", data, "--pairs"], "need at least two runs"),
     ):
         found = invoke("evaluate", *arguments)

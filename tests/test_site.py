@@ -1,4 +1,4 @@
-"""Names in docstrings appear on the site as they are written."""
+"""Names in docstrings appear on the site as written."""
 
 from __future__ import annotations
 

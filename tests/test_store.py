@@ -1,4 +1,4 @@
-"""Finished fits are kept: stopped, killed or crashed studies go on, and end as if nothing were."""
+"""Finished fits are stored: stopped, killed or crashed studies continue with the same results."""
 
 from __future__ import annotations
 

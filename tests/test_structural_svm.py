@@ -231,11 +231,11 @@ def test_unscaled_pairs_are_another_problem() -> None:
         ({"C": np.nan}, "C=nan"),
         ({"tol": 0.0}, "tol=0.0"),
         ({"max_passes": 0}, "max_passes=0"),
-        ({"loss": "err"}, "err is no loss of the structural SVM; there are auc, map"),
-        ({"loss": "ndcg@5", "cutoff": 10}, "a cutoff of its own"),
+        ({"loss": "err"}, "err is not a loss of the structural SVM; known: auc, map"),
+        ({"loss": "ndcg@5", "cutoff": 10}, "already has a cutoff"),
         ({"loss": "auc", "cutoff": 10}, "auc takes no cutoff"),
         ({"loss": "ndcg"}, r"[34] different labels"),
-        ({"relevant": 99}, "one class"),
+        ({"relevant": 99}, "a single class"),
     ],
 )
 def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
@@ -261,7 +261,7 @@ def test_pickles() -> None:
 
 
 def expected_failures(estimator: Any) -> dict[str, str]:
-    one_class = "labels of that check are all relevant, which is one class and refused"
+    one_class = "labels of that check are all relevant, which is a single class and raises an error"
     return {"check_estimators_dtypes": one_class, "check_fit2d_1feature": one_class}
 
 

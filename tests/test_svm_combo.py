@@ -60,7 +60,7 @@ def test_each_loss_of_a_combination_has_its_c() -> None:
     ("options", "message"),
     [
         ({"slack": "both"}, "slack='both'"),
-        ({"losses": []}, "at least one"),
+        ({"losses": []}, "non-empty list"),
         ({"losses": "map"}, "must be a list"),
         ({"feature_maps": ["po"]}, "1 feature maps for 3 losses"),
     ],

@@ -1,4 +1,4 @@
-"""Threads: how many are used, seen from outside, and that nobody else's setting is changed."""
+"""Threads: the number in use, measured from outside, and unchanged settings of other libraries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random search in the harness: the same draws for all, choices by validation, what is kept."""
+"""Random search in comparisons: common draws, selection on validation data, stored results."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_a_range_is_drawn_from_end_to_end() -> None:
     drawn = [draw({"leaves": leaves}, 0, trial)["leaves"] for trial in range(600)]
     assert (min(drawn), max(drawn)) == (3, 64)
     assert all(isinstance(value, int) for value in drawn)
-    # On a log scale as many lie below the geometric mean as above it.
+    # On a log scale, half of the draws are below the geometric mean.
     assert np.mean(np.array(drawn) < np.sqrt(3 * 65)) == pytest.approx(0.5, abs=0.07)
     assert [leaves.place(3), leaves.place(64)] == [0.0, 1.0]
     assert 0.4 < leaves.place(14) < 0.6
@@ -126,7 +126,7 @@ def test_a_range_is_drawn_from_end_to_end() -> None:
 
 
 def test_each_metric_is_judged_on_the_trial_and_the_round_that_it_chose(finished: Study) -> None:
-    """By training anew, with LightGBM itself, what a metric chose."""
+    """By training the selection of a metric again with LightGBM itself."""
     method = finished.methods[0]
     trials = {
         (task.fold.name, task.seed, len(task.earlier)): task
@@ -276,7 +276,7 @@ def test_only_what_is_below_the_median_by_every_metric_is_hopeless() -> None:
 def test_hopeless_trials_end_early_and_the_choice_stays(
     folds: list[Fold], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Rates of nearly nothing learn nothing: of eight trials, those after four are ended."""
+    """Tiny learning rates learn nothing: of eight trials, those after the fourth are pruned."""
     rates = OneOf((1e-9, 0.2))
     [method] = find_methods("lightgbm:lambda_map")
     method = replace(method, space={**method.space, "learning_rate": rates})

@@ -1,4 +1,4 @@
-"""Values against the definitions, every order of ties, and other people's metrics; laws."""
+"""Values against the definitions, every order of ties, and other implementations; invariances."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_tied_documents_count_at_the_mean_over_their_orders(declaration, data) -
         expected = brute_force.expected_value(metric, labels, scores)
         assert one_value(metric, labels, scores, ties="expected") == close(expected)
     else:
-        labels = [min(label, 3.0) for label in labels]  # nobody stops for sure
+        labels = [min(label, 3.0) for label in labels]  # no certain stops
         expected = min(brute_force.tied_values(metric, labels, scores))
         with pytest.raises(ValueError, match="no closed form: use ties='worst'"):
             one_value(metric, labels, scores, ties="expected")
@@ -114,7 +114,7 @@ def test_ties_may_count_as_one_step_of_a_threshold_in_each_query(name: str, thei
     found = evaluate(labels, scores, group=[9, 2, 40], metrics=name, ties="together")
     expected = [getattr(sklearn, theirs)(part[0], part[1]) for part in parts]
     assert found.per_query[name].tolist() == [close(number) for number in expected]
-    with pytest.raises(ValueError, match="only thresholds see ties as one step"):
+    with pytest.raises(ValueError, match="does not support ties='together'"):
         evaluate(labels, scores, group=[9, 2, 40], metrics="ndcg", ties="together")
 
 
@@ -180,7 +180,7 @@ def test_a_long_list_with_many_ties(name: str) -> None:
 
 
 def sample(seed: int, n: int, ties: int | None) -> tuple[Floats, Floats, Floats]:
-    """Binary labels, scores (of so many levels) and weights."""
+    """Binary labels, scores (with this number of levels) and weights."""
     random = np.random.default_rng(seed)
     scores = random.normal(size=n) if ties is None else random.integers(0, ties, n).astype(float)
     labels = (scores + (ties or 2) * random.normal(size=n) > 0.5).astype(float)
@@ -275,7 +275,7 @@ def test_xgboost_values_one_data_set_the_same() -> None:
 def test_xgboost_values_the_same_scores_the_same(exponential: bool) -> None:
     """An untrained booster predicts the base_margin."""
     xgb = pytest.importorskip("xgboost")
-    if not exponential:  # XGBoost 2's metric takes exponential gain whatever it is told
+    if not exponential:  # XGBoost 2's metric always has exponential gain
         pytest.importorskip("xgboost", minversion="3.0")
 
     def theirs(labels: Floats, names: list[str]) -> dict[str, float]:
@@ -332,7 +332,7 @@ def test_the_top_share_of_a_data_set_is_cut_at_whole_rows() -> None:
 
 @pytest.mark.parametrize("k", [None, 1, 4])
 def test_pfound_is_catboosts(k: int | None) -> None:
-    """Of labels that are chances; CatBoost holds them in float32."""
+    """Labels are probabilities; CatBoost stores them in float32."""
     catboost = pytest.importorskip("catboost.utils")
     labels, scores, group = graded_queries()
     qid = np.repeat(np.arange(len(group)), group)
@@ -350,11 +350,11 @@ def test_pfound_is_catboosts(k: int | None) -> None:
 
 
 def test_a_reader_stops_with_a_chance() -> None:
-    with pytest.raises(ValueError, match="a reader cannot stop with chance 2; with stop=label"):
+    with pytest.raises(ValueError, match="2 is not a probability of stopping; with stop=label"):
         one_value("pfound(stop=label)", [2, 0], [1, 2])
-    with pytest.raises(ValueError, match="a reader cannot stop with chance -1; with stop=label"):
+    with pytest.raises(ValueError, match="-1 is not a probability of stopping; with stop=label"):
         one_value("pfound(stop=label)", [1, -1], [1, 2])
-    with pytest.raises(ValueError, match=r"a reader cannot stop with chance 1\.5"):
+    with pytest.raises(ValueError, match=r"1\.5 is not a probability of stopping"):
         one_value("pfound(stop=0/1.5)", [1, 0], [1, 2])
     assert one_value("pfound(stop=0/0.5)", [1, 0], [1, 2]) == close(0.5 * 0.85)
 
@@ -389,7 +389,7 @@ def test_listed_gains_are_lightgbms_label_gain() -> None:
 
 @pytest.mark.parametrize(("label", "shown"), [(3, "3"), (0.5, "0.5")])
 def test_a_label_that_a_list_of_gains_lacks_is_named(label: float, shown: str) -> None:
-    message = f"gain lists a number for each of the labels 0 to 2, and there is a label {shown}"
+    message = f"gain lists a number for each of the labels 0 to 2, but there is a label {shown}"
     for name in ("ndcg", "dcg@3"):
         with pytest.raises(ValueError, match=re.escape(message)):
             evaluate([0, label, 1], [1, 2, 3], group=[3], metrics=name, gain=[0, 1, 5])
@@ -581,7 +581,7 @@ def test_rows_without_queries_are_one_ranking_if_so_said(name: str) -> None:
 
 
 def test_ties_of_one_data_set_enter_together_but_those_of_a_query_do_not() -> None:
-    """A threshold can't split tied rows; a ranking has to put them in some order."""
+    """A threshold cannot split tied rows; a ranking has to put them in some order."""
     assert evaluate([1, 0], [0, 0], metrics="map")["map"] == 0.5
     assert evaluate([1, 0], [0, 0], group=[2], metrics="map")["map"] == 0.75
 
@@ -605,7 +605,7 @@ def test_options_go_to_the_metrics_that_have_them() -> None:
 
 
 def test_evaluate_says_what_is_wrong() -> None:
-    with pytest.raises(ValueError, match="no metric was named"):
+    with pytest.raises(ValueError, match="no metric was given"):
         evaluate(LABELS, SCORES, group=GROUP, metrics=[])
     with pytest.raises(ValueError, match="3 scores for 8 labels"):
         evaluate(LABELS, [1, 2, 3], group=GROUP)

@@ -1,4 +1,4 @@
-"""Objectives and metrics inside XGBoost: what it hands over, keeps, changes and forgets.
+"""Objectives and metrics in XGBoost: the data that it passes, stores, changes and drops.
 
 XGBoost runs on one thread here: these data are small.
 """
@@ -127,7 +127,7 @@ def test_it_learns_rare_positives_without_queries_as_log_loss_does(
 
 
 class Batches(xgb.DataIter):
-    """The rows in two batches that each hold whole queries."""
+    """The rows in two batches of whole queries."""
 
     def __init__(self, data: Small) -> None:
         super().__init__()
@@ -259,7 +259,7 @@ def test_the_scores_are_neither_written_to_nor_kept(metric: str) -> None:
         assert_array_equal(scores, before)
         assert not any(np.shares_memory(array, scores) for array in found)
         scores.flags.writeable = True
-        scores[:] = np.nan  # nobody may read these again
+        scores[:] = np.nan  # these must not be read again
         earlier.append((found, [array.copy() for array in found]))
         return found
 
@@ -657,7 +657,7 @@ def test_training_with_query_weights_by_ours_or_with_a_named_metric() -> None:
 
 def test_cv_keeps_queries_whole() -> None:
     data = graded()
-    # The number of its query, hidden in the label, tells what a fold is made of.
+    # The label contains the number of the query, which identifies the rows of a fold.
     labels = data.labels + 4 * data.qid
 
     def objective(scores: Any, given: Any) -> Any:
@@ -750,7 +750,7 @@ def test_estimators_refuse_several_metrics_in_one() -> None:
     model = xgb.XGBRegressor(
         objective=lp.lambda_auc, eval_metric=eval_metric("auc", "map"), **ESTIMATOR
     )
-    with pytest.raises(TypeError, match="take a single metric"):
+    with pytest.raises(TypeError, match="support a single metric"):
         model.fit(data.features, data.binary, eval_set=[(data.features, data.binary)])
 
 

@@ -1,4 +1,4 @@
-"""What a user's type checker sees: each public name with its exact type.  Checked, never run."""
+"""The public names and their types, for a type checker.  This file is checked, never run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run in a process of its own: the core without any extra, and what each missing one is called.
+"""Run in a separate process: the core without extras, and the errors for missing extras.
 
 Prints a line for each entry point that needs an extra: its name, and the error.
 """

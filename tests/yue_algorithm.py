@@ -1,4 +1,4 @@
-"""Yue's Algorithm 1, as printed: the reference of the structural SVM's solver.
+"""Yue's Algorithm 1 as printed, the reference for the solver of structural SVMs.
 
 One constraint at a time, and after each the quadratic problem over the working sets is solved again
 (here by SciPy's SLSQP on the primal).  Slow, and independent of the package's solver.

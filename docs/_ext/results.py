@@ -1,4 +1,4 @@
-"""Fills in what a benchmark wrote, under the heading where it stands.
+"""Inserts the results of a benchmark, with headings below that of the page.
 
 A line ``<!-- results: NAME -->`` becomes ``benchmarks/results/NAME.md`` without its title.
 """

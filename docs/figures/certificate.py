@@ -1,4 +1,4 @@
-"""Primal and dual of a structural SVM, pass by pass, on the built-in data."""
+"""Primal and dual objective of a structural SVM by pass, on the built-in data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def certificate() -> Figure:
     for axes, C in zip(panels, (10.0, 1000.0), strict=True):
         svm = StructuralSVM("map", C=C).fit(features, train.labels, qid=train.qid)
         passes = np.arange(1, len(svm.history_) + 1)
-        # A pass knows the dual of the planes before it; a w counts if it is the best so far.
+        # The dual of a pass is that of the planes before it; the best primal so far is shown.
         primal = np.minimum.accumulate([step.primal for step in svm.history_])
         dual = [step.dual for step in svm.history_]
         axes.plot(passes, primal / svm.primal_, color=SERIES[0], label="primal")

@@ -2,8 +2,8 @@
 
     python docs/figures/draw.py [FOLDER]
 
-writes NAME-light.svg and NAME-dark.svg into the folder, docs/figures/out unless given.  Takes about
-half a minute, most of it for the small study behind the last two.
+writes NAME-light.svg and NAME-dark.svg to the folder, by default docs/figures/out.  It takes about
+half a minute, mostly for the small study of the last two figures.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How far the sums of exponentials are from the pair functions that they stand for."""
+"""Errors of the sums of exponentials that approximate the pair functions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def relative_error(kind: str, damping: float, distance: Floats) -> Floats:
-    """Of one of a kernel's three functions, at these distances; sigma is 1."""
+    """Relative error of one of the three functions of a kernel at these distances; sigma is 1."""
     kernel = pair_kernel(1.0, damping)
     x = np.exp(-distance)
     coefficients, exact = {
@@ -34,7 +34,7 @@ def pair_kernels() -> Figure:
     figure, panels = new_figure(3.0, 1, 2, width=6.0)
     for axes, damping in zip(panels, (0.0, 0.01), strict=True):
         for colour, kind in zip(SERIES, ("concordant", "discordant", "Hessian"), strict=False):
-            # Concordant pairs further apart than NEAR weigh nothing.
+            # The weight of concordant pairs further apart than NEAR is negligible.
             far = REACH if kind == "discordant" and damping else NEAR
             distance = np.geomspace(1e-3, far, 2000)
             error = relative_error(kind, damping, distance)

@@ -1,4 +1,4 @@
-"""What a ranking's places are worth to each metric: potentials on one ranking."""
+"""Potentials of several metrics on one ranking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small study on the built-in data, in the plots of every report."""
+"""The plots of a report, for a small study on the built-in data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ METHODS = (
 
 
 def small_study() -> dict[str, Figure]:
-    """The criterion matrix, and the learning curves of what is judged by NDCG@10."""
+    """The criterion matrix, and the learning curves of methods validated with NDCG@10."""
     study = Study(
         folds=digits_queries()[:2],
         methods=find_methods(METHODS),

@@ -1,7 +1,7 @@
-"""How the figures of the documentation become files: one drawing, a light and a dark variant.
+"""Writes a figure of the documentation to files, as a light and a dark variant.
 
-They look like those of the reports (`lambdaplus.comparison.figures`), whose ink and lines have a
-colour of their own in the dark; the page shows through.
+The style is that of the reports (`lambdaplus.comparison.figures`), with other colours of text and
+lines in dark mode and a transparent background.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Baselines from the papers, as scikit-learn style estimators."""
+"""Baselines from the papers, as scikit-learn compatible estimators."""
 
 from lambdaplus.baselines.best_feature import BestFeature
 from lambdaplus.baselines.class_auc_svm import ClassAUCSVM

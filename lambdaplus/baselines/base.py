@@ -1,4 +1,4 @@
-"""What all baselines share: how they read data and how a linear one predicts."""
+"""Base classes of the baselines: reading of data, and prediction of linear rankers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lambdaplus.queries import Floats, Ints, Queries, rows_by_query
 
 
 class Sample(NamedTuple):
-    """Documents with their labels, the rows of each query brought together.
+    """Documents with their labels, sorted so that the rows of each query are adjacent.
 
     Attributes
     ----------
@@ -21,7 +21,7 @@ class Sample(NamedTuple):
     queries : Queries
         Labels and boundaries, in the order of X.
     rows : (n,) int64
-        Row of the caller's data that each row of X is.
+        Index in the caller's data of each row of X.
     """
 
     X: Floats
@@ -30,15 +30,15 @@ class Sample(NamedTuple):
 
 
 class Ranker(BaseEstimator):  # type: ignore[misc]
-    """Base of the baselines: ``fit(X, y, qid=qid)`` and ``predict(X)``, scikit-learn style.
+    """Base class of the baselines: ``fit(X, y, qid=qid)`` and ``predict(X)``, as in scikit-learn.
 
-    The rows of a query may stand anywhere; without ``qid`` all rows are one ranking.
+    The rows of a query do not have to be adjacent; without ``qid`` all rows are one ranking.
     """
 
     def _sample(
         self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None, *, reset: bool = True
     ) -> Sample:
-        """Check data and bring the rows of each query together.
+        """Check data and sort it so that the rows of each query are adjacent.
 
         Parameters
         ----------
@@ -46,7 +46,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         y : (n,) array_like
         qid : (n,) array_like, optional
         reset : bool
-            True for training data, which says how many features there are; False for validation.
+            True for training data, which sets the number of features; False for validation data.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""The best single feature: what a learned ranker has to beat.
+"""The best single feature, a minimal baseline for learned rankers.
 
 Examples
 --------
@@ -25,7 +25,7 @@ from lambdaplus.queries import Floats
 
 
 class BestFeature(LinearRanker):
-    """Ranks by one feature, up or down: the one that a metric likes best.
+    """Ranks by the single feature, ascending or descending, with the best value of a metric.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class BestFeature(LinearRanker):
 
     Notes
     -----
-    Yue, Finley, Radlinski & Joachims 2007, sec. 5: the base functions beside SVM-map.
+    Yue, Finley, Radlinski & Joachims 2007, sec. 5: the base functions compared with SVM-map.
     """
 
     values_: Floats
@@ -52,7 +52,7 @@ class BestFeature(LinearRanker):
     def fit(
         self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None, eval_set: Any = None
     ) -> Self:
-        """Choose.
+        """Select the feature.
 
         Parameters
         ----------
@@ -61,7 +61,7 @@ class BestFeature(LinearRanker):
         qid : (n,) array_like, optional
             Query of each row; without it all rows are one ranking.
         eval_set : (X, y, qid), optional
-            Data held out, to choose by; without it the training data serves.
+            Validation data for the selection; by default, the training data is used.
 
         Returns
         -------
@@ -70,7 +70,7 @@ class BestFeature(LinearRanker):
         Raises
         ------
         ValueError
-            For unusable data, or a metric that has no value on any query.
+            For invalid data, or a metric that has no value on any query.
         """
         sample = self._sample(X, y, qid)
         held_out = read_validation(self, eval_set, sample, [self.metric])

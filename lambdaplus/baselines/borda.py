@@ -10,11 +10,11 @@ from scipy.stats import rankdata
 
 from lambdaplus.queries import Floats, Ints
 
-BLOCK = 256  # hypotheses at a time: a voted perceptron has hundreds of thousands
+BLOCK = 256  # number of hypotheses at a time; a voted perceptron has hundreds of thousands
 
 
 def borda_count(features: Floats, hypotheses: Floats, votes: Floats, boundaries: Ints) -> Floats:
-    """Points of each document: for each hypothesis its votes times the documents it is put above.
+    """Points of each document: the sum over hypotheses of votes times documents ranked below it.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def borda_count(features: Floats, hypotheses: Floats, votes: Floats, boundaries:
     Returns
     -------
     (n,) float64
-        Tied documents share: each counts as half above the other.
+        Of two tied documents, each counts half for the other.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def borda_count(features: Floats, hypotheses: Floats, votes: Floats, boundaries:
 
 
 def queries_together(qid: ArrayLike, n: int) -> tuple[Ints, Ints]:
-    """Rows in an order that brings those of each query together, and the queries' boundaries."""
+    """An order in which the rows of each query are adjacent, and the boundaries of the queries."""
     ids = np.asarray(qid)
     if ids.shape != (n,):
         raise ValueError(f"qid must have one entry per row: shape {ids.shape} for {n} rows")

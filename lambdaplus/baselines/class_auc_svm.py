@@ -18,18 +18,18 @@ class ClassAUCSVM(LinearRanker):
     Parameters
     ----------
     C : float
-        Of every SVM, see `StructuralSVM`.
+        Parameter of every SVM, see `StructuralSVM`.
     tol : float
     max_passes : int
 
     Attributes
     ----------
     coef_ : (d,) float64
-        Sum of the classes' coefficients, each times its label.
+        Sum of the coefficients of the classes times their labels.
     classes_ : (k,) float64
         Labels above 0, ascending.
     class_coef_ : (k, d) float64
-        Coefficients of each class's own SVM.
+        Coefficients of the SVM of each class.
 
     References
     ----------
@@ -57,14 +57,14 @@ class ClassAUCSVM(LinearRanker):
         ----------
         X : (n, d) array_like
         y : (n,) array_like
-            Labels, at least 0; class 0 has no SVM of its own.
+            Labels, at least 0; class 0 has no SVM.
         qid : (n,) array_like, optional
             Query of each row, in any order; without it all rows are one ranking.
 
         Raises
         ------
         ValueError
-            For data that can't be used: negative labels, or none above 0.
+            For invalid data: negative labels, or none above 0.
         """
         sample = self._sample(X, y, qid)
         labels = sample.queries.labels

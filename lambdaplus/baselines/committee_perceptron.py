@@ -33,61 +33,65 @@ from lambdaplus.queries import Floats, Ints
 
 
 class CommitteePerceptron(Ranker):
-    """Perceptron on pairs of documents whose longest-lived hypotheses form a committee.
+    """Perceptron on pairs of documents whose longest-surviving hypotheses form a committee.
 
-    Training goes through all pairs of documents of a query with different labels, in a new random
-    order each pass, and moves the hypothesis w by ``(x_high - x_low)/|S_q|`` for each pair that it
-    ranks wrong or ties.  The hypotheses that ranked most pairs right in a row between two mistakes
-    are the committee; they vote with weights given by a metric on validation data.
+    Training visits all pairs of documents of a query with different labels, in a new random order
+    in each pass, and adds ``(x_high - x_low)/|S_q|`` to the hypothesis w for each pair that it
+    ranks wrongly or ties.  The committee consists of the hypotheses that ranked the most
+    consecutive pairs correctly between two mistakes; they vote with weights given by a metric on
+    validation data.
 
     Parameters
     ----------
     committee_size : int
-        N_com of the paper.
+        Number of members, N_com of the paper.
     n_iter : int
-        Passes over the pairs, at most: the number that is best on validation data is kept.
+        Maximum number of passes over the pairs; the best number on validation data is used.
     variant : {"committee", "pocket", "average", "voted", "last"}
-        Who votes.  The classic forms: "pocket", the longest-lived hypothesis alone; "average", the
-        mean of all hypotheses, weighted by their survival; "voted", a Borda count of all of them
-        (keeps every hypothesis: for small data); "last", the final one.
+        Hypotheses that vote.  The classic forms are "pocket", only the hypothesis that survived
+        longest; "average", the mean of all hypotheses, weighted by their survival; "voted", a Borda
+        count of all hypotheses (which are all stored, so use it for small data); "last", the final
+        hypothesis.
     combine : {"average", "borda"}
-        How a committee votes: by its weighted mean, or by a weighted Borda count of rankings.
+        Combination of members: their weighted mean, or a weighted Borda count of rankings.
     weights : {"validation", "survival"}
-        A member's votes: its value of the metric on validation data, or the pairs it survived.
+        Votes of a member: its value of the metric on validation data, or the number of pairs that
+        it survived.
     metric : str or RankingMetric
-        What validation data is judged by; any metric of the catalogue.
+        Metric for validation data; any metric of the catalogue.
     subcommittee_size : int, optional
         Number of members that vote, the best by the metric.
     burn_in : int
         Number of hypotheses at the beginning that do not vote (Li's selective voting).
     alpha_bound : float, optional
-        A pair is dropped once it was missed in more than this share of `n_iter` passes; the dual
-        weights are bounded by it.  None drops none and saves two bytes a pair.
+        A pair is dropped after it was misranked in more than this share of `n_iter` passes, which
+        bounds the dual weights.  With None, no pair is dropped, which saves two bytes per pair.
     normalize : bool
-        Average hypotheses of unit length: they grow during training, so that otherwise later
-        members count more.
+        Scale hypotheses to unit length before averaging.  Their norm grows during training, so that
+        otherwise later members have a larger weight.
     kernel : {"linear", "poly", "rbf"}
-        Other than linear, the dual form of eq. 2: hypotheses are weights of training documents.
-        Keeps the n x n kernel matrix and takes O(n) a mistake: for data that fits.
+        Kernels other than linear use the dual form of eq. 2, in which hypotheses are weights of
+        training documents.  The n x n kernel matrix is stored, and a mistake takes O(n).
     gamma, degree, coef0
-        Of the kernel, as in scikit-learn; gamma=None is 1 over the features.
+        Parameters of the kernel, as in scikit-learn; gamma=None is 1 / number of features.
     curve_metrics : iterable of str
-        Further metrics to record after each pass.
+        Additional metrics to record after each pass.
     random_state : int, RandomState or None
-        Draws the order of the pairs; the same state gives the same model, on any number of threads.
+        Determines the order of the pairs; the same state gives the same model on any number of
+        threads.
 
     Attributes
     ----------
     hypotheses_ : (k, m) float64
-        Those that vote: weights of the m features, or of the m training documents (dual form).
+        Voting hypotheses: weights of the m features, or of the m training documents (dual form).
     votes_ : (k,) float64
-        Their weights.
+        Votes of the hypotheses.
     coef_ : (m,) float64
-        Their weighted sum; not for a Borda count.
+        Weighted sum of the hypotheses; not for a Borda count.
     survival_ : (k,) int64
-        Pairs in a row that each ranked right; for "average", of all hypotheses together.
+        Number of consecutive pairs that each ranked correctly; for "average", the total.
     n_iter_ : int
-        Passes after which the model was taken.
+        Number of passes of the selected model.
     learning_curves_ : dict of str to (n_iter,) float64
         Validation value of each metric after each pass.
     X_fit_ : (m, d) float64
@@ -101,7 +105,7 @@ class CommitteePerceptron(Ranker):
     longer than a member; N_sub of table 2 is N_com.  Without ``eval_set`` the training data is used
     for validation.
 
-    A pair costs no memory but the two bytes of its misses: pairs and their order are computed.
+    A pair only needs two bytes for its number of mistakes: pairs and their order are computed.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -176,7 +180,7 @@ class CommitteePerceptron(Ranker):
         qid : (n,) array_like, optional
             Query of each row; without it all rows are one ranking.
         eval_set : (X, y, qid), optional
-            Data held out, to weigh hypotheses and choose the number of passes by.
+            Validation data, for the weights of hypotheses and the number of passes.
 
         Returns
         -------
@@ -185,7 +189,7 @@ class CommitteePerceptron(Ranker):
         Raises
         ------
         ValueError
-            For unusable data or parameters, and if no query holds two different labels.
+            For invalid data or parameters, and if no query has two different labels.
         """
         self._validate_params()
         sample = self._sample(X, y, qid)
@@ -227,8 +231,8 @@ class CommitteePerceptron(Ranker):
         ----------
         X : (n, d) array_like
         qid : (n,) array_like, optional
-            Query of each row: a Borda count ranks the documents of each query, and needs it unless
-            training data was one ranking, too.  Otherwise scores don't depend on it.
+            Query of each row, which a Borda count needs to rank the documents of each query, unless
+            the training data was one ranking, too.  Other scores do not depend on it.
 
         Returns
         -------
@@ -237,7 +241,7 @@ class CommitteePerceptron(Ranker):
         Raises
         ------
         ValueError
-            For unusable data, and without the qid that a Borda count needs.
+            For invalid data, and if the qid is missing for a Borda count.
         """
         features = self._features(self._documents(X))
         elected = Election(self.hypotheses_, self.votes_, self.survival_, self._borda)
@@ -246,8 +250,8 @@ class CommitteePerceptron(Ranker):
             return elected.scores(features, np.array([0, n]))
         if qid is None:
             raise ValueError(
-                "a Borda count ranks the documents of each query: say which row is of which "
-                "query, predict(X, qid=qid)"
+                "a Borda count ranks the documents of each query: pass the query of each row, "
+                "predict(X, qid=qid)"
             )
         rows, boundaries = queries_together(qid, n)
         scores = np.empty(n)
@@ -266,7 +270,7 @@ class CommitteePerceptron(Ranker):
         return self.kernel != "linear"
 
     def _features(self, X: Floats) -> Floats:
-        """What hypotheses weigh: features, or in dual form kernel values of training documents."""
+        """Inputs of hypotheses: features, or in dual form kernel values of training documents."""
         if not self._dual:
             return X
         options = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}

@@ -1,4 +1,4 @@
-"""Which of a perceptron's hypotheses vote, with how many votes, and how they are counted."""
+"""Selection of the voting hypotheses of a perceptron, their votes, and the counting of votes."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Election(NamedTuple):
     hypotheses : (k, m) float64
     votes : (k,) float64
     survival : (k,) int64
-        Pairs in a row that each ranked right.
+        Number of consecutive pairs that each ranked correctly.
     borda : bool
-        Whether they vote by rankings; otherwise by their weighted sum.
+        Whether to combine them by a Borda count; otherwise by their weighted sum.
     """
 
     hypotheses: Floats
@@ -39,17 +39,17 @@ class Election(NamedTuple):
 
 
 class Last:
-    """The current hypothesis alone."""
+    """Only the current hypothesis."""
 
     def __init__(self, state: State, held_out: Validation, features: Floats) -> None:
         self.state, self.held_out, self.features = state, held_out, features
 
     def election(self) -> Election:
-        """Who votes now."""
+        """The current voters and votes."""
         return Election(self.state.w[None].copy(), np.ones(1), self.state.counter[[RUN]])
 
     def scores(self) -> Floats:
-        """Scores of the validation documents now."""
+        """Current scores of the validation documents."""
         return self.election().scores(self.features, self.held_out.queries.boundaries)
 
 
@@ -63,17 +63,17 @@ class Average(Last):
 
 
 class Committee(Last):
-    """The longest-lived hypotheses.
+    """The hypotheses that survived longest.
 
     Parameters
     ----------
     state, held_out, features
-        As for all: features are those of the validation documents.
+        As in `Last`; features are those of the validation documents.
     weights : {"validation", "survival"}
     borda : bool
     subcommittee_size : int or None
     gram : (m, m) float64 or None
-        Scalar products of what hypotheses weigh, to make them of unit length; None leaves them.
+        Scalar products of the inputs, to scale hypotheses to unit length; None: no scaling.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Committee(Last):
         super().__init__(state, held_out, features)
         self.weights, self.borda, self.gram = weights, borda, gram
         self.subcommittee_size = subcommittee_size
-        self._value: dict[int, float] = {}  # of a member by its birth: most stay for long
+        self._value: dict[int, float] = {}  # by birth of a member; most members stay for long
 
     def election(self) -> Election:
         now = _closed(self.state)
@@ -125,7 +125,7 @@ class Voted(Last):
         size = self.state.counter[SIZE]
         survival = self.state.survival[:size].copy()
         new = Election(self.state.members[:size].copy(), survival.astype(float), survival, True)
-        self.state.counter[SIZE] = 0  # the kernel may use the space again
+        self.state.counter[SIZE] = 0  # the kernel may reuse the memory
         self.past.append(new)
         boundaries = self.held_out.queries.boundaries
         self.points += new.scores(self.features, boundaries)
@@ -146,7 +146,7 @@ class Voted(Last):
 
 
 def _closed(state: State) -> State:
-    """The state as if the current hypothesis ended now: it stands for election as well."""
+    """The state as if the current hypothesis ended now, so that it is a candidate as well."""
     now: State = copy.deepcopy(state)
     offer(now.w, now.total, now.members, now.survival, now.birth, now.counter)
     return now

@@ -14,7 +14,7 @@ from lambdaplus.queries import Floats, Ints
 
 
 class Cut(NamedTuple):
-    """Hinges at a w, and the planes that touch them there.
+    """Hinges at a w, and their tangent planes.
 
     Attributes
     ----------
@@ -32,26 +32,26 @@ class Cut(NamedTuple):
 
 
 class Hinges:
-    """One hinge a query, or with separate slacks one a query and loss.
+    """One hinge per query, or with separate slacks one per query and loss.
 
     Parameters
     ----------
     X : (n, d) float64
-        Documents, the rows of each query adjacent.
+        Documents; the rows of each query are adjacent.
     losses : sequence of Loss
     separate : bool
-        Whether each loss has hinges of its own; else a query's hinge is the greatest of them.
+        Whether each loss has separate hinges; otherwise the hinge of a query is their maximum.
 
     Attributes
     ----------
     n_blocks : int
     loss_of_block : (n_blocks,) int64
-        0 throughout if not separate.
+        All 0 if not separate.
     """
 
     def __init__(self, X: Floats, losses: Sequence[Loss], separate: bool) -> None:
         self.X, self.losses = X, losses
-        # A query of one class has nothing to separate: no block for it.
+        # A query with a single class has no block, since there is nothing to separate.
         active = np.array([loss.separable for loss in losses])
         blocks = active if separate else active.any(axis=0, keepdims=True)
         index = np.cumsum(blocks.ravel()).reshape(blocks.shape) - 1
@@ -66,7 +66,7 @@ class Hinges:
         """Evaluate all hinges at w, (d,)."""
         scores = np.empty(self.X.shape[0])
         over_queries(_scores, self._bounds, self._bounds, self.X, w, scores)
-        rankings: dict[int, Ranked] = {}  # losses that see the same labels share one sort
+        rankings: dict[int, Ranked] = {}  # losses with the same labels share one sort
         slopes, offsets = [], []
         hinge = np.zeros(self.n_blocks)
         for loss, mine, block in zip(self.losses, self._queries, self._blocks, strict=True):

@@ -1,6 +1,6 @@
-"""The least sum of |w|^2 / 2 and weighted maxima of planes, by a primal-dual interior point method.
+"""A primal-dual interior point method for |w|^2 / 2 plus weighted maxima of planes.
 
-With planes p of blocks b the problem and its dual are
+With planes p of blocks b, the problem and its dual are
 
     min over w, xi   1/2 |w|^2 + sum of weight_b xi_b
                      with slack_p = xi_b - offset_p - slope_p . w >= 0
@@ -8,8 +8,8 @@ With planes p of blocks b the problem and its dual are
                      with w = -z slope and the sum of z over a block = weight_b.
 
 Eliminating slacks, maxima and duals leaves one positive definite system in w for a Newton step.
-Steps are few (5 to 15) whatever C is, while pairwise steps on the dual, a usual choice here, need
-tens of thousands of sweeps where C is large or w = 0 is the optimum.
+Few steps (5 to 15) are needed for any C, whereas pairwise steps on the dual, a common choice, need
+tens of thousands of sweeps if C is large or w = 0 is the optimum.
 
 References
 ----------
@@ -35,13 +35,13 @@ def minimise(first: Ints, slope: Floats, offset: Floats, weight: Floats, gap: fl
     Parameters
     ----------
     first : (n_blocks + 1,) int64
-        Where each block's planes begin; none is empty.
+        Index of the first plane of each block; no block is empty.
     slope : (m, d) float64
     offset : (m,) float64
     weight : (n_blocks,) float64
         Positive.
     gap : float
-        Absolute.  Where rounding does not let it be reached, the best point is returned.
+        Absolute gap.  If it cannot be reached because of rounding, the best point is returned.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def minimise(first: Ints, slope: Floats, offset: Floats, weight: Floats, gap: fl
 
     Examples
     --------
-    The maximum of 1 - 2 w and 0, so that w = 1/2 is where they meet:
+    The maximum of 1 - 2 w and 0, which are equal at w = 1/2:
 
     >>> import numpy as np
     >>> alpha = minimise(np.array([0, 2]), np.array([[0.0], [-2.0]]), np.array([0.0, 1.0]),
@@ -87,7 +87,7 @@ def minimise(first: Ints, slope: Floats, offset: Floats, weight: Floats, gap: fl
         curvature = z / slack
         try:
             solve = _newton(slope, curvature, w - dual_w, start, spread)
-        except (LinAlgError, ValueError):  # rounding has the last word
+        except (LinAlgError, ValueError):  # no further progress because of rounding
             break
         mean = slack @ z / z.size
         _, d_slack, d_z = solve(-z)
@@ -101,7 +101,7 @@ def minimise(first: Ints, slope: Floats, offset: Floats, weight: Floats, gap: fl
 
 
 def _fewest_columns(slope: Floats) -> Floats:
-    """The planes in coordinates of their own span: inner products are all that counts."""
+    """The planes in coordinates of their span, since only inner products are used."""
     m, d = slope.shape
     if d <= m:
         return slope
@@ -115,7 +115,7 @@ def _newton(
     slope: Floats, curvature: Floats, residual: Floats, start: Ints,
     spread: Callable[[Floats], Floats],
 ) -> Callable[[Floats], tuple[Floats, Floats, Floats]]:  # fmt: skip
-    """Factor the system of a step; what is returned solves it for the complementarity terms c.
+    """Factor the system of a step; return a function that solves it for complementarity terms c.
 
     d_z = c - curvature * d_slack with sum 0 in each block, and d_w + slope' d_z = -residual.
     """
@@ -140,6 +140,6 @@ def _newton(
 
 
 def _reach(value: Floats, change: Floats) -> float:
-    """Largest step, 1 at most, that keeps the value from being negative."""
+    """Largest step, at most 1, after which the value is not negative."""
     falls = change < 0
     return min(1.0, float(np.min(-value[falls] / change[falls], initial=1.0)))

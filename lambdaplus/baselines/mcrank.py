@@ -35,20 +35,20 @@ class McRank(Ranker):
     Parameters
     ----------
     variant : {"multiclass", "ordinal"}
-        One multiclass model of P(y = c), or for each class but the lowest a binary model of
+        One multiclass model of P(y = c), or for each class except the lowest a binary model of
         P(y >= c). With two classes both are the same binary model.
     relevance : {"label", "gain"}
-        What is expected: the label, or its gain 2^label - 1.
+        The expected value is that of the label, or of its gain 2^label - 1.
     n_estimators : int
-        Boosting rounds, at most; with ``eval_set`` the number that is best there is kept.
+        Maximum number of boosting rounds; with ``eval_set``, the best number there is used.
     learning_rate, num_leaves, min_child_samples
         As in LightGBM.
     metric : str or RankingMetric
-        What ``eval_set`` is judged by.
+        Metric for ``eval_set``.
     patience : int, optional
         Stop after this number of rounds without improvement on ``eval_set``; None: never.
     n_jobs : int, optional
-        Threads of LightGBM; None takes one per core.
+        Number of threads of LightGBM; None uses one per core.
     random_state : int, RandomState or None
 
     Attributes
@@ -56,7 +56,7 @@ class McRank(Ranker):
     classes_ : (k,) float64
         Labels, ascending.
     n_estimators_ : int
-        Rounds kept.
+        Number of rounds of the model.
     learning_curve_ : (rounds done,) float64
         Validation value after each round; empty without ``eval_set``.
 
@@ -114,9 +114,9 @@ class McRank(Ranker):
         y : (n,) array_like
             Labels; each distinct one is a class.
         qid : (n,) array_like, optional
-            Query of each row. Training looks at single documents and does not need it.
+            Query of each row. It is not used in training, which is pointwise.
         eval_set : (X, y, qid), optional
-            Data held out, to choose the number of rounds by.
+            Validation data, for the number of rounds.
 
         Returns
         -------
@@ -125,7 +125,7 @@ class McRank(Ranker):
         Raises
         ------
         ValueError
-            For unusable data or parameters, and if all labels are the same.
+            For invalid data or parameters, and if all labels are the same.
         ImportError
             If LightGBM is not installed.
         """
@@ -133,7 +133,7 @@ class McRank(Ranker):
             import lightgbm
         except ImportError as error:
             raise ImportError(
-                "McRank boosts with LightGBM: pip install 'lambdaplus[lightgbm]'"
+                "McRank needs LightGBM: pip install 'lambdaplus[lightgbm]'"
             ) from error
         self._validate_params()
         sample = self._sample(X, y, qid)
@@ -143,7 +143,7 @@ class McRank(Ranker):
         labels = sample.queries.labels
         self.classes_: Floats = np.unique(labels)
         if self.classes_.size < 2:
-            raise ValueError(f"all labels are {labels[0]:g}: one class can't be told from another")
+            raise ValueError(f"all labels are {labels[0]:g}: at least two classes are needed")
         params: dict[str, Any] = {
             "learning_rate": self.learning_rate,
             "num_leaves": self.num_leaves,
@@ -195,7 +195,7 @@ class McRank(Ranker):
         return self._expected(self.predict_proba(X))
 
     def predict_proba(self, X: ArrayLike) -> Floats:
-        """Probability of each class; in the ordinal variant differences, which may be negative.
+        """Probability of each class; the ordinal variant gives differences that may be negative.
 
         Parameters
         ----------
@@ -209,7 +209,7 @@ class McRank(Ranker):
 
     @property
     def _several(self) -> bool:
-        """Whether one model tells all classes apart; for two of them a binary one does."""
+        """Whether a multiclass model is used; for two classes, a binary model is used instead."""
         return self.variant == "multiclass" and self.classes_.size > 2
 
     @property

@@ -22,7 +22,7 @@ class Point(NamedTuple):
     gradient : (d,) float64
     ranking : Ranking
     partners : (n,) float64
-        Active pairs of each document.
+        Number of active pairs of each document.
     """
 
     w: Floats
@@ -33,34 +33,35 @@ class Point(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """The duality gap, by which the value is above the minimum at most."""
+        """The duality gap, an upper bound of the distance of the value from the minimum."""
         return 0.5 * float(self.gradient @ self.gradient)
 
 
 class Objective:
     """P(w) = |w|^2/2 + C sum_q b_q sum over pairs of max(0, 1 - (s_i - s_j))^2, with s = X w.
 
-    With N_i the active pairs of a document, D_i those in which it is the higher one less those in
-    which it is the lower one, and V(u)_i the sum of u over its active partners, the loss of a query
-    is (active pairs) - 2 s.D + s.(N s - V(s)), a quadratic form while the active set stays: its
-    gradient is 2 (N s - V(s) - D), and its Hessian times u is 2 (N u - V(u)).
+    Let N_i be the number of active pairs of a document, D_i the number in which it is the higher
+    one minus the number in which it is the lower one, and V(u)_i the sum of u over its active
+    partners.  The loss of a query is (active pairs) - 2 s.D + s.(N s - V(s)), a quadratic form as
+    long as the active set does not change: its gradient is 2 (N s - V(s) - D), and its Hessian
+    times u is 2 (N u - V(u)).
 
     Parameters
     ----------
     X : (n, d) float64
-        In the order of `queries.row_order`.
+        Features in the order of `queries.row_order`.
     queries : Queries
     pair_weight : (n,) float64
-        C b_q of each document's query.
+        C b_q of the query of each document.
     """
 
     def __init__(self, X: Floats, queries: Queries, pair_weight: Floats) -> None:
         strata = queries.strata()
-        # Only differences within a query count; from its mean they are free of cancellation.
+        # Only differences within a query matter; subtracting its mean avoids cancellation.
         mean = np.add.reduceat(X, queries.boundaries[:-1]) / queries.sizes[:, None]
         self.X = X - np.repeat(mean, queries.sizes, axis=0)
         self.pair_weight = pair_weight
-        # Labels in ascending order within a query are in the order of `base` already.
+        # Labels in ascending order within a query are already in the order of `base`.
         self.queries = Queries(queries.labels[queries.row_order], group=queries.sizes)
         self.code, self.n_classes = strata.relevance, np.diff(strata.first)
 
@@ -101,7 +102,7 @@ def newton_direction(objective: Objective, point: Point, tolerance: float) -> Fl
     conjugate = residual.copy()
     square = float(residual @ residual)
     enough = tolerance**2 * square
-    for _ in range(2 * point.w.size + 10):  # d would do, but for rounding
+    for _ in range(2 * point.w.size + 10):  # d steps would be enough without rounding
         if square <= enough:
             break
         image = objective.hessian_times(point, conjugate)
@@ -116,7 +117,7 @@ def newton_direction(objective: Objective, point: Point, tolerance: float) -> Fl
 def minimise(
     objective: Objective, start: Floats, tolerance: float, max_iter: int
 ) -> tuple[Point, int]:
-    """Newton steps until the gap is at most a share of the value; also returns their number."""
+    """Newton steps until the gap is at most a share of the value; return also their number."""
     point = objective.at(start)
     first = np.linalg.norm(point.gradient)
     for steps in range(max_iter):
@@ -124,14 +125,14 @@ def minimise(
             return point, steps
         forcing = min(0.1, float(np.linalg.norm(point.gradient) / first) ** 0.5)
         found = _line_search(objective, point, newton_direction(objective, point, forcing))
-        if found is None:  # rounding is all that is left
+        if found is None:  # no further progress because of rounding
             return point, steps
         point = found
     return point, max_iter
 
 
 def _line_search(objective: Objective, point: Point, direction: Floats) -> Point | None:
-    """Halve the step until the objective falls by a share of what the slope promises."""
+    """Halve the step until the objective decreases by a share of the predicted decrease."""
     slope = float(point.gradient @ direction)
     step = 1.0
     while step > 1e-10:

@@ -14,7 +14,7 @@ RUN, VERSION, SIZE, WORST, SURVIVED, BURN_IN = range(6)
 
 
 class State(NamedTuple):
-    """Where the perceptron stands; the kernel changes it in place.
+    """The state of the perceptron, which the kernel updates in place.
 
     Attributes
     ----------
@@ -23,15 +23,15 @@ class State(NamedTuple):
     score : (n,) float64
         Dual form: current score of every training document.  Linear form: empty.
     total : (m,) float64
-        Sum of past hypotheses times the pairs they survived.
+        Sum of past hypotheses times the number of pairs that they survived.
     members : (capacity, m) float64
-        The committee's hypotheses; the first `counter[SIZE]` rows are in use.
+        Hypotheses of the committee; the first `counter[SIZE]` rows are in use.
     survival, birth : (capacity,) int64
-        Pairs in a row that a member ranked right, and the number of the hypothesis.
+        Number of consecutive pairs that a member ranked correctly, and index of the hypothesis.
     counter : (6,) int64
-        By the names above: pairs in a row that w has ranked right, mistakes before w, committee
-        members, place of the shortest-lived one, pairs that `total` sums over, and the number of
-        first hypotheses that get no vote.
+        By the names above: number of consecutive pairs that w has ranked correctly, mistakes before
+        w, number of committee members, index of the member that survived least, number of pairs
+        that `total` sums over, and number of first hypotheses that do not vote.
     """
 
     w: Floats
@@ -60,7 +60,7 @@ def start(width: int, n_scores: int, capacity: int, burn_in: int) -> State:
 
 @compiled
 def offer(w: Any, total: Any, members: Any, survival: Any, birth: Any, counter: Any) -> None:
-    """Let the current hypothesis join the committee, if it outlived the shortest-lived member."""
+    """Add the current hypothesis to the committee if it survived longer than some member."""
     run, version = counter[RUN], counter[VERSION]
     if version < counter[BURN_IN]:
         return
@@ -94,10 +94,10 @@ def _margin(w: Any, features: Any, i: int, j: int) -> float:
 def run_pass(
     features: Any, dual: bool, pairs: Any, order: Any, misses: Any, bound: float, state: Any
 ) -> None:  # fmt: skip
-    """Go through all pairs once, in the given order.
+    """Visit all pairs once, in the given order.
 
-    `features` are the documents' rows, or in dual form the Gram matrix, in the order of the pairs.
-    A pair with more than `bound` misses is passed over.
+    `features` are the rows of the documents, or in dual form the Gram matrix, in the order of the
+    pairs.  A pair with more than `bound` mistakes is skipped.
     """
     w, score, total = state.w, state.score, state.total
     members, survival, birth, counter = state.members, state.survival, state.birth, state.counter

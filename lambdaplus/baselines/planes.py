@@ -1,4 +1,4 @@
-"""Cutting planes of many hinges: a lower bound of each, as good as the planes collected so far."""
+"""Cutting planes of many hinges: the planes collected so far are a lower bound of each hinge."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ import numpy as np
 from lambdaplus.queries import Floats, Ints
 
 IN_USE = 1e-3  # dual variable from which a plane counts as used
-PATIENCE = 3  # passes that an unused plane stays, since many come back soon
+PATIENCE = 3  # passes after which an unused plane is removed; many are used again sooner
 
 
 class Planes:
-    """Planes ``offset + slope . w`` and their dual variables, those of a block together.
+    """Planes ``offset + slope . w`` and their dual variables, grouped by block.
 
-    A block is one hinge.  Its first plane is 0, that of the right ranking.
+    A block is one hinge.  Its first plane is 0, the plane of the correct ranking.
 
     Attributes
     ----------
     first : (n_blocks + 1,) int64
-        Where each block's planes begin.
+        Index of the first plane of each block.
     slope : (m, d) float64
     offset : (m,) float64
     alpha : (m,) float64
-        Dual variables; each block's sum to 1.
+        Dual variables, which sum to 1 in each block.
     idle : (m,) int64
-        Passes since a plane was last in use.
+        Number of passes since a plane was last used.
     """
 
     def __init__(self, n_blocks: int, n_features: int) -> None:
@@ -40,7 +40,7 @@ class Planes:
         return np.repeat(np.arange(self.first.size - 1), np.diff(self.first))
 
     def add(self, block: Ints, slope: Floats, offset: Floats) -> None:
-        """Add planes; to the same block more than one if need be."""
+        """Add planes, which may be several for the same block."""
         self._replace(
             np.concatenate([self.block, block]),
             np.concatenate([self.slope, slope]),
@@ -50,10 +50,10 @@ class Planes:
         )
 
     def evict(self) -> None:
-        """Drop planes long out of use, and put one mixture of them by alpha in their place.
+        """Remove planes that were not used for long, and add their mean weighted by alpha.
 
-        A mixture of lower bounds is one, and it keeps the value of the dual, so that however few
-        planes are kept no progress is lost (aggregation, as in bundle methods).
+        The mean of lower bounds is a lower bound, and the value of the dual does not change, so no
+        progress is lost (aggregation, as in bundle methods).
         """
         self.idle = np.where(self.alpha >= IN_USE, 0, self.idle + 1)
         drop = self.idle > PATIENCE

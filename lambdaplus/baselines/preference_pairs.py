@@ -1,8 +1,8 @@
-"""Every two documents of a query with different labels, as index ranges: no pair is ever stored.
+"""All pairs of documents of a query with different labels, as index ranges without storing pairs.
 
-With the documents of a query sorted by label, those with a lower label than document i are the
-query's first ones.  So pair number p belongs to the document whose range it falls in, and names its
-lower partner by where it falls.
+If the documents of a query are sorted by label, those with a lower label than document i are the
+first ones of the query.  Pair number p belongs to the document whose range contains p, and its
+position in the range is the index of the lower document.
 
 Examples
 --------
@@ -32,13 +32,13 @@ class PreferencePairs(NamedTuple):
     Attributes
     ----------
     first : (n + 1,) int64
-        Number of the first pair in which each document is the higher one; last, the pairs in all.
+        Index of the first pair in which each document is the higher one; last, the number of pairs.
     lowest : (n,) int64
-        First document of each document's query: the lower one of its first pair.
+        First document of the query of each document, which is the lower one of its first pair.
     rate : (n,) float64
-        1/|S_q|, one over the pairs of the document's query; 0 where the query has none.
+        1/|S_q|, one over the number of pairs of the query; 0 if the query has none.
     owner : (n_marks,) int64
-        The higher document of every 2^shift-th pair, where a search for another one's begins.
+        The higher document of every 2^shift-th pair, from which a search starts.
     shift : int
     """
 
@@ -50,17 +50,17 @@ class PreferencePairs(NamedTuple):
 
     @property
     def n_pairs(self) -> int:
-        """Pairs in all."""
+        """Total number of pairs."""
         return int(self.first[-1])
 
 
 def preference_pairs(queries: Queries) -> PreferencePairs:
-    """Lay out the pairs of a data set.
+    """Compute the index ranges of the pairs of a data set.
 
     Raises
     ------
     ValueError
-        If no query holds two different labels.
+        If no query has two different labels.
     """
     strata = queries.strata()
     documents = strata.count.astype(np.int64)
@@ -69,7 +69,7 @@ def preference_pairs(queries: Queries) -> PreferencePairs:
     per_query = np.add.reduceat(lower, queries.boundaries[:-1])
     if not per_query.any():
         raise ValueError(
-            "no query holds two documents with different labels: there is no preference to learn"
+            "no query has two documents with different labels: there is no preference to learn"
         )
     rate = np.divide(1.0, per_query, out=np.zeros(per_query.size), where=per_query > 0)
     first = np.append(0, np.cumsum(lower))
@@ -99,11 +99,11 @@ def documents(pairs: Any, pair: int) -> tuple[int, int]:
 
 
 class Shuffle(NamedTuple):
-    """A random order of 0 ... n - 1 that is computed, not stored.
+    """A random permutation of 0 ... n - 1 that is computed, not stored.
 
-    Multiplying by an odd number, adding, and xor with a right shift are one-to-one on b bits, so a
-    few rounds of them are a permutation of 0 ... 2^b - 1; results from n on are sent through once
-    more until they fall below it, which makes it a permutation of what we want.
+    Multiplication by an odd number, addition, and xor with a right shift are bijections on b bits,
+    so a few rounds of them are a permutation of 0 ... 2^b - 1; it is applied again to results of n
+    or more until they are below n, which makes it a permutation of 0 ... n - 1.
     """
 
     n: int
@@ -114,7 +114,7 @@ class Shuffle(NamedTuple):
 
 
 def shuffle(n: int, random: np.random.RandomState) -> Shuffle:
-    """Draw an order of n numbers."""
+    """Draw a random permutation of n numbers."""
     bits = max(n - 1, 1).bit_length()
     words = random.randint(0, 2**64, size=(2, 5), dtype=np.uint64)
     return Shuffle(
@@ -128,7 +128,7 @@ def shuffle(n: int, random: np.random.RandomState) -> Shuffle:
 
 @compiled
 def nth(order: Any, place: int) -> int:
-    """The number at a place of a shuffled order."""
+    """The number at a position of the permutation."""
     x = np.uint64(place)
     while True:
         for k in range(order.factor.size):

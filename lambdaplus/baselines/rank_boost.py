@@ -28,44 +28,45 @@ from lambdaplus.evaluation.result import Metric
 from lambdaplus.parallel import over_queries
 from lambdaplus.queries import Floats, Ints
 
-PERFECT = 1.0 - 1e-12  # a ranker that gets every pair right would have infinite weight
+PERFECT = 1.0 - 1e-12  # a ranker that ranks all pairs correctly would have infinite weight
 
 
 class RankBoost(Ranker):
-    """Sum of weighted threshold rankers, alpha_t [x_f > threshold], fitted one a round.
+    """Sum of weighted threshold rankers, alpha_t [x_f > threshold], one per round.
 
     Parameters
     ----------
     n_rounds : int
-        Rounds, at most; with ``eval_set`` the number that is best there is kept.
+        Maximum number of rounds; with ``eval_set``, the best number there is used.
     balance : {"query", "pair"}
-        At the start, every query has the same weight, by ``1/|S_q|`` a pair, or every pair has.
+        Initially, every query has the same weight (``1/|S_q|`` per pair), or every pair has.
     max_bins : int
-        Maximum number of thresholds per feature, plus 1: between its values, or quantiles.
+        Maximum number of thresholds per feature, plus 1.  Thresholds are between the values of the
+        feature or, if there are too many, between quantiles.
     metric : str or RankingMetric
-        What ``eval_set`` is judged by.
+        Metric for ``eval_set``.
     patience : int, optional
         Stop after this number of rounds without improvement on ``eval_set``; None: never.
 
     Attributes
     ----------
     features_ : (rounds kept,) int64
-        Feature of each round's ranker.
+        Feature of the ranker of each round.
     thresholds_ : (rounds kept,) float64
     alphas_ : (rounds kept,) float64
-        Its weight, 1/2 log((1 + r)/(1 - r)); negative where low values are better.
+        Its weight, 1/2 log((1 + r)/(1 - r)); negative if low values are better.
     normalizers_ : (rounds kept,) float64
         Z of each round; their product bounds the weighted share of misranked pairs.
     n_rounds_ : int
-        Rounds kept.
+        Number of rounds of the model.
     learning_curve_ : (rounds done,) float64
         Validation value after each round; empty without ``eval_set``.
 
     Notes
     -----
     Freund, Iyer, Schapire & Singer, "An efficient boosting algorithm for combining preferences",
-    JMLR 4, 2003: the third way to choose alpha (sec. 3.2). A pair's weight stays a product of its
-    documents' factors, for graded labels as well, so that a round costs O(n d).
+    JMLR 4, 2003: the third method of choosing alpha (sec. 3.2). The weight of a pair is always a
+    product of factors of its documents, for graded labels as well, so that a round takes O(n d).
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -103,7 +104,7 @@ class RankBoost(Ranker):
         qid : (n,) array_like, optional
             Query of each row; without it all rows are one ranking.
         eval_set : (X, y, qid), optional
-            Data held out, to choose the number of rounds by.
+            Validation data, for the number of rounds.
 
         Returns
         -------
@@ -112,7 +113,7 @@ class RankBoost(Ranker):
         Raises
         ------
         ValueError
-            For unusable data or parameters, and if no query holds two different labels.
+            For invalid data or parameters, and if no query has two different labels.
         """
         self._validate_params()
         sample = self._sample(X, y, qid)
@@ -158,7 +159,7 @@ class RankBoost(Ranker):
             if abs(share) == PERFECT:
                 break
         if not rounds:
-            raise ValueError("no feature tells higher from lower documents of a query")
+            raise ValueError("no feature distinguishes higher from lower documents of a query")
         self.learning_curve_ = np.array(curve)
         self.n_rounds_ = int(np.argmax(curve)) + 1 if curve else len(rounds)
         kept = zip(*rounds[: self.n_rounds_], strict=True)
@@ -196,10 +197,10 @@ def _edges(column: Floats, max_bins: int) -> Floats:
         values = np.unique(np.quantile(column, shares, method="nearest"))
     low, high = values[:-1], values[1:]
     middle = low + (high - low) / 2
-    return np.where(middle < high, middle, low)  # neighbouring numbers have no middle
+    return np.where(middle < high, middle, low)  # there is no number between adjacent floats
 
 
 def _binned(documents: Floats, edges: list[Floats]) -> NDArray[np.uint8]:
-    """Thresholds below each entry, so that it is above threshold t if there are more than t."""
+    """Number of thresholds below each entry; it is above threshold t if there are more than t."""
     columns = [np.searchsorted(e, column) for e, column in zip(edges, documents.T, strict=True)]
     return np.ascontiguousarray(np.stack(columns, axis=1), dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""Sums over pairs that RankBoost needs, from sums over documents."""
+"""Sums over pairs for RankBoost, computed from sums over documents."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ def potentials(
     first: int, last: int, boundaries: Any, code: Any, n_classes: Any, rate: Any, scores: Any,
     potential: Any, mass: Any,
 ) -> None:  # fmt: skip
-    """What each document adds to r, and the mass of each query's pairs.
+    """The contribution of each document to r, and the total weight of the pairs of each query.
 
-    A pair of a lower document j and a higher one i weighs rate exp(H_j - H_i), a product, so the
-    sum over a document's partners is a sum over the classes below or above it.
+    The weight of a pair of a lower document j and a higher document i is rate exp(H_j - H_i), a
+    product, so the sum over the partners of a document is a sum over the classes below or above it.
     """
     for q in range(first, last):
         start, stop = boundaries[q], boundaries[q + 1]
@@ -39,7 +39,7 @@ def potentials(
 
 @compiled
 def best_threshold(bins: Any, n_thresholds: Any, potential: Any) -> tuple[int, int, float]:
-    """The feature and threshold whose documents above it have the sum r of largest size."""
+    """The feature and threshold with the largest absolute sum r of the documents above it."""
     n, d = bins.shape
     sums = np.zeros((d, n_thresholds.max() + 1))
     for i in range(n):

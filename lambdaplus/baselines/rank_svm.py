@@ -36,39 +36,40 @@ class RankSVM(LinearRanker):
     Parameters
     ----------
     C : float or sequence of float
-        Weight of the loss against ``|w|^2/2``.  Of several the one that is best on ``eval_set`` is
-        taken; each starts from the solution of the next smaller one.
+        Weight of the loss relative to ``|w|^2/2``.  Of several values, the best on ``eval_set`` is
+        selected; each starts from the solution of the next smaller one.
     balance : {"query", "pair"}
-        Every query has the same weight, by ``1/|S_q|`` a pair, or every pair has.
+        Every query has the same weight (``1/|S_q|`` per pair), or every pair has.
     tol : float
-        Done when the gap is at most so large a share of the objective.
+        Tolerance: training stops when the gap is at most this share of the objective.
     max_iter : int
-        Newton steps, at most.
+        Maximum number of Newton steps.
     metric : str or RankingMetric
-        What ``eval_set`` is judged by.
+        Metric for ``eval_set``.
 
     Attributes
     ----------
     coef_ : (d,) float64
     C_ : float
-        The C taken.
+        The selected C.
     validation_values_ : dict of float to float
         Value of the metric for each C; empty without ``eval_set``.
     objective_ : float
     gradient_norm_ : float
     gap_ : float
-        ``|gradient|^2/2``, which is the duality gap: the objective is above its minimum by no more.
+        ``|gradient|^2/2``, the duality gap, which bounds the distance of the objective from its
+        minimum.
     n_iter_ : int
-        Newton steps taken.
+        Number of Newton steps.
 
     Notes
     -----
     Herbrich, Graepel & Obermayer 2000; Joachims 2002. Primal truncated Newton for the squared
     hinge: Chapelle & Keerthi 2010; sums over pairs in O(n log n): Lee & Lin 2014.
 
-    The pairs' dual variables a_p = 2 C b_q max(0, margin they lack) make w_a = sum a_p (x_i - x_j),
-    and the dual objective at them falls short of P(w) by ``|w - w_a|^2/2``. As gradient = w - w_a,
-    the gap needs no pass of its own; and ``coef_`` is within ``gradient_norm_`` of the minimiser.
+    The dual variables of pairs, a_p = 2 C b_q max(0, 1 - margin), give w_a = sum a_p (x_i - x_j),
+    and the dual objective at these is P(w) minus ``|w - w_a|^2/2``. Since gradient = w - w_a, the
+    gap needs no additional pass, and ``coef_`` is within ``gradient_norm_`` of the minimiser.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -106,7 +107,7 @@ class RankSVM(LinearRanker):
         qid : (n,) array_like, optional
             Query of each row; without it all rows are one ranking.
         eval_set : (X, y, qid), optional
-            Data held out, to choose among several C by.
+            Validation data, to select among several C.
 
         Returns
         -------
@@ -115,8 +116,8 @@ class RankSVM(LinearRanker):
         Raises
         ------
         ValueError
-            For unusable data or parameters, if no query holds two different labels, and for
-            several C without ``eval_set``.
+            For invalid data or parameters, if no query has two different labels, and for several
+            C without ``eval_set``.
 
         Warns
         -----
@@ -129,7 +130,7 @@ class RankSVM(LinearRanker):
             raise ValueError(f"C must be positive, one number or several; got {self.C!r}")
         sample = self._sample(X, y, qid)
         if eval_set is None and candidates.size > 1:
-            raise ValueError("a choice among several C needs validation data: pass eval_set=")
+            raise ValueError("several values of C need validation data: pass eval_set=")
         held_out = None
         if eval_set is not None:
             held_out = read_validation(self, eval_set, sample, [self.metric])
@@ -142,7 +143,7 @@ class RankSVM(LinearRanker):
         for C in candidates:
             objective = Objective(documents, sample.queries, C * rate)
             point, steps = minimise(objective, solution, self.tol, self.max_iter)
-            solution = point.w  # where the next one starts
+            solution = point.w  # the start of the next one
             if point.gap > self.tol * point.value:
                 warnings.warn(
                     f"C={C:g}: the gap is {point.gap:.3g} after {steps} Newton steps, at an "

@@ -1,9 +1,9 @@
-"""Sums over the pairs of a query that a linear ranker gets wrong or right by less than 1.
+"""Sums over the pairs of a query with a margin below 1.
 
 A pair of documents i, j of a query with label i > label j is active if s_i - s_j < 1.  Going down
-the ranking, the active partners of the higher documents only come in, never go out; a tree over
-label classes that holds what came in gives each document the count and the sum over those of a
-lower class: O(n log L) a query of n documents and L labels, whatever L is (Lee & Lin 2014).
+the ranking, active partners of the higher documents are only added, never removed; a tree over
+label classes with these partners gives each document the count and the sum over those of a lower
+class: O(n log L) for a query of n documents and L labels (Lee & Lin 2014).
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from lambdaplus.compiled import compiled
 def _partners_below(
     score: Any, code: Any, value: Any, count_tree: Any, sum_tree: Any, count: Any, total: Any
 ) -> None:
-    """For each document: count of its active partners of a lower class, and sum of their values.
+    """For each document: number of active partners of a lower class, and sum of their values.
 
-    Scores descend; classes count from 0.  Trees are Fenwick's, one node per class, from 1.
+    Scores are descending; classes are numbered from 0.  Fenwick trees have one node per class,
+    numbered from 1.
     """
     count_tree[:] = 0.0
     sum_tree[:] = 0.0
@@ -47,7 +48,7 @@ def active_pairs(
     first: int, last: int, boundaries: Any, place: Any, score: Any, code: Any, n_classes: Any,
     value: Any, below: Any, above: Any, total: Any,
 ) -> None:  # fmt: skip
-    """For each document: active partners of a lower class, of a higher one, the sum of all values.
+    """For each document: active partners of lower and of higher classes, and sum of all values.
 
     `place` and `score` are a ranking; the other arrays are in the order of `Queries.row_order`.
     """
@@ -65,7 +66,7 @@ def active_pairs(
             document = place[start + r]
             below[document] = count[r]
             total[document] = found[r]
-            # Seen from the bottom with signs turned, higher classes are lower ones.
+            # In reversed order with opposite signs, higher classes are lower ones.
             mirror = start + n - 1 - r
             s[r], c[r] = -score[mirror], top - code[place[mirror]]
             v[r] = value[place[mirror]]

@@ -1,9 +1,10 @@
-"""Structural SVMs by cutting planes, one working set a hinge, with a certificate.
+"""A cutting plane solver for structural SVMs, with one working set per hinge and a certificate.
 
     min over w   P(w) = 1/2 |w|^2 + sum over blocks of weight_b * hinge_b(w)
 
-Every pass evaluates all hinges at the w of the planes so far, which gives the exact P(w) and a new
-plane for each; the planes' own minimum bounds P from below.  The difference is the certificate.
+Every pass evaluates all hinges at the minimiser w of the problem with planes, which gives the exact
+P(w) and a new plane for each hinge; the minimum of the problem with planes is a lower bound of P.
+The difference is the certificate.
 
 References
 ----------
@@ -23,26 +24,26 @@ from lambdaplus.baselines.interior_point import minimise
 from lambdaplus.baselines.planes import Planes
 from lambdaplus.queries import Floats
 
-INNER = 0.1  # share of the gap that the planes' own minimum may leave open
+INNER = 0.1  # tolerance of the problem with planes, as a share of the gap
 
 
 class Pass(NamedTuple):
-    """Where one pass over the data stood.
+    """The progress of one pass over the data.
 
     Attributes
     ----------
     primal : float
-        Objective at this pass's w.
+        Objective at the w of this pass.
     dual : float
         Best lower bound before the pass.
     slack : float
         Mean over the queries of their hinges (summed over losses if slacks are separate).
     norm : float
-        Of w.
+        Norm of w.
     seconds : float
-        Since the fit began.
+        Time since the start of the fit.
     oracle_seconds : float
-        Of these in the hinges: scores, the worst ranking of every query, their planes.
+        Part of it spent on hinges: scores, the most violated ranking of every query, and planes.
     """
 
     primal: float
@@ -76,12 +77,12 @@ def solve(
     ----------
     hinges : Hinges
     planes : Planes
-        Collected so far; they are added to.  Planes do not depend on the weights, so those of one
-        C are a warm start for the next.
+        Planes collected so far; new ones are added.  Planes do not depend on the weights, so those
+        of one C are a warm start for the next.
     weight : (n_blocks,) float64
         Positive.
     n_queries : int
-        What slacks are averaged over.
+        Number of queries over which slacks are averaged.
     tol : float
     max_passes : int
     """
@@ -91,7 +92,7 @@ def solve(
     best, primal, dual, mean_slack = w, np.inf, 0.0, np.inf
     history: list[Pass] = []
     warm = planes.offset.size > hinges.n_blocks
-    # One thread for the BLAS: the systems are small, and its results depend on their number.
+    # BLAS uses one thread, since the systems are small and results depend on its threads.
     with ThreadpoolController().limit(limits=1, user_api="blas"):
         while True:
             called = time.perf_counter()
@@ -108,7 +109,7 @@ def solve(
                 return Solution(best, primal, dual, mean_slack, history)
             planes.evict()
             planes.add(cut.block, cut.slope, cut.offset)
-            # Planes of another C are worth a precise minimum at once.
+            # With planes from another C, a precise minimum is computed immediately.
             gap = tol * primal if warm and len(history) == 1 else primal - dual
             w, found = _inner(planes, weight, INNER * gap)
             dual = max(dual, found)

@@ -1,4 +1,4 @@
-"""What all structural SVMs share: the problem, its solution, paths over C, and warnings."""
+"""Base class of structural SVMs: the problem, its solution, paths over C, and warnings."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class PathPoint(NamedTuple):
     C : float
     coef : (d,) float64
     primal, dual : float
-        Objective at coef, and a lower bound of the least one.
+        Objective at coef, and a lower bound of its minimum.
     slack : float
         Mean hinge of the queries, an upper bound of the training loss.
     share : float
-        Objective over the objective at w = 0.
+        Objective divided by the objective at w = 0.
     norm : float
-        Of coef.
+        Norm of coef.
     passes : int
     seconds : float
     """
@@ -52,7 +52,7 @@ class PathPoint(NamedTuple):
 
 
 class StructuralRanker(LinearRanker):
-    """What `StructuralSVM` and `SVMCombo` share: the problem, its solver and its warnings."""
+    """Base class of `StructuralSVM` and `SVMCombo`: the problem, its solver and its warnings."""
 
     C: float | Iterable[float]
     tol: float
@@ -80,14 +80,14 @@ class StructuralRanker(LinearRanker):
         ------
         ValueError
             For NaN or infinite entries, empty data, parameters out of range, labels that the loss
-            can't take, or if no query has two classes.
+            does not support, or if no query has two classes.
 
         Warns
         -----
         ConvergenceWarning
             If the gap is above ``tol`` after ``max_passes`` passes.
         UserWarning
-            If w = 0 is optimal, so that all documents score the same.
+            If w = 0 is optimal, so that all documents have the same score.
         """
         hinges, n_queries = self._problem(X, y, qid)
         weight = self._weights(hinges, n_queries, self.C)
@@ -104,14 +104,14 @@ class StructuralRanker(LinearRanker):
     def fit_path(
         self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None, *, Cs: Iterable[float]
     ) -> list[PathPoint]:
-        """Solve for every C in turn, each from the planes of those before; not kept in self.
+        """Solve for each C, starting from the planes of previous ones; results are not stored.
 
         Parameters
         ----------
         X, y, qid
             As for `fit`.
         Cs : iterable of float
-            Best in ascending order.  With several losses each has this C.
+            Values, preferably ascending.  With several losses, each has this C.
 
         Returns
         -------
@@ -150,13 +150,13 @@ class StructuralRanker(LinearRanker):
         hinges = Hinges(sample.X, self._losses(sample.queries), self._separate)
         if hinges.n_blocks == 0:
             raise ValueError(
-                f"there is nothing to rank: each of the {sample.queries.n_queries} queries has one "
-                f"class of labels only (relevant={self.relevant})"
+                f"there is nothing to rank: each of the {sample.queries.n_queries} queries has "
+                f"labels of a single class (relevant={self.relevant})"
             )
         return hinges, sample.queries.n_queries
 
     def _weights(self, hinges: Hinges, n_queries: int, C: float | Iterable[float]) -> Floats:
-        """Weight of each hinge: C over the number of all queries, one-class ones included."""
+        """Weight of each hinge: C / number of queries, including those with a single class."""
         each = np.asarray(C, dtype=np.float64).ravel()
         if not (np.isfinite(each) & (each > 0)).all():
             raise ValueError(f"C={C!r} must be positive")
@@ -176,8 +176,8 @@ class StructuralRanker(LinearRanker):
         elif not found.w.any():
             warnings.warn(
                 f"w = 0 is optimal (to a relative gap of {found.relative_gap:.1e}): this loss and "
-                "feature map can't gain anything on this data, and all documents score the same; "
-                "try another loss, feature map or cutoff",
+                "feature map cannot improve on it with this data, and all documents have the same "
+                "score; try another loss, feature map or cutoff",
                 UserWarning,
                 stacklevel=3,
             )
@@ -187,11 +187,11 @@ class StructuralRanker(LinearRanker):
         if cutoff is None:
             return metric
         if metric.cutoff not in (None, cutoff):
-            raise ValueError(f"loss={str(metric)!r} has a cutoff of its own, not {cutoff}")
+            raise ValueError(f"loss={str(metric)!r} already has a cutoff, which is not {cutoff}")
         return metric.declaration(cutoff, **dict(metric.changed))
 
     def _labels(self, metric: RankingMetric, queries: Queries) -> Queries:
-        """The labels for a loss: binary, or by default grades for AUC and NDCG."""
+        """The labels for a loss: binary, or grades for AUC and NDCG by default."""
         if metric.declaration.name in ("auc", "ndcg") and self.relevant is None:
             return queries
         return binary(queries, 1.0 if self.relevant is None else self.relevant)

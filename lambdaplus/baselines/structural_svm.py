@@ -1,4 +1,4 @@
-"""Structural SVMs that optimise AUC, MAP, NDCG or MRR: convex, certified, fast."""
+"""Structural SVMs that optimise AUC, MAP, NDCG or MRR, with a certificate of optimality."""
 
 from __future__ import annotations
 
@@ -13,49 +13,49 @@ class StructuralSVM(StructuralRanker):
     Parameters
     ----------
     loss : "auc", "map", "ndcg" or "mrr"
-        1 - this metric is the loss: SVMauc (SVMroc), SVMmap, SVMndcg, SVMmrr.  Also with a cutoff,
-        ``"ndcg@10"``.
+        The loss is 1 - this metric: SVMauc (SVMroc), SVMmap, SVMndcg, SVMmrr.  It may have a
+        cutoff, such as ``"ndcg@10"``.
     feature_map : "po", "mrr" or "dorm"
-        What a ranking is seen as.  "po": its pairs of a better and a worse document, averaged.
-        "mrr": the best relevant document against the non-relevant ones ahead of it, for the loss
-        mrr.  "dorm": the sum of documents times a decay A(rank), for the loss ndcg.
+        Feature map of a ranking.  "po": the mean over pairs of a better and a worse document.
+        "mrr": the best relevant document and the non-relevant ones ahead of it, for the loss mrr.
+        "dorm": the sum of documents times a decay A(rank), for the loss ndcg.
     cutoff : int, optional
-        Rank from which on nothing counts; map, ndcg and mrr.  NDCG without one is SVMndcg-nc.
+        Last rank that is considered, for map, ndcg and mrr.  NDCG without cutoff is SVMndcg-nc.
     C : float
-        Weight of the mean hinge against ``|w|^2 / 2``.
+        Weight of the mean hinge relative to ``|w|^2 / 2``.
     tol : float
         Relative duality gap, (primal - dual) / primal, at which to stop.
     decay : "smooth", "cutoff" or int
-        Of the map "dorm": A(rank) = 1 / log2(1 + rank) at every rank, down to the cutoff, or down
+        For the map "dorm": A(rank) = 1 / log2(1 + rank) at every rank, down to the cutoff, or down
         to this rank (Chakrabarti et al. report 30).
     pair_scale : bool
-        Of the map "po": whether pairs are averaged over each query, the papers' factor 1/(n+ n-),
-        or summed.
+        For the map "po": whether pairs are averaged over each query, the factor 1/(n+ n-) in the
+        papers, or summed.
     relevant : float, optional
-        Label from which a document is relevant.  Unless given it is 1 for map and mrr, and auc and
-        ndcg keep the grades (see the table below).
+        Label from which a document is relevant.  By default, it is 1 for map and mrr, and auc and
+        ndcg use the grades (see the table below).
     max_passes : int
-        Over the data.
+        Maximum number of passes over the data.
 
     Attributes
     ----------
     coef_ : (d,) float64
     primal_, dual_ : float
-        Objective at ``coef_``, and a lower bound of the least one.
+        Objective at ``coef_``, and a lower bound of its minimum.
     relative_gap_ : float
         ``(primal_ - dual_) / primal_``: a certificate, evaluated exactly.
     slack_ : float
         Mean hinge of the queries: an upper bound of the training loss.
     n_passes_ : int
     history_ : list of Pass
-        Primal, dual, slack, norm of w and seconds of each pass, those in the oracle apart.
+        Primal, dual, slack, norm of w, seconds and oracle seconds of each pass.
 
     Notes
     -----
     The objective is P(w) = ``|w|^2 / 2`` + C/n * sum over queries of max over rankings y of
-    [loss(y) + w . (Psi(y) - Psi(right ranking))].  A query of one class has nothing to rank: it
-    counts in n, as in SVMstruct, and adds 0.  Features are taken as they are; scale them before
-    (`QueryScaler`).  The result does not depend on the number of threads.
+    [loss(y) + w . (Psi(y) - Psi(correct ranking))].  A query with a single class contributes 0 and
+    is included in n, as in SVMstruct.  Features are not scaled; scale them before (`QueryScaler`).
+    The result does not depend on the number of threads.
 
     ============  ===============================  =================  ============================
     loss          "po"                             "mrr"              "dorm"
@@ -68,10 +68,10 @@ class StructuralSVM(StructuralRanker):
                   an error: pass ``relevant=``
     ============  ===============================  =================  ============================
 
-    (*) With three grades or more each pair is violated independently of the others, as in Ranking
-    SVM; where such choices contradict each other the hinge is above that of all rankings.
+    (*) With three or more grades, each pair is violated independently of the others, as in Ranking
+    SVM; if these violations contradict each other, the hinge is above that of all rankings.
 
-    In the map "dorm" the right ranking of documents that share a label is not unique: Psi is its
+    In the map "dorm", the correct ranking of documents that share a label is not unique: Psi is the
     mean over their orders.
 
     References

@@ -1,4 +1,4 @@
-"""The accuracy SVMs that SVMmap is compared with: classify documents, rank by the margin."""
+"""The accuracy SVMs that SVMmap is compared with: classifiers whose margin ranks documents."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ class SVMAccuracy(Ranker):
     Parameters
     ----------
     variant : "plain", "balanced", "percentile" or "minmax"
-        "plain" is SVMacc.  "balanced", SVMacc2, weighs a missed relevant document by the number of
-        non-relevant documents over that of relevant ones.  "percentile" and "minmax", SVMacc3 and
-        SVMacc4, turn each feature, query by query, into a percentile or a value in [0, 1], and that
-        into 50 indicators at evenly spaced thresholds.
+        "plain" is SVMacc.  "balanced", SVMacc2, weights a misclassified relevant document by the
+        number of non-relevant documents divided by that of relevant ones.  "percentile" and
+        "minmax", SVMacc3 and SVMacc4, convert each feature, separately for each query, to a
+        percentile or a value in [0, 1], and then to 50 indicators at evenly spaced thresholds.
     C : float
-        As in scikit-learn's LinearSVC, which is what is fitted: the weight of the sum of losses.
+        Weight of the sum of losses, as in scikit-learn's LinearSVC, which is fitted.
     loss : "hinge" or "squared_hinge"
-        The paper's is "hinge"; "squared_hinge" is solved faster where C is large.
+        The paper uses "hinge"; "squared_hinge" is faster for large C.
     relevant : float
         Label from which a document is relevant.
     tol : float
-        Of LinearSVC.
+        Parameter of LinearSVC.
     max_iter : int
-        Of LinearSVC.
+        Parameter of LinearSVC.
     random_state : int, optional
-        Of LinearSVC.
+        Parameter of LinearSVC.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class SVMAccuracy(Ranker):
         Raises
         ------
         ValueError
-            For NaN or infinite entries, empty data, an unknown variant, or one class only.
+            For NaN or infinite entries, empty data, an unknown variant, or a single class.
 
         Warns
         -----
@@ -102,8 +102,8 @@ class SVMAccuracy(Ranker):
         good = reaches(sample.queries.labels, self.relevant)
         if good.all() or not good.any():
             raise ValueError(
-                f"there is nothing to classify but one class: {good.sum()} of {good.size} rows are "
-                f"relevant (relevant={self.relevant})"
+                f"two classes are needed, but {good.sum()} of {good.size} rows are relevant "
+                f"(relevant={self.relevant})"
             )
         self.classifier_ = LinearSVC(
             C=self.C,

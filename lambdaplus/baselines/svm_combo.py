@@ -10,23 +10,23 @@ from lambdaplus.queries import Queries
 
 
 class SVMCombo(StructuralRanker):
-    """Linear ranker that minimises several losses at once, for mixed needs.
+    """Linear ranker that minimises several losses at once.
 
     Parameters
     ----------
     losses : sequence of str
-        Such as ``["map", "mrr", "ndcg@10"]``; as in `StructuralSVM`.
+        For example ``["map", "mrr", "ndcg@10"]``, as in `StructuralSVM`.
     slack : "shared" or "separate"
-        One slack a query, the greatest of its hinges, which bounds the greatest loss; or one a
-        query and loss, added up, each of which bounds its loss.
+        "shared": one slack per query, the maximum of its hinges, which bounds the largest loss.
+        "separate": the sum of one slack per query and loss, each of which bounds its loss.
     C : float or sequence of float
-        Weight of the mean hinge; with separate slacks also one for each loss.
+        Weight of the mean hinge; with separate slacks, it may be one weight for each loss.
     tol : float
         Relative duality gap at which to stop.
     feature_maps : sequence of str, optional
-        One for each loss; unless given, "mrr" for mrr and "po" for the others, as in the paper.
+        One for each loss; by default, "mrr" for mrr and "po" for the others, as in the paper.
     relevant : float
-        Label from which a document is relevant; all losses see binary labels.
+        Label from which a document is relevant; all losses use binary labels.
     max_passes : int
 
     Attributes
@@ -79,7 +79,7 @@ class SVMCombo(StructuralRanker):
         if self.slack not in ("shared", "separate"):
             raise ValueError(f"slack={self.slack!r} is not 'shared' or 'separate'")
         if isinstance(self.losses, str) or not len(self.losses):
-            raise ValueError(f"losses={self.losses!r} must be a list of losses, at least one")
+            raise ValueError(f"losses={self.losses!r} must be a non-empty list of losses")
         metrics = [self._metric(loss) for loss in self.losses]
         maps = self.feature_maps
         if maps is None:

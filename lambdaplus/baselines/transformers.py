@@ -1,4 +1,4 @@
-"""Features per query and features as steps: transformers that know which rows share a query."""
+"""Transformers: scaling of features per query, and indicator features."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     method : "minmax" or "percentile"
         "minmax": (x - min) / (max - min), the scaling of the LETOR sets.  "percentile": the share
-        of the query's other documents that have less, ties counting half.  A feature that is
-        constant in a query becomes 0, or 1/2 as a percentile.
+        of the other documents of the query with a smaller value, where ties count half.  A feature
+        that is constant in a query becomes 0, or 1/2 as a percentile.
 
     References
     ----------
@@ -38,7 +38,7 @@ class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.method = method
 
     def fit(self, X: ArrayLike, y: Any = None, qid: ArrayLike | None = None) -> Self:
-        """Only check the data: queries are scaled each by itself."""
+        """Only check the data, since each query is scaled separately."""
         if self.method not in ("minmax", "percentile"):
             raise ValueError(f"method={self.method!r} is not 'minmax' or 'percentile'")
         validate_data(self, X, dtype=np.float64)
@@ -80,25 +80,24 @@ class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class ThresholdFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Turn each feature into indicators of its being above thresholds.
+    """Convert each feature to indicators of values above thresholds.
 
-    A linear model of them is a sum of step functions, one of each feature.
+    A linear model of these indicators is a sum of one step function per feature.
 
     Parameters
     ----------
     n_thresholds : int
-        Per feature; fewer where a feature has fewer values.
+        Number of thresholds per feature; fewer if a feature has fewer values.
     spacing : "quantile" or "even"
-        Where a feature's thresholds are: at quantiles of its training values, so that they are
-        dense where the documents are; or evenly spaced.
+        Position of the thresholds of a feature: at quantiles of its training values, or evenly
+        spaced.
     limits : (float, float), optional
-        Where even spacing begins and ends; each feature's own least and greatest value unless
-        given.
+        Start and end of even spacing; by default, the smallest and largest value of each feature.
 
     Attributes
     ----------
     thresholds_ : list of (k,) float64
-        Of each feature, ascending.
+        Ascending thresholds of each feature.
 
     References
     ----------
@@ -125,7 +124,7 @@ class ThresholdFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.limits = limits
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Place the thresholds; a feature has none above its greatest value, nor if constant."""
+        """Determine the thresholds; constant features have none, and none is above the maximum."""
         if self.n_thresholds < 1:
             raise ValueError(f"n_thresholds={self.n_thresholds!r} must be at least 1")
         if self.spacing not in ("quantile", "even"):
@@ -157,7 +156,7 @@ class ThresholdFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.concatenate(columns, axis=1).astype(np.float64)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
-        """Such as ``x3>0.25``, in the order of the columns."""
+        """Names such as ``x3>0.25``, in the order of the columns."""
         check_is_fitted(self)
         if input_features is None:
             input_features = getattr(

@@ -1,4 +1,4 @@
-"""Data held out to choose by: what a metric says of scores for it."""
+"""Validation data and its metrics, for the selection of models."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from lambdaplus.queries import Floats, Queries
 
 
 class Validation:
-    """Documents with labels, and the metrics that judge scores for them.
+    """Documents with labels, and metrics to evaluate scores for them.
 
     Parameters
     ----------
     sample : Sample
     metrics : iterable of str or RankingMetric
-        The first one is the one to choose by.
+        The first metric is used for selection.
 
     Raises
     ------
@@ -45,8 +45,8 @@ class Validation:
         for name, value in self.values(sample.queries.labels).items():
             if math.isnan(value):
                 raise ValueError(
-                    f"{name} has no value on any query of the validation data (eval_set, or "
-                    "without one the training data): choose another metric or other data"
+                    f"{name} has no value on any query of the validation data (eval_set, by "
+                    "default the training data): choose another metric or other data"
                 )
 
     def values(self, scores: Floats) -> dict[str, float]:
@@ -61,12 +61,12 @@ class Validation:
 def read_validation(
     ranker: Ranker, eval_set: Any, training: Sample, metrics: Iterable[Metric]
 ) -> Validation:
-    """Read ``eval_set``, or take the training data for want of one.
+    """Read ``eval_set``, or use the training data if it is None.
 
     Parameters
     ----------
     ranker : Ranker
-        Whose training data was read already.
+        A ranker that has read its training data.
     eval_set : (X, y, qid), (X, y) or None
     training : Sample
     metrics : iterable of str or RankingMetric
@@ -74,7 +74,7 @@ def read_validation(
     Raises
     ------
     ValueError
-        If it is not such a tuple, or for what `Ranker._sample` and `Validation` refuse.
+        If it is not such a tuple, or is invalid for `Ranker._sample` or `Validation`.
     """
     if eval_set is None:
         return Validation(training, metrics)

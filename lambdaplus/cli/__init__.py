@@ -21,7 +21,7 @@ from lambdaplus.cli.metrics import metrics
 
 
 class _Commands(TyperGroup):
-    """With ``reproduce``, which is imported only when it is called."""
+    """The commands; ``reproduce`` is imported only when it is called."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [*super().list_commands(ctx), "reproduce"]
@@ -70,5 +70,5 @@ def main() -> None:
     """Entry point of the ``lambdaplus`` command."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a name that the terminal can't show
+            stream.reconfigure(errors="backslashreplace")  # for names that cannot be displayed
     app()

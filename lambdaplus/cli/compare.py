@@ -27,11 +27,11 @@ def compare(
     data: Annotated[
         pathlib.Path | None,
         typer.Argument(
-            help="Folder as LETOR, MSLR, Yahoo and Istella publish them: Fold1..FoldN, or one "
-            "train/vali/test; .xz and .gz too. Or one file of queries, svmlight, .csv or .parquet, "
-            "or web-search-like:N for N queries made up, cut into five folds or --splits. Or a "
-            "TOML file with any of the options, data among them. Without it: a built-in set, "
-            "query by example on handwritten digits."
+            help="Folder in the layout of LETOR, MSLR, Yahoo or Istella: Fold1..FoldN, or one "
+            "train/vali/test; .xz and .gz are supported. Or one file (svmlight, .csv or .parquet), "
+            "or web-search-like:N for N synthetic queries, split into five folds or --splits. Or a "
+            "TOML file with the options, including data. By default, a built-in data set: query "
+            "by example on handwritten digits."
         ),
     ] = None,
     splits: Annotated[
@@ -47,21 +47,21 @@ def compare(
     ] = None,
     balanced: Annotated[
         bool,
-        typer.Option("--balanced", help="Splits that use each query equally often in each part."),
+        typer.Option("--balanced", help="Use each query equally often in each part of the splits."),
     ] = False,
     valid: Annotated[
         float | None,
-        typer.Option(help="Share of training queries for validation, if a folder has none."),
+        typer.Option(help="Share of training queries for validation if a folder has none."),
     ] = None,
     methods: Annotated[
         str | None,
         typer.Option(
             help="Comma-separated: lightgbm, svm:map, xgboost:lambda_map@5, module:Class, ...; "
-            "all. The boosted trees without it."
+            "or all. Default: the boosted trees."
         ),
     ] = None,
     metrics: Annotated[
-        str | None, typer.Option(help="Comma-separated metrics of the test queries.")
+        str | None, typer.Option(help="Comma-separated metrics to evaluate on test queries.")
     ] = None,
     folds: Annotated[
         str | None, typer.Option(help="Number of folds (3), or their numbers (1,4).")
@@ -78,8 +78,8 @@ def compare(
         int | None,
         typer.Option(
             min=1,
-            help="Trials of a random search for the parameters of every boosted method, on each "
-            "fold with each seed; each metric chooses trial and round on validation queries.",
+            help="Number of trials of a random search for the parameters of every boosted method, "
+            "on each fold with each seed; each metric selects trial and round on validation data.",
         ),
     ] = None,
     rounds: Annotated[
@@ -109,7 +109,7 @@ def compare(
     from lambdaplus.comparison import Config
     from lambdaplus.metrics.names import split_names
 
-    console = Console(markup=False, emoji=False)  # a path may have [red] or :bug: in it
+    console = Console(markup=False, emoji=False)  # a path may contain [red] or :bug:
     cores = os.cpu_count() or 1
     with errors_of("compare"):
         config = Config()
@@ -161,7 +161,7 @@ def _run(
         needs_matplotlib()
         names += ["report.html"]
     with OutputFolder(out, inputs) as folder, working_folder() as made:
-        # Said before the first fit, not after the last.
+        # Report this before the first fit, not after the last.
         folder.refuse_foreign(names)
         (made / "study.toml").write_text(config.to_toml() + "\n", encoding="utf-8")
         folder.refuse_foreign(["study.toml"], made)
@@ -175,8 +175,8 @@ def _run(
             code = exit_code(stop)
         if code:
             console.print(
-                f"Stopped after {len(study.finished)} of {len(study)} fits; they are kept in "
-                f"{out}, and the same command goes on from there.",
+                f"Stopped after {len(study.finished)} of {len(study)} fits. They are stored in "
+                f"{out}; the same command continues from there.",
                 soft_wrap=True,
             )
         if study.finished:
@@ -195,7 +195,7 @@ def _run(
                 page = write_report(study, made, config.baseline or None, text, **said)
             folder.publish(made, outdated=["plots/", "tables/"])
             console.print(
-                f"Wrote {out / page.name}, with plots and tables beside it.", soft_wrap=True
+                f"Wrote {out / page.name}, and plots and tables in the same folder.", soft_wrap=True
             )
     for name, message in study.errors.items():
         console.print(f"{name} failed: {message}", style="red", soft_wrap=True)
@@ -203,7 +203,7 @@ def _run(
 
 
 def _write_tables(study: Study, folder: pathlib.Path) -> str:
-    """Write the tables; what per_query.parquet needs, where that is not installed."""
+    """Write the tables; return what per_query.parquet needs if it is not installed."""
     from lambdaplus.comparison import write_csv, write_parquet
 
     write_csv(study, folder)
@@ -216,7 +216,7 @@ def _write_tables(study: Study, folder: pathlib.Path) -> str:
 
 @contextmanager
 def _warnings_told(console: Console) -> Iterator[None]:
-    """Print what is warned of in the block, such as damaged files, each once."""
+    """Print the warnings of the block, such as damaged files, once each."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -240,7 +240,7 @@ def _seeds(text: str) -> tuple[int, ...]:
 
 
 def _shares(text: str) -> tuple[float, ...]:
-    """Whole numbers are numbers of queries, other numbers are shares."""
+    """Parse shares; integers are numbers of queries, other numbers are shares."""
     try:
         return tuple(int(part) if part.isdecimal() else float(part) for part in text.split(","))
     except ValueError:

@@ -11,7 +11,7 @@ from lambdaplus.cli.files import COLUMNS, Columns, DataFile, Qrels, errors_of, r
 
 
 def explain(
-    metric: Annotated[str, typer.Argument(help="Such as ndcg@10.")],
+    metric: Annotated[str, typer.Argument(help="A metric such as ndcg@10.")],
     run: Annotated[
         pathlib.Path | None,
         typer.Argument(help="A run, as for lambdaplus evaluate; or pass --labels and --scores."),
@@ -44,7 +44,7 @@ def explain(
             y, s = _numbers(labels, "--labels"), _numbers(scores, "--scores")
             sizes = [len(query) for query in y]
             if sizes != [len(query) for query in s]:
-                raise ValueError("--labels and --scores must hold as many numbers in each query")
+                raise ValueError("--labels and --scores must have the same length in each query")
             queries = Queries([v for query in y for v in query], group=sizes)
             explanation = explain_queries(wanted, queries, [v for query in s for v in query])
         else:

@@ -12,7 +12,7 @@ from lambdaplus.cli.files import errors_of, refuse_overwriting, write_whole
 
 def export(
     model: Annotated[
-        pathlib.Path, typer.Argument(help="Saved by LightGBM as text, by XGBoost as JSON or UBJ.")
+        pathlib.Path, typer.Argument(help="Model file: LightGBM's text, XGBoost's JSON or UBJ.")
     ],
     format: Annotated[
         str, typer.Option(help="The search engine: elasticsearch, opensearch, solr or vespa.")
@@ -21,8 +21,8 @@ def export(
     features: Annotated[
         str | None,
         typer.Option(
-            help="The engine's feature names, comma-separated, in the order of the training "
-            "columns; the model's own without it."
+            help="Comma-separated feature names of the engine, in the order of the training "
+            "columns; default: those of the model."
         ),
     ] = None,
     out: Annotated[

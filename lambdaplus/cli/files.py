@@ -1,4 +1,4 @@
-"""Files that commands read and write: runs as the command line names them, errors, output."""
+"""Files that commands read and write: runs, output files, and error messages."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ COLUMNS = "qid,label,score"
 
 @contextmanager
 def errors_of(command: str) -> Iterator[None]:
-    """Print what was wrong with the input and exit with 2, instead of a traceback."""
+    """Print an error message and exit with code 2 instead of showing a traceback."""
     try:
         yield
-        sys.stdout.flush()  # a full disk is noticed here and not when Python ends
-    except BrokenPipeError:  # the reader, such as head, has seen enough
+        sys.stdout.flush()  # raises an error on a full disk here, not when Python exits
+    except BrokenPipeError:  # the reader, such as head, has closed the pipe
         raise
     except (ValueError, OSError, ImportError, MemoryError) as error:
         typer.echo(f"lambdaplus {command}: {error}", err=True)
@@ -39,7 +39,7 @@ def errors_of(command: str) -> Iterator[None]:
 
 
 def refuse_overwriting(out: pathlib.Path, inputs: Iterable[pathlib.Path | None]) -> None:
-    """Raise a ValueError if the output is one of the inputs, under whatever name."""
+    """Raise a ValueError if the output file is an input, also under another name."""
     for given in inputs:
         if given is not None and given.exists() and out.exists() and out.samefile(given):
             raise ValueError(
@@ -68,14 +68,14 @@ def read_runs(
     qrels: pathlib.Path | None,
     columns: str,
 ) -> dict[str, Run]:
-    """Runs by name: scores beside a LETOR file, TREC runs with qrels, or CSV and Parquet.
+    """Read runs by name: scores for a LETOR file, TREC runs with qrels, or CSV and Parquet.
 
     Raises
     ------
     ValueError
-        For files that can't be read.
+        For files that cannot be read.
     OSError
-        For files that are not there.
+        For files that do not exist.
     """
     from lambdaplus.datasets import read_letor, read_qrels, read_scores, read_table, read_trec_run
     from lambdaplus.datasets.frames import SUFFIXES
@@ -83,7 +83,7 @@ def read_runs(
     if data is not None and qrels is not None:
         raise ValueError("pass either --data (LETOR) or --qrels (TREC), not both")
     if columns != COLUMNS and not (data is None and qrels is None):
-        raise ValueError("--columns is of CSV and Parquet files, not of --data and --qrels")
+        raise ValueError("--columns is for CSV and Parquet files, not for --data and --qrels")
     runs: list[Run] = []
     if data is not None:
         documents = read_letor(data)
@@ -95,8 +95,8 @@ def read_runs(
         names = [name.strip() for name in columns.split(",")]
         if len(names) not in (3, 4) or len(set(names)) < len(names):
             raise ValueError(
-                "--columns takes the names of three different columns, of qid, label and score, "
-                "and perhaps that of docno"
+                "--columns needs the names of three different columns for qid, label and score, "
+                "and optionally that of docno"
             )
         docno = names[3] if len(names) == 4 else None
         for file in files:
@@ -109,5 +109,5 @@ def read_runs(
     alike = len({run.name for run in runs}) < len(runs)
     found = {str(file) if alike else run.name: run for file, run in zip(files, runs, strict=True)}
     if len(found) < len(files):
-        raise ValueError("a run was named twice")
+        raise ValueError("a run is given twice")
     return found

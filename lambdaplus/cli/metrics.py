@@ -24,7 +24,7 @@ def metrics(
     if name is None:
         for declaration in CATALOGUE:
             typer.echo(_line(declaration))
-        typer.echo("\nlambdaplus metrics NAME describes one of them, with its options.")
+        typer.echo("\nlambdaplus metrics NAME describes one metric with its options.")
         return
     by_name = {known: d for d in CATALOGUE for known in (d.name, *d.aliases)}
     wanted = name.partition("@")[0].partition("(")[0].strip()
@@ -32,7 +32,7 @@ def metrics(
         typer.echo(_details(by_name[wanted]))
         return
     try:
-        parse_metric(name)  # its error names the metric that was probably meant
+        parse_metric(name)  # the error suggests a similar name
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
 

@@ -1,4 +1,4 @@
-"""Commands end in the same way when they are stopped by Ctrl-C and by SIGTERM."""
+"""Stopping of commands by Ctrl-C and by SIGTERM, in the same way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compare objectives as the papers did: folds, early stopping on validation data, test means.
+"""Compare objectives like the papers: folds, early stopping on validation data, test means.
 
 Examples
 --------

@@ -1,4 +1,4 @@
-"""What is asked of a study before its first fit, so that no mistake costs an hour.
+"""Checks of a study before its first fit, so that mistakes are reported early.
 
 Examples
 --------
@@ -34,7 +34,7 @@ from lambdaplus.evaluation import eval_metric
 if TYPE_CHECKING:
     from lambdaplus.comparison.study import Study
 
-# The study's own, by every name that a framework has for them.
+# Parameters that the study sets, by all names that the frameworks accept.
 _OF_THE_STUDY = {
     "objective", "metric", "eval_metric", "num_iterations", "n_estimators", "num_boost_round",
     "early_stopping_round", "early_stopping_rounds", "seed", "random_state", "num_threads",
@@ -43,7 +43,7 @@ _OF_THE_STUDY = {
 
 
 def check_study(study: Study) -> None:
-    """Raise a ValueError unless there is something to fit, and every result has a name."""
+    """Raise a ValueError if there is nothing to fit, or if two results have the same name."""
     parts: dict[str, Sequence[Any]] = {
         "folds": [fold.name for fold in study.folds],
         "methods": [method.name for method in study.methods],
@@ -55,8 +55,8 @@ def check_study(study: Study) -> None:
             raise ValueError(f"{what} is empty: a study needs at least one")
         if twice := [str(name) for name, n in Counter(names).items() if n > 1]:
             raise ValueError(
-                f"{what}: {', '.join(twice)} is there more than once, and results go by name: "
-                "give each a name of its own"
+                f"{what}: {', '.join(twice)} is given more than once, but results are identified "
+                "by name: use different names"
             )
     for seed in study.seeds:
         if (
@@ -66,7 +66,7 @@ def check_study(study: Study) -> None:
         ):
             raise ValueError(f"seeds: {seed!r} is not a whole number from 0 to {2**31 - 1}")
     if study.jobs < 1:
-        raise ValueError(f"jobs={study.jobs}: at least one fit at a time is needed")
+        raise ValueError(f"jobs={study.jobs} should be at least 1")
     check_settings(study.settings)
     for criterion in {*([study.select] if study.select else ()), *_criteria(study.methods)}:
         eval_metric(criterion)
@@ -82,7 +82,7 @@ _AT_LEAST = {"rounds": 1, "patience": 1, "leaves": 2, "documents_in_leaf": 0, "t
 
 
 def check_settings(settings: Settings) -> None:
-    """Raise a ValueError for numbers that no framework could train with."""
+    """Raise a ValueError for numbers that are not valid in any framework."""
     for name, least in _AT_LEAST.items():
         value = getattr(settings, name)
         if not _is_whole(value) or value < least:
@@ -102,7 +102,7 @@ def check_parameters(method: Method, grid: Mapping[str, Any]) -> None:
     ----------
     method : Method
     grid : dict of str to sequence
-        Values to try of each parameter.
+        Values to try for each parameter.
     """
     for name, values in grid.items():
         listed = isinstance(values, (Sequence, np.ndarray)) and not isinstance(values, (str, bytes))
@@ -115,7 +115,7 @@ def check_parameters(method: Method, grid: Mapping[str, Any]) -> None:
     elif method.trainer in (train_lightgbm, train_xgboost):
         for name in sorted(_OF_THE_STUDY & grid.keys()):
             raise ValueError(
-                f"{method.name}: {name} is not to be tried: the study sets it for every method"
+                f"{method.name}: {name} cannot be tried, since the study sets it for every method"
             )
         check = _check_lightgbm if method.trainer is train_lightgbm else _check_xgboost
         check(method, {k: v for k, v in grid.items() if k not in OBJECTIVE_OPTIONS})
@@ -141,14 +141,14 @@ def _check_lightgbm(method: Method, names: Iterable[str]) -> None:
         from lightgbm.basic import _ConfigAliases
 
         known: dict[str, list[str]] = _ConfigAliases._get_all_param_aliases()
-    except (ImportError, AttributeError):  # not installed, or LightGBM 3, which can't tell
+    except (ImportError, AttributeError):  # not installed, or LightGBM 3, which has no such check
         return
     main = {alias: name for name, aliases in known.items() for alias in aliases}
     for name in names:
         if main.get(name, name) != name and name not in known:
             raise ValueError(
-                f"{method.name}: {name} is another name of {main[name]}: write that, since "
-                "LightGBM ignores the other where both are set"
+                f"{method.name}: {name} is another name of {main[name]}: use that name, since "
+                "LightGBM ignores one of them if both are set"
             )
         if name not in known:
             raise ValueError(
@@ -157,11 +157,11 @@ def _check_lightgbm(method: Method, names: Iterable[str]) -> None:
 
 
 def _check_xgboost(method: Method, grid: Mapping[str, Any]) -> None:
-    """XGBoost itself says what it does not use."""
+    """Raise a ValueError for parameters that XGBoost reports as unused."""
     if "eta" in grid:
         raise ValueError(
-            f"{method.name}: eta is another name of learning_rate: write that, since XGBoost "
-            "ignores the other where both are set"
+            f"{method.name}: eta is another name of learning_rate: use that name, since XGBoost "
+            "ignores one of them if both are set"
         )
     try:
         import xgboost
@@ -176,7 +176,7 @@ def _check_xgboost(method: Method, grid: Mapping[str, Any]) -> None:
             ).save_config()
         except xgboost.core.XGBoostError as error:
             said = str(error).strip().splitlines()[0]
-            raise ValueError(f"{method.name}: XGBoost refuses its parameters: {said}") from None
+            raise ValueError(f"{method.name}: XGBoost rejects its parameters: {said}") from None
     said = " ".join(str(warning.message) for warning in caught)
     unused = re.search(r"Parameters: \{(.*?)\} are not used", said)
     for name in re.findall(r'"(.*?)"', unused[1]) if unused else ():

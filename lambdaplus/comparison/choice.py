@@ -1,7 +1,7 @@
-"""What validation data chooses for a method on a fold: parameters, and of a search the round too.
+"""Selection of parameters, and in a search also of the round, on the validation data of a fold.
 
-Without a search one criterion chooses, and one model is judged by all metrics.  In a search each
-metric is judged on what was chosen by that metric, unless one is to choose for all.
+Without a search, one criterion selects a model, which is evaluated with all metrics.  In a search,
+each metric is evaluated on the model that it selected, unless one metric selects for all.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Search:
     Attributes
     ----------
     parameters : list of dict
-        Of each trial.
+        Parameters of each trial.
     values : dict of str to (n_trials,) float64
-        Best validation value of each trial, by the metrics that choose.
+        Best validation value of each trial, by selecting metric.
     rounds : dict of str to (n_trials,) int64
-        The rounds of these values.
+        Rounds of these values.
     pruned : (n_trials,) bool
     """
 
@@ -50,22 +50,22 @@ class Search:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The parameters that validation data chose for a method on a fold, and their test values.
+    """The parameters selected on validation data for a method on a fold, and their test values.
 
     Attributes
     ----------
     method, fold, seed
     parameters : dict
-        In a search by metric: those chosen by ``by``.
+        In a search by metric, those selected by ``by``.
     fit : Fit
     evaluation : Evaluation
-        On the fold's test queries.
+        Evaluation on the test queries of the fold.
     seconds : float
-        Of all the fits that were tried.
+        Training time of all fits.
     by : str
-        The metric that training was stopped by; in a search, the metric that chose.
+        Metric used for early stopping; in a search, the metric used for selection.
     valid_scores : dict of str to (n,) float64
-        Of the fold's validation documents, by the metric that judges them.
+        Scores of the validation documents of the fold, by the metric that is evaluated on them.
     search : Search or None
     """
 
@@ -81,12 +81,12 @@ class Choice:
     search: Search | None = None
 
     def validation(self) -> Evaluation:
-        """On the fold's validation queries, which chose."""
+        """Evaluation on the validation queries of the fold, which were used for selection."""
         return _evaluation(self.fold.valid, self.valid_scores)
 
 
 def first_best(values: Floats) -> int:
-    """The place of the largest value, the first of equals; 0 if there is none."""
+    """The index of the largest value, the first among equals; 0 if there is none."""
     return 0 if np.isnan(values).all() else int(np.nanargmax(values))
 
 
@@ -98,12 +98,12 @@ def choose_fit(
     fits: Sequence[Fit],
     chooses: Mapping[str, str],
 ) -> Choice:
-    """Of fits that each scored all documents once.
+    """Select among fits that each have one score for every document.
 
     Parameters
     ----------
     chooses : dict of str to str
-        By what validation metric, or sum of some, the fit is chosen that a metric judges.
+        For each evaluated metric, the validation metric (or sum) that selects its fit.
     """
     values = {name: np.empty(len(fits)) for name in dict.fromkeys(chooses.values())}
     parsed = {name: eval_metric(name).metrics[0] for name in values}
@@ -136,7 +136,7 @@ def choose_trial(
     fits: Sequence[Fit],
     chooses: Mapping[str, str],
 ) -> Choice:
-    """Of the trials of a search, as `choose_fit` does."""
+    """Select among the trials of a search, like `choose_fit`."""
     trials = [Trial.of(fit) for fit in fits]
     names = list(dict.fromkeys(chooses.values()))
     best = {name: [trial.best(name) for trial in trials] for name in names}
@@ -173,12 +173,12 @@ def choose_trial(
 
 
 def main_of(method: Method, names: Sequence[str] | Mapping[str, Any]) -> str:
-    """The method's own criterion, if it is among the names; the first otherwise."""
+    """The criterion of the method if it is among the names, otherwise the first name."""
     return method.criterion if method.criterion in names else next(iter(names))
 
 
 def _evaluation(part: RankingData, scores: Mapping[str, Floats]) -> Evaluation:
-    """Each metric on the scores that were chosen for it; scores that are one, once."""
+    """Evaluate each metric on the scores selected for it; the same scores are evaluated once."""
     judged: dict[int, list[str]] = {}
     for metric, found in scores.items():
         judged.setdefault(id(found), []).append(metric)

@@ -1,7 +1,7 @@
-"""Time that training takes, without that of making machine code.
+"""Training time, excluding the compilation of kernels.
 
-numba compiles a kernel when it is first called, which takes seconds, once on a machine.  It says
-when it begins and ends to compile a kernel, or to load one that it compiled before.
+numba compiles a kernel when it is first called, which takes seconds, once per machine.  It emits
+events at the start and end of compiling a kernel, or of loading a compiled one.
 
 Examples
 --------
@@ -29,7 +29,7 @@ class Stopwatch:
     Attributes
     ----------
     seconds : float
-        That the block took, less those in which numba compiled or loaded kernels.
+        Time of the block, excluding the time in which numba compiled or loaded kernels.
     """
 
     def __enter__(self) -> Stopwatch:

@@ -1,4 +1,4 @@
-"""A study as text: what the command line and a TOML file can say, and what the report shows.
+"""The configuration of a study, which is set on the command line or in a TOML file.
 
 Examples
 --------
@@ -32,45 +32,47 @@ from lambdaplus.evaluation import eval_metric
 from lambdaplus.metrics import parse_metric
 
 SCALINGS = ("none", "query")
-DRAWN = ("leaves", "learning_rate", "documents_in_leaf")  # in a random search
-LONG = (1000, 100)  # rounds and patience of its trials
+DRAWN = ("leaves", "learning_rate", "documents_in_leaf")  # drawn in a random search
+LONG = (1000, 100)  # rounds and patience of trials
 
 
 @dataclass(frozen=True)
 class Config:
-    """What is compared, on what, by what.
+    """Configuration of a study: data, methods, metrics and settings.
 
     Attributes
     ----------
     data, splits, shares, balanced, valid
-        Where the folds come from; see ``lambdaplus.comparison.data.folds_of``.
+        Source of the folds; see ``lambdaplus.comparison.data.folds_of``.
     methods : tuple of str
-        See `find_methods`; the boosted trees without it.
+        See `find_methods`; by default, the boosted trees.
     metrics : tuple of str
-        Of the test queries.
+        Metrics to evaluate on test queries.
     folds : str
-        Number of folds (3), or their numbers (1,4); all by default.
+        Number of folds (3), or their numbers (1,4); by default, all.
     scaling : "none" or "query"
-        Of features: as they are, or linearly to [0, 1] within each query.
+        Scaling of features: unchanged, or linearly to [0, 1] within each query.
     select : str
-        Validation metric, or sum of some, that chooses parameters; without it each method's own
-        criterion, and with trials each metric selects separately.
+        Validation metric, or sum of metrics, for parameter selection.  By default, the criterion of
+        each method; with trials, each metric selects separately.
     baseline : str
-        Method that the others are compared with; every two without it.
+        Method with which the others are compared.  By default, all pairs are compared.
     seeds : tuple of int
     trials : int
-        Of a random search for each boosted method, on every fold with every seed; 0 for none.
+        Number of trials of a random search for each boosted method, on every fold with every seed;
+        0 for no search.
     rounds, patience : int
-        See `Settings`; 0 for 200 and 30, with trials for 1,000 and 100.
+        See `Settings`; 0 stands for 200 and 30, with trials for 1,000 and 100.
     leaves, learning_rate, documents_in_leaf
         See `Settings`; with trials they are drawn.
     grid : dict of str to dict of str to list
-        Values tried of a method's parameters, in place of its own; with trials, drawn from.
+        Values to try for parameters of a method, replacing its own grid; with trials, they are
+        drawn from these values.
 
     Raises
     ------
     ValueError
-        For values of another kind, and numbers that make no sense.
+        For values of the wrong type, and invalid numbers.
     """
 
     data: str = ""
@@ -100,7 +102,7 @@ class Config:
         Raises
         ------
         ValueError
-            For text that is not TOML, unknown keys, and values of another kind.
+            For text that is not TOML, unknown keys, and values of the wrong type.
         """
         found = tomllib.loads(text)
         known = [known.name for known in fields(cls)]
@@ -117,13 +119,13 @@ class Config:
         Raises
         ------
         ValueError
-            As `from_toml`; the message names the file.
+            Like `from_toml`; the message names the file.
         OSError
-            If it can't be read.
+            If it cannot be read.
         """
         try:
             return cls.from_toml(path.read_text(encoding="utf-8"))
-        except (ValueError, RecursionError) as error:  # brackets in brackets, without an end
+        except (ValueError, RecursionError) as error:  # brackets that are nested too deeply
             raise ValueError(f"{path}: {error}") from None
 
     def __post_init__(self) -> None:
@@ -138,7 +140,7 @@ class Config:
                     "of the values to try"
                 )
         if not self.seeds:
-            raise ValueError("seeds = [] would fit nothing: name at least one, such as [0]")
+            raise ValueError("seeds = [] would fit nothing: give at least one, such as [0]")
         if self.trials < 0:
             raise ValueError(
                 f"trials = {self.trials}: a search needs at least 1, or 0 for no search"
@@ -149,7 +151,7 @@ class Config:
             raise ValueError(f"valid = {self.valid} should be a share from 0 to 1")
 
     def to_toml(self) -> str:
-        """The configuration, defaults left out; `from_toml` reads it back."""
+        """The configuration without default values; `from_toml` reads it."""
         default = Config()
         return to_toml(
             {
@@ -160,19 +162,19 @@ class Config:
         )
 
     def study(self, folder: Path | None = None, jobs: int = 1, threads: int = 1) -> Study:
-        """The study that it describes, its data read.
+        """Read the data and create the study.
 
         Raises
         ------
         ValueError
-            For methods, metrics, folds or options that there are not.
+            For unknown methods, metrics, folds or options.
         FileNotFoundError
-            If the data is not there.
+            If the data does not exist.
         """
         if self.scaling not in SCALINGS:
             raise ValueError(f"scaling={self.scaling!r} is not one of {', '.join(SCALINGS)}")
         if not self.metrics:
-            raise ValueError("no metric was named")
+            raise ValueError("no metric was given")
         methods = self._methods()
         if self.baseline and self.baseline not in [method.name for method in methods]:
             raise ValueError(f"baseline {self.baseline!r} is not one of the methods compared")
@@ -219,7 +221,7 @@ class Config:
 
 
 def _chosen(folds: str, n: int) -> list[int]:
-    """Indices of the folds that were named."""
+    """Indices of the selected folds."""
     if not folds:
         return list(range(n))
     try:

@@ -1,4 +1,4 @@
-"""The folds of a study: from a folder, from one file, or made here."""
+"""The folds of a study: from a folder, from one file, or generated."""
 
 from __future__ import annotations
 
@@ -29,34 +29,35 @@ def folds_of(
     balanced: bool = False,
     valid: float = 0.0,
 ) -> list[Fold]:
-    """The folds of a set.
+    """Read or generate the folds of a data set.
 
     Parameters
     ----------
     data : str
-        A folder, for `read_folds`; a file, for `read_data`, or ``web-search-like`` with 500
-        queries, or ``web-search-like:N`` with N of them, which are cut into five folds by
-        `cross_validation`; without it, the built-in digits.
+        A folder, read by `read_folds`; a file, read by `read_data`; or ``web-search-like`` for 500
+        synthetic queries, ``web-search-like:N`` for N of them.  Files and synthetic data are split
+        into five folds by `cross_validation`.  By default, the built-in digits.
     splits : int
-        That many `random_splits` instead; of a folder, those of all queries of its first fold.
+        Number of `random_splits` to use instead; of a folder, all queries of its first fold are
+        split.
     shares, balanced
         Training, validation and test queries of each split; see `random_splits`.
     valid : float
-        Share of training queries to validate on, where a folder has no validation part.
+        Share of training queries for validation if a folder has no validation part.
 
     Raises
     ------
     ValueError, ImportError
-        If the data or the numbers of queries are wrong, or a fold between others is missing.
+        If the data or the numbers of queries are invalid, or a fold is missing.
     FileNotFoundError
-        If the data is not there.
+        If the data does not exist.
     MemoryError
         If synthetic data would not fit into memory.
     """
     if len(shares) != 3:
         raise ValueError(f"shares {shares} should be three: of training, validation, test queries")
     if balanced and not splits:
-        raise ValueError("balanced is an option of repeated splits: say how many splits")
+        raise ValueError("balanced is an option of repeated splits: set the number of splits")
     path = Path(data)
     if data and not path.is_dir():
         made_up = data.partition(":")[0] == MADE_UP
@@ -74,15 +75,15 @@ def folds_of(
 
 
 def _complete(data: str, folds: list[Fold]) -> list[Fold]:
-    """The folds, each with a name of its own; none of those that are counted may be missing."""
+    """Give each fold a unique name, after checking that no numbered fold is missing."""
     names = [fold.name for fold in folds]
     counted = [int(found[1]) for name in names if (found := re.fullmatch(r"(?i)fold(\d+)", name))]
     missing = sorted(set(range(1, max(counted, default=0))) - set(counted))
     if missing:
         raise ValueError(
-            f"{data} has {', '.join(names)}, and no {', '.join(f'Fold{n}' for n in missing)}: a "
-            "mean over the others would be taken for that of all; add what is missing, or give "
-            "the folder of a single fold"
+            f"{data} has {', '.join(names)}, and no {', '.join(f'Fold{n}' for n in missing)}: the "
+            "mean over these folds could be mistaken for that over all folds; add the missing "
+            "ones, or pass the folder of a single fold"
         )
     if len(set(names)) == len(names):
         return folds
@@ -93,6 +94,6 @@ def _complete(data: str, folds: list[Fold]) -> list[Fold]:
 def _made_up(name: str, n_folds: int) -> RankingData:
     number = name.partition(":")[2] or "500"
     if not number.isdecimal():
-        raise ValueError(f"{name!r} is not {MADE_UP} or {MADE_UP}:N, N a number of queries")
+        raise ValueError(f"{name!r} is not {MADE_UP} or {MADE_UP}:N with N queries")
     refuse_too_large(int(number), copies=1 + n_folds)
     return web_search_like(int(number))

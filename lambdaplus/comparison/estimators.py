@@ -1,4 +1,4 @@
-"""The trainer of scikit-learn style estimators: the baselines, and any that the user names."""
+"""The trainer of scikit-learn compatible estimators: the baselines, and those of the user."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def train_estimator(
     settings: Settings,
     seed: int,
 ) -> Fitted:
-    """Fit the estimator ``method.target`` names; it is passed what its signatures ask for.
+    """Fit the estimator ``method.target``, passing the arguments that its signatures accept.
 
-    The constructor may take ``random_state``, ``n_jobs``, ``metric`` and ``eval_metric``; fit may
-    take ``qid`` or ``group`` and ``eval_set=(X, y, qid)``; predict may take ``qid``.
+    These are, for the constructor, ``random_state``, ``n_jobs``, ``metric`` and ``eval_metric``;
+    for fit, ``qid`` or ``group`` and ``eval_set=(X, y, qid)``; for predict, ``qid``.
     """
     made = find_class(method.target)
     own = {
@@ -56,7 +56,7 @@ def train_estimator(
 
 
 def _rounds(model: Any) -> int:
-    """Passes or rounds that it kept, by the names that estimators give them."""
+    """Number of passes or rounds of the model, from the attributes that estimators have."""
     for name in ("n_iter_", "n_rounds_", "best_iteration_", "n_estimators_", "n_passes_"):
         found = getattr(model, name, None)
         if found is not None and np.ndim(found) == 0:
@@ -73,12 +73,12 @@ def _curve(model: Any, criterion: str) -> tuple[float, ...]:
 
 
 def find_class(name: str) -> Any:
-    """The class that ``module:Class`` names.
+    """Import the class given as ``module:Class``.
 
     Raises
     ------
     ValueError
-        If there is no such module or class.
+        If the module or class does not exist.
     """
     module, _, attribute = name.partition(":")
     try:

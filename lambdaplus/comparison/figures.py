@@ -1,4 +1,4 @@
-"""How the figures of a report look, and how they become files and parts of a page.
+"""Style of the figures of a report, and their conversion to files and to parts of a page.
 
 Examples
 --------
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 
 INK, LINE, PAPER = "#1f2328", "#d1d9e0", "#ffffff"
-# Mid-tones: each has a contrast of 3 or more with white and with the dark page alike.
+# Mid-tones: each has a contrast of at least 3 with white and with the dark page.
 SERIES = ("#2f81c7", "#c4622d", "#2e9a5f", "#a855c7", "#b8860b", "#d6447c", "#5f7f8f", "#7a6ff0")
 BETTER, WORSE = SERIES[2], SERIES[1]
 DASHES = ("-", "--", ":", "-.")
@@ -47,7 +47,7 @@ STYLE = {
     "axes.axisbelow": True,
     "grid.linewidth": 0.6,
     "lines.linewidth": 1.5,
-    "text.parse_math": False,  # a name may have a dollar in it
+    "text.parse_math": False,  # a name may contain a dollar sign
     "legend.frameon": False,
     "legend.fontsize": 8,
     "savefig.dpi": 150,
@@ -58,18 +58,18 @@ STYLE = {
     **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor"), INK),
     **dict.fromkeys(("xtick.color", "ytick.color"), INK),
 }
-WIDTH = 4.6  # inches: a phone shows the letters at their size
+WIDTH = 4.6  # inches, so that text is readable on a phone
 
 
 def style(**more: str) -> AbstractContextManager[None]:
-    """Our settings and no other: a report must not depend on the user's matplotlibrc."""
+    """Use our settings only, since a report must not depend on the user's matplotlibrc."""
     import matplotlib.style
 
     return matplotlib.style.context(["default", {**STYLE, **more}])
 
 
 def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Draw in our style; matplotlib reads some settings only as it draws."""
+    """Draw in our style; matplotlib reads some settings only while drawing."""
 
     @functools.wraps(draw)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> Figure:
@@ -89,7 +89,7 @@ def new_figure(
     width: float = WIDTH,
     layout: Literal["constrained"] | None = "constrained",
 ) -> tuple[Figure, list[Axes]]:
-    """A figure with its panels, row by row; shared panels have one scale, written once."""
+    """A figure and its panels, row by row; shared panels have one scale, labelled once."""
     from matplotlib.figure import Figure
 
     figure = Figure((width, height), layout=layout)
@@ -98,7 +98,7 @@ def new_figure(
 
 
 def shades() -> Colormap:
-    """From clear to a blue on which letters can be read, on a light and on a dark page."""
+    """A colour map from transparent to a blue on which text is readable on light and dark."""
     from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
     blue = to_rgb(SERIES[0])
@@ -113,13 +113,13 @@ def needs_matplotlib() -> None:
 
 
 def save_plot(figure: Figure, folder: Path, name: str) -> str:
-    """Write ``name.png`` and ``name.svg``; the latter is returned as part of a page.
+    """Write ``name.png`` and ``name.svg``, and return the latter for inclusion in a page.
 
-    The same figure gives the same bytes.  In the page its colours are the page's own.
+    The same figure gives the same bytes.  In the page, the figure uses the colours of the page.
     """
     with style(**{"svg.hashsalt": name}):
         figure.draw_without_rendering()
-        figure.set_layout_engine("none")  # laid out once for both files
+        figure.set_layout_engine("none")  # compute the layout once for both files
         figure.savefig(folder / f"{name}.png", metadata={"Software": None})
         file = io.StringIO()
         nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
@@ -130,20 +130,20 @@ def save_plot(figure: Figure, folder: Path, name: str) -> str:
     for colour, of_page in ((PAPER, "none"), (INK, "currentColor"), (LINE, "var(--line)")):
         inline = inline.replace(colour, of_page)
     inline = re.sub(r' (width|height)="[\d.]+pt"', "", inline, count=2)
-    # Several plots in one page: their ids must differ.
+    # The ids of several plots in one page must differ.
     return re.sub(r'( id="|href="#|url\(#)', rf"\g<1>{name}-", inline)
 
 
 def short(name: str, most: int = 30) -> str:
-    """The end of a name that is too long to stand beside a plot."""
+    """The end of a name that is too long for a plot label."""
     return name if len(name) <= most else "\N{HORIZONTAL ELLIPSIS}" + name[1 - most :]
 
 
 def file_name(text: str) -> str:
-    """The text without what file systems and ids do not like."""
+    """The text without characters that are not allowed in file names and ids."""
     return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
 
 
 def _shorter(path: re.Match[str]) -> str:
-    """Coordinates to a hundredth of a point: a third of the bytes."""
+    """Round coordinates to a hundredth of a point, which leaves a third of the bytes."""
     return re.sub(r"(\.\d\d)\d+", r"\1", path[0]).replace("\n", "")

@@ -1,10 +1,10 @@
-"""What a thing is, as a digest of its content: its code and its data, not only its name.
+"""Digests of objects by their content, that is, by code and data and not only by name.
 
-Two things have one digest where nothing could tell them apart in a fit.  Functions and classes of
-the user's count with the source of their module, and of the modules of the user's that it imports;
-those of installed packages with the package's version; lambdaplus with its own source, which is in
-every key.  What can't be looked into (code that was typed in and left no source, a lock) never has
-the digest of anything else, so that nothing kept is used again for it.
+Two objects have the same digest if they cannot be distinguished in a fit.  For functions and
+classes of the user, the digest includes the source of their module and of the user's modules that
+it imports; for installed packages, the version of the package; the source of lambdaplus is part of
+every key.  An object that cannot be inspected (code without a source, a lock) never has the digest
+of another object, so that no stored result is reused for it.
 
 Examples
 --------
@@ -34,20 +34,20 @@ from typing import Any
 import numpy as np
 
 PACKAGE = Path(__file__).parents[1]
-NOT_IN_FITS = ("cli", "reproduce", "export")  # subpackages that a fit uses only through its method
+NOT_IN_FITS = ("cli", "reproduce", "export")  # subpackages that fits use only through a method
 
 
 def digest(value: Any) -> str:
     """A digest of the content: 20 hexadecimal digits."""
     try:
         return _hash(_content(value, ()))[:20]
-    except RecursionError:  # lists in lists, without an end
+    except RecursionError:  # lists that are nested too deeply
         return _hash(_never_the_same())[:20]
 
 
 @functools.cache
 def source_of_lambdaplus() -> str:
-    """A digest of the source that fits are made by."""
+    """A digest of the source on which fits depend."""
     found = hashlib.sha256()
     for path in sorted(PACKAGE.rglob("*.py")):
         name = path.relative_to(PACKAGE)
@@ -57,7 +57,7 @@ def source_of_lambdaplus() -> str:
 
 
 def _content(value: Any, within: tuple[int, ...]) -> str:
-    """The content as text; ``within`` are the things of which it is a part."""
+    """The content as text; ``within`` are the objects that contain it."""
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
         return f"{type(value).__name__} {value!r}" + _subclass(value)
     if id(value) in within:
@@ -86,7 +86,7 @@ def _content(value: Any, within: tuple[int, ...]) -> str:
         return f"compiled {text([value.py_func])}"
     try:
         made = value.__reduce_ex__(4)
-    except Exception:  # a lock, an open file, what refuses to be pickled
+    except Exception:  # a lock, an open file, or another object that cannot be pickled
         return _never_the_same()
     if isinstance(made, str):
         return _named(value, made)
@@ -95,13 +95,13 @@ def _content(value: Any, within: tuple[int, ...]) -> str:
 
 
 def _subclass(value: Any) -> str:
-    """What tells a value of a subclass, such as a member of an Enum or a NumPy number, apart."""
+    """What distinguishes a value of a subclass, such as a member of an Enum or a NumPy number."""
     kind = type(value)
     return "" if kind.__module__ == "builtins" else _named(kind)
 
 
 def _function(function: types.FunctionType, text: Any) -> str:
-    """Its code, and the values that it was made with and refers to."""
+    """Its code, its defaults and closure, and the values that it refers to."""
     where = _origin(function.__module__)
     cells = [cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell)]
     made_with = text([function.__defaults__, function.__kwdefaults__, cells])
@@ -114,7 +114,7 @@ def _function(function: types.FunctionType, text: Any) -> str:
         for name in _names_in(function.__code__)
         if name in function.__globals__
     }
-    sources = _sources(function.__module__) or ""  # without any, its code alone must do
+    sources = _sources(function.__module__) or ""  # without a source, only its code is used
     return f"function {code} {made_with} {text([named])} {sources}"
 
 
@@ -133,19 +133,19 @@ def _names_in(code: types.CodeType) -> list[str]:
 
 
 def _named(value: Any, name: str = "") -> str:
-    """A class, a module, a built-in function or a global by its name and where it comes from."""
+    """A class, a module, a built-in function or a global, by its name and origin."""
     module = value.__name__ if isinstance(value, types.ModuleType) else value.__module__
     text = f"{module}.{name or getattr(value, '__qualname__', '')}"
     if (origin := _origin(module)) is not None:
         return f"{text} {origin}"
-    # With its code: what is loaded may be older than the source.
+    # The code is included, since the loaded code may be older than the source.
     members = vars(value).values() if isinstance(value, type) else ()
     code = [member.__code__ for member in members if isinstance(member, types.FunctionType)]
     return f"{text} {_sources(module) or _never_the_same()} {_content(code, ())}"
 
 
 def _origin(module: str | None) -> str | None:
-    """The identity of a module that is not the user's; None for modules of the user."""
+    """The package and version of an installed module; None for modules of the user."""
     top, *subpackages = (module or "builtins").split(".")
     if top == "lambdaplus" and subpackages[:1] not in [[name] for name in NOT_IN_FITS]:
         return "lambdaplus"
@@ -165,18 +165,18 @@ def _installed() -> frozenset[Path]:
 
 @functools.cache
 def _versions() -> dict[str, str]:
-    """Versions of the installed packages, by the names that they are imported by."""
+    """Versions of the installed packages, by import name."""
     found = importlib.metadata.packages_distributions().items()
     return {name: importlib.metadata.version(given[0]) for name, given in found}
 
 
 def _path_of(module: str) -> Path | None:
-    """The file of a module, or the folder of a package that has none."""
+    """The file of a module, or the folder of a package without a file."""
     loaded = sys.modules.get(module)
     if loaded is None:
         try:
             found = importlib.util.find_spec(module)
-        except Exception:  # there is none, or a package above it can't be imported
+        except Exception:  # it does not exist, or a parent package cannot be imported
             return None
         file = found.origin if found is not None and found.has_location else None
         folders = found.submodule_search_locations if found is not None else None
@@ -187,7 +187,7 @@ def _path_of(module: str) -> Path | None:
 
 
 def _sources(module: str) -> str | None:
-    """A digest of the user's source: this module and those of the user's that it imports."""
+    """A digest of the source of this module and of the user's modules that it imports."""
     todo, found = [module], dict[str, str]()
     while todo:
         name = todo.pop()
@@ -206,7 +206,7 @@ def _imported(name: str, path: Path, content: bytes) -> Iterator[str]:
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     try:
         tree = ast.parse(content)
-    except (SyntaxError, ValueError):  # no Python, but machine code, say
+    except (SyntaxError, ValueError):  # not Python source, for example an extension module
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

@@ -1,6 +1,6 @@
-"""What a report says first: how the study was made, and which methods are best by which metric.
+"""The summary of a report: how the study was made, and the best methods for each metric.
 
-A best mean is followed by the methods from which it does not differ significantly.
+The best mean is followed by the methods from which it does not differ significantly.
 
 Examples
 --------
@@ -27,7 +27,7 @@ from lambdaplus.evaluation import RunComparison
 
 
 def how_made(study: Study, data: str, date: str) -> str:
-    """Data set, date and search in a sentence."""
+    """The data set, the date and the search in one sentence."""
     search = (
         f"parameters by random search, {study.trials} trials for each boosted method"
         if study.trials
@@ -65,5 +65,5 @@ def _significance(found: RunComparison, metric: str, best: str) -> str:
     if not others:
         return "significantly better than all others"
     if len(others) == len(found.names) - 1:
-        return "no significant difference to any other method"
-    return f"no significant difference to {', '.join(others)}"
+        return "no significant difference from any other method"
+    return f"no significant difference from {', '.join(others)}"

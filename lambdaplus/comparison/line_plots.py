@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def learning_curves_of(study: Study) -> dict[str, dict[str, Floats]]:
-    """Mean curve over folds and seeds, by criterion and method, of the parameters chosen.
+    """Mean curve of the selected parameters over folds and seeds, by criterion and method.
 
-    A fold that has stopped counts on with its best value: that of the rounds which it kept.
+    After early stopping, a fold contributes its best value, which is that of its final model.
     """
     found: dict[str, dict[str, Floats]] = {}
     for method in study.methods:

@@ -1,4 +1,4 @@
-"""Pieces of HTML; every text is escaped here, so that nothing else has to think of it.
+"""Functions that generate HTML; all text is escaped here and nowhere else.
 
 Examples
 --------
@@ -40,16 +40,16 @@ def table_of(
     best: bool = True,
     shade: Style | None = None,
 ) -> str:
-    """A table that scrolls on its own; the page's script makes it sort and filter.
+    """A table that scrolls separately; the script of the page sorts and filters it.
 
     Parameters
     ----------
     table : Table
     caption : str
     head : int
-        Column that names a row.
+        Column with the name of a row.
     best : bool
-        Whether the largest float of each column is marked, as far as digits are shown.
+        Whether the largest float of each column is marked, compared by the digits shown.
     shade : callable, optional
         Attributes of the cell in row i and column j.
     """
@@ -74,7 +74,7 @@ def table_of(
                 continue
             kind = "number best" if top[j] and shown(value) == top[j] else "number"
             said = f' class="{kind}"' if numeric[j] else ""
-            if isinstance(value, float):  # sorts by digits that are not shown
+            if isinstance(value, float):  # for sorting by all digits
                 said += f' data-value="{value!r}"'
             cells.append(f"<td{said}{shade(i, j) if shade else ''}>{inner}</td>")
         rows.append(f"<tr>{''.join(cells)}</tr>")
@@ -89,7 +89,7 @@ def table_of(
 
 
 def shown(value: Any) -> str:
-    """A value as it is read: floats with four digits, NaN as a dash."""
+    """A value as displayed: floats with four digits, NaN as a dash."""
     if isinstance(value, float):
         if math.isnan(value):
             return "\N{EN DASH}"
@@ -98,7 +98,7 @@ def shown(value: Any) -> str:
 
 
 def details(summary: str, content: str, *, opened: bool = False) -> str:
-    """What unfolds at a click."""
+    """Content that is shown after a click on the summary."""
     said = " open" if opened else ""
     return f"<details{said}><summary>{text(summary)}</summary>\n{content}\n</details>"
 
@@ -115,7 +115,7 @@ def section(name: str, title: str, *content: str) -> str:
 
 
 def figure_of(svg: str, caption: str) -> str:
-    """A plot with what it shows."""
+    """A plot with its caption."""
     named = svg.replace("<svg", f'<svg role="img" aria-label="{text(caption)}"', 1)
     return (
         f'<figure><div class="scroll plot">{named}</div>\n'
@@ -134,7 +134,7 @@ def _top(column: Sequence[Any]) -> str:
 
 
 def _number(content: Any) -> float | None:
-    """A number, also one that is written with digits of its own."""
+    """The value of a cell if it is a number, also if it is formatted as text."""
     try:
         return float(_cell(content).value)
     except ValueError:

@@ -1,7 +1,7 @@
-"""What a comparison trains: a ranker with a grid of parameters.
+"""The methods of a comparison: rankers with grids of parameters.
 
-A `Method` is data: how it is called, what it optimises, which parameters are tried, and which
-trainer fits it.  Trainers live in `boosting` and `estimators`; `registry` lists the methods.
+A `Method` consists of a name, a criterion, the parameters that are tried, and the trainer that fits
+it.  Trainers are defined in `boosting` and `estimators`; `registry` lists the methods.
 """
 
 from __future__ import annotations
@@ -20,17 +20,18 @@ Parameters = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Settings:
-    """What holds for every method of a study.
+    """Settings for all methods of a study.
 
     Attributes
     ----------
     rounds, patience : int
-        Most boosting rounds, and how many without gain on validation data end the training.
+        Maximum number of boosting rounds, and the number of rounds without an improvement on
+        validation data after which training stops.
     leaves, learning_rate, documents_in_leaf
-        Of trees.  XGBoost has no least number of documents in a leaf; its ``min_child_weight``
-        stays at 1.
+        Parameters of trees.  XGBoost does not have a minimum number of documents in a leaf; its
+        ``min_child_weight`` is 1.
     threads : int
-        Of each fit.
+        Number of threads of each fit.
     """
 
     rounds: int = 200
@@ -43,8 +44,9 @@ class Settings:
     def __str__(self) -> str:
         return (
             f"Trees: {self.leaves} leaves, learning rate {self.learning_rate:g}, at least "
-            f"{self.documents_in_leaf} documents a leaf (XGBoost: min_child_weight 1), at most "
-            f"{self.rounds} rounds, stopped after {self.patience} without gain on validation data"
+            f"{self.documents_in_leaf} documents per leaf (XGBoost: min_child_weight 1), at most "
+            f"{self.rounds} rounds, stopped after {self.patience} without improvement on "
+            "validation data"
         )
 
 
@@ -57,9 +59,9 @@ class Fitted:
     predict : callable
         Scores of the documents of a `~lambdaplus.datasets.RankingData`, (n,) float64.
     rounds : int
-        Boosting rounds or passes that it kept; 0 where that means nothing.
+        Number of boosting rounds or passes of the final model; 0 if not applicable.
     curve : tuple of float
-        Validation metric by round, where training followed it.
+        Validation metric by round, if it was evaluated during training.
     """
 
     predict: Callable[[RankingData], Floats]
@@ -68,7 +70,7 @@ class Fitted:
 
 
 class Trainer(Protocol):
-    """Fits one set of parameters."""
+    """A function that fits one set of parameters."""
 
     def __call__(
         self,
@@ -88,21 +90,21 @@ class Method:
     Attributes
     ----------
     name : str
-        Such as ``svm:map``; the part before the colon is its family.
+        For example ``svm:map``; the part before the colon is the family.
     trainer : Trainer
     target : object
-        What the trainer makes of it: an objective, or the estimator's class as ``module:Class``.
+        The target of the trainer: an objective, or the class of the estimator as ``module:Class``.
     criterion : str
-        Metric that it optimises, on which it also stops and is selected, unless the study says
-        otherwise.
+        Metric that the method optimises.  It is also used for early stopping and selection unless
+        the study sets another one.
     fixed : dict
         Parameters that are not tried.
     grid : dict of str to sequence
-        Values tried of each parameter, in all combinations.
+        Values to try for each parameter, in all combinations.
     random : bool
-        Whether seeds matter.
+        Whether the method depends on the seed.
     space : dict of str to Draw
-        Where a random search draws each parameter from; none for methods that are not searched.
+        Distribution of each parameter in a random search; empty for methods without a search.
     """
 
     name: str
@@ -128,7 +130,7 @@ class Method:
 
     @property
     def searched(self) -> dict[str, Draw]:
-        """What a random search draws from: the space, with the grid's values in its place."""
+        """The distributions of a random search, with values of the grid in place of ranges."""
         return {**self.space, **{name: OneOf(tuple(v)) for name, v in self.grid.items()}}
 
     def fit(
@@ -144,6 +146,6 @@ class Method:
         Raises
         ------
         ImportError
-            If what it trains with is not installed.
+            If a package that it needs is not installed.
         """
         return self.trainer(self, {**self.fixed, **parameters}, train, valid, settings, seed)

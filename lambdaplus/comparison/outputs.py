@@ -1,7 +1,7 @@
-"""A folder that a run writes its results to, in which other files may be.
+"""The output folder of a run, which may contain other files.
 
-Files that an earlier run wrote may be overwritten, if they have not been changed since; every
-other file is somebody's own, and stays as it is.  One run at a time writes to a folder.
+Files that an earlier run wrote may be overwritten if they have not been changed since; other files
+belong to the user and are not changed.  Only one run at a time can write to a folder.
 
 Examples
 --------
@@ -17,7 +17,7 @@ Examples
 ...     with OutputFolder(out) as folder:
 ...         folder.publish(made)
 Traceback (most recent call last):
-FileExistsError: ...summary.csv is not as lambdaplus wrote it: ...
+FileExistsError: ...summary.csv was not written by lambdaplus, or was changed since, ...
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ from typing import IO, Any
 
 from lambdaplus.files import written_whole
 
-OURS = ".lambdaplus"  # the folder within, for the lock and the list of what was written
+OURS = ".lambdaplus"  # subfolder for the lock and the list of written files
 
 
 class OutputFolder:
-    """A context manager that holds the folder for one run.
+    """A context manager that locks the folder for one run.
 
     Parameters
     ----------
     folder : Path
-        Made if it is not there.
+        Created if it does not exist.
     inputs : iterable of Path
         Files that the run reads, which it must not overwrite.
 
     Raises
     ------
     OSError
-        On entering, if another run holds the folder, or it can't be written to.
+        On entering, if another run has locked the folder, or it is not writable.
     """
 
     def __init__(self, folder: Path, inputs: Iterable[Path] = ()) -> None:
@@ -63,22 +63,23 @@ class OutputFolder:
         return self
 
     def __exit__(self, *_: Any) -> None:
-        self._lock.close()  # and with it the lock, as when the process is killed
+        self._lock.close()  # releases the lock, as the end of the process would
 
     def refuse_foreign(self, names: Iterable[str], made: Path | None = None) -> None:
-        """Raise unless files of these names are not there, or as a former run wrote them.
+        """Raise an error if writing these files would overwrite a file of the user.
 
         Parameters
         ----------
         names : iterable of str
-            Relative to the folder.
+            File names relative to the folder.
         made : Path, optional
-            A folder with what is to be written; a file that has that content already may stay.
+            A folder with the files to be written; an existing file with the same content is
+            accepted.
 
         Raises
         ------
         FileExistsError
-            If one is the user's, or an input.
+            If a file belongs to the user, or is an input.
         """
         written = self._written()
         for name in names:
@@ -89,13 +90,13 @@ class OutputFolder:
                 continue
             if path.resolve() in self.inputs:
                 raise FileExistsError(
-                    f"{path} is what this run reads, and it would be overwritten: pass another "
-                    "--out, or keep your file elsewhere"
+                    f"{path} is an input of this run and would be overwritten: pass another "
+                    "--out, or move your file"
                 )
             if not _is_as_written(path, written.get(name, [])):
                 raise FileExistsError(
-                    f"{path} is not as lambdaplus wrote it: it is yours, and it would be "
-                    "overwritten; move it away, or pass another --out"
+                    f"{path} was not written by lambdaplus, or was changed since, and would be "
+                    "overwritten: move it, or pass another --out"
                 )
 
     def publish(self, made: Path, outdated: Collection[str] = ()) -> None:
@@ -106,21 +107,21 @@ class OutputFolder:
         made : Path
             Its files, including those in subfolders, are copied; each copy is complete or absent.
         outdated : collection of str
-            Beginnings of names, such as ``plots/``: what a former run wrote there is removed
-            where this one has not made it, unless it was changed since.
+            Prefixes of names, such as ``plots/``: files of an earlier run with these prefixes are
+            removed if they are not in ``made``, unless they were changed since.
 
         Raises
         ------
         FileExistsError
-            As `refuse_foreign`.
+            Like `refuse_foreign`.
         OSError
-            If a file can't be written; the others that were not written yet are as they were.
+            If a file cannot be written; files that were not written yet are unchanged.
         """
         files = {path.relative_to(made).as_posix(): path for path in made.rglob("*")}
         files = {name: path for name, path in sorted(files.items()) if path.is_file()}
         self.refuse_foreign(files, made)
         written = self._written()
-        # Both states are ours until all is done: the run may be killed in between.
+        # Until all files are written, both versions are accepted: the run may be killed.
         self._note({**written, **{n: [*written.get(n, []), _digest(p)] for n, p in files.items()}})
         for name, path in files.items():
             with written_whole(self.folder / name) as part:
@@ -134,10 +135,10 @@ class OutputFolder:
         self._note({**kept, **{name: [_digest(path)] for name, path in files.items()}})
 
     def _written(self) -> dict[str, list[str]]:
-        """Digests that files had when they were written here, by name."""
+        """Digests of files at the time when they were written, by name."""
         try:
             found = json.loads((self.folder / OURS / "written.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):  # not there or broken: then nothing is known to be ours
+        except (OSError, ValueError):  # missing or damaged: no file is known to be ours
             return {}
         return found if isinstance(found, dict) else {}
 
@@ -156,7 +157,7 @@ def _digest(path: Path) -> str:
 
 
 def _locked(path: Path, folder: Path) -> IO[str]:
-    """The file, opened and locked until it is closed or the process ends."""
+    """Open and lock the file until it is closed or the process ends."""
     file = path.open("a+", encoding="utf-8")
     try:
         _lock(file)
@@ -165,7 +166,7 @@ def _locked(path: Path, folder: Path) -> IO[str]:
         holder = file.read().strip() or "another process"
         file.close()
         raise BlockingIOError(
-            f"another run writes to {folder} ({holder}): wait for its end, or pass another --out"
+            f"another run writes to {folder} ({holder}): wait until it ends, or pass another --out"
         ) from None
     file.truncate(0)
     file.write(f"process {os.getpid()} on {socket.gethostname()}")
@@ -174,12 +175,12 @@ def _locked(path: Path, folder: Path) -> IO[str]:
 
 
 def _lock(file: IO[str]) -> None:
-    """Raise a BlockingIOError, on Windows a PermissionError, if it is locked already."""
+    """Lock the file; a BlockingIOError, on Windows a PermissionError, if it is locked already."""
     if os.name == "nt":  # pragma: no cover
         import msvcrt
 
         windows: Any = msvcrt
-        file.seek(1 << 20)  # beyond the text, which others may read
+        file.seek(1 << 20)  # lock a position after the text, so that others can read the text
         windows.locking(file.fileno(), windows.LK_NBLCK, 1)
     else:
         import fcntl

@@ -1,4 +1,4 @@
-"""A page that needs nothing else: it loads nothing, sorts and filters its tables, prints well.
+"""A self-contained HTML page with sortable tables and a filter, which can also be printed.
 
 Examples
 --------
@@ -31,9 +31,9 @@ def write_page(path: Path, title: str, lead: str, parts: Sequence[Part]) -> Path
     path : Path
     title : str
     lead : str
-        HTML beneath the title.
+        HTML below the title.
     parts : sequence of (str, str, iterable of str)
-        Name, title and pieces of HTML of each section.
+        Name, title and HTML of each section.
     """
     made = [(name, heading, section(name, heading, *content)) for name, heading, content in parts]
     template = files("lambdaplus.comparison").joinpath("report_template.html")

@@ -1,4 +1,4 @@
-"""A study as plots.
+"""Plots of a study.
 
 Examples
 --------
@@ -51,23 +51,23 @@ from lambdaplus.queries import Floats
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LEVELS = 60  # of a bar's height; more cannot be seen, and a step for each would fill the page
+LEVELS = 60  # number of distinct bar heights; more are not visible and would need large files
 
 
 def plots_of(study: Study, baseline: str | None = None) -> Iterator[tuple[str, Figure]]:
-    """Each plot that the study has something for, with its name.
+    """Yield the name and figure of each plot that applies to the study.
 
     Parameters
     ----------
     study : Study
-        That has run.
+        A study that has run.
     baseline : str, optional
-        Method with which the others are compared; by default the best by each metric.
+        Method with which the others are compared; by default, the best method of each metric.
 
     Raises
     ------
     ImportError
-        Without matplotlib.
+        If matplotlib is not installed.
     """
     if any(study.results.values()):
         yield "training_time", training_time(study)
@@ -91,13 +91,13 @@ def finished(study: Study) -> list[Method]:
 
 
 def main_metrics(study: Study) -> list[RankingMetric]:
-    """Metrics that some method optimises, if any is; all otherwise."""
+    """Metrics that some method optimises; all metrics if there are none."""
     criteria = {method.criterion for method in study.methods}
     return [metric for metric in study.metrics if str(metric) in criteria] or list(study.metrics)
 
 
 def method_to_beat(study: Study, metric: RankingMetric, baseline: str | None) -> Method | None:
-    """The baseline if it is finished, or the best by the metric."""
+    """The baseline if it is finished; without a baseline, the best method by the metric."""
     done = [m for m in finished(study) if not math.isnan(study.mean(m, metric))]
     named = [method for method in done if method.name == baseline]
     best = max(done, key=lambda method: study.mean(method, metric), default=None)
@@ -105,14 +105,14 @@ def method_to_beat(study: Study, metric: RankingMetric, baseline: str | None) ->
 
 
 def by_criterion(study: Study) -> list[Method]:
-    """Finished methods, those of one criterion side by side, in the order of the metrics."""
+    """Finished methods, grouped by criterion in the order of the metrics."""
     order = {str(metric): place for place, metric in enumerate(study.metrics)}
     return sorted(finished(study), key=lambda m: (order.get(m.criterion, len(order)), m.criterion))
 
 
 @styled
 def training_time(study: Study) -> Figure:
-    """Bars on a log scale: seconds over all folds, seeds and parameters that are finished."""
+    """Bars on a log scale: seconds for all finished folds, seeds and parameters."""
     from matplotlib.ticker import LogLocator
 
     methods = sorted((m for m in study.methods if study.results[m.name]), key=study.seconds)
@@ -146,7 +146,7 @@ def training_time(study: Study) -> Figure:
 
 @styled
 def criterion_matrix(study: Study) -> Figure:
-    """Methods by the criterion that they optimise against test metrics (KDD 2008, fig. 9)."""
+    """Methods, by the criterion that they optimise, and test metrics (KDD 2008, fig. 9)."""
     methods = by_criterion(study)
     means = np.array([[study.mean(m, k) for k in study.metrics] for m in methods])
     figure, [axes] = new_figure(1.0 + 0.22 * len(methods), width=3.0 + 0.65 * len(study.metrics))
@@ -168,7 +168,7 @@ def criterion_matrix(study: Study) -> Figure:
 
 
 def shares(means: Floats) -> Floats:
-    """Each column from 0 at its worst to 1 at its best; 1 where all are the same."""
+    """Scale each column from 0 (worst) to 1 (best); 1 if all values are the same."""
     known = ~np.isnan(means)
     low = np.min(means, axis=0, initial=np.inf, where=known)
     high = np.max(means, axis=0, initial=-np.inf, where=known)
@@ -177,13 +177,13 @@ def shares(means: Floats) -> Floats:
 
 
 def _by_query(study: Study, metric: RankingMetric) -> bool:
-    """Whether a metric has a value on each query, rather than one on each fold."""
+    """Whether a metric has a value for each query, not only for each fold."""
     found = study.evaluation(finished(study)[0])
     return found is not None and len(found.per_query[str(metric)]) == found.n_queries
 
 
 def differences(study: Study, metric: RankingMetric, against: Method) -> Figure:
-    """Test queries, sorted by how much better each method is than the one to beat."""
+    """Sorted differences on test queries between each method and the reference method."""
     theirs = study.evaluation(against)
     assert theirs is not None, "the method to beat is finished"
     name = str(metric)
@@ -195,7 +195,7 @@ def differences(study: Study, metric: RankingMetric, against: Method) -> Figure:
 
 @styled
 def difference_panels(metric: str, against: str, found: Mapping[str, Floats]) -> Figure:
-    """A panel for each system: its differences from one on the queries, sorted.
+    """A panel for each system with its sorted differences per query from a reference system.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def difference_panels(metric: str, against: str, found: Mapping[str, Floats]) ->
     """
     rows = math.ceil(len(found) / 2)
     height = 0.85 + 0.95 * rows
-    # The general layout takes seconds on dozens of panels.
+    # The general layout takes seconds for dozens of panels.
     figure, panels = new_figure(height, rows, 2, shared=True, layout=None)
     figure.subplots_adjust(0.1, 0.55 / height, 0.95, 1 - 0.25 / height, 0.18, 0.5)
     largest = 0.0
@@ -225,13 +225,13 @@ def difference_panels(metric: str, against: str, found: Mapping[str, Floats]) ->
         axes.set_ylim(-1.05 * (largest or 1.0), 1.05 * (largest or 1.0))
     for axes in panels[len(found) :]:
         axes.remove()
-    # Below, for at the side a long name would be longer than a figure of one row is high.
+    # The label is below, since a long name at the side would not fit the height of one row.
     figure.supxlabel(f"{metric} minus that of {short(against)}", fontsize=9, y=0.08 / height)
     return figure
 
 
 def _steps(values: Floats) -> tuple[Floats, Floats]:
-    """Heights and edges of bars, those that look the same made one."""
+    """Heights and edges of bars; adjacent bars of indistinguishable height are merged."""
     top = float(np.abs(values).max(initial=0.0)) or 1.0
     rounded = np.round(values / top * LEVELS) * top / LEVELS
     starts = np.flatnonzero(np.diff(rounded, prepend=np.inf))

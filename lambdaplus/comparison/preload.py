@@ -1,6 +1,6 @@
-"""What every fit needs, imported and its kernels loaded by the server that fits are forked from.
+"""Imports and kernels that every fit needs, loaded by the server from which fits are forked.
 
-CatBoost is not: it starts threads as it is imported, which a fork would lose.
+CatBoost is not loaded, since its import starts threads, which are lost in a fork.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The methods of a comparison, each listed once."""
+"""The list of methods for comparisons."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _native(framework: str, objective: str, criterion: str, own: Space | None = 
 def _ours(framework: str, metric: str) -> Method:
     objective = lambda_objective(metric)
     name = str(objective.metric)
-    # An NDCG objective is judged by NDCG@10, ours and the frameworks' own alike.
+    # All NDCG objectives, ours and the frameworks' own, are validated with NDCG@10.
     criterion = "ndcg@10" if name == "ndcg" else name
     trainer, trees = _TRAINERS[framework]
     space = {**trees, **search_space.OURS}
@@ -54,10 +54,10 @@ def _estimator(
 
 
 C = {"C": (1.0, 10.0, 100.0, 1000.0)}
-SMALL_C = {"C": (0.01, 0.1, 1.0, 10.0)}  # of losses that are summed over documents, not averaged
+SMALL_C = {"C": (0.01, 0.1, 1.0, 10.0)}  # for losses summed over documents
 
 FEW_C = {"C": (0.01, 0.1)}
-PRIMAL = {"loss": "squared_hinge"}  # the plain hinge takes liblinear minutes on 2,300 indicators
+PRIMAL = {"loss": "squared_hinge"}  # with the hinge, liblinear needs minutes for 2,300 indicators
 
 METHODS: tuple[Method, ...] = (
     _native("lightgbm", "lambdarank", "ndcg@10", search_space.LAMBDARANK),
@@ -104,20 +104,20 @@ _AVAILABLE = tuple(
     if method.family != "catboost" or importlib.util.find_spec("catboost")
 )
 DEFAULT = tuple(method for method in _AVAILABLE if method.family in _TRAINERS)
-"""What is compared unless methods are named: boosted trees; CatBoost's where it is installed."""
+"""The default methods: boosted trees, including CatBoost's if it is installed."""
 
 
 def find_methods(names: str | None) -> list[Method]:
-    """Methods by comma-separated names; the boosted ones for None, every one for ``all``.
+    """Find methods by comma-separated names; None selects the boosted ones, ``all`` every one.
 
-    A name is that of a method, the beginning of some (``lightgbm``, ``xgboost:rank``), a framework
-    and a metric or sum of metrics that becomes its objective (``lightgbm:ndcg@10+0.5*map``), or a
-    scikit-learn style estimator as ``module:Class``.
+    A name is that of a method, a prefix of several (``lightgbm``, ``xgboost:rank``), a framework
+    and a metric or sum of metrics to optimise (``lightgbm:ndcg@10+0.5*map``), or a scikit-learn
+    compatible estimator as ``module:Class``.
 
     Raises
     ------
     ValueError
-        For a name that is none of these, with the known ones.
+        For an unknown name; the message lists the known ones.
 
     Examples
     --------
@@ -134,18 +134,18 @@ def find_methods(names: str | None) -> list[Method]:
         for method in exact or every or by_beginning or [_new(name)]:
             found[method.name] = method
     if not found:
-        raise ValueError("no method was named")
+        raise ValueError("no method was given")
     return list(found.values())
 
 
 def _new(name: str) -> Method:
-    """A method that the list does not have: FRAMEWORK:METRIC or module:Class."""
+    """A method that is not in the list: FRAMEWORK:METRIC or module:Class."""
     framework, _, rest = name.partition(":")
     try:
         if framework == "catboost" and rest:
             raise ValueError(
-                "CatBoost hands a custom objective blocks of documents without their queries, so "
-                "that ours cannot run in it; its own are "
+                "CatBoost calls a custom objective with blocks of documents without their queries, "
+                "so our objectives cannot be used; its own objectives are "
                 + ", ".join(m.name for m in METHODS if m.family == framework)
             )
         if framework in _WITH_OURS and rest:

@@ -1,8 +1,8 @@
-"""Where a random search draws parameters from.
+"""The distributions of parameters in a random search.
 
-A draw depends on the seed, the number of the trial and the name of what is drawn, and on nothing
-else.  So every method gets the same draws of what all trees have in common, whatever its framework
-calls it, and a new parameter leaves the draws of the others as they are.
+A draw only depends on the seed, the number of the trial and the name of the parameter.  Therefore
+every method gets the same values of the parameters that all trees have in common, under the names
+of its framework, and a new parameter does not change the draws of the others.
 
 Examples
 --------
@@ -30,13 +30,13 @@ class Range:
     Attributes
     ----------
     low, high : float
-        Both belong to it.
+        Bounds, which are included.
     log : bool
-        Whether all orders of magnitude are drawn alike, rather than all numbers.
+        Whether to draw uniformly on a log scale.
     whole : bool
-        Whole numbers alone.
+        Whether to draw integers only.
     like : str
-        What is drawn, if other methods draw the same by another name.
+        Common name of the parameter, if other methods have the same parameter by another name.
     """
 
     low: float
@@ -46,14 +46,14 @@ class Range:
     like: str = ""
 
     def at(self, share: float) -> float | int:
-        """The number that a share of the range, in [0, 1), lies below."""
+        """The number at this share of the range, in [0, 1)."""
         low, high = self._ends()
         found = low + share * (high - low)
         found = math.exp(found) if self.log else found
         return min(int(found), int(self.high)) if self.whole else float(f"{found:.4g}")
 
     def place(self, value: float) -> float:
-        """Where in the range a number lies: 0 is the low end, 1 the high end."""
+        """The position of a number in the range: 0 is the low end, 1 the high end."""
         low, high = self._ends()
         if self.whole and value in (self.low, self.high):
             return float(value == self.high)
@@ -62,7 +62,7 @@ class Range:
         return min(max(found, 0.0), 1.0)
 
     def _ends(self) -> tuple[float, float]:
-        high = self.high + 1 if self.whole else self.high  # each whole number has a share
+        high = self.high + 1 if self.whole else self.high  # the same share for each integer
         return (math.log(self.low), math.log(high)) if self.log else (self.low, high)
 
     def __str__(self) -> str:
@@ -72,7 +72,7 @@ class Range:
 
 @dataclass(frozen=True)
 class OneOf:
-    """Some values, all alike."""
+    """A list of values with equal probabilities."""
 
     values: tuple[Any, ...]
     like: str = ""
@@ -89,7 +89,7 @@ Space = Mapping[str, Draw]
 
 
 def draw(space: Space, seed: int, trial: int) -> dict[str, Any]:
-    """One set of parameters."""
+    """Draw one set of parameters."""
     found = {}
     for name, values in space.items():
         stream = zlib.crc32((values.like or name).encode())
@@ -116,20 +116,20 @@ LIGHTGBM: Space = {
     "bagging_fraction": ROWS,
     "bagging_freq": OneOf((1,)),
     "extra_trees": YES_OR_NO,
-    # With it, LightGBM stops with an error where a leaf's documents are most of a small set's.
+    # With it, LightGBM raises an error if a leaf has most of the documents of a small data set.
     "feature_pre_filter": OneOf((False,)),
 }
 XGBOOST: Space = {
     "max_leaves": LEAVES,
     "learning_rate": RATE,
-    # A bound on a leaf's sum of Hessians, which are near 1/20 for a document in most objectives.
+    # A bound on the sum of Hessians in a leaf, which are about 1/20 per document for most.
     "min_child_weight": Range(0.05, 5.0, log=True, like="documents"),
     "colsample_bytree": FEATURES,
     "lambda": L2,
     "subsample": ROWS,
 }
 CATBOOST: Space = {
-    "depth": Range(2, 6, whole=True, like="leaves"),  # its trees are symmetric: 4 to 64 leaves
+    "depth": Range(2, 6, whole=True, like="leaves"),  # CatBoost's symmetric trees: 4 to 64 leaves
     "learning_rate": RATE,
     "rsm": FEATURES,
     "l2_leaf_reg": L2,
@@ -145,7 +145,7 @@ OURS: Space = {  # options of lambda_objective
     "damping": OneOf((None, 0.01, 0.1)),
     "noise": OneOf((None, 0.3, 1.0, 2.0)),
 }
-BY_QUERY: Space = {"bagging_by_query": YES_OR_NO}  # of LightGBM's own objectives alone
+BY_QUERY: Space = {"bagging_by_query": YES_OR_NO}  # only for LightGBM's own objectives
 LAMBDARANK: Space = {
     **BY_QUERY,
     "lambdarank_truncation_level": Range(5, 100, log=True, whole=True),
@@ -159,5 +159,5 @@ XGBOOST_PAIRS: Space = {
 YETIRANK: Space = {
     "num_neighbors": Range(1, 8, log=True, whole=True),
     "noise": OneOf(("Gumbel", "Gauss")),
-    "noise_power": Range(0.3, 3.0, log=True),  # of Gauss alone
+    "noise_power": Range(0.3, 3.0, log=True),  # only for Gauss
 }

@@ -1,4 +1,4 @@
-"""What the random searches of a study found, as tables.
+"""Tables of the results of random searches.
 
 Examples
 --------
@@ -36,12 +36,12 @@ from lambdaplus.comparison.study import Study
 from lambdaplus.evaluation import Table
 from lambdaplus.queries import Floats
 
-CAP = 0.95  # of the rounds allowed: a training whose best round is later was cut short
-EDGE = 0.1  # of a range, at either end
+CAP = 0.95  # share of the allowed rounds; a later best round suggests that more are needed
+EDGE = 0.1  # share of a range at each end
 
 
 class Chosen(NamedTuple):
-    """What a metric chose in one search."""
+    """The selection of one metric in one search."""
 
     method: str
     fold: str
@@ -59,7 +59,7 @@ def searches(study: Study, method: Method) -> list[Search]:
 
 
 def chosen_rows(study: Study) -> Iterator[Chosen]:
-    """What every metric chose in every search."""
+    """The selection of every metric in every search."""
     for method in study.methods:
         for choice in study.results[method.name]:
             search = choice.search
@@ -78,12 +78,12 @@ def chosen_rows(study: Study) -> Iterator[Chosen]:
 
 
 def rounds_at_the_cap(study: Study) -> int:
-    """How many choices have their round in the last twentieth of the rounds allowed."""
+    """Number of selections whose round is in the last twentieth of the allowed rounds."""
     return sum(row.rounds > CAP * study.settings.rounds for row in chosen_rows(study))
 
 
 def choosers(study: Study) -> list[str]:
-    """The metrics that chose trials; those that some method optimises, if any is."""
+    """The metrics that select trials; only those that some method optimises, if there are any."""
     found = dict.fromkeys(
         name for m in study.methods if study.searches(m) for name in study.chooses(m).values()
     )
@@ -102,7 +102,7 @@ def best_by_trial(study: Study, metric: str) -> dict[str, Floats]:
 
 
 def summary(study: Study) -> str:
-    """In two sentences: rounds at their cap, and trials that were ended early."""
+    """A summary in two sentences: rounds at their limit, and pruned trials."""
     rows = list(chosen_rows(study))
     if not rows:
         return ""
@@ -110,15 +110,14 @@ def summary(study: Study) -> str:
     pruned, trials = sum(int(s.pruned.sum()) for s in found), sum(s.pruned.size for s in found)
     return (
         f"{rounds_at_the_cap(study)} of {len(rows)} chosen rounds are in the last twentieth of the "
-        f"{study.settings.rounds:,} allowed. {pruned} of {trials} trials were ended early as "
-        "hopeless."
+        f"{study.settings.rounds:,} allowed. {pruned} of {trials} trials were pruned."
     )
 
 
 def parameter_table(study: Study, method: Method) -> Table:
-    """How the parameters that were chosen lie in what they were drawn from.
+    """The selected parameters in relation to the ranges that they were drawn from.
 
-    A parameter that makes no difference has a tenth of its choices in either tenth of its range.
+    For a parameter without effect, a tenth of the selections is in each outer tenth of its range.
     """
     rows = [row for row in chosen_rows(study) if row.method == method.name]
     space: dict[str, Draw] = method.searched
@@ -150,7 +149,7 @@ def _quartiles(values: Sequence[float]) -> list[str]:
 
 
 def write_choices(study: Study, folder: pathlib.Path) -> None:
-    """Write ``choices.csv``: what every metric chose in every search; parameters as JSON."""
+    """Write ``choices.csv``: the selection of every metric in every search, parameters as JSON."""
     rows = list(chosen_rows(study))
     if not rows:
         return

@@ -1,9 +1,9 @@
-"""Finished fits on disk: what is there is never fitted again.
+"""Storage of finished fits on disk, so that they are not repeated.
 
-A fit is one file of arrays, written wholly or not at all and named by a digest of all that could
-change it: data, method, parameters, settings, seed, source, versions.  It holds scores and no
-metric, so that a study can be evaluated anew, by other metrics, without another fit.  Nothing is
-pickled.
+A fit is one file of arrays, which is written completely or not at all.  Its name is a digest of
+everything that could change it: data, method, parameters, settings, seed, source, versions.  It
+contains scores but no metrics, so that a study can be evaluated with other metrics without fitting
+again.  Nothing is pickled.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NAMES = (
     "scipy",
     "scikit-learn",
 )
-MORE = "more/"  # before the names of the arrays of `Fit.more`
+MORE = "more/"  # prefix of the names of the arrays of `Fit.more`
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,14 +44,14 @@ class Fit:
     ----------
     valid_scores, test_scores : (n,) float64
     seconds : float
-        Of training, without prediction.
+        Training time, excluding prediction.
     rounds : int
     curve : (rounds,) float64
-        Validation metric by round; empty where training did not follow it.
+        Validation metric by round; empty if it was not evaluated during training.
     warnings : tuple of str
-        What was warned of, each once.
+        Warnings during the fit, each once.
     more : dict of str to ndarray
-        What else is to be kept: see `~lambdaplus.comparison.trials.Trial`.
+        Additional arrays: see `~lambdaplus.comparison.trials.Trial`.
     """
 
     valid_scores: Floats
@@ -85,12 +85,12 @@ class Store:
         return self.folder / "fits" / f"{key}.npz"
 
     def save(self, key: str, fit: Fit, about: dict[str, Any]) -> None:
-        """Write a fit, with what it is about for those who look into the folder.
+        """Write a fit, with a description for readers of the file.
 
         Raises
         ------
         OSError
-            If it can't be written; the message names the file.
+            If it cannot be written; the message names the file.
         """
         told = {**about, "warnings": fit.warnings, "key": key}
         with written_whole(self.path(key)) as part, part.open("wb") as file:
@@ -105,12 +105,12 @@ class Store:
             )
 
     def load(self, key: str) -> Fit | None:
-        """A finished fit, or None.
+        """Load a finished fit, or None if there is none.
 
         Raises
         ------
         ValueError
-            If the file is damaged or of another fit; the message names it.
+            If the file is damaged or contains another fit; the message names it.
         """
         path = self.path(key)
         if not path.exists():
@@ -120,7 +120,7 @@ class Store:
                 seconds, rounds = arrays["numbers"]
                 about = json.loads(str(arrays["about"]))
                 if about["key"] != key:
-                    raise ValueError(f"it is that of {about['key']}")
+                    raise ValueError(f"it is the fit {about['key']}")
                 return Fit(
                     arrays["valid_scores"],
                     arrays["test_scores"],
@@ -134,24 +134,24 @@ class Store:
                         if name.startswith(MORE)
                     },
                 )
-        except Exception as error:  # a zip file can be broken in a dozen ways
+        except Exception as error:  # a damaged zip file can raise many types of errors
             raise ValueError(
-                f"{path} is damaged, or no fit ({type(error).__name__}: {error}): remove it, and "
-                "it is fitted again"
+                f"{path} is damaged or not this fit ({type(error).__name__}: {error}): remove it "
+                "to have it fitted again"
             ) from None
 
 
 def key_of(**parts: Any) -> str:
     """A digest of everything that could change a fit: 20 hexadecimal digits.
 
-    The source of lambdaplus and the versions of what it runs on are parts of every key.
+    The source of lambdaplus and the versions of its dependencies are part of every key.
     """
     return digest([parts, source_of_lambdaplus(), installed_versions()])
 
 
-@functools.cache  # a study asks for every training
+@functools.cache  # called for every training of a study
 def installed_versions() -> dict[str, str]:
-    """Versions of lambdaplus and of what it runs on, of those that are installed."""
+    """Versions of lambdaplus and of its installed dependencies."""
     found = {}
     for name in _NAMES:
         try:

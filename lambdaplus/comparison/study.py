@@ -1,6 +1,6 @@
 """A comparison: every method, with every set of its parameters, on every fold.
 
-Parameters are chosen on validation data; the labels of test data are read once for each chosen
+Parameters are selected on validation data; the labels of test data are used once for each selected
 model.
 """
 
@@ -47,7 +47,8 @@ PARTS = ("train", "valid", "test")
 class Task(NamedTuple):
     """One fit of a study.
 
-    The trials of a search follow one another: ``earlier`` has keys and parameters of those before.
+    The trials of a search run one after the other: ``earlier`` has the keys and parameters of the
+    previous ones.
     """
 
     method: Method
@@ -60,23 +61,23 @@ class Task(NamedTuple):
 
 @dataclass(eq=False)
 class Study:
-    """A comparison, finished or on its way.
+    """A comparison, which may be finished or not.
 
     Attributes
     ----------
     folds, methods, metrics, settings
-        What is compared, on what, by what; each with a name of its own.
+        The data, the methods, the metrics and the settings; names must be unique.
     seeds : tuple of int
-        Methods that draw random numbers are fitted with each; their values are averaged.
+        Methods that use random numbers are fitted with each seed, and their values are averaged.
     select : str, optional
-        Validation metric, or sum of some, that chooses parameters; without it each method's own
-        criterion, and with trials each metric selects separately.
+        Validation metric, or sum of metrics, for parameter selection.  By default, the criterion of
+        each method; with trials, each metric selects separately.
     trials : int
-        Of a random search for the parameters of each boosted method, on each fold with each seed;
-        0 for none.
+        Number of trials of a random search for the parameters of each boosted method, on each fold
+        with each seed; 0 for no search.
     repeated : bool
-        Whether the folds are repeated splits of the same queries: then a query's value is its mean
-        over the splits that test on it.
+        Whether the folds are repeated splits of the same queries, in which case the value of a
+        query is its mean over the splits that test on it.
     folder : path, optional
         Where finished fits are stored; by default in a temporary folder.
     jobs : int
@@ -89,8 +90,8 @@ class Study:
     Raises
     ------
     ValueError
-        If there is nothing to fit, two have one name, or a setting, a criterion or a parameter of
-        a grid makes no sense.
+        If there is nothing to fit, two have the same name, or a setting, a criterion or a parameter
+        of a grid is invalid.
     """
 
     folds: list[Fold]
@@ -152,7 +153,7 @@ class Study:
         return [draw(method.searched, seed, trial) for trial in range(self.trials)]
 
     def chooses(self, method: Method) -> dict[str, str]:
-        """By what validation metric the model is chosen that a metric judges, by that metric."""
+        """For each evaluated metric, the validation metric that selects its model."""
         names = [str(metric) for metric in self.metrics]
         if self.select or not self.trials:
             return dict.fromkeys(names, self.select or method.criterion)
@@ -162,7 +163,7 @@ class Study:
         return list(dict.fromkeys(self.chooses(method).values()))
 
     def _work(self, task: Task, parts: Any) -> tuple[Any, ...]:
-        """What is to be called for a task, and with what."""
+        """The function to call for a task, and its arguments."""
         search = self.searches(task.method)
         trial = [self._watched(task.method), task.earlier] if search else []
         return (fit_trial if search else fit_and_save, self.store, task.key, task.method,
@@ -174,9 +175,9 @@ class Study:
         return len(self.tasks)
 
     def run(self) -> Iterator[Task]:
-        """Fit what is not there yet, and yield each task as it is finished or has failed.
+        """Run all fits that are not stored yet, and yield each task when it finishes or fails.
 
-        Stop iterating whenever you like: what was finished is kept.
+        Iteration can be stopped at any time: finished fits are stored.
         """
         missing = []
         for task in self.tasks:
@@ -197,7 +198,7 @@ class Study:
             yield task
 
     def _kept(self, task: Task) -> bool:
-        """Whether the fit is stored; unreadable ones are reported and made again."""
+        """Whether the fit is stored; for a damaged file there is a warning, and it is repeated."""
         try:
             return self.store.load(task.key) is not None
         except ValueError as damaged:
@@ -205,14 +206,14 @@ class Study:
             return False
 
     def _here(self, tasks: list[Task]) -> Iterator[tuple[Task, str]]:
-        importlib.import_module(PRELOADED)  # so that no fit's time has the frameworks' import in it
+        importlib.import_module(PRELOADED)  # exclude the import of frameworks from training times
         for task in tasks:
             error = ""
             try:
                 parts = [getattr(task.fold, part) for part in PARTS]
                 fit, *work = self._work(task, parts)
                 fit(*work)
-            except Exception as problem:  # whatever a framework raises ends this fit alone
+            except Exception as problem:  # any error of a framework only ends this fit
                 error = first_line(problem)
             yield task, error
 
@@ -238,7 +239,7 @@ class Study:
                     yield started[number], error
 
     def choices(self, method: Method) -> list[Choice]:
-        """What validation data chose, for each fold and seed of which all fits are finished."""
+        """Selected parameters for each fold and seed whose fits are all finished."""
         found = []
         for fold in self.folds:
             for seed in self.seeds:
@@ -261,7 +262,7 @@ class Study:
     def _load(self, task: Task) -> Fit:
         fit = self.store.load(task.key)
         if fit is None:
-            raise FileNotFoundError(f"{self.store.path(task.key)} was there, and is gone")
+            raise FileNotFoundError(f"{self.store.path(task.key)} was removed during the run")
         return fit
 
     @cached_property
@@ -270,7 +271,7 @@ class Study:
         return {method.name: self.choices(method) for method in self.methods}
 
     def fold_means(self, method: Method, metric: RankingMetric) -> dict[str, float]:
-        """Test mean on each fold that the method finished, over seeds."""
+        """Mean over seeds of the test value on each fold that the method finished."""
         by_fold: dict[str, list[float]] = {}
         for choice in self.results[method.name]:
             by_fold.setdefault(choice.fold.name, []).append(choice.evaluation[metric])
@@ -286,7 +287,7 @@ class Study:
         return sum(choice.seconds for choice in self.results[method.name])
 
     def evaluation(self, method: Method) -> Evaluation | None:
-        """All test queries, values averaged over seeds and repetitions; None unless finished."""
+        """Values of all test queries, averaged over seeds and repetitions; None if unfinished."""
         by_seed: dict[int, dict[str, Evaluation]] = {}
         for choice in self.results[method.name]:
             by_seed.setdefault(choice.seed, {})[choice.fold.name] = choice.evaluation
@@ -326,7 +327,7 @@ def in_turn(tasks: list[Task], ended: Collection[str]) -> Iterator[Task | None]:
 
 
 def fit_from_disk(fit: Callable[..., None], *work: Any) -> None:
-    """What a process of its own does."""
+    """The function that is run in a separate process."""
     store, key, method, parameters, folders, settings, *others = work
     numba.set_num_threads(min(settings.threads, numba.get_num_threads()))
     parts = [read_binary(folder) for folder in folders]
@@ -343,7 +344,7 @@ def fit_and_save(
     seed: int,
     fold: str,
 ) -> None:
-    """Train, score validation and test documents, keep the scores."""
+    """Train, score validation and test documents, and store the scores."""
     train, valid, test = parts
     with warnings.catch_warnings(record=True) as caught, Stopwatch() as watch:
         warnings.simplefilter("always")
@@ -363,13 +364,13 @@ def fit_and_save(
 
 
 def _identity(method: Method) -> str:
-    """A digest of what the method is: the class that it names and all that its objective is of."""
+    """A digest of the method, including its class and the content of its objective."""
     target = find_class(method.target) if method.trainer is train_estimator else method.target
     return digest([method.name, method.trainer, target, method.criterion, dict(method.fixed)])
 
 
 def _laid_out(data: RankingData, root: Path) -> Path:
-    """The set as a folder that processes read."""
+    """Write the data set to a folder that processes read."""
     folder = root / fingerprint(data)
     if not folder.exists():
         try:
@@ -377,8 +378,8 @@ def _laid_out(data: RankingData, root: Path) -> Path:
         except OSError as error:
             raise OSError(
                 error.errno,
-                f"could not lay out the folds for the processes ({error.strerror}): let TMPDIR "
-                "name a folder with more room, or fit one at a time, which needs none",
+                f"could not write the folds for the processes ({error.strerror}): set TMPDIR to "
+                "a folder with more space, or run one fit at a time, which needs none",
                 str(root),
             ) from error
     return folder

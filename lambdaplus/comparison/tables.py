@@ -1,4 +1,4 @@
-"""A study as tables and as files."""
+"""Tables and files of a study."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from lambdaplus.evaluation import Cell, RunComparison, Table, compare_runs
 
 
 def results_table(study: Study) -> Table:
-    """Methods by metrics: test means over folds, with a star for the best of each column."""
+    """Methods by metrics: test means over folds, with a star for the best value of a column."""
     means = np.array([[study.mean(m, k) for k in study.metrics] for m in study.methods])
     best = [np.nanmax(column) if not np.isnan(column).all() else math.nan for column in means.T]
     rows = [
         [
             method.name,
-            # Methods that agree in what is shown are best together.
+            # Methods with the same displayed digits share the star.
             *(
                 Cell(float(value), "*" if f"{value:.4f}" == f"{top:.4f}" else " ")
                 for value, top in zip(row, best, strict=True)
@@ -43,10 +43,10 @@ def results_table(study: Study) -> Table:
 
 
 def marked_results(study: Study, found: RunComparison | None) -> Table:
-    """Methods by metrics: the means of `results_table`, the marks of significance of `comparison`.
+    """Methods by metrics: the means of `results_table` with the marks of `comparison`.
 
-    Without a baseline each method that finished has a letter, and a mean carries the letters of
-    those that it beats.
+    Without a baseline, each finished method has a letter, and a mean is marked with the letters of
+    the methods that it is significantly better than.
     """
     marks: dict[str, tuple[str, list[str]]] = {}
     foot = footnotes(study)
@@ -87,8 +87,8 @@ def footnotes(study: Study) -> list[str]:
             else ""
         ),
         *_rules(study),
-        "Times: of training, over all folds, seeds and parameters, without the seconds in which "
-        "kernels are compiled.",
+        "Times: training time over all folds, seeds and parameters, without the compilation of "
+        "kernels.",
         _protocol(study, chosen),
         (
             f"Parameters chosen on validation data by {chosen}; sets tried: {tried}. "
@@ -110,7 +110,7 @@ def _protocol(study: Study, chosen: str) -> str:
         return f"{study.settings}, seed {study.seeds[0]}."
     return (
         f"{searched} method(s) with {study.trials} trials of random search each, on every fold "
-        "with every seed, the same draws for all of what their trees have in common; at most "
+        "with every seed; parameters that all trees have in common get the same draws; at most "
         f"{study.settings.rounds:,} rounds, stopped after {study.settings.patience} without an "
         f"improvement of any metric; trial and round chosen on validation data by {chosen}. "
         f"{summary(study)}"
@@ -118,7 +118,7 @@ def _protocol(study: Study, chosen: str) -> str:
 
 
 def n_test_queries(study: Study) -> int:
-    """Number of test queries, those that several splits test on counted once."""
+    """Number of test queries; those that are tested by several splits are counted once."""
     if study.repeated:
         return len(np.unique(np.concatenate([fold.test.qid for fold in study.folds])))
     return sum(fold.test.n_queries for fold in study.folds)
@@ -131,7 +131,7 @@ def _folds_in_words(study: Study) -> str:
     tested = sum(fold.test.n_queries for fold in study.folds)
     return (
         f"{len(study.folds)} repeated split(s) ({queries} queries, each tested "
-        f"{tested / queries:.3g} times in the mean)"
+        f"{tested / queries:.3g} times on average)"
     )
 
 
@@ -146,12 +146,12 @@ def _rules(study: Study) -> list[str]:
 
 
 def _warnings(study: Study) -> list[str]:
-    """What the chosen fits warned of: each message once, with the methods and how often."""
+    """Warnings of the selected fits: each message once, with the methods and their counts."""
     by_text: dict[str, dict[str, int]] = {}
     for method in study.methods:
         for choice in study.results[method.name]:
             for text in choice.fit.warnings:
-                # Messages differ in numbers from fold to fold: up to the first bracket they don't.
+                # Numbers in messages differ between folds, but not before the first bracket.
                 counts = by_text.setdefault(text.partition(" (")[0], {})
                 counts[method.name] = counts.get(method.name, 0) + 1
     return [
@@ -161,12 +161,12 @@ def _warnings(study: Study) -> list[str]:
 
 
 def _once(study: Study) -> list[Method]:
-    """One method of each objective, whatever its framework."""
+    """One method of each objective, from any framework."""
     return list({m.name.partition(":")[2]: m for m in reversed(study.methods)}.values())[::-1]
 
 
 def comparison(study: Study, baseline: str | None = None) -> RunComparison | None:
-    """Significance over the test queries of all folds; None for fewer than two finished methods."""
+    """Compare methods on the test queries of all folds; None if fewer than two are finished."""
     found = {method.name: study.evaluation(method) for method in study.methods}
     runs = {name: evaluation for name, evaluation in found.items() if evaluation is not None}
     return compare_runs(runs, baseline=baseline) if len(runs) > 1 else None
@@ -188,12 +188,12 @@ PER_QUERY = ("method", "fold", "seed", "qid", "metric", "value")
 
 
 def write_parquet(study: Study, folder: pathlib.Path) -> None:
-    """Write ``per_query.parquet``: the rows of per_query.csv, null where there is no value.
+    """Write ``per_query.parquet``: the rows of per_query.csv, with null if there is no value.
 
     Raises
     ------
     ImportError
-        Without polars.
+        If polars is not installed.
     """
     try:
         import polars
@@ -211,8 +211,8 @@ def write_parquet(study: Study, folder: pathlib.Path) -> None:
 def write_csv(study: Study, folder: pathlib.Path) -> None:
     """Write ``per_query.csv``, ``summary.csv`` and, after searches, ``choices.csv``.
 
-    per_query.csv has method, fold, seed, qid, metric, value, blank where a metric has no value on
-    a query; summary.csv has method, metric, mean, and a column of means for each fold.
+    per_query.csv has the columns method, fold, seed, qid, metric and value, which is empty if a
+    metric has no value on a query; summary.csv has method, metric, mean, and the mean of each fold.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "per_query.csv").open("w", newline="", encoding="utf-8") as file:

@@ -1,6 +1,6 @@
-"""What a study can say, as TOML, and whether a value is of the kind that is asked for.
+"""Writing of configurations as TOML, and type checks of their values.
 
-The standard library reads TOML and does not write it.
+The standard library can read TOML but not write it.
 
 Examples
 --------
@@ -28,7 +28,7 @@ _MANY = {str: "texts", int: "whole numbers", float: "numbers"}
 
 
 def is_a(kind: Any, value: Any) -> bool:
-    """Whether the value is of the kind, an annotation; whole numbers are numbers, too."""
+    """Whether the value has the type ``kind``, an annotation; integers are numbers, too."""
     if get_origin(kind) is tuple:
         return isinstance(value, tuple) and all(is_a(get_args(kind)[0], one) for one in value)
     if get_origin(kind) is not None:
@@ -39,19 +39,19 @@ def is_a(kind: Any, value: Any) -> bool:
 
 
 def words_for(kind: Any) -> str:
-    """What the kind is called in a message."""
+    """The name of the type ``kind`` in a message."""
     if get_origin(kind) is tuple:
         return f"a list of {_MANY[get_args(kind)[0]]}"
     return _ONE.get(kind, "a table")
 
 
 def to_toml(items: Mapping[str, Any]) -> str:
-    """The items as TOML: values first, and then the tables in tables.
+    """Write the items as TOML: values first, then nested tables.
 
     Raises
     ------
     ValueError
-        For what TOML can't hold, such as None.
+        For values that TOML does not support, such as None.
     """
     plain = {name: value for name, value in items.items() if not isinstance(value, Mapping)}
     lines = [f"{_key(name)} = {_value(value)}" for name, value in plain.items()]
@@ -79,11 +79,13 @@ def _value(value: Any) -> str:
         return str(int(value))
     if isinstance(value, float):
         return repr(float(value)) if math.isfinite(value) else str(float(value))
-    raise ValueError(f"{value!r} can't be written in TOML: it takes text, numbers, true and false")
+    raise ValueError(
+        f"{value!r} cannot be written in TOML, which supports text, numbers, true and false"
+    )
 
 
 def _text(text: str) -> str:
-    """Quoted; the name of a file may hold what is no text."""
+    """Quote the text; the name of a file may contain characters that are not valid Unicode."""
     if any("\ud800" <= c <= "\udfff" for c in text):
-        raise ValueError(f"{text!r} is no valid Unicode, and can't be written in TOML: rename it")
+        raise ValueError(f"{text!r} is not valid Unicode and cannot be written in TOML: rename it")
     return json.dumps(text, ensure_ascii=False).replace("\x7f", r"\u007f")

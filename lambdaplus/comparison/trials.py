@@ -1,15 +1,15 @@
-"""A trial of a random search: one training, judged by every metric at its own best round.
+"""A trial of a random search: one training, evaluated at the best round of each metric.
 
-The trials of a search follow one another.  A trial ends early when it is hopeless beside the ones
-before it, and scores are kept where it is the best so far: which parameters and which round a
-search chooses by a metric depends on nothing but its draws.
+The trials of a search run one after the other.  A trial is pruned if it is worse than the previous
+ones by every metric, and its scores are stored if it is the best so far: the parameters and the
+round that a metric selects only depend on the draws of the search.
 
 Examples
 --------
 >>> import numpy as np
 >>> from lambdaplus.comparison.trials import Bar
 >>> earlier = np.array([[0.4, 0.5, 0.6]]), np.array([50, 100, 150]), 0.1
->>> bar = Bar([earlier] * 4, rate=0.2)  # comes as far in 50 rounds as the others in 100
+>>> bar = Bar([earlier] * 4, rate=0.2)  # 50 rounds correspond to 100 rounds of the others
 >>> bar(50, np.array([0.5])), bar(50, np.array([0.49])), bar(20, np.array([0.1]))
 (False, True, False)
 """
@@ -31,24 +31,24 @@ from lambdaplus.comparison.validation import Validation
 from lambdaplus.datasets import RankingData
 from lambdaplus.queries import Floats, Ints
 
-LOOKS = 200  # at the validation queries in a training of full length
-FIRST_TRIALS = 4  # are never pruned
+LOOKS = 200  # number of evaluations on validation queries in a training of full length
+FIRST_TRIALS = 4  # number of trials that are never pruned
 WARM_UP = 5.0  # learning rate times rounds before which no trial is pruned
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """What a fit holds that is a trial.
+    """The results of a trial, which are stored in a fit.
 
     Attributes
     ----------
     looks : (n_looks,) int64
-        Rounds at which validation queries were looked at, counted from 1.
+        Rounds at which validation queries were evaluated, counted from 1.
     curves : dict of str to (n_looks,) float64
-        Validation value by metric.
+        Validation values by metric.
     valid_scores, test_scores : dict of str to (n,) float64
-        By metric, with the trees up to its best round; of those metrics by which the trial is
-        better than all before it.
+        Scores with the trees up to the best round of a metric, for those metrics by which the
+        trial is better than all previous ones.
     pruned : bool
     """
 
@@ -59,13 +59,13 @@ class Trial:
     pruned: bool
 
     def best(self, metric: str) -> tuple[float, int]:
-        """Best value of a metric and its round; NaN and the last round without a value."""
+        """Best value of a metric and its round; NaN and the last round if there is no value."""
         curve = self.curves[metric]
         place = -1 if np.isnan(curve).all() else int(np.nanargmax(curve))
         return float(curve[place]), int(self.looks[place])
 
     def arrays(self) -> dict[str, Any]:
-        """The trial as arrays to keep."""
+        """The trial as arrays to store."""
         found = {"looks": self.looks, "pruned": np.array(self.pruned)}
         for kind in ("curves", "valid_scores", "test_scores"):
             found |= {f"{kind}/{name}": values for name, values in getattr(self, kind).items()}
@@ -73,7 +73,7 @@ class Trial:
 
     @classmethod
     def of(cls, fit: Fit) -> Trial:
-        """The trial that a fit holds."""
+        """The trial that is stored in a fit."""
         by_kind: dict[str, dict[str, Floats]] = {}
         for name, values in fit.more.items():
             kind, _, metric = name.partition("/")
@@ -88,18 +88,18 @@ class Trial:
 
 
 class Bar:
-    """Says that a trial is hopeless: by every metric below the median of the trials before it.
+    """Decides whether to prune a trial: if it is below the median of earlier trials by all metrics.
 
-    Trials are compared where they have come equally far, by learning rate times rounds, so that a
-    small rate is no disadvantage; one that has stopped counts on with its best value.  What ends so
-    is by no metric the best of the search, since some trial before it was better already.
+    Trials are compared at equal learning rate times rounds, so that a small rate is not a
+    disadvantage; a trial that has stopped contributes its best value.  A pruned trial is not the
+    best of the search by any metric, since some earlier trial was already better.
 
     Parameters
     ----------
     earlier : sequence of (curves, looks, rate)
-        (n_metrics, n_looks) float64, (n_looks,) int64, float of each trial before.
+        (n_metrics, n_looks) float64, (n_looks,) int64 and float for each earlier trial.
     rate : float
-        Of this one.
+        Learning rate of this trial.
     """
 
     def __init__(self, earlier: Sequence[tuple[Floats, Ints, float]], rate: float) -> None:
@@ -119,7 +119,7 @@ class Bar:
             for values, distance in self._earlier
         ]
         medians = np.median(reached, axis=0)
-        known = medians > -np.inf  # a metric may have no value on these queries
+        known = medians > -np.inf  # a metric may not have a value on these queries
         return bool((best < medians)[known].all())
 
 
@@ -135,12 +135,12 @@ def fit_trial(
     metrics: Sequence[str],
     earlier: Sequence[tuple[str, Parameters]],
 ) -> None:
-    """Train, look at validation queries, keep curves, and scores where it is the best so far.
+    """Train, evaluate validation queries, and store curves, and scores if it is the best so far.
 
     Parameters
     ----------
     earlier : sequence of (str, dict)
-        Keys and parameters of the trials before; those that failed are left out.
+        Keys and parameters of the earlier trials, without those that failed.
     """
     assert isinstance(method.trainer, Boosting), "a search follows every round of its trials"
     train, valid, test = parts
@@ -166,7 +166,7 @@ def fit_trial(
     trial = Trial(np.array(validation.looks), curves, {}, {}, validation.pruned)
     for name in metrics:
         value, best_round = trial.best(name)
-        # The first of equals is chosen, so only what is better than all before can be.
+        # The first of equals is selected, so a trial has to be better than all earlier ones.
         if not before or value > np.nanmax([-np.inf, *(t.best(name)[0] for t, _ in before)]):
             trial.valid_scores[name] = predict(valid, best_round)
             trial.test_scores[name] = predict(test, best_round)

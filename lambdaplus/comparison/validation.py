@@ -1,4 +1,4 @@
-"""Validation values of one training, round by round, and when it has gone on for long enough.
+"""Validation values of one training by round, and early stopping.
 
 Examples
 --------
@@ -28,29 +28,29 @@ from lambdaplus.queries import Floats
 
 
 class Validation:
-    """Follows a training on its validation queries.
+    """Evaluates a training on its validation queries.
 
     Parameters
     ----------
     data : RankingData
     metrics : sequence of str
-        Metrics or sums of some, all followed at once.
+        Metrics, or sums of metrics, which are all evaluated.
     patience : int
-        Rounds without gain by any of the metrics that end the training.
+        Number of rounds without improvement of any metric after which the training stops.
     every : int, default=1
         Number of rounds between evaluations.
     hopeless : callable, optional
-        Told the round and the best value of each metric so far, (n_metrics,) float64; the
-        training ends when it says True.
+        Called with the round and the best value of each metric so far, (n_metrics,) float64; the
+        training stops if it returns True.
 
     Attributes
     ----------
     curves : dict of str to list of float
-        Values of each metric, a value for each round in ``looks``; NaN where it has none.
+        Values of each metric for each round in ``looks``; NaN if it has no value.
     looks : list of int
-        Rounds that were looked at, counted from 1.
+        Rounds that were evaluated, counted from 1.
     pruned : bool
-        Whether the training was found hopeless.
+        Whether the training was stopped by ``hopeless``.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Validation:
         self.pruned = False
 
     def see(self, scores: ArrayLike) -> None:
-        """Take the scores of the validation documents after one more round, (n,) float64.
+        """Evaluate the scores of the validation documents after one more round, (n,) float64.
 
         Raises
         ------
@@ -89,7 +89,7 @@ class Validation:
         values = self.values(scores)
         if np.isnan(values).all():
             raise ValueError(
-                f"no validation query has a value of {', '.join(self.curves)}: none has both "
+                f"no validation query has a value of {', '.join(self.curves)}, since none has both "
                 "relevant and other documents"
             )
         self.looks.append(self._round)
@@ -108,7 +108,7 @@ class Validation:
 
     @property
     def latest(self) -> float:
-        """The value of the first metric at the last look; NaN before."""
+        """The value of the first metric at the last evaluation; NaN before the first."""
         return next(iter(self.curves.values()), [])[-1] if self.looks else math.nan
 
     @property
@@ -117,6 +117,6 @@ class Validation:
         return self.pruned or self._round - self._last_gain >= self._patience
 
     def best_round(self, metric: str) -> int:
-        """The round with the metric's best value, the first of equals; the last without any."""
+        """The first round with the best value of a metric; the last round if it has no value."""
         values = np.array(self.curves[metric])
         return self.looks[-1 if np.isnan(values).all() else int(np.nanargmax(values))]

@@ -1,8 +1,8 @@
-"""One process for each fit, as many at a time as there are cores.
+"""Parallel fits, each in its own process.
 
-A fit that brings its process down (frameworks do abort) takes no other with it, and stopping is
-killing.  Processes are forked from a server that has everything imported and no threads, so that
-starting one takes milliseconds.
+If a fit aborts its process, as frameworks sometimes do, the other fits continue, and a fit can be
+stopped by killing its process.  Processes are forked from a server that has imported everything
+and has no threads, so that starting one takes milliseconds.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from pathlib import Path
 from typing import Any
 
 PRELOADED = "lambdaplus.comparison.preload"
-GRACE = 0.5  # seconds between looks at whether the parent is still there
+GRACE = 0.5  # seconds between checks whether the parent process exists
 
 
 def run_in_processes(
     work: Callable[..., None], tasks: Iterable[tuple[Any, ...] | None], processes: int
 ) -> Generator[tuple[int, str]]:
-    """Call ``work(*task)`` for every task and yield its number and error as each one ends.
+    """Call ``work(*task)`` for every task, and yield its number and error when it ends.
 
-    None among the tasks says that the next one has to wait until another has ended; numbers count
-    tasks.  The error is empty where there was none.  Closing the iterator kills what still runs.
+    None among the tasks means that the next one has to wait until another has ended; it is not
+    numbered.  The error is empty if there was none.  Closing the iterator kills running tasks.
     """
     context: Any = multiprocessing.get_context(
         "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
@@ -51,7 +51,7 @@ def run_in_processes(
                 try:
                     process.start()
                 except (pickle.PicklingError, AttributeError, TypeError) as error:
-                    yield number, f"it can't be sent to another process: {first_line(error)}"
+                    yield number, f"it cannot be sent to another process: {first_line(error)}"
                     continue
                 finally:
                     sends.close()
@@ -79,18 +79,18 @@ def _error(process: Any, receives: Connection) -> str:
 
 
 def _child(work: Callable[..., None], arguments: tuple[Any, ...], sends: Connection) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     threading.Thread(target=_leave_with_parent, args=(os.getppid(),), daemon=True).start()
     try:
         work(*arguments)
-    except BaseException as error:  # whatever it is: it ends this fit, not the study
+    except BaseException as error:  # any error only ends this fit, not the study
         sends.send(first_line(error))
     finally:
         sends.close()
 
 
 def _leave_with_parent(parent: int) -> None:
-    """A killed study must not leave fits running beside those of the next one."""
+    """End with the parent, so that no fits of a killed study run next to those of another one."""
     while os.getppid() == parent:
         time.sleep(GRACE)
     os._exit(1)
@@ -105,18 +105,18 @@ _WATCH = "import shutil, sys; sys.stdin.read(); shutil.rmtree(sys.argv[1], ignor
 
 @contextmanager
 def working_folder() -> Iterator[Path]:
-    """A new folder, removed when the block ends or this process does, however it ends.
+    """A temporary folder that is removed when the block or this process ends, even if killed.
 
-    It is made where the system keeps temporary files: ``TMPDIR`` says where else.  A process that
-    outlives a killed one removes it.
+    It is created in the system's folder for temporary files, or in ``TMPDIR`` if set.  A separate
+    process removes it if this one is killed.
     """
     folder = tempfile.mkdtemp(prefix="lambdaplus-")
     watch = subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", _WATCH, folder],
         stdin=subprocess.PIPE,
-        start_new_session=True,  # the terminal's signals are not for it
+        start_new_session=True,  # so that signals of the terminal do not reach it
     )
     try:
         yield Path(folder)
     finally:
-        watch.communicate()  # closes its input, which it waits for
+        watch.communicate()  # closes its input, for which it waits

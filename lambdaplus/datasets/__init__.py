@@ -1,4 +1,4 @@
-"""Ranking data: the container, readers of data and runs, splits, and sets without a download."""
+"""Ranking data: the container, readers of data and runs, splits, and built-in data sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ranking data in binary form: one folder of .npy files, read without being copied.
+"""Ranking data in binary form: a folder of .npy files, which are read without copying.
 
 Examples
 --------
@@ -40,12 +40,12 @@ def write_binary(data: RankingData, folder: Path, notes: Mapping[str, str] | Non
     ----------
     data : RankingData
     folder : Path
-        Until it is complete, a folder beside it, its name a dot, this one and some letters.
+        Created when the data is complete; until then, the data is in a hidden folder next to it.
     notes : dict of str to str, optional
-        Names and contents of text files to put beside the arrays.
+        Names and contents of text files to write next to the arrays.
     """
     made = folder.parent / f".{folder.name}-{uuid.uuid4().hex[:12]}"
-    made.mkdir(parents=True)  # with the permissions that any folder gets
+    made.mkdir(parents=True)  # with the default permissions of folders
     texts = {"name.txt": data.name, **(notes or {})}
     try:
         for name, array in _arrays(data).items():
@@ -57,14 +57,14 @@ def write_binary(data: RankingData, folder: Path, notes: Mapping[str, str] | Non
         try:
             made.rename(folder)
         except OSError:
-            if not folder.exists():  # else another process was first, with the same data
+            if not folder.exists():  # otherwise another process has written the same data
                 raise
     finally:
         remove_binary(made, texts)
 
 
 def remove_binary(folder: Path, notes: Iterable[str] = ()) -> None:
-    """Remove what `write_binary` puts into a folder, and the folder if nothing else is in it."""
+    """Remove the files of `write_binary`, and the folder if it contains nothing else."""
     names = [*(f"{name}.npy" for name in _ARRAYS), "name.txt", _SUMS, *notes]
     with contextlib.suppress(OSError):
         for name in names:
@@ -73,12 +73,12 @@ def remove_binary(folder: Path, notes: Iterable[str] = ()) -> None:
 
 
 def verify_binary(folder: Path) -> None:
-    """Raise a ValueError unless every file is, byte for byte, as it was written.
+    """Raise a ValueError if a file has changed since it was written.
 
     Raises
     ------
     FileNotFoundError
-        If a file is not there.
+        If a file does not exist.
     """
     sums = json.loads((folder / _SUMS).read_text())
     for name, expected in sums.items():
@@ -87,7 +87,7 @@ def verify_binary(folder: Path) -> None:
 
 
 def _sum(path: Path) -> int:
-    """CRC-32 of a file: a few seconds for ten gigabytes."""
+    """CRC-32 of a file, which takes a few seconds for ten gigabytes."""
     found = 0
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
@@ -96,20 +96,20 @@ def _sum(path: Path) -> int:
 
 
 def read_binary(folder: Path) -> RankingData:
-    """Read a set back; features stay on disk until they are used.
+    """Read a data set; features are only read from disk when they are used.
 
-    The arrays may be written to, which changes them in memory and not on disk.
+    The arrays are writable; changes are made in memory, not on disk.
 
     Raises
     ------
     FileNotFoundError
-        If it is not there.
+        If it does not exist.
     ValueError
-        If a file is cut short or none of NumPy's.  Other damage is what `verify_binary` is for.
+        If a file is truncated or not a NumPy file.  `verify_binary` detects other damage.
     """
 
     def array(name: str) -> Any:
-        # asarray: a plain array over the map, which is what compiled code knows.
+        # asarray returns a plain array on the memory map, as compiled code needs it.
         return np.asarray(np.load(folder / f"{name}.npy", mmap_mode="c", allow_pickle=False))
 
     features: Any
@@ -125,7 +125,7 @@ def read_binary(folder: Path) -> RankingData:
 
 
 def fingerprint(data: RankingData) -> str:
-    """A digest of what the set holds, whatever its name: 16 hexadecimal digits."""
+    """A digest of the content of a data set, without its name: 16 hexadecimal digits."""
     digest = hashlib.sha256()
     for name, found in _arrays(data).items():
         array = np.ascontiguousarray(found)
@@ -135,7 +135,7 @@ def fingerprint(data: RankingData) -> str:
 
 
 def _arrays(data: RankingData) -> dict[str, Any]:
-    """All arrays of a set, by name; those of a sparse matrix in place of the features."""
+    """All arrays of a data set by name; sparse features are replaced by their arrays."""
     features = {"features": data.features}
     if data.is_sparse:
         features = {name: getattr(data.features, name) for name in _CSR}

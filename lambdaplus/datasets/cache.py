@@ -1,15 +1,15 @@
-"""Sets that were read once, in binary form, from which they are read again at once.
+"""A cache of data sets in binary form, for faster reading.
 
-A text file of a megabyte or more leaves a folder of `.npy` arrays in the cache folder when it is
-first read. It stands for that file as long as the file's path, size and time of change are the
-same, and is opened by memory map, so features are only held in memory where they are used.
-Checksums tell an entry that was damaged: the text is then read again.
+When a text file of a megabyte or more is read for the first time, a folder of `.npy` arrays is
+written to the cache folder. It is used for this file as long as path, size and modification time of
+the file are the same, and is opened as a memory map, so that only features in use are in memory.
+Damaged entries are detected by checksums, in which case the text is read again.
 
-The cache folder is `$LAMBDAPLUS_CACHE` if that is set, or else `lambdaplus` in the user's cache
-folder: `~/.cache` (`$XDG_CACHE_HOME`), `~/Library/Caches` on macOS, `%LOCALAPPDATA%` on Windows.
-`LAMBDAPLUS_CACHE=off` turns the cache off. The folder may be deleted at any time. Where it cannot
-be written, sets are read from their text each time. Entries of files that are gone or have changed
-are removed; whatever else is in the folder stays.
+The cache folder is `$LAMBDAPLUS_CACHE` if set, otherwise `lambdaplus` in the user's cache folder:
+`~/.cache` (`$XDG_CACHE_HOME`), `~/Library/Caches` on macOS, `%LOCALAPPDATA%` on Windows.
+`LAMBDAPLUS_CACHE=off` disables the cache. The folder may be deleted at any time. If it is not
+writable, the text is read each time. Entries of files that were removed or changed are deleted;
+other content of the folder is not touched.
 
 Examples
 --------
@@ -38,16 +38,16 @@ from pathlib import Path
 from lambdaplus.datasets.binary import read_binary, remove_binary, verify_binary, write_binary
 from lambdaplus.datasets.ranking_data import RankingData
 
-_FORM = "2"  # count on when the reader or the binary form changes what a file gives
-_WORTH_IT = 1_000_000  # bytes of source
-_ABANDONED = 3600.0  # seconds after which a half-written entry is one of a process that ended
+_FORM = "2"  # increase this number when the reader or the binary form changes
+_WORTH_IT = 1_000_000  # minimum number of bytes of the source
+_ABANDONED = 3600.0  # seconds after which an incomplete entry is considered abandoned
 _ENTRY = re.compile(r"(\.)?[0-9a-f]{20}-[0-9a-f]{20}(?(1)-[0-9a-f]{12})")  # a half has a dot
 _SOURCE = "source.txt"  # in an entry: the path of its file
-_SETTLED = 2.0  # seconds; a file that changed again within a tick of the clock looks unchanged
+_SETTLED = 2.0  # seconds; changes within the resolution of the clock are not visible
 
 
 def cache_folder() -> Path | None:
-    """Where sets that were read once are kept; None if the cache is off."""
+    """The folder of cached data sets; None if the cache is off."""
     chosen = os.environ.get("LAMBDAPLUS_CACHE")
     if chosen:
         return None if chosen == "off" else Path(chosen)
@@ -61,7 +61,7 @@ def cache_folder() -> Path | None:
 
 
 def cached(file: Path, kind: str, read: Callable[[Path], RankingData]) -> RankingData:
-    """What ``read(file)`` gives, from the cache where it is there.
+    """Return the result of ``read(file)``, from the cache if available.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def cached(file: Path, kind: str, read: Callable[[Path], RankingData]) -> Rankin
     kind : str
         Distinguishes the results of different readers for the same file.
     read : callable
-        Reads the file; whatever it raises passes.
+        Reads the file; its exceptions are not caught.
     """
     entry = _entry(file, kind)
     if entry is None:
@@ -77,7 +77,7 @@ def cached(file: Path, kind: str, read: Callable[[Path], RankingData]) -> Rankin
     try:
         verify_binary(entry)
         return replace(read_binary(entry), name=file.name)
-    except (OSError, ValueError, EOFError, AttributeError):  # not there, or broken
+    except (OSError, ValueError, EOFError, AttributeError):  # missing or damaged
         remove_binary(entry, [_SOURCE])
     data = read(file)
     if entry == _entry(file, kind):  # not if it changed while it was read
@@ -90,11 +90,11 @@ def cached(file: Path, kind: str, read: Callable[[Path], RankingData]) -> Rankin
 
 
 def _entry(file: Path, kind: str) -> Path | None:
-    """The folder that stands for the file as it is now; None if it is not to be cached."""
+    """The cache folder for the current state of the file; None if it is not to be cached."""
     try:
         root = cache_folder()
         found = file.stat()
-    except (OSError, RuntimeError):  # no such file, which `read` will say; or no home folder
+    except (OSError, RuntimeError):  # no home folder, or no such file (reported by `read`)
         return None
     settled = found.st_mtime < time.time() - _SETTLED
     if root is None or found.st_size < _WORTH_IT or not settled:
@@ -108,11 +108,11 @@ def _digest(*parts: object) -> str:
 
 
 def _sweep(new: Path) -> None:
-    """Remove what stood for the file before it changed, for files that are gone, and halves."""
+    """Remove old entries of the file, entries of removed files, and incomplete entries."""
     of_file = new.name.partition("-")[0]
     for entry in new.parent.iterdir():
         if entry == new or not _ENTRY.fullmatch(entry.name):
-            continue  # this one, or somebody else's
+            continue  # the new entry, or not one of ours
         if entry.name.startswith("."):
             outdated = entry.stat().st_mtime < time.time() - _ABANDONED
         else:

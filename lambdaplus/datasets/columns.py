@@ -1,4 +1,4 @@
-"""Columns of data frames as arrays that lose nothing.
+"""Lossless conversion of columns of data frames to arrays.
 
 Examples
 --------
@@ -32,7 +32,7 @@ def number_column(file: Path, column: polars.Series) -> NDArray[np.float64]:
     Raises
     ------
     ValueError
-        For a cell that is no number.
+        For a cell that is not a number.
     """
     import polars
 
@@ -41,7 +41,7 @@ def number_column(file: Path, column: polars.Series) -> NDArray[np.float64]:
             return column.cast(polars.Float64).to_numpy()
         except polars.exceptions.PolarsError as error:
             raise ValueError(
-                f"{file}, column {column.name!r} holds no numbers: {first_lines(error)}"
+                f"{file}, column {column.name!r} is not numeric: {first_lines(error)}"
             ) from None
     numbers, text = _parsed(column)
     if text.size:
@@ -53,19 +53,19 @@ def number_column(file: Path, column: polars.Series) -> NDArray[np.float64]:
 
 
 def finite_column(file: Path, column: polars.Series) -> NDArray[np.float64]:
-    """As `number_column`, and a ValueError unless all cells hold a finite number."""
+    """Like `number_column`, with a ValueError unless all cells are finite numbers."""
     found = number_column(file, column)
     bad = np.flatnonzero(~np.isfinite(found))
     if bad.size:
         raise ValueError(
-            f"{file}, column {column.name!r}: {bad.size} cells hold no finite number, the first is "
-            f"in row {bad[0] + 1} below the header"
+            f"{file}, column {column.name!r}: {bad.size} cells are not finite numbers, the first "
+            f"is in row {bad[0] + 1} below the header"
         )
     return found
 
 
 def feature_column(file: Path, column: polars.Series) -> NDArray[np.float64] | None:
-    """The column as a feature, (n,) float64; None if it holds text or dates.
+    """The column as a feature, (n,) float64; None if it contains text or dates.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def feature_column(file: Path, column: polars.Series) -> NDArray[np.float64] | N
     if column.dtype.is_numeric() or column.dtype == polars.Boolean:
         return column.cast(polars.Float64).to_numpy()
     if column.null_count() == len(column):
-        return np.full(len(column), np.nan)  # a feature known of no row
+        return np.full(len(column), np.nan)  # the feature is missing in all rows
     if column.dtype != polars.String:
         return None
     numbers, text = _parsed(column)
@@ -92,7 +92,7 @@ def feature_column(file: Path, column: polars.Series) -> NDArray[np.float64] | N
 
 
 def _parsed(column: polars.Series) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Cells of text as numbers, NaN where there is none, and the rows that hold other text."""
+    """Convert cells of text to numbers, or NaN if empty, and return the rows with other text."""
     import polars
 
     cells = column.str.strip_chars()
@@ -102,12 +102,12 @@ def _parsed(column: polars.Series) -> tuple[NDArray[np.float64], NDArray[np.intp
 
 
 def identifier_column(file: Path, column: polars.Series) -> NDArray[Any]:
-    """The column as (n,) int64, or as str where a whole number of 64 bits would lose something.
+    """The column as (n,) int64, or as str if a conversion to int64 would lose information.
 
     Raises
     ------
     ValueError
-        If a cell is empty or NaN, and for floats that are no whole numbers below 2**53.
+        If a cell is empty or NaN, and for floats that are not integers below 2**53.
     """
     if column.null_count():
         row = int(column.is_null().arg_max() or 0)

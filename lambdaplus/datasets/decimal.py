@@ -1,11 +1,12 @@
-"""Decimal numbers to the nearest double, compiled: bit for bit what Python's `float` gives.
+"""Compiled conversion of decimal numbers to doubles, with the same results as Python's `float`.
 
-Up to 2**53 times a power of ten up to 10**22 both are exact doubles, so one multiplication or
-division rounds once (Clinger, PLDI 1990). Others are multiplied by the 64 leading bits of the power
-of five (the first step of Lemire's Number parsing at a gigabyte per second, Software: Practice and
-Experience 51, 2021). That errs by one in the last of 64 bits, so unless the ten that a double has
-no room for are all 0 or all 1, those before them are certain. One number in 256 is left to `float`.
-Without this step reading text of 17 digits takes seven times as long (benchmarks/loading.py).
+For numbers up to 2**53 times a power of ten up to 10**22, both factors are exact doubles, so one
+multiplication or division rounds once (Clinger, PLDI 1990). Others are multiplied by the 64 leading
+bits of the power of five (the first step of Lemire's Number parsing at a gigabyte per second,
+Software: Practice and Experience 51, 2021). The error is at most one in the last of 64 bits, so
+unless the ten bits that do not fit into a double are all 0 or all 1, the bits before them are
+certain. One number in 256 is left to `float`. Without this step, reading text of 17 digits takes
+seven times as long (benchmarks/loading.py).
 
 Examples
 --------
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 
 from lambdaplus.compiled import compiled
 
-_LOWEST, _HIGHEST = -342, 308  # powers of ten that can matter to a double, with 19 digits before
+_LOWEST, _HIGHEST = -342, 308  # relevant powers of ten for a double, after 19 digits
 
 
 def _powers_of_five() -> NDArray[np.uint64]:
@@ -42,7 +43,7 @@ _ZERO, _ONE, _NINE, _TEN = _U(0), _U(1), _U(9), _U(10)
 _HALF, _LOW = _U(32), _U(2**32 - 1)
 _IMPLICIT = _U(1 << 52)
 _EXACT = _U(1 << 53)
-_NINETEEN = _U(10**18)  # with one digit more it still fits into 64 bits
+_NINETEEN = _U(10**18)  # a number below it fits into 64 bits after adding a digit
 
 
 @compiled
@@ -80,16 +81,16 @@ def _nearest(digits, power):  # type: ignore[no-untyped-def]
 
 @compiled
 def parse_number(text, start):  # type: ignore[no-untyped-def]
-    """Read the number at `start` of bytes that end in one that cannot belong to a number.
+    """Read the number at `start` of bytes whose last one cannot be part of a number.
 
     Returns
     -------
     value : float
     end : int
-        Where the number ends.
+        The end of the number.
     known : bool
         False if there is no plain decimal number or its double is not certain; `value` and `end`
-        then mean nothing.
+        are then undefined.
     """
     i = start
     negative = text[i] == 45

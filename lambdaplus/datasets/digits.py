@@ -1,4 +1,4 @@
-"""A real ranking set that needs no download: query by example on handwritten digits."""
+"""A real ranking data set without a download: query by example on handwritten digits."""
 
 from __future__ import annotations
 
@@ -12,43 +12,45 @@ _Ints = NDArray[np.int64]
 
 
 def digits_queries(n_folds: int = 5, seed: int = 0) -> list[Fold]:
-    """Build a ranking set out of scikit-learn's digits: find images of the digit in the query.
+    """Build a ranking data set from scikit-learn's digits: find images of the digit in the query.
 
     The 1,797 images of ``sklearn.datasets.load_digits``, 8x8 pixels each, are split at random into
-    `n_folds` parts, every digit evenly. Some 25 / `n_folds` images of each digit in a part become
-    its queries. The documents of a query are 60 to 100 of the part's other images, 4 to 12 of
-    them, drawn evenly, of the query's digit: these are relevant (label 1), the rest is not
-    (label 0). As in LETOR, fold `i` tests on one part, validates on the part before it and trains
-    on the others, so no image of the test queries and documents occurs in training.
+    `n_folds` parts with the same share of every digit. About 25 / `n_folds` images of each digit in
+    a part become its queries. The documents of a query are 60 to 100 of the other images of the
+    part; 4 to 12 of these, a uniformly drawn number, show the digit of the query and are relevant
+    (label 1), the others are not (label 0). As in LETOR, fold `i` tests on one part, validates on
+    the part before it and trains on the others, so no image of the test queries and documents
+    occurs in training.
 
-    The labels are binary: the digits come with their class and nothing finer, and a grade for
-    look-alikes such as 3 and 8 would count, in MAP and MRR, as relevant.
+    The labels are binary: only the class of a digit is known, and a grade for similar digits such
+    as 3 and 8 would count as relevant in MAP and MRR.
 
     Parameters
     ----------
     n_folds : int, default=5
-        From 3 to 12; more would leave too few images in a part.
+        From 3 to 12; with more, parts would have too few images.
     seed : int, default=0
-        Decides which images go where; the same seed gives the same set.
+        Seed of the random assignment; the same seed gives the same data set.
 
     Returns
     -------
     list of Fold
-        With 5 folds, 250 queries and about 20,000 documents over all the parts. The 29 columns of
-        `features`, float64, compare query and document. Columns 0, 1 and 2 are the Euclidean, the
-        city block and the cosine distance of the pixels. The next five threes are the same
-        distances of the blurred images, the sums of rows, the sums of columns, and the steps
-        from pixel to pixel across and down. Then come the Euclidean distance of the pixels under
-        the best shift by up to one pixel, that of each quadrant, and the absolute differences in
-        ink, centre (down, across), spread (down, across) and slant. `labels` are float64, 0 or 1.
-        ``qid``, int64, is the number of the query's image in ``load_digits``.
+        With 5 folds, there are 250 queries and about 20,000 documents in all parts. The 29 columns
+        of `features`, float64, compare query and document. Columns 0, 1 and 2 are the Euclidean,
+        the city block and the cosine distance of the pixels. The next five groups of three columns
+        are the same distances of the blurred images, the sums of rows, the sums of columns, and the
+        horizontal and vertical differences of neighbouring pixels. The remaining columns are the
+        Euclidean distance of the pixels after the best shift by up to one pixel, that of each
+        quadrant, and the absolute differences in ink, centre (vertical, horizontal), spread
+        (vertical, horizontal) and slant. `labels` are float64, 0 or 1. ``qid``, int64, is the index
+        of the query image in ``load_digits``.
 
     Raises
     ------
     ValueError
         If `n_folds` is not from 3 to 12.
     ImportError
-        If scikit-learn, which holds the images, is not installed.
+        If scikit-learn, which contains the images, is not installed.
 
     Examples
     --------
@@ -78,7 +80,7 @@ def digits_queries(n_folds: int = 5, seed: int = 0) -> list[Fold]:
 
 
 def _draw(digits: _Ints, n_folds: int, seed: int) -> list[tuple[_Ints, _Ints]]:
-    """Draw for every part the image of the query and that of the document of each row."""
+    """For every part, draw the query image and the document image of each row."""
     rng = np.random.default_rng(seed)
     shuffled = [rng.permutation(np.flatnonzero(digits == digit)) for digit in range(10)]
     n_queries = round(25 / n_folds)
@@ -92,7 +94,7 @@ def _draw(digits: _Ints, n_folds: int, seed: int) -> list[tuple[_Ints, _Ints]]:
             n_documents, n_same = rng.integers(60, 101), rng.integers(4, 13)
             relevant = rng.choice(pool[same], n_same, replace=False)
             others = rng.choice(pool[~same], n_documents - n_same, replace=False)
-            # Shuffled, or the order of the rows would give the labels away to a stable sort.
+            # Shuffled, since otherwise a stable sort would benefit from the order of the rows.
             documents.append(rng.permutation(np.concatenate([relevant, others])))
             queries.append(np.full(n_documents, query))
         parts.append((np.concatenate(queries), np.concatenate(documents)))
@@ -100,7 +102,7 @@ def _draw(digits: _Ints, n_folds: int, seed: int) -> list[tuple[_Ints, _Ints]]:
 
 
 def _compare(images: _Floats, queries: _Ints, documents: _Ints) -> _Floats:
-    """Compare images (m, 8, 8) in pairs; see `digits_queries` for the columns."""
+    """Compare pairs of images (m, 8, 8); see `digits_queries` for the columns."""
     columns: list[_Floats] = []
     for view in (
         images,

@@ -1,4 +1,4 @@
-"""Read a set in the layout of folders and files in which it is published."""
+"""Read a data set in the layout of folders and files in which it is published."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ _DEEPEST = 3  # folders below the one given; LETOR 3 has OHSUMED/QueryLevelNorm/
 def read_data(
     path: str | os.PathLike[str], *, qid: str = "qid", label: str = "label", sparse: bool = False
 ) -> RankingData:
-    """Read one file of ranking data, whatever its format.
+    """Read one file of ranking data in any supported format.
 
     Parameters
     ----------
     path : path
-        A CSV or Parquet file, by its name, for `read_columns`; any other, for `read_letor`.
+        CSV and Parquet files, recognised by name, are read by `read_columns`, others by
+        `read_letor`.
     qid, label : str
         Columns of a CSV or Parquet file.
     sparse : bool, default=False
@@ -45,7 +46,7 @@ def read_data(
     Raises
     ------
     ValueError, ImportError, MemoryError, FileNotFoundError
-        As `read_letor` and `read_columns`; also if `sparse` is asked of a CSV or Parquet file.
+        Like `read_letor` and `read_columns`; also if `sparse` is set for a CSV or Parquet file.
 
     Examples
     --------
@@ -61,44 +62,44 @@ def read_data(
     if file.suffix.lower() not in SUFFIXES:
         return read_letor(file, sparse=sparse)
     if sparse:
-        raise ValueError(f"{file} holds dense columns; sparse=True is for LETOR files")
+        raise ValueError(f"{file} has dense columns; sparse=True is for LETOR files")
     return read_columns(file, qid=qid, label=label)
 
 
 def read_folds(
     folder: str | os.PathLike[str], *, valid: float | None = None, sparse: bool = False
 ) -> list[Fold]:
-    """Read a set in the fold layout in which it is published.
+    """Read a data set in the fold layout in which it is published.
 
     Parameters
     ----------
     folder : str or path-like
-        It holds `Fold1`, `Fold2`, ..., each with `train.txt`, `vali.txt` and `test.txt` (LETOR,
-        MSLR-WEB), or one such triple itself (Istella's `sample`), or a single folder that does,
-        up to three levels down. The files may end in `.xz` or `.gz`, or be CSV or Parquet; names
-        may be in any case; `valid` and `validation` are `vali`, `trainingset` is `train`, too.
-        Yahoo's `set1.train.txt` is of a fold called set1.
+        Contains `Fold1`, `Fold2`, ..., each with `train.txt`, `vali.txt` and `test.txt` (LETOR,
+        MSLR-WEB), or these three files (Istella's `sample`), or a single folder that contains them,
+        up to three levels down. The files may end in `.xz` or `.gz`, or be CSV or Parquet; the case
+        of names is ignored; `valid` and `validation` are accepted for `vali`, and `trainingset` for
+        `train`. Yahoo's `set1.train.txt` belongs to a fold named set1.
     valid : float, optional
-        Share of the training queries, drawn at random, that become the validation part where the
-        set has none, as Istella's `full`.
+        Share of the training queries, drawn at random, that is used for validation if the data set
+        has no validation part, like Istella's `full`.
     sparse : bool, default=False
         Whether to keep the features as SciPy CSR matrices.
 
     Returns
     -------
     list of Fold
-        By number; the parts of a fold are padded with zeros to equal width. Columns of CSV and
-        Parquet are matched by name, in the order of the training file. Text of more than a
-        megabyte comes from the cache, where only what is used is held in memory, except when it
-        is read for the first time.
+        Folds by number; the parts of a fold are padded with zeros to equal width. Columns of CSV
+        and Parquet files are matched by name, in the order of the training file. Text files of more
+        than a megabyte are read from the cache, except for the first time, so that only features in
+        use are in memory.
 
     Raises
     ------
     FileNotFoundError
-        If the folder does not exist or lacks a file; the message says what was found instead.
+        If the folder does not exist or a file is missing; the message lists the existing files.
     ValueError
-        If two files are the same part, the folder holds several sets, the parts of a fold have
-        columns of other names, or `read_data` refuses a file.
+        If two files are the same part, the folder contains several data sets, the parts of a fold
+        have different column names, or a file is invalid.
 
     Examples
     --------
@@ -119,14 +120,14 @@ def read_folds(
         raise FileNotFoundError(f"{root} holds {_names(root.iterdir())}; {_LAYOUT}")
     if len(holders) > 1:
         names = ", ".join(sorted(str(holder.relative_to(root)) for holder in holders))
-        raise ValueError(f"{root} holds several sets: {names}; give the folder of one")
+        raise ValueError(f"{root} contains several data sets: {names}; pass the folder of one")
     parts = _fold_folders(holders[0]) or holders
     found = [triple for part in parts for triple in _triples(part, valid is not None)]
     return [_read_fold(name, files, valid, sparse) for name, files in found]
 
 
 def _holders(folder: Path, levels: int) -> Iterator[Path]:
-    """The folder, if it holds folds or parts; else those below it that do."""
+    """The folder if it contains folds or parts, otherwise its subfolders that do."""
     entries = sorted(folder.iterdir())
     if _fold_folders(folder) or any(_PART.fullmatch(entry.name) for entry in entries):
         yield folder
@@ -180,7 +181,7 @@ def _read_fold(name: str, files: dict[str, Path], valid: float | None, sparse: b
 def _with_features_of(
     train: RankingData, train_file: Path, data: RankingData, file: Path
 ) -> RankingData:
-    """The set with its features in the order of the training file's, by name."""
+    """The data set with its features in the order of the training file, matched by name."""
     names = train.feature_names
     if data.feature_names == names:
         return data

@@ -24,30 +24,30 @@ if TYPE_CHECKING:
     import polars
 
 SUFFIXES = (".csv", ".parquet")
-_FIRST_ROWS = 1000  # tell the kinds of columns, unless others do not agree
+_FIRST_ROWS = 1000  # used to infer column types, unless later rows do not match
 
 
 def read_frame(file: Path, needed: Sequence[str], text: Sequence[str] = ()) -> polars.DataFrame:
-    """All columns of a file.
+    """Read all columns of a file.
 
     Parameters
     ----------
     file : path
-        Taken as it is: characters such as ``*`` and ``[`` are part of the name.
+        Used literally: characters such as ``*`` and ``[`` are part of the name.
     needed : sequence of str
-        Columns that must be there.
+        Required columns.
     text : sequence of str
-        Columns that a CSV's digits are text in, so that 007 is not 7.
+        Columns of a CSV file whose digits are read as text, so that 007 and 7 differ.
 
     Raises
     ------
     ValueError
-        For another kind of file, for one that cannot be read, for two columns of one name, if a
-        needed column is missing, and for a line of a CSV that lacks fields.
+        For another type of file, for one that cannot be read, for two columns with the same name,
+        if a required column is missing, and for a line of a CSV file with missing fields.
     FileNotFoundError
-        If there is no such file.
+        If the file does not exist.
     ImportError
-        Without polars.
+        If polars is not installed.
     """
     try:
         import polars
@@ -59,13 +59,13 @@ def read_frame(file: Path, needed: Sequence[str], text: Sequence[str] = ()) -> p
     if suffix not in SUFFIXES:
         raise ValueError(f"{file} is neither .csv nor .parquet")
     try:
-        with file.open("rb") as stream:  # polars would take a path for a pattern, or for an address
+        with file.open("rb") as stream:  # polars would interpret a path as a pattern or a URL
             frame = _csv(file, stream, text) if suffix == ".csv" else polars.read_parquet(stream)
     except FileNotFoundError:
         raise
     except (polars.exceptions.PolarsError, OSError, csv.Error) as error:
         raise ValueError(f"{file}: {first_lines(error)}") from None
-    except polars.exceptions.PanicException as error:  # from a file whose parts do not fit
+    except polars.exceptions.PanicException as error:  # from a file with inconsistent parts
         raise ValueError(f"{file}: {first_lines(error)}") from None
     missing = [name for name in needed if name not in frame.columns]
     if missing:
@@ -84,9 +84,9 @@ def _csv(file: Path, stream: BinaryIO, text: Sequence[str]) -> polars.DataFrame:
     kinds = {name: polars.String for name in text if name in names}
     try:
         frame = _read_csv(stream, kinds, _FIRST_ROWS)
-    except polars.exceptions.ComputeError:  # the first rows hold whole numbers only, say
+    except polars.exceptions.ComputeError:  # for example, the first rows have integers only
         frame = _read_csv(stream, kinds, None)
-    if frame.columns != names:  # polars renames the second of a name
+    if frame.columns != names:  # polars renames a repeated column
         twice = sorted({name for name in names if names.count(name) > 1})
         problem = f"names {', '.join(map(repr, twice))} twice" if twice else "cannot be read"
         raise ValueError(f"{file}, line 1: the header {problem}")
@@ -104,9 +104,9 @@ def _read_csv(stream: BinaryIO, kinds: Any, rows: int | None) -> polars.DataFram
 
 
 def _without_blank_lines(file: Path, frame: polars.DataFrame) -> polars.DataFrame:
-    """The rows but for blank lines; a ValueError for a line that is shorter than the header.
+    """The rows except blank lines; a ValueError for a line that is shorter than the header.
 
-    Polars fills such lines up with empty cells, so the last column tells whether there may be one.
+    Polars fills such lines with empty cells, so the last column shows whether there may be one.
     """
     if not (frame[:, -1].null_count() or frame.is_empty()):
         return frame
@@ -125,5 +125,5 @@ def _without_blank_lines(file: Path, frame: polars.DataFrame) -> polars.DataFram
 
 
 def first_lines(error: BaseException) -> str:
-    """What went wrong, without the pages of advice that may follow."""
+    """The error message, without the long advice that may follow."""
     return " ".join(str(error).partition("\n\n")[0].split()) or type(error).__name__

@@ -25,7 +25,7 @@ _Floats = NDArray[np.float64]
 def read_letor(path: str | os.PathLike[str], *, sparse: bool = False) -> RankingData:
     r"""Read one file in the LETOR format.
 
-    A file of a megabyte or more is also kept in binary form, from which it is read at once the
+    A file of a megabyte or more is also cached in binary form, from which it is read faster the
     next time; see ``lambdaplus.datasets.cache``.
 
     Parameters
@@ -33,15 +33,16 @@ def read_letor(path: str | os.PathLike[str], *, sparse: bool = False) -> Ranking
     path : str or path-like
         Plain text, or compressed with a name that ends in `.xz` or `.gz`.
     sparse : bool, default=False
-        Whether to keep the features as a SciPy CSR matrix, for wide sets with few values a row.
-        LightGBM takes it as it is; XGBoost takes what is absent for missing, not for 0.
+        Whether to return features as a SciPy CSR matrix, for data with many features and few values
+        per row. LightGBM supports it; XGBoost treats absent values as missing, not as 0.
 
     Returns
     -------
     RankingData
-        Named after the file. Column `j` of `features`, (n, f) float64, is the format's feature
-        `j + 1`. One that a line leaves out is 0; one written `NULL`, as LETOR 4 writes missing
-        values, is NaN. `labels` is (n,) float64, `qid` (n,) int64 or, if an ID is none, str.
+        Named after the file. Column `j` of `features`, (n, f) float64, is feature `j + 1` of the
+        file. A feature that is absent in a line is 0; the value `NULL`, which marks missing values
+        in LETOR 4, is NaN. `labels` is (n,) float64, `qid` (n,) int64 or, if an ID is not an
+        integer, str.
 
     Raises
     ------
@@ -51,7 +52,7 @@ def read_letor(path: str | os.PathLike[str], *, sparse: bool = False) -> Ranking
     MemoryError
         If the features do not fit into memory.
     FileNotFoundError
-        If there is no such file.
+        If the file does not exist.
 
     Examples
     --------
@@ -96,7 +97,7 @@ def _sparse(rows: Rows) -> tuple[Any, ...]:
 
     ends = np.concatenate([[0], rows.ends])
     shape = (len(rows.labels), rows.width)
-    # Copies: the arrays are the first part of larger ones.
+    # Copy the arrays, which are the first part of larger ones.
     features = csr_matrix((rows.values.copy(), rows.columns.copy(), ends), shape=shape)
     features.sort_indices()
     return rows.labels, rows.queries, rows.group, features
@@ -107,7 +108,7 @@ def _refuse_too_wide(rows: int, columns: int) -> None:
 
 
 def _stacked(parts: list[_Floats]) -> _Floats:
-    """One array of all rows; it takes the parts from the list, so that memory holds them once."""
+    """Concatenate all rows, removing parts from the list so that they are in memory only once."""
     width = max(part.shape[1] for part in parts)
     if len(parts) == 1:
         return parts[0]

@@ -1,4 +1,4 @@
-"""Refuse what cannot fit into memory before the system ends the process for it.
+"""Check that data fits into memory, before the system kills the process.
 
 Examples
 --------
@@ -23,9 +23,9 @@ _LIMITS_OF_CONTAINERS = (
 
 
 def memory_in_bytes() -> float:
-    """What this process may have at most: the machine's memory, or less in a container."""
+    """Memory available to this process: that of the machine, or the limit of its container."""
     found = [math.inf]
-    with suppress(AttributeError, ValueError, OSError):  # Windows, which itself refuses too much
+    with suppress(AttributeError, ValueError, OSError):  # Windows raises errors by itself
         found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     for file in _LIMITS_OF_CONTAINERS:
         with suppress(OSError, ValueError):  # not there, or "max"
@@ -34,7 +34,7 @@ def memory_in_bytes() -> float:
 
 
 def refuse_beyond_memory(n_bytes: float, what: str) -> None:
-    """Raise a MemoryError if this takes more than all memory there is."""
+    """Raise a MemoryError if this needs more than the available memory."""
     there_are = memory_in_bytes()
     if n_bytes > there_are:
         raise MemoryError(

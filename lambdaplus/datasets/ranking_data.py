@@ -1,4 +1,4 @@
-"""What every ranking set of the library looks like."""
+"""The container of ranking data that is used in the whole library."""
 
 from __future__ import annotations
 
@@ -17,33 +17,32 @@ from lambdaplus.arrays import identifiers, plain
 # when they are the same object.
 @dataclass(frozen=True, slots=True, eq=False)
 class RankingData:
-    """Documents with features and relevance labels, the rows of one query next to each other.
+    """Documents with features and relevance labels; the rows of a query are adjacent.
 
     Parameters
     ----------
     features : ndarray of shape (n, f), float64
-        One row for each query-document pair; NaN marks a value that is not known. A SciPy sparse
-        matrix becomes one in CSR form, whose absent values are 0.
+        One row for each query-document pair; NaN marks a missing value. A SciPy sparse matrix is
+        converted to CSR format; its absent values are 0.
     labels : ndarray of shape (n,), float64
-        Relevance grades; the higher, the more relevant.
+        Relevance grades; higher is more relevant.
     qid : ndarray of shape (n,), int or str
-        The query each row belongs to.
+        The query of each row.
     name : str, default=""
-        What to call the set in tables and messages.
+        Name of the data set in tables and messages.
     feature_names : tuple of str, default=()
-        Names of the f features, where they have any, as those of a CSV or Parquet file do.
+        Names of the f features if they have names, as in a CSV or Parquet file.
 
     Raises
     ------
     ValueError
         If there are no rows, a shape is wrong or the lengths differ, an array has masked entries, a
-        label is not finite, a qid is neither int nor str, or the rows of one query are split by
-        another query's.
+        label is not finite, a qid is neither int nor str, or the rows of a query are not adjacent.
 
     Notes
     -----
-    `features`, `labels` and `qid` may be anything NumPy turns into such an array; an array that
-    has the right dtype already is kept without a copy.
+    `features`, `labels` and `qid` may be anything that NumPy can convert to such an array; an array
+    with the right dtype is not copied.
 
     Examples
     --------
@@ -60,7 +59,7 @@ class RankingData:
     feature_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        # A frozen dataclass can be filled in only this way.
+        # The fields of a frozen dataclass can only be set in this way.
         features: Any = self.features
         if self.is_sparse:
             features = features.tocsr().astype(np.float64, copy=False)
@@ -86,7 +85,7 @@ class RankingData:
         if not len(self.labels):
             raise ValueError("a ranking set needs at least one row")
         if self.qid.dtype.kind not in "iuU":
-            raise ValueError(f"qid must hold int or str, not {self.qid.dtype}")
+            raise ValueError(f"qid must be int or str, not {self.qid.dtype}")
         finite = np.isfinite(self.labels)
         if not finite.all():
             row = int(finite.argmin())
@@ -128,7 +127,7 @@ class RankingData:
         return np.diff(self._starts(), append=len(self.qid))
 
     def take_queries(self, queries: ArrayLike) -> RankingData:
-        """The rows of some queries, counted from 0 in order of the rows: a copy."""
+        """Copy the rows of some queries, given by their indices from 0 in order of the rows."""
         starts, group = self._starts(), self.group
         chosen = np.asarray(queries, dtype=np.int64)
         # Row k of the i-th chosen query is starts[i] + k; the rows before it are `before`.
@@ -139,17 +138,17 @@ class RankingData:
         )
 
     def renamed(self, name: str) -> RankingData:
-        """The same set, nothing copied, under another name."""
+        """The same data set under another name, without copying."""
         return replace(self, name=name)
 
 
 def join(parts: Sequence[RankingData], name: str = "") -> RankingData:
-    """The rows of several sets, equally wide, one after the other.
+    """Concatenate the rows of several data sets with the same features.
 
     Raises
     ------
     ValueError
-        If they are not equally wide, name their features otherwise, or a query is in two of them.
+        If numbers or names of features differ, or a query is in two of them.
 
     Examples
     --------
@@ -178,12 +177,12 @@ def join(parts: Sequence[RankingData], name: str = "") -> RankingData:
 
 
 def _refuse_other_features(parts: Sequence[tuple[str, RankingData]]) -> None:
-    """Raise a ValueError unless features of one position have one name, or none, in all parts."""
+    """Raise a ValueError unless all parts have the same feature names, or none."""
     (first, known), *others = parts
     for name, part in others:
         if part.feature_names != known.feature_names:
             raise ValueError(
-                f"{first} and {name} have other features or another order of them: "
+                f"{first} and {name} have different features or a different order of features: "
                 f"{_shown(known.feature_names)} and {_shown(part.feature_names)}"
             )
 
@@ -194,19 +193,19 @@ def _shown(names: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """One split of a ranking set into queries to train on, to tune on and to test on.
+    """One split of a data set into training, validation and test queries.
 
     Parameters
     ----------
     name : str
-        Such as "Fold1".
+        For example "Fold1".
     train, valid, test : RankingData
-        The three parts; equally wide.
+        The three parts, with the same features.
 
     Raises
     ------
     ValueError
-        If the parts differ in their number of features, or in what their features are called.
+        If the parts differ in the number or in the names of features.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Runs from files: scores beside a LETOR file, TREC runs and qrels, CSV and Parquet."""
+"""Readers of runs: scores for a LETOR file, TREC runs and qrels, CSV and Parquet."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ Judgements = dict[str, dict[str, float]]
 
 
 def read_scores(path: str | os.PathLike[str], data: RankingData) -> Run:
-    """Scores of the documents of a LETOR or svmlight file, one number per line.
+    """Read scores of the documents of a LETOR or svmlight file, one number per line.
 
     Parameters
     ----------
     path : path
-        As many lines as the data has rows, in its order; .gz and .xz too.
+        A file with one line for each row of the data, in the same order; .gz and .xz are supported.
     data : RankingData
 
     Raises
     ------
     ValueError
-        For a line that is not a finite number, and for too few or too many of them.
+        For a line that is not a finite number, and for too few or too many lines.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def read_scores(path: str | os.PathLike[str], data: RankingData) -> Run:
 
 
 def read_qrels(path: str | os.PathLike[str]) -> Judgements:
-    """TREC relevance judgements: lines of query, iteration, document number, label.
+    """Read TREC relevance judgements: lines of query, iteration, document number, label.
 
     Returns
     -------
@@ -65,7 +65,8 @@ def read_qrels(path: str | os.PathLike[str]) -> Judgements:
     Raises
     ------
     ValueError
-        For a malformed line or a document judged twice, with its number; for a file without any.
+        For a malformed line or a document that is judged twice, with the line number; for a file
+        without judgements.
 
     Examples
     --------
@@ -96,22 +97,23 @@ def read_qrels(path: str | os.PathLike[str]) -> Judgements:
 
 
 def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
-    """A TREC run: lines of query, Q0, document number, rank, score, tag.
+    """Read a TREC run: lines of query, Q0, document number, rank, score, tag.
 
     Parameters
     ----------
     path : path
-        Ranks are ignored: the score says where a document stands, as in trec_eval.
+        Ranks in the file are ignored: documents are ranked by score, as in trec_eval.
     qrels : dict
-        From `read_qrels`.  Every judged query counts: one that the run lacks has no document
-        returned.  Queries of the run that are not judged are left out.  A label below 0 is none,
-        as in trec_eval: of 0, and left out by metrics of judged documents such as bpref.
+        Judgements from `read_qrels`.  All judged queries are included: for a query that is not in
+        the run, no document is returned.  Queries of the run that are not judged are left out.  As
+        in trec_eval, a label below 0 marks an unjudged document: it counts as label 0, and is left
+        out by metrics of judged documents such as bpref.
 
     Raises
     ------
     ValueError
-        For a malformed line or a document returned twice, with its number; if no query of the run
-        is judged.
+        For a malformed line or a document that is returned twice, with the line number; if no query
+        of the run is judged.
 
     Examples
     --------
@@ -144,7 +146,7 @@ def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
         found = scores.get(query, {})
         below = math.nextafter(min(found.values(), default=0.0), -math.inf)
         known = {document: value for document, value in judgements.items() if value >= 0.0}
-        # Neither returned nor judged are no documents of a query, unless it has no others.
+        # Documents that are neither returned nor judged are only added if a query has no others.
         rows += [
             (
                 query,
@@ -168,12 +170,12 @@ def read_table(
     score: str = "score",
     docno: str | None = None,
 ) -> Run:
-    """A run from a CSV or Parquet file, the rows of a query anywhere.
+    """Read a run from a CSV or Parquet file; the rows of a query do not have to be adjacent.
 
     Parameters
     ----------
     path : path
-        Ends in .csv or .parquet.
+        The name ends in .csv or .parquet.
     qid, label, score : str
         Names of the columns.
     docno : str, optional
@@ -182,10 +184,10 @@ def read_table(
     Raises
     ------
     ValueError
-        For a column that is missing (those there are listed), a label or score that is no finite
-        number, and an identifier that is empty or a float from 2**53 on.
+        For a missing column (the message lists the others), a label or score that is not a finite
+        number, and an identifier that is empty or a float of 2**53 or more.
     ImportError
-        Without polars.
+        If polars is not installed.
 
     Examples
     --------

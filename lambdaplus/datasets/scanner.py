@@ -1,4 +1,4 @@
-r"""The compiled part of reading svmlight text.
+r"""The compiled part of the svmlight reader.
 
 Examples
 --------
@@ -20,20 +20,20 @@ import numpy as np
 from lambdaplus.compiled import compiled
 from lambdaplus.datasets.decimal import parse_number
 
-MOST_COLUMNS = 2**31 - 1  # of a SciPy matrix with 32-bit indices
+MOST_COLUMNS = 2**31 - 1  # the limit of a SciPy matrix with 32-bit indices
 
-_KINDS = np.zeros(256, np.uint8)  # of bytes: 0 is part of a token, 1 blank, 2 ends the data
+_KINDS = np.zeros(256, np.uint8)  # type of a byte: 0 part of a token, 1 blank, 2 ends the data
 _KINDS[list(b" \t\r\v\f")] = 1
 _KINDS[list(b"\n#")] = 2
 
 
 @compiled
 def scan(text, labels, runs, values, columns, ends, unsorted, oddities):  # type: ignore[no-untyped-def]
-    """Fill the arrays; returns how much of each, and where the first bad line starts, or -1.
+    """Fill the arrays; return their used sizes, and the start of the first invalid line or -1.
 
     `runs` are (first row, start and end of the identifier); `oddities` (index of the value, or
     -1 - that of the label, start and end of the token) are numbers left to Python; `unsorted`
-    are rows that need a look for features given twice.
+    are rows that have to be checked for features given twice.
     """
     row = entry = n_runs = n_odd = n_unsorted = i = 0
     while i < text.size:
@@ -50,7 +50,7 @@ def scan(text, labels, runs, values, columns, ends, unsorted, oddities):  # type
             labels[row] = value
             while _KINDS[text[i]] == 1:
                 i += 1
-            # Comparing byte after byte stops at the end of the text, which is a line's.
+            # Comparing byte by byte stops at the end of the text, which is the end of a line.
             if not (text[i] == 113 and text[i + 1] == 105 and text[i + 2] == 100):  # "qid"
                 return row, entry, n_runs, n_odd, n_unsorted, line
             start = i + 4
@@ -100,7 +100,7 @@ def scan(text, labels, runs, values, columns, ends, unsorted, oddities):  # type
 
 @compiled
 def _note(table, row, first, second, third):  # type: ignore[no-untyped-def]
-    """Assigning a tuple to a row would take seconds to compile."""
+    """Write a row of a table; assigning a tuple would take seconds to compile."""
     table[row, 0], table[row, 1], table[row, 2] = first, second, third
 
 
@@ -121,7 +121,7 @@ def _same(text, start, end, other_start, other_end):  # type: ignore[no-untyped-
 
 @compiled
 def _null(text, i):  # type: ignore[no-untyped-def]
-    """Whether the four bytes there are NULL."""
+    """Whether the next four bytes are NULL."""
     return text[i] == 78 and text[i + 1] == 85 and text[i + 2] == 76 and text[i + 3] == 76
 
 

@@ -1,4 +1,4 @@
-"""Folds out of one set, by whole queries: repeated random splits and cross-validation."""
+"""Folds of one data set by whole queries: repeated random splits and cross-validation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def random_splits(
     balanced: bool = False,
     random_state: int = 0,
 ) -> list[Fold]:
-    """Split the queries of a set at random into training, validation and test queries, `n` times.
+    """Split the queries of a data set at random into training, validation and test, `n` times.
 
     Parameters
     ----------
@@ -32,35 +32,36 @@ def random_splits(
     n : int
         Number of splits.
     train, valid, test : int or float
-        How many queries each part gets: a number of them (int), or a share of all (float), rounded
-        down. Without `test`, the test part gets the rest. Parts that do not add up to all queries
-        leave some out of each split.
+        Number of queries in each part (int), or share of all queries (float), rounded down. If
+        `test` is not given, the test part gets the remaining queries. If the parts do not add up to
+        all queries, some are left out of each split.
     balanced : bool, default=False
-        Whether to draw the splits together, such that the numbers of times that two queries are
-        in training differ by at most one over the splits, and so in validation and in test. Where
-        the numbers divide, as in 50 splits of 50 queries into 10, 5 and 35 (Yue, Finley, Radlinski
-        and Joachims, SIGIR 2007, section 6), every query is used equally often in each part.
+        Whether to draw the splits together, so that over the splits the numbers of times that two
+        queries are in training differ by at most one; likewise for validation and test. If the
+        numbers are divisible, as in 50 splits of 50 queries into 10, 5 and 35 (Yue, Finley,
+        Radlinski and Joachims, SIGIR 2007, section 6), every query is used equally often in each
+        part.
     random_state : int, default=0
-        The same one gives the same splits.
+        Seed of the splits.
 
     Returns
     -------
     list of Fold
-        Called Split1, Split2, ...; queries keep the order of `data`, and each part is a copy.
+        Named Split1, Split2, ...; queries keep the order of `data`, and each part is a copy.
 
     Raises
     ------
     ValueError
-        If there are fewer than one split, a part gets no query, or all together get more than
+        If `n` is less than one, a part gets no query, or the parts have more queries in total than
         there are.
 
     Notes
     -----
-    Balanced splits start from queries dealt around a circle, of which each split takes three arcs
-    that begin at evenly spaced places: an arc of fixed length then meets each query floor or
-    ceiling of the mean number of times. Pairs of splits then trade queries, at random, so that
-    what one split gains the other loses (the "curveball" of Strona et al., Nature Communications
-    5:4114, 2014), which changes neither the sizes nor the numbers of times.
+    For balanced splits, queries are arranged in a circle, of which each split uses three arcs that
+    begin at evenly spaced positions: the number of arcs of fixed length that contain a query is the
+    mean number, rounded down or up. Pairs of splits then exchange queries at random (the
+    "curveball" algorithm of Strona et al., Nature Communications 5:4114, 2014), which changes
+    neither the sizes nor these numbers.
 
     Examples
     --------
@@ -89,21 +90,21 @@ def random_splits(
 
 
 def cross_validation(data: RankingData, n_folds: int = 5, *, random_state: int = 0) -> list[Fold]:
-    """Deal the queries of a set at random into parts, each of which is tested on once.
+    """Split the queries of a data set at random into parts, each of which is tested on once.
 
     Parameters
     ----------
     data : RankingData
     n_folds : int, default=5
-        As many parts, whose numbers of queries differ by at most one. As in LETOR, fold `i` tests
+        Number of parts, whose numbers of queries differ by at most one. As in LETOR, fold `i` tests
         on part `i`, validates on the part before it and trains on the others.
     random_state : int, default=0
-        The same one gives the same folds.
+        Seed of the folds.
 
     Returns
     -------
     list of Fold
-        Called Fold1, Fold2, ...; each part is a copy.
+        Named Fold1, Fold2, ...; each part is a copy.
 
     Raises
     ------
@@ -135,12 +136,12 @@ def cross_validation(data: RankingData, n_folds: int = 5, *, random_state: int =
 def held_out(
     data: RankingData, share: float, *, random_state: int = 0
 ) -> tuple[RankingData, RankingData]:
-    """All but a share of the queries, drawn at random, and that share.
+    """Split off a share of the queries at random; return the remaining queries and the share.
 
     Raises
     ------
     ValueError
-        If one of the two gets no query.
+        If one of the two parts gets no query.
 
     Examples
     --------
@@ -165,7 +166,7 @@ def _fold(name: str, parts: Sequence[RankingData]) -> Fold:
 
 
 def _sizes(n_queries: int, *parts: float | None) -> list[int]:
-    """Queries of each part."""
+    """Number of queries of each part."""
     sizes = [_count(part, n_queries) for part in parts if part is not None]
     sizes += [n_queries - sum(sizes)] * (3 - len(sizes))
     if min(sizes) < 1 or sum(sizes) > n_queries:
@@ -177,12 +178,12 @@ def _sizes(n_queries: int, *parts: float | None) -> list[int]:
 
 
 def _count(part: float, n_queries: int) -> int:
-    """A number of queries, or a share of them rounded down; 0.29 of 100 is 29 in spite of 0.29."""
+    """Number of queries; a share is rounded down, and 0.29 of 100 is 29 in spite of rounding."""
     return int(part * n_queries + 1e-9) if isinstance(part, float) else part
 
 
 def _dealt(n_queries: int, sizes: list[int]) -> _Ints:
-    """Part of each query when they are dealt in order; 3 is none."""
+    """Part of each query if they are assigned in order; 3 stands for no part."""
     return np.repeat(np.arange(4), [*sizes, n_queries - sum(sizes)])
 
 
@@ -194,8 +195,8 @@ def _balanced_roles(
     starts = np.arange(n) * n_queries // n
     roles = np.stack([np.roll(circle, start) for start in starts])
     roles = rng.permutation(rng.permutation(roles, axis=0), axis=1)
-    # Ten rounds in which every split trades with its neighbours in a random order, for each pair
-    # of parts; Strona et al. find half as many trades for each row enough.
+    # Ten rounds in which every split exchanges queries with its neighbours in a random order, for
+    # each pair of parts; according to Strona et al., half as many per row are sufficient.
     for _ in range(10):
         order = rng.permutation(n)
         for one, other in itertools.pairwise(order):
@@ -205,7 +206,7 @@ def _balanced_roles(
 
 
 def _trade(rng: np.random.Generator, one: _Ints, other: _Ints, a: int, b: int) -> None:
-    """Deal anew the queries that are in part `a` of one split and in part `b` of the other."""
+    """Redistribute the queries that are in part `a` of one split and part `b` of the other."""
     gives, gets = (one == a) & (other == b), (one == b) & (other == a)
     pool = rng.permutation(np.flatnonzero(gives | gets))
     first, second = pool[: np.count_nonzero(gives)], pool[np.count_nonzero(gives) :]

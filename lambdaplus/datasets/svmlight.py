@@ -1,8 +1,8 @@
-"""The svmlight text format, `label qid:ID 1:value 2:value ... # comment` a line, read at speed.
+"""A fast reader of the svmlight format, `label qid:ID 1:value 2:value ... # comment` per line.
 
-The file is read in pieces that end with a line, and compiled code parses them on all cores
-while the next piece is read. What is no plain decimal number, such as `inf`, is left to Python's
-`float`, so every value is what `float` makes of it. (It makes 10 of 1_0, which is refused.)
+The file is read in blocks of whole lines, and compiled code parses them on all cores while the next
+block is read. Values that are not plain decimal numbers, such as `inf`, are passed to Python's
+`float`, so every value is the result of `float`. (It would read 1_0 as 10, which is an error here.)
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class Rows:
     ----------
     labels : ndarray of shape (n,), float64
     queries : list of str
-        Identifiers of the runs of rows with the same one.
+        Identifiers of the runs of rows with the same identifier.
     group : ndarray of shape (n_runs,), int64
-        Rows of each run.
+        Number of rows of each run.
     values, columns, ends
-        Features that are given, row after row; the last of each row is before its end.
+        Features in the file, row by row, and the index after the last one of each row.
     n_lines : int
     """
 
@@ -61,7 +61,7 @@ class Rows:
         return int(self.columns.max(initial=-1)) + 1
 
     def dense(self) -> NDArray[np.float64]:
-        """Features, (n, width); what is not given is 0."""
+        """Features, (n, width); absent features are 0."""
         features = np.zeros((len(self.labels), self.width))
         fill(features, self.values, self.columns, self.ends)
         return features
@@ -74,7 +74,7 @@ def read_rows(file: BinaryIO, finish: Any = lambda rows: rows) -> Iterator[Any]:
     ----------
     file : binary file
     finish : callable
-        What to make of the `Rows` of each piece, on its thread.
+        Applied to the `Rows` of each block, on its thread.
 
     Yields
     ------
@@ -84,7 +84,7 @@ def read_rows(file: BinaryIO, finish: Any = lambda rows: rows) -> Iterator[Any]:
     Raises
     ------
     MalformedLineError
-        At the first line that is not of the format.
+        At the first invalid line.
     """
     n_threads = os.cpu_count() or 1
 
@@ -122,10 +122,10 @@ def parse_rows(text: bytes) -> Rows:
         text += b"\n"
     nul = text.find(b"\0")
     if nul >= 0:
-        parse_rows(text[: text.rfind(b"\n", 0, nul) + 1])  # names what is wrong before it
+        parse_rows(text[: text.rfind(b"\n", 0, nul) + 1])  # raises errors of lines before it
         raise MalformedLineError(text.count(b"\n", 0, nul) + 1, "a NUL character")
     n_lines, n_colons = text.count(b"\n"), text.count(b":")
-    # Room for the most that there can be; memory that is not written to costs nothing.
+    # Allocate for the largest possible number; memory that is not written to is not used.
     labels, ends = np.empty(n_lines), np.empty(n_lines, np.int64)
     runs, oddities = np.empty((n_lines, 3), np.int64), np.empty((n_lines + n_colons, 3), np.int64)
     unsorted = np.empty(n_lines, np.int64)

@@ -16,32 +16,33 @@ from lambdaplus.queries import rows_by_query
 def read_columns(
     path: str | os.PathLike[str], *, qid: str = "qid", label: str = "label"
 ) -> RankingData:
-    """Read ranking data from a CSV or Parquet file, the rows of a query anywhere.
+    """Read ranking data from a CSV or Parquet file.
 
     Parameters
     ----------
     path : path
-        Ends in .csv or .parquet.
+        The name ends in .csv or .parquet.  The rows of a query do not have to be adjacent.
     qid, label : str
-        Names of the columns of queries and of relevance grades.
+        Names of the columns with queries and relevance grades.
 
     Returns
     -------
     RankingData
-        Named after the file. `features`, (n, f) float64, are all other columns of numbers or truth
-        values, in the order of the file and named in `feature_names`; an empty cell, or `NULL` in a
-        CSV, is NaN. Columns of text or dates, such as document numbers, are left out. `qid` is
-        int64, or str if that would lose something: the queries 007 and 7 of a CSV stay two.
-        Rows keep their order within each query, and queries that of their first rows.
+        Named after the file. `features`, (n, f) float64, are all other columns of numbers or
+        Booleans, in the order of the file and with their names in `feature_names`; an empty cell,
+        or `NULL` in a CSV file, is NaN. Columns of text or dates, such as document numbers, are
+        left out. `qid` is int64, or str if int64 would lose information: the queries 007 and 7 of a
+        CSV file are different. Rows keep their order within each query, and queries are in the
+        order of their first rows.
 
     Raises
     ------
     ValueError
-        For a column that is missing (those there are listed) or named twice, a line that lacks
-        fields, a label that is no finite number, a query that is empty or a float from 2**53 on,
-        and a column that mixes numbers and text.
+        For a column that is missing (the message lists the others) or given twice, a line with
+        missing fields, a label that is not a finite number, a query that is empty or a float of
+        2**53 or more, and a column that mixes numbers and text.
     ImportError
-        Without polars.
+        If polars is not installed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Text files, plain or compressed, that are read whole or not at all.
+"""Readers of plain and compressed text files, which raise an error for incomplete files.
 
 Examples
 --------
@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-_PIECE = 1 << 15  # compressed bytes that are taken at a time
+_PIECE = 1 << 15  # number of compressed bytes that are read at a time
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def open_binary(file: Path) -> Iterator[BinaryIO]:
     Raises
     ------
     ValueError
-        While it is read, if what is compressed is cut short or damaged.
+        While reading, if a compressed file is truncated or damaged.
     """
     suffix = file.suffix.lower()
     try:
@@ -52,15 +52,15 @@ def open_binary(file: Path) -> Iterator[BinaryIO]:
 
 
 def fields_of_lines(file: Path) -> Iterator[tuple[int, list[str]]]:
-    """Fields of each line that is not blank, with its number.
+    """Fields of each non-blank line, with its line number.
 
     Raises
     ------
     ValueError
-        For a NUL character, which no text holds, and as `open_binary`.
+        For a NUL character, which is not valid in text, and like `open_binary`.
     """
     with open_binary(file) as binary:
-        # Bytes that are not UTF-8 stay distinct: two document numbers must not become one.
+        # Invalid UTF-8 bytes are kept distinct, so that different document numbers stay different.
         lines = io.TextIOWrapper(binary, encoding="utf-8-sig", errors="backslashreplace")
         for number, line in enumerate(lines, 1):
             if "\0" in line:
@@ -71,14 +71,14 @@ def fields_of_lines(file: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def number_of(text: str) -> float:
-    """The number that is written there; a ValueError for ``1_0``, which Python takes for 10."""
+    """Parse a number; a ValueError for ``1_0``, which Python would read as 10."""
     if "_" in text or not text.isascii():
         raise ValueError(f"{text!r} is not a number")
     return float(text)
 
 
 def finite_number(text: str, what: str, file: Path, line: int) -> float:
-    """The number that is written there; a ValueError that names the line unless it is finite."""
+    """Parse a finite number; the ValueError for any other text names the line."""
     try:
         found = number_of(text)
     except ValueError:
@@ -89,7 +89,7 @@ def finite_number(text: str, what: str, file: Path, line: int) -> float:
 
 
 class _Stream(io.RawIOBase):
-    """Pieces of bytes as a file."""
+    """A file object that reads from an iterator of bytes."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces, self._rest = pieces, b""

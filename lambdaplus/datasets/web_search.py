@@ -1,4 +1,4 @@
-"""Graded data like a web search engine's, made up to any size: for tests of scale."""
+"""Synthetic graded data of any size, similar to that of a web search engine."""
 
 from __future__ import annotations
 
@@ -14,42 +14,43 @@ _Floats = NDArray[np.float64]
 
 # Documents of MSLR-WEB10K with label 0, 1, ..., 4.
 _MSLR = np.array([624_263, 386_280, 159_451, 21_317, 8_881])
-_MEAN_SIZE, _SPREAD = 120.0, 0.5  # documents a query there; standard deviation of the logarithm
+_MEAN_SIZE, _SPREAD = 120.0, 0.5  # documents per query; standard deviation of the logarithm
 _ASPECTS = 12
 _SHARES = {"count": 0.3, "length": 0.2, "score": 0.2, "hump": 0.1, "junk": 0.14}
-_BLOCK = 64  # queries made together, from random numbers of their own
+_BLOCK = 64  # number of queries that are generated together from one random stream
 
 
 def web_search_like(n_queries: int, n_features: int = 136, *, random_state: int = 0) -> RankingData:
-    """Make up queries with graded documents, in the proportions of Microsoft's MSLR-WEB sets.
+    """Generate synthetic queries with graded documents, with the proportions of MSLR-WEB.
 
-    Twelve hidden aspects of a document, normally distributed, make its relevance: their weighted
-    sum, a product of two of them, an effect of the query, and noise. Labels 0 to 4 are cut from it
-    in MSLR-WEB10K's shares (52, 32, 13, 1.8 and 0.7 percent). Each feature sees one aspect, more
-    or less clearly.
+    The relevance of a document depends on twelve normally distributed latent variables: it is their
+    weighted sum plus a product of two of them, an effect of the query, and noise. Thresholds divide
+    it into labels 0 to 4 with the shares of MSLR-WEB10K (52, 32, 13, 1.8 and 0.7 percent). Each
+    feature is a noisy function of one latent variable.
 
     Parameters
     ----------
     n_queries : int
-        Their sizes are lognormal, 120 documents in the mean; 5,850 queries make 700,000 documents.
+        Number of queries. Their sizes are lognormal with a mean of 120 documents; 5,850 queries
+        have about 700,000 documents.
     n_features : int, default=136
     random_state : int, default=0
-        The same one gives the same set, on any number of cores; another one another problem.
+        Seed. The same seed gives the same data on any number of cores.
 
     Returns
     -------
     RankingData
-        `qid` is 1, 2, ... `features` are, in this order: 30% counts, skewed whole numbers, many of
-        them 0; 20% lengths, lognormal; 20% scores, normal; 10% humps, highest where the aspect is
-        middling, so that no linear ranker can use them alone; 14% junk, which knows nothing; and
-        the rest is of the query, equal for all its documents.
+        `qid` is 1, 2, ... `features` are, in this order: 30% counts, skewed integers, many of them
+        0; 20% lengths, lognormal; 20% scores, normal; 10% non-monotone features, highest for medium
+        values of the latent variable, so that a linear ranker cannot use them alone; 14% noise,
+        independent of relevance; the others are query features, equal for all documents of a query.
 
     Raises
     ------
     ValueError
         If there are fewer than one query or feature.
     MemoryError
-        If they would not fit into this machine's memory.
+        If the data would not fit into the memory of this machine.
 
     Examples
     --------
@@ -86,7 +87,7 @@ def web_search_like(n_queries: int, n_features: int = 136, *, random_state: int 
 
 
 def refuse_too_large(n_queries: int, n_features: int = 136, copies: int = 1) -> None:
-    """Raise before memory is asked for: a system may promise more than there is.
+    """Raise an error before memory is allocated, since a system may promise more than it has.
 
     Raises
     ------
@@ -108,7 +109,7 @@ def refuse_too_large(n_queries: int, n_features: int = 136, copies: int = 1) -> 
 
 
 class _Problem:
-    """How aspects make relevance and features."""
+    """The model that generates relevance and features from latent variables."""
 
     def __init__(self, rng: np.random.Generator, n_features: int) -> None:
         self.weights = rng.dirichlet(np.full(_ASPECTS, 3.0)) ** 0.5  # squares add up to 1
@@ -123,7 +124,7 @@ class _Problem:
         self.scale = rng.lognormal(0.0, 0.4, n_features)
 
     def draw(self, rng: np.random.Generator, sizes: NDArray[np.int64], out: _Floats) -> _Floats:
-        """Fill in the features of some queries; returns their documents' relevance."""
+        """Generate the features of some queries; return the relevance of their documents."""
         aspects = rng.standard_normal((sizes.sum(), _ASPECTS))
         signal = (aspects * self.weights).sum(axis=1) + aspects[:, 0] * aspects[:, 1]
         of_query = np.repeat(rng.standard_normal(len(sizes)), sizes)

@@ -1,4 +1,4 @@
-"""Evaluation: metric values per query and on average, comparisons, fevals for the frameworks.
+"""Evaluation: metric values per query and their means, comparisons, metrics for the frameworks.
 
 Examples
 --------

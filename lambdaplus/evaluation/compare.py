@@ -1,4 +1,4 @@
-"""Compare several systems on the same queries, with tests of significance.
+"""Compare several systems on the same queries, with significance tests.
 
 Examples
 --------
@@ -37,7 +37,7 @@ from lambdaplus.evaluation.significance import (
 )
 from lambdaplus.queries import Floats
 
-ROUNDING = 1e-12  # values are sums of some hundred terms, so equal ones may differ by as much
+ROUNDING = 1e-12  # values are sums of hundreds of terms, so equal values may differ by this much
 
 
 def compare_runs(
@@ -57,22 +57,23 @@ def compare_runs(
     Parameters
     ----------
     runs : dict of str to Evaluation
-        At least two, by name, of the same metrics and queries; in any order of the queries if they
-        were evaluated with a qid.
+        At least two runs by name, with the same metrics and queries.  The order of queries can
+        differ if they were evaluated with a qid.
     baseline : str, optional
-        Compare every other run with this one alone; without it, every two.
+        Run with which all others are compared.  By default, all pairs of runs are compared.
     test : {"wilcoxon", "t", "randomization"}
         See ``lambdaplus.evaluation.significance.p_value``.
     alternative : {"two-sided", "greater"}
-        "greater" tests, of every two runs, whether the first is better, and whether the second is.
+        "greater" tests, for every pair of runs, whether the first is better and whether the second
+        is better.
     correction : {"holm", "none"}
-        Over all the tests of one metric.
+        Correction for the number of tests of one metric.
     alpha : float
-        Level at which a mean is marked.
+        Significance level at which a mean is marked.
     confidence : float
-        Of the bootstrap intervals.
+        Confidence level of the bootstrap intervals.
     resamples, seed : int
-        Of randomisation and bootstrap.
+        Number of samples and seed of the randomisation test and the bootstrap.
 
     Returns
     -------
@@ -81,16 +82,16 @@ def compare_runs(
     Raises
     ------
     ValueError
-        If runs differ in queries or metrics, also where two metrics have one name; if they are
-        fewer than two, or an option is unknown.
+        If runs differ in queries or metrics, including different metrics with the same name; if
+        there are fewer than two runs, or an option is unknown.
     TypeError
-        If runs is no dict of evaluations.
+        If runs is not a dict of evaluations.
 
     Notes
     -----
-    Every query weighs the same, whatever weights it was evaluated with.  Queries on which a run
-    has no value are left out of that pair.  A metric over the whole data set has no value per
-    query and is not tested.
+    Every query has the same weight, regardless of the weights in the evaluation.  Queries on which
+    one run of a pair has no value are left out for this pair.  A metric over the whole data set has
+    no value per query and is not tested.
     """
     check_options(
         test=test,
@@ -120,7 +121,7 @@ def compare_runs(
             chosen = list(itertools.permutations(names, 2))
         else:
             chosen = list(itertools.combinations(names, 2))
-        if every.size != n_queries or n_queries < 2:  # a value of the whole data set is no sample
+        if every.size != n_queries or n_queries < 2:  # a value of the whole data set: no sample
             continue
         differences = [_known(values[a] - values[b]) for a, b in chosen]
         found = [
@@ -157,35 +158,35 @@ def _check(runs: Mapping[str, Evaluation], baseline: str | None) -> None:
         raise TypeError(f"runs must be a dict of evaluations by name, not {type(runs).__name__}")
     for name, run in runs.items():
         if not isinstance(run, Evaluation):
-            raise TypeError(f"run {name!r} is no Evaluation, but {type(run).__name__}")
+            raise TypeError(f"run {name!r} is not an Evaluation, but {type(run).__name__}")
     if len(runs) < 2:
-        raise ValueError(f"a comparison takes at least two runs, got {len(runs)}")
+        raise ValueError(f"a comparison needs at least two runs, got {len(runs)}")
     if baseline is not None and baseline not in runs:
         raise ValueError(f"baseline={baseline!r} is not one of the runs: {', '.join(runs)}")
 
 
 def _aligned(runs: Mapping[str, Evaluation]) -> dict[str, dict[str, Floats]]:
-    """Per-query values by metric and run, the queries in the order of the first run."""
+    """Per-query values by metric and run, with queries in the order of the first run."""
     (first_name, first), *others = runs.items()
     places = {first_name: np.arange(first.n_queries)}
     for name, run in others:
         if list(run.conventions.items()) != list(first.conventions.items()):
             raise ValueError(
-                f"{name!r} and {first_name!r} were not evaluated by the same metrics and "
+                f"{name!r} and {first_name!r} were not evaluated with the same metrics and "
                 f"conventions: {run.conventions} and {first.conventions}"
             )
         for metric in first.metrics.keys() & run.metrics.keys():
             if first.metrics[metric] != run.metrics[metric]:
                 raise ValueError(
-                    f"{name!r} and {first_name!r} were evaluated by different metrics of the name "
-                    f"{metric}: rename one, or evaluate both by the same Declaration"
+                    f"{name!r} and {first_name!r} were evaluated with different metrics of the "
+                    f"name {metric}: rename one, or evaluate both with the same Declaration"
                 )
         place = {query: i for i, query in enumerate(run.qid.tolist())}
         missing = [query for query in first.qid.tolist() if query not in place]
         if missing or run.n_queries != first.n_queries:
             some = f", such as {missing[0]!r}" if missing else ""
             raise ValueError(
-                f"{name!r} and {first_name!r} are not on the same queries: {run.n_queries} and "
+                f"{name!r} and {first_name!r} do not have the same queries: {run.n_queries} and "
                 f"{first.n_queries}, and {len(missing)} of the latter are not among the former"
                 f"{some}"
             )
@@ -202,7 +203,7 @@ def _aligned(runs: Mapping[str, Evaluation]) -> dict[str, dict[str, Floats]]:
 
 
 def _known(difference: Floats) -> Floats:
-    """Without the queries that lack a value, rounding errors made 0."""
+    """Differences on queries with a value, with rounding errors set to 0."""
     known = difference[~np.isnan(difference)]
     known[np.abs(known) <= ROUNDING] = 0.0
     return known

@@ -1,8 +1,8 @@
-"""Conventions by name: what other tools mean by a metric.
+"""Named conventions: the definitions that other tools use for a metric.
 
-Two tools seldom agree on NDCG or MAP: they differ in gains, discounts, divisors, in what tied
-documents count and in what a query without relevant documents counts.  Each convention below is
-tested against what its tool prints.
+Tools often differ in NDCG or MAP: in gains, discounts and divisors, in the treatment of tied
+documents, and in the value of a query without relevant documents.  Each convention below is tested
+against the output of its tool.
 
 Examples
 --------
@@ -32,7 +32,7 @@ TIES: tuple[str, ...] = (*get_args(Ties), "docno")
 
 
 def check_rules(ties: Any = None, empty: Any = None) -> None:
-    """Raise a ValueError for a rule that there is not; None is the convention's."""
+    """Raise a ValueError for an unknown rule; None stands for the rule of the convention."""
     if ties is not None and ties not in TIES:
         raise ValueError(f"ties={ties!r} is not one of {', '.join(TIES)}")
     if empty is not None and empty not in ("skip", 0, 1):
@@ -41,15 +41,15 @@ def check_rules(ties: Any = None, empty: Any = None) -> None:
 
 @dataclass(frozen=True)
 class Rule:
-    """What a tool does about one metric.
+    """The rules of a tool for one metric.
 
     Attributes
     ----------
     ties : {"expected", "worst", "best", "stable", "together", "docno"} or None
-        What tied documents count, see ``lambdaplus.metrics.values``; "docno" ranks them by document
-        number, descending; None is the metric's own default.
+        Rule for tied documents, see ``lambdaplus.metrics.values``; "docno" ranks them by document
+        number, descending; None is the default of the metric.
     empty : "skip", 0 or 1
-        What a query without a value counts.
+        Value of a query on which the metric is not defined.
     options : dict of str to str
         Options of the metric.
     """
@@ -64,20 +64,20 @@ class Rule:
 
 @dataclass(frozen=True)
 class Convention:
-    """How a tool evaluates.
+    """The rules of a tool.
 
     Attributes
     ----------
     name, tool : str
     otherwise : Rule
-        For metrics that the tool does not have.
+        Rule for metrics that the tool does not have.
     metrics : dict of str to Rule
-        By name of the metrics that it has.
+        Rules for the metrics of the tool, by name.
     single : bool
-        Whether it holds scores in float32, where 1.00000001 ties with 1.
+        Whether scores are stored in float32, in which 1.00000001 and 1 are tied.
     unjudged : bool
-        Whether a label below 0 marks an unjudged document: it then counts as one of
-        label 0, and is left out by metrics such as bpref.
+        Whether a label below 0 marks an unjudged document, which then counts as label 0 and is
+        left out by metrics such as bpref.
     """
 
     name: str
@@ -175,7 +175,7 @@ CONVENTIONS: dict[str, Convention] = {
 
 
 def find_convention(name: str | Convention) -> Convention:
-    """The convention of that name; a ValueError lists the known ones."""
+    """Find a convention by name; a ValueError lists the known ones."""
     if isinstance(name, Convention):
         return name
     if not isinstance(name, str) or name not in CONVENTIONS:

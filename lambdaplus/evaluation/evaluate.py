@@ -1,4 +1,4 @@
-"""Values of ranking metrics: per query and mean."""
+"""Values of ranking metrics: per query, and their means."""
 
 from __future__ import annotations
 
@@ -48,34 +48,35 @@ def evaluate(
     one_group: bool = False,
     **options: Any,
 ) -> Evaluation:
-    """Evaluate scores by ranking metrics.
+    """Evaluate scores with ranking metrics.
 
     Parameters
     ----------
     labels, scores : (n,) array_like
-        Finite numbers; a higher score ranks higher.
+        Finite numbers; a document with a higher score is ranked higher.
     group : (n_queries,) array_like of int, optional
-        Query sizes; or qid, the query of each row.  With neither, AUC and MAP take all rows as one
-        ranking, as scikit-learn's roc_auc_score and average_precision_score do.
+        Query sizes.  If neither ``group`` nor ``qid`` is given, AUC and MAP treat all rows as one
+        ranking, like scikit-learn's roc_auc_score and average_precision_score.
     qid : (n,) array_like, optional
+        Query of each row.
     weight : (n,) array_like, optional
-        Row weights.  A query counts in the mean by the mean weight of its rows; without queries
-        they are multiplicities.
+        Row weights.  The weight of a query in the mean is the mean weight of its rows; without
+        queries, weights are multiplicities.
     metrics : str or iterable of str
     convention : {"lambdaplus", "lightgbm", "xgboost", "sklearn", "trec", "letor3", "letor4"}
-        Whose gains, discounts, divisors, ties and empty queries: see
-        ``lambdaplus.evaluation.conventions``.  What is said below, in the name of a metric or in
-        the options goes before it.
+        Tool whose gains, discounts, divisors and rules for ties and empty queries are used: see
+        ``lambdaplus.evaluation.conventions``.  The parameters below, options in the name of a
+        metric and other options take precedence.
     ties : {"expected", "worst", "best", "stable", "together", "docno"}, optional
-        What tied documents count: the mean over their orders, their worst or best order, the order
-        of the rows, all as one step (AUC and MAP alone), or by descending docno.
+        Rule for tied documents: the mean over their orders, their worst or best order, the order
+        of the rows, all as one step (AUC and MAP only), or by descending docno.
     empty : "skip", 0 or 1, optional
-        What a query counts on which a metric is not defined (no relevant document; only one class
-        for AUC): nothing, so that it is left out of the mean, or this value.
+        Value of a query on which a metric is not defined (no relevant document; for AUC, only one
+        class); "skip" leaves the query out of the mean.
     docno : (n,) array_like of str, optional
         Document numbers, for ``ties="docno"`` and the convention "trec".
     one_group : bool
-        Take rows without queries as one query, for metrics other than AUC and MAP.
+        Treat rows without queries as one query, for metrics other than AUC and MAP.
     **options
         Parameters for the metrics that have them, such as ``gain="linear"``.
 
@@ -86,14 +87,14 @@ def evaluate(
     Raises
     ------
     ValueError
-        For unusable input, unknown metrics, conventions or rules, options that none of the metrics
+        For invalid input, unknown metrics, conventions or rules, options that none of the metrics
         has, and ties that the convention breaks by a docno that was not passed.
 
     Notes
     -----
-    By default tied documents have the mean value over their orders, whatever the row order (ERR,
-    pFound, bpref and partial AUC: in their worst order); AP@k divides by min(R, k), AP by R; NDCG
-    has gain 2^l - 1 and discount log2(1 + rank).
+    By default, tied documents contribute the mean over their orders, independently of the order of
+    the rows (for ERR, pFound, bpref and partial AUC, their worst order); AP@k is divided by
+    min(R, k), AP by R; NDCG has gain 2^l - 1 and discount log2(1 + rank).
 
     Examples
     --------
@@ -123,7 +124,7 @@ def evaluate(
 
 
 def checked_queries(labels: Any, group: Any, qid: Any, weight: Any) -> Queries:
-    """The queries, if no array hides some of its entries."""
+    """Create the queries after checking that no array has masked entries."""
     return Queries(
         plain(labels, "labels"),
         group=None if group is None else plain(group, "group"),
@@ -133,7 +134,7 @@ def checked_queries(labels: Any, group: Any, qid: Any, weight: Any) -> Queries:
 
 
 def check_flag(**given: Any) -> None:
-    """Raise a ValueError for what is neither True nor False: the text "no" would count as True."""
+    """Raise a ValueError for values other than True and False, since the text "no" is truthy."""
     for name, value in given.items():
         if not isinstance(value, (bool, np.bool_)):
             raise ValueError(f"{name}={value!r} is neither True nor False")
@@ -142,9 +143,9 @@ def check_flag(**given: Any) -> None:
 def choose_metrics(
     names: list[Metric], options: dict[str, Any], convention: Convention | None = None
 ) -> list[RankingMetric]:
-    """Parse names, giving each metric those of the options that it knows."""
+    """Parse names, passing to each metric the options that it has."""
     if not names:
-        raise ValueError("no metric was named")
+        raise ValueError("no metric was given")
     shares = share_options(names, options)
     found = [
         by_convention(name, convention, mine) for name, mine in zip(names, shares, strict=True)
@@ -166,13 +167,13 @@ def evaluate_queries(
     qid: NDArray[Any] | None = None,
     judged: ArrayLike | None = None,
 ) -> Evaluation:
-    """As `evaluate`, for metrics and queries that are at hand.
+    """Like `evaluate`, for metrics and queries that are already parsed.
 
     Parameters
     ----------
     metrics, queries, scores, convention, ties, empty, docno, one_group
     qid : (n_queries,) array, optional
-        Name of each query.
+        Identifier of each query.
     judged : (n,) array_like of bool, optional
         False for unjudged documents, which metrics such as bpref ignore.
     """
@@ -242,8 +243,8 @@ def _order_of(docno: NDArray[Any] | None, queries: Queries, ranking: Ranking) ->
         tied[queries.boundaries[1:-1] - 1] = False
         if tied.any():
             raise ValueError(
-                f"{int(tied.sum())} documents are tied with the next one, and ties are to be "
-                "broken by document number: pass docno=, or another ties="
+                f"{int(tied.sum())} documents are tied with the next one, and ties must be broken "
+                "by document number: pass docno=, or another ties="
             )
         return np.arange(float(queries.n_documents))
     numbers = docno.astype(str)

@@ -1,4 +1,4 @@
-"""Why two tools print different numbers for the same ranking.
+"""Explanation of different values of a metric for the same ranking.
 
 Examples
 --------
@@ -12,7 +12,7 @@ sklearn     0.3224  -0.3005  gain=linear +0.0218, empty=0 -0.3224
 trec        -       -        ties=docno needs docno=
 letor3      0.4539  -0.1691  discount=letor +0.1925, ties=stable +0.0923, empty=0 -0.4539
 letor4      0.4539  -0.1691  discount=letor +0.1925, ties=stable +0.0923, empty=0 -0.4539
-2 queries. Choices are made one after the other, each beside the change that it makes.
+2 queries. Choices are applied one after the other; each is shown with its change of the value.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from lambdaplus.queries import Queries
 
 @dataclass(frozen=True)
 class Step:
-    """One choice of a convention and what it changes."""
+    """One choice of a convention and the change that it makes."""
 
     choice: str
     change: float
@@ -44,17 +44,17 @@ class Step:
 
 @dataclass(frozen=True)
 class Path:
-    """From our number to a tool's.
+    """The steps from the value of our convention to the value of another tool.
 
     Attributes
     ----------
     convention : Convention
     value : float
-        NaN if the convention can't be followed.
+        NaN if the convention cannot be applied.
     steps : tuple of Step
-        Their changes add up to the gap.
+        Choices, whose changes add up to the gap.
     reason : str
-        Why the convention can't be followed, if so.
+        Reason why the convention cannot be applied; empty if it can.
     """
 
     convention: Convention
@@ -65,13 +65,13 @@ class Path:
 
 @dataclass(frozen=True, eq=False)
 class Explanation(Tabular):
-    """What `explain` found; prints as a table.
+    """The result of `explain`, printed as a table.
 
     Attributes
     ----------
     metric : RankingMetric
     value : float
-        By our own convention.
+        Value under our own convention.
     paths : tuple of Path
         One for each convention that has the metric.
     n_queries : int
@@ -100,8 +100,8 @@ class Explanation(Tabular):
             for path in self.paths
         ]
         foot = (
-            f"{queries_in_words(self.n_queries)}. Choices are made one after the other, each "
-            "beside the change that it makes.",
+            f"{queries_in_words(self.n_queries)}. Choices are applied one after the other; each "
+            "is shown with its change of the value.",
         )
         return Table(("convention", str(self.metric), "gap", "because"), rows, foot)
 
@@ -117,17 +117,17 @@ def explain(
     docno: ArrayLike | None = None,
     **options: Any,
 ) -> Explanation:
-    """What each tool's convention gives on the same scores, and which choice makes each gap.
+    """Compute a metric under each convention, and the choices that cause the differences.
 
     Parameters
     ----------
     metric : str
-        Such as ``"ndcg@10"``.
+        For example ``"ndcg@10"``.
     labels, scores : (n,) array_like
     group, qid, weight, docno
         As in `~lambdaplus.evaluation.evaluate`.
     **options
-        Parameters of the metric; they hold for every convention.
+        Parameters of the metric; they apply to every convention.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def explain(
     Raises
     ------
     ValueError
-        For input that `~lambdaplus.evaluation.evaluate` refuses.
+        For input that is invalid for `~lambdaplus.evaluation.evaluate`.
     """
     qid = None if qid is None else identifiers(qid)
     queries = checked_queries(labels, group, qid, weight)
@@ -151,7 +151,7 @@ def explain_queries(
     fixed: Any = (),
     judged: ArrayLike | None = None,
 ) -> Explanation:
-    """As `explain`, for queries that are at hand.
+    """Like `explain`, for queries that are already parsed.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def _path(
     def step(choice: str) -> None:
         nonlocal now
         before, now = now, value()
-        # Until a choice gives the first query a value there is nothing to change from.
+        # As long as no query has a value, a choice does not cause a change.
         change = now if math.isnan(before) else now - before
         if abs(change) > 1e-12:
             steps.append(Step(choice, change))

@@ -1,4 +1,4 @@
-"""Metrics in the forms that LightGBM and XGBoost take: feval, custom_metric, eval_metric."""
+"""Metrics for LightGBM and XGBoost: feval, custom_metric, eval_metric."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from lambdaplus.frameworks import framework_of, read_call
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum, parts_of, sum_of, terms_of, value_of
 
-_UNSET: Any = object()  # LightGBM's estimators pass a group, or None; XGBoost's pass none at all
+_UNSET: Any = object()  # LightGBM's estimators pass a group or None; XGBoost's omit the argument
 
 
 class EvalMetric:
-    """One or several metrics as a callable for either framework.
+    """One or several metrics as a callable for both frameworks.
 
-    Made by `~lambdaplus.evaluation.eval_metric`.
+    Returned by `~lambdaplus.evaluation.eval_metric`.
 
-    LightGBM gets ``(name, value, True)`` (higher is better), XGBoost ``(name, value)``, a list of
-    them for several metrics, and XGBoost's estimators the bare value.
+    For LightGBM the result is ``(name, value, True)`` (higher is better), for XGBoost
+    ``(name, value)``, for several metrics a list of these, and for XGBoost's estimators only the
+    value.
 
     Attributes
     ----------
@@ -49,7 +50,7 @@ class EvalMetric:
         sample_weight: ArrayLike | None = None,
         group: Any = _UNSET,
     ) -> Any:
-        """Evaluate, as the frameworks call for it.
+        """Evaluate the metrics, with the arguments that the frameworks pass.
 
         Parameters
         ----------
@@ -57,20 +58,20 @@ class EvalMetric:
             Scores, if the second argument is a data set; labels otherwise.
         y_pred_or_data : lightgbm.Dataset, xgboost.DMatrix or (n,) array_like
         sample_weight, group : array_like, optional
-            With labels and scores only.
+            Only if labels and scores are passed.
 
         Raises
         ------
         ValueError
-            For unusable input, or if no query has a value.
+            For invalid input, or if no query has a value.
         TypeError
-            From XGBRanker, which calls a metric once per query and averages by query size.
+            If called by XGBRanker, which evaluates each query and averages by query size.
         """
         caller = sys._getframe(1)
         module, function = caller.f_globals.get("__name__"), caller.f_code.co_name
         if (module, function) == ("xgboost.sklearn", "task"):
             raise TypeError(
-                "XGBRanker averages a callable metric by query size, which is no mean over "
+                "XGBRanker averages a callable metric by query size, which is not the mean over "
                 "queries: use xgboost.train(custom_metric=...) instead"
             )
         sizes = None if group is _UNSET else group
@@ -94,7 +95,7 @@ class EvalMetric:
         if call.framework == "arrays" and group is _UNSET:
             if len(self.metrics) > 1:
                 raise TypeError(
-                    "XGBoost's estimators take a single metric: pass eval_metric() one name"
+                    "XGBoost's estimators support a single metric: pass one name to eval_metric()"
                 )
             return next(iter(values.values()))
         if call.framework == "xgboost":
@@ -120,15 +121,15 @@ class EvalMetric:
 def eval_metric(
     *metrics: Metric | WeightedSum, one_group: bool = False, **options: Any
 ) -> EvalMetric:
-    """Metrics for LightGBM's ``feval=`` and XGBoost's ``custom_metric=``.
+    """Create metrics for LightGBM's ``feval=`` and XGBoost's ``custom_metric=``.
 
     Parameters
     ----------
     *metrics : str
-        Such as ``"auc", "map", "ndcg@10"``, or a weighted sum: ``"ndcg@10 + 0.5*map"``, the mean
-        of each metric times its weight.
+        For example ``"auc", "map", "ndcg@10"``, or a weighted sum such as ``"ndcg@10 + 0.5*map"``,
+        which is the sum of the means of the metrics times their weights.
     one_group : bool
-        Take data without queries as one query, for metrics other than AUC and MAP.
+        Treat data without queries as one query, for metrics other than AUC and MAP.
     **options
         Parameters for the metrics that have them.
 
@@ -139,8 +140,8 @@ def eval_metric(
     Notes
     -----
     XGBoost's early stopping *minimises* a custom metric unless its name starts with auc, aucpr,
-    pre, map or ndcg.  For the others, such as mrr and mauc, pass ``maximize=True`` to
-    ``xgboost.train``, or train with `lambdaplus.xgboost.train`, which does.
+    pre, map or ndcg.  For other metrics, such as mrr and mauc, pass ``maximize=True`` to
+    ``xgboost.train``, or use `lambdaplus.xgboost.train`, which sets it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Labels and scores as a tool holds them, and the documents that somebody judged.
+"""Labels and scores as a tool stores them, and the judged documents.
 
 Examples
 --------
@@ -23,13 +23,13 @@ from lambdaplus.evaluation.conventions import Convention
 from lambdaplus.queries import Floats, Queries
 
 _Bools = NDArray[np.bool_]
-_BEYOND = 1e39  # stands for float32's infinity, of which all are tied
+_BEYOND = 1e39  # replaces infinity in float32, so that all infinite scores are tied
 
 
 def as_held(
     convention: Convention, queries: Queries, scores: Any, judged: Any
 ) -> tuple[Queries, Any, _Bools | None]:
-    """Queries, scores and judged documents as the tool of this convention has them."""
+    """Queries, scores and judged documents as stored by the tool of this convention."""
     scores = plain(scores, "scores")
     judged = None if judged is None else _flags(judged, queries.n_documents)
     if convention.single:
@@ -57,7 +57,7 @@ def _single(queries: Queries, scores: Floats) -> Floats:
 
 
 def _returned(queries: Queries, scores: Floats) -> _Bools:
-    """Whether a document is among the first ones that its query had returned, (n,)."""
+    """Whether a document was returned for its query, (n,)."""
     query = np.repeat(np.arange(queries.n_queries), queries.sizes)
     order = np.lexsort((-scores, query))
     rank = np.arange(scores.size) - queries.boundaries[:-1][query]
@@ -67,9 +67,9 @@ def _returned(queries: Queries, scores: Floats) -> _Bools:
 
 
 def judged_part(queries: Queries, scores: Floats, judged: _Bools) -> tuple[Queries, _Bools] | None:
-    """The queries without unjudged documents, and which queries have judged ones.
+    """The queries without unjudged documents, and which queries have judged documents.
 
-    None if nothing was judged.
+    None if no document was judged.
     """
     if not judged.any():
         return None
@@ -85,5 +85,5 @@ def judged_part(queries: Queries, scores: Floats, judged: _Bools) -> tuple[Queri
 def _flags(values: Any, n: int) -> _Bools:
     found = plain(values, "judged")
     if found.shape != (n,) or not np.isin(found, (0, 1)).all():
-        raise ValueError(f"judged must hold a truth value for each of the {n} rows")
+        raise ValueError(f"judged must be True or False for each of the {n} rows")
     return found.astype(bool)

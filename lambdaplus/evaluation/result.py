@@ -1,4 +1,4 @@
-"""What an evaluation found."""
+"""The result of an evaluation."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ Metric = str | RankingMetric | Declaration
 
 @dataclass(frozen=True, eq=False)
 class Evaluation(Tabular):
-    """What `~lambdaplus.evaluation.evaluate` found.
+    """The result of `~lambdaplus.evaluation.evaluate`.
 
     Attributes
     ----------
     per_query : dict of str to (n_queries,) float64
-        Value of each metric on each query, in query order; NaN where it has none.
+        Value of each metric on each query, in query order; NaN if the metric has no value.
     mean : dict of str to float
-        Mean over the queries that have a value, by query weight; NaN if none has.
+        Mean over the queries that have a value, weighted by query weight; NaN if none has.
     n_queries : int
     without_relevant : int
-        Queries without a document of label 1 or more.
+        Number of queries without a document of label 1 or more.
     undefined : dict of str to int
-        How many queries had no value (no relevant document, say).
+        Number of queries without a value (for example without a relevant document).
     qid : (n_queries,) array
-        Name of each query: what was passed as qid, or 0, 1, ...
+        Identifier of each query: the qid that was passed, or 0, 1, ...
     conventions : dict of str to str
-        By which rules each metric was computed.
+        Rules with which each metric was computed.
     convention : Convention
     metrics : dict of str to RankingMetric
-        What was evaluated under each name; empty after unpickling, since a metric of your own may
-        be none that can be pickled.
+        The metric with each name; empty after unpickling, since it may be impossible to pickle the
+        user's own metrics.
     """
 
     per_query: dict[str, Floats]
@@ -56,24 +56,24 @@ class Evaluation(Tabular):
         return {**self.__dict__, "metrics": {}}
 
     def __getitem__(self, metric: Metric) -> float:
-        """The mean of a metric, by any spelling of its name."""
+        """The mean of a metric, which may be given by any spelling of its name."""
         return self.mean[self.name_of(metric)]
 
     def name_of(self, metric: Metric) -> str:
         """The name of a metric in this result."""
         if isinstance(metric, str) and metric in self.mean:
-            return metric  # a metric of the user's own is in no catalogue
+            return metric  # the user's own metrics are not in the catalogue
         wanted = parse_metric(metric)
         if str(wanted) not in self.mean:
             wanted = by_convention(metric, self.convention, {})
         name = str(wanted)
         if name not in self.mean or self.metrics.get(name, wanted) != wanted:
-            raise KeyError(f"{name} was not evaluated; there is: {', '.join(self.mean)}")
+            raise KeyError(f"{name} was not evaluated; available: {', '.join(self.mean)}")
         return name
 
     @property
     def table(self) -> Table:
-        """Means and counts, with the conventions at the foot."""
+        """Means and counts, with the conventions as footnotes."""
         rows = [
             (name, self.mean[name], self.n_queries - self.undefined[name], self.undefined[name])
             for name in self.mean
@@ -87,7 +87,7 @@ class Evaluation(Tabular):
         return Table(("metric", "mean", "queries", "undefined"), rows, foot)
 
     def to_dataframe(self, backend: str = "pandas") -> Any:
-        """Per-query values as a data frame of the backend: qid and one column for each metric.
+        """Return per-query values as a data frame: qid and one column for each metric.
 
         Metrics over the whole data set have no value per query and are left out.
         """
@@ -97,15 +97,15 @@ class Evaluation(Tabular):
 
 
 def refuse_namesakes(metrics: Iterable[RankingMetric]) -> None:
-    """Raise a ValueError if different metrics have one name, by which results are known."""
+    """Raise a ValueError if different metrics have the same name."""
     known: dict[str, RankingMetric] = {}
     for metric in metrics:
         for declared in CATALOGUE:
             mine = metric.declaration.name in (declared.name, *declared.aliases)
             if mine and metric.declaration != declared:
                 raise ValueError(
-                    f"a metric of your own is called {metric.declaration.name}, which is the name "
-                    f"of one of the library's ({declared.title}): rename it"
+                    f"your own metric is called {metric.declaration.name}, which is the name of a "
+                    f"metric of the library ({declared.title}): rename it"
                 )
         if known.setdefault(str(metric), metric) != metric:
             raise ValueError(f"two different metrics are called {metric}: rename one of them")
@@ -114,7 +114,7 @@ def refuse_namesakes(metrics: Iterable[RankingMetric]) -> None:
 def by_convention(
     name: Metric, convention: Convention | None, options: dict[str, Any]
 ) -> RankingMetric:
-    """The metric with the convention's options, unless its name or the options say otherwise."""
+    """The metric with the convention's options, unless its name or the options set others."""
     metric = parse_metric(name, **options)
     if convention is None:
         return metric
@@ -122,13 +122,13 @@ def by_convention(
 
 
 def join_evaluations(repeats: Sequence[Mapping[str, Evaluation]]) -> Evaluation:
-    """One evaluation of the test queries of all folds, values averaged over repetitions.
+    """Join evaluations of the test queries of all folds, averaging values over repetitions.
 
     Parameters
     ----------
     repeats : sequence of dict of str to Evaluation
-        For each seed the evaluation by fold, of the same folds and metrics; queries are called
-        ``fold qid``.
+        For each seed, the evaluation by fold, with the same folds and metrics.  In the result,
+        queries are named ``fold qid``.
     """
     whole = [_concatenated(parts) for parts in repeats]
     first = whole[0]
@@ -163,20 +163,20 @@ def _concatenated(parts: Mapping[str, Evaluation]) -> Evaluation:
 def mean_by_query(
     found: Evaluation, qid: NDArray[Any], has_relevant: NDArray[np.bool_]
 ) -> Evaluation:
-    """Queries that were evaluated repeatedly, once each, with the mean of their values.
+    """Average the values of queries that were evaluated several times.
 
     Parameters
     ----------
     found : Evaluation
     qid : (n_queries,) array
-        Which query each one really is.
+        Original identifier of each query.
     has_relevant : (n_queries,) array of bool
         Whether it has a document of label 1 or more.
     """
     names, first, query = np.unique(qid, return_index=True, return_inverse=True)
     times = np.bincount(query)
     per_query = {
-        # A metric over the whole data set has values of its own number, and none of a query.
+        # A metric over the whole data set has no values of queries.
         name: np.bincount(query, values) / times if len(values) == len(qid) else values
         for name, values in found.per_query.items()
     }
@@ -197,7 +197,7 @@ def queries_in_words(n: int) -> str:
 
 
 def mean_of(found: Floats, defined: Any, weights: Floats | None) -> float:
-    """Mean over the queries that have a value; NaN if their weights add up to nothing."""
+    """Mean over the queries that have a value; NaN if the sum of their weights is 0."""
     if weights is None:
         weights = np.ones_like(found)
     total = weights[defined].sum()

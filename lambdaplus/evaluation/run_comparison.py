@@ -1,4 +1,4 @@
-"""What a comparison of runs found."""
+"""The result of a comparison of runs."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 
 @dataclass(frozen=True)
 class Pair:
-    """Two systems by one metric.
+    """The comparison of two systems with one metric.
 
     Attributes
     ----------
     metric, first, second : str
     n_queries : int
-        Queries on which both have a value.
+        Number of queries on which both have a value.
     difference : float
         Mean of first - second.
     interval : (float, float)
-        Of the difference, by the bootstrap over queries.
+        Confidence interval of the difference, by the bootstrap over queries.
     wins, losses, ties : int
-        Queries on which the first is better, worse, or the same.
+        Number of queries on which the first is better, worse, or equal.
     p_value : float
     p_corrected : float
-        The same after the correction for all pairs of this metric.
+        P-value after the correction for all pairs of this metric.
     """
 
     metric: str
@@ -48,13 +48,13 @@ class Pair:
 
 @dataclass(frozen=True, eq=False)
 class RunComparison(Tabular):
-    """What `compare_runs` found; prints as a table of means with marks of significance.
+    """The result of `compare_runs`, printed as a table of means with significance marks.
 
     Attributes
     ----------
     names : tuple of str
     means : dict of str to dict of str to float
-        By metric, then system: over the queries on which every system has a value.
+        By metric, then system: means over the queries on which every system has a value.
     pairs : tuple of Pair
     test, alternative, correction : str
     alpha, confidence : float
@@ -76,15 +76,16 @@ class RunComparison(Tabular):
         """The pairs of one metric."""
         wanted = str(metric)
         if wanted not in self.means:
-            raise KeyError(f"{wanted} was not compared; there is: {', '.join(self.means)}")
+            raise KeyError(f"{wanted} was not compared; available: {', '.join(self.means)}")
         return [pair for pair in self.pairs if pair.metric == wanted]
 
     @property
     def table(self) -> Table:
         """Means by system and metric, with marks of significant differences.
 
-        Without a baseline each system has a letter, and a mean carries the letters of those that
-        it beats; with one, a mean carries stars (0.05, 0.01, 0.001) where it differs from it.
+        Without a baseline, each system has a letter, and a mean is marked with the letters of the
+        systems that it is significantly better than; with a baseline, a mean is marked with stars
+        if it differs from the baseline at level 0.05, 0.01 or 0.001.
         """
         letters = dict(zip(self.names, _letters(), strict=False))
         rows: list[list[Any]] = []
@@ -113,7 +114,7 @@ class RunComparison(Tabular):
 
     @property
     def pair_table(self) -> Table:
-        """Each pair in a row: difference, interval, wins, losses, ties, p-values."""
+        """One row for each pair: difference, interval, wins, losses, ties, p-values."""
         rows = [
             (
                 pair.metric,
@@ -131,7 +132,7 @@ class RunComparison(Tabular):
         return Table((*heads, "p", f"p {self.correction}"), rows, self.foot[:1])
 
     def to_dataframe(self, backend: str = "pandas") -> Any:
-        """The pairs as a data frame of the backend."""
+        """Return the pairs as a data frame."""
         names = [name for name in Pair.__dataclass_fields__ if name != "interval"]
         rows = [[*(getattr(p, n) for n in names), *p.interval] for p in self.pairs]
         return Table((*names, "interval_low", "interval_high"), rows).to_dataframe(backend)

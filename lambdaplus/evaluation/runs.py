@@ -1,4 +1,4 @@
-"""A system's scores for a set of queries, and what it evaluates to.
+"""Scores of a system for a set of queries, and their evaluation.
 
 Examples
 --------
@@ -25,7 +25,7 @@ from lambdaplus.queries import Queries
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """Scores of documents, with their labels; the rows of a query adjacent.
+    """Scores and labels of documents; the rows of a query must be adjacent.
 
     Attributes
     ----------
@@ -35,8 +35,8 @@ class Run:
     docno : (n,) array of str, optional
         Document numbers.
     returned : (n,) array of bool, optional
-        False for documents that are judged but that the system did not return; their scores must
-        be below those of the others.
+        False for judged documents that the system did not return; their scores must be below
+        those of the others.
     judged : (n,) array of bool, optional
         False for unjudged documents: they have label 0, and metrics such as bpref ignore them.
     """
@@ -51,7 +51,7 @@ class Run:
 
     @property
     def queries(self) -> Queries:
-        """The run's queries, checked."""
+        """The checked queries of the run."""
         qid = identifiers(self.qid)
         whole = checked_queries(self.labels, None, qid, None)
         if self.returned is None:
@@ -75,7 +75,7 @@ def evaluate_run(
     Raises
     ------
     ValueError
-        For runs, metrics or options that can't be used.
+        For invalid runs, metrics or options.
     """
     found = find_convention(convention)
     chosen = choose_metrics(list(metrics), options, found)

@@ -1,4 +1,4 @@
-"""Tests of whether one system is better than another on the same queries.
+"""Significance tests for two systems on the same queries.
 
 Examples
 --------
@@ -29,7 +29,7 @@ TESTS: dict[str, str] = {
 }
 ALTERNATIVES: tuple[str, ...] = get_args(Alternative)
 CORRECTIONS = ("holm", "none")
-AT_A_TIME = 1_000_000  # random signs drawn at a time: 8 MB
+AT_A_TIME = 1_000_000  # number of random signs drawn at a time: 8 MB
 
 
 def check_options(
@@ -41,7 +41,7 @@ def check_options(
     confidence: float = 0.95,
     resamples: int = 1,
 ) -> None:
-    """Raise a ValueError that names what can be chosen instead, for an option that is none."""
+    """Raise a ValueError for an invalid option, which lists the allowed values."""
     for name, value, allowed in (
         ("test", test, tuple(TESTS)),
         ("alternative", alternative, ALTERNATIVES),
@@ -53,7 +53,7 @@ def check_options(
         if not 0.0 < share < 1.0:
             raise ValueError(f"{name}={share!r} is not between 0 and 1")
     if not resamples >= 1 or resamples != int(resamples):
-        raise ValueError(f"resamples={resamples!r} is not a whole number, at least 1")
+        raise ValueError(f"resamples={resamples!r} is not an integer, at least 1")
 
 
 def p_value(
@@ -64,26 +64,27 @@ def p_value(
     resamples: int = 9999,
     seed: int = 0,
 ) -> float:
-    """Chance of such a difference, or a larger one, if both systems were alike.
+    """P-value of the null hypothesis that there is no difference between two systems.
 
     Parameters
     ----------
     difference : (n,) float64
-        First system minus second, query by query.
+        First system minus second, for each query.
     test : {"wilcoxon", "t", "randomization"}
-        Wilcoxon's signed-rank test (queries without a difference left out; Yue et al. 2007), the
-        paired t-test (Elsas et al. 2008), or Fisher's paired randomisation, which swaps the two
-        systems on each query at random (exactly, if 2^n <= resamples).
+        Wilcoxon's signed-rank test (without queries whose difference is 0; Yue et al. 2007), the
+        paired t-test (Elsas et al. 2008), or Fisher's paired randomisation test, which swaps the
+        two systems on each query at random (exact if 2^n <= resamples).
     alternative : {"two-sided", "greater"}
         "greater": the first system is better.
     resamples : int
-        Of the randomisation test.
+        Number of samples of the randomisation test.
     seed : int
+        Seed of the randomisation test.
 
     Returns
     -------
     float
-        1 if there is no difference on any query; NaN for the t-test of fewer than two queries.
+        1 if there is no difference on any query; NaN for a t-test with fewer than two queries.
 
     Raises
     ------
@@ -96,7 +97,7 @@ def p_value(
     if test == "wilcoxon":
         return float(stats.wilcoxon(difference, alternative=alternative).pvalue)
     if test == "t":
-        if np.ptp(difference) == 0.0:  # the same on all queries: no variance
+        if np.ptp(difference) == 0.0:  # the same difference on all queries: the variance is 0
             return 0.0 if alternative == "two-sided" or difference[0] > 0 else 1.0
         return float(stats.ttest_1samp(difference, 0.0, alternative=alternative).pvalue)
     sums = _random_sums(difference, resamples, seed)
@@ -104,7 +105,7 @@ def p_value(
         sums, observed = np.abs(sums), abs(difference.sum())
     else:
         observed = difference.sum()
-    # Rounding must not make an equal sum a smaller one.
+    # An equal sum must not become smaller because of rounding.
     extreme = int((sums >= observed - 1e-12 * np.abs(difference).sum()).sum())
     if 2**difference.size <= resamples:
         return extreme / sums.size
@@ -112,7 +113,7 @@ def p_value(
 
 
 def _random_sums(difference: Floats, resamples: int, seed: int) -> Floats:
-    """Sums of the differences under random signs; under all of them if they are few enough."""
+    """Sums of the differences with random signs, or with all signs if there are few enough."""
     n = difference.size
     if 2**n <= resamples:
         signs = 1.0 - 2.0 * (np.arange(2**n)[:, None] >> np.arange(n) & 1)
@@ -129,7 +130,7 @@ def _random_sums(difference: Floats, resamples: int, seed: int) -> Floats:
 def bootstrap_interval(
     difference: Floats, confidence: float = 0.95, *, resamples: int = 9999, seed: int = 0
 ) -> tuple[float, float]:
-    """Interval of the mean difference by the percentile bootstrap over queries.
+    """Confidence interval of the mean difference by the percentile bootstrap over queries.
 
     Parameters
     ----------
@@ -148,12 +149,12 @@ def bootstrap_intervals(
     resamples: int = 9999,
     seed: int = 0,
 ) -> list[tuple[float, float]]:
-    """`bootstrap_interval` of each, NaN of none; those of one length share what is drawn.
+    """`bootstrap_interval` of several differences; those of the same length share their draws.
 
     Parameters
     ----------
     differences : sequence of (n,) float64
-        Of the same length or not.
+        Lengths may differ; the interval of an empty array is NaN.
     confidence : float
     resamples, seed : int
     """
@@ -177,14 +178,14 @@ def bootstrap_intervals(
 
 
 def _times_drawn(random: np.random.Generator, resamples: int, n: int) -> Floats:
-    """How often each of n is among n drawn with replacement, (resamples, n) float64."""
+    """Number of times each of n is drawn in n draws with replacement, (resamples, n) float64."""
     cells = random.integers(0, n, (resamples, n)) + n * np.arange(resamples)[:, None]
     counts = np.bincount(cells.ravel(), minlength=resamples * n)
     return counts.reshape(resamples, n).astype(np.float64)
 
 
 def holm(p_values: Floats) -> Floats:
-    """P-values corrected for their number (Holm 1979); NaN stays and is not counted.
+    """Correct p-values for multiple testing (Holm 1979); NaN is kept and not counted.
 
     Parameters
     ----------

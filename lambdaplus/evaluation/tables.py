@@ -1,4 +1,4 @@
-"""A table that prints on a terminal, in Markdown, in LaTeX and as a data frame.
+"""Tables for the terminal, in Markdown and LaTeX, and as data frames.
 
 Examples
 --------
@@ -34,7 +34,7 @@ _LATEX = str.maketrans(
 
 
 class Cell(NamedTuple):
-    """A value with a mark beside it, such as the letters of significance."""
+    """A value with a mark, such as significance letters."""
 
     value: Any
     mark: str = ""
@@ -42,7 +42,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under headings, with a foot that says what the numbers are.
+    """Rows with column headings and footnotes.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Table:
         Floats are shown with four digits; NaN as a dash.
     foot : sequence of str
     narrow : bool
-        Whether floats go without their leading zero, as in .5123.
+        Whether floats are shown without a leading zero, as in .5123.
     """
 
     columns: Sequence[str]
@@ -91,7 +91,7 @@ class Table:
             for i in range(len(self.columns))
         ]
         for name, number in zip(self.columns, numeric, strict=True):
-            # A name that is too wide goes on in the next line: cut, it could be another's.
+            # A name that is too wide is wrapped; if it were cut, it could equal another name.
             table.add_column(
                 Text(name), justify="right" if number else "left", no_wrap=number, overflow="fold"
             )
@@ -102,9 +102,9 @@ class Table:
         return Group(table, *(Text(line, style="dim") for line in self.foot))
 
     def to_markdown(self) -> str:
-        """The table in Markdown (GitHub's pipes), marks as superscripts.
+        """Return the table in GitHub's Markdown, with marks as superscripts.
 
-        Lines of the foot are paragraphs; those that are indented make a list.
+        Footnotes are paragraphs; indented footnotes form a list.
         """
 
         def line(cells: Sequence[str]) -> str:
@@ -122,7 +122,7 @@ class Table:
     _repr_markdown_ = to_markdown
 
     def to_latex(self) -> str:
-        """The table in LaTeX (booktabs), marks as superscripts, the foot as comments."""
+        """Return the table in LaTeX (booktabs), with marks as superscripts, notes as comments."""
 
         def line(cells: Sequence[str]) -> str:
             return " & ".join(cells) + r" \\"
@@ -140,7 +140,7 @@ class Table:
         )
 
     def to_dataframe(self, backend: str = "pandas") -> Any:
-        """The bare values as a data frame.
+        """Return the values without marks as a data frame.
 
         Parameters
         ----------
@@ -149,7 +149,7 @@ class Table:
         Raises
         ------
         ImportError
-            Without narwhals, which serves all of them, or without the backend.
+            If narwhals, which is needed for all backends, or the backend is not installed.
         """
         try:
             import narwhals
@@ -173,7 +173,7 @@ class Table:
 
 
 class Tabular:
-    """What has a `table` prints as it does, in every form."""
+    """Base class of results that are printed and exported as their `table`."""
 
     @property
     def table(self) -> Table:

@@ -1,9 +1,9 @@
 """Models for search engines: Elasticsearch, OpenSearch, Solr and Vespa.
 
-A model of LightGBM or XGBoost is read as plain trees (`read_forest`), and these are written as the
-engine wants them (`export_model`).  Engines split with other comparisons, in other precision, than
-the frameworks: thresholds are moved to the neighbouring number where that takes it, so that every
-row comes out at the same leaf.
+The trees of a LightGBM or XGBoost model are read (`read_forest`) and written in the format of the
+engine (`export_model`).  Engines use other comparisons and another precision than the frameworks:
+thresholds are moved to a neighbouring number where necessary, so that every row reaches the same
+leaf.
 
 Examples
 --------

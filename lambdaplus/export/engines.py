@@ -1,4 +1,4 @@
-"""Write trees as search engines read them.
+"""Write trees in the formats of search engines.
 
 Sources: the parsers of the Learning to Rank plugins of Elasticsearch (o19s) and OpenSearch
 (``XGBoostJsonParser``, ``NaiveAdditiveDecisionTree``), Solr's ``MultipleAdditiveTreesModel`` and
@@ -38,7 +38,7 @@ def export_model(
     name: str = "lambdaplus",
     feature_names: Sequence[str] | None = None,
 ) -> str:
-    """A model as the JSON that a search engine reads.
+    """Convert a model to the JSON format of a search engine.
 
     Parameters
     ----------
@@ -50,10 +50,10 @@ def export_model(
         ``schema/model-store``.  "vespa": a file for the application's ``models/``, used as
         ``xgboost("FILE")`` or, for a LightGBM model, ``lightgbm("FILE")``.
     name : str
-        Of the model; Vespa's have none.
+        Name of the model; not used by Vespa.
     feature_names : sequence of str, optional
-        The engine's names of the features, in the order of the training columns: those of the
-        feature set or store, or Vespa's rank features such as ``bm25(title)``.
+        Feature names of the engine, in the order of the training columns: those of the feature set
+        or store, or Vespa's rank features such as ``bm25(title)``.
 
     Returns
     -------
@@ -62,16 +62,16 @@ def export_model(
     Raises
     ------
     ValueError
-        For an unknown format and a model that can't be exported, see `read_forest`; and, unless
-        for Vespa or OpenSearch, for one that has learnt what it means that a value is missing.
+        For an unknown format and a model that cannot be exported, see `read_forest`; and, except
+        for Vespa and OpenSearch, for a model that was trained with missing values.
 
     Notes
     -----
-    A feature that does not match has no value.  Vespa and OpenSearch's plugin of 3.x send it the
-    way that the model has learnt.  Elsewhere it counts as 0 (Solr, old plugins) or goes right at
-    every split (later plugins): have every feature match, and fill missing values before training
-    with what the engine will give.  A LightGBM model tells whether it has seen missing values; an
-    XGBoost model does not.
+    A feature that does not match a document has no value.  Vespa and OpenSearch's plugin of 3.x
+    then use the direction that the model has learnt.  Other engines use the value 0 (Solr, old
+    plugins) or always go right (later plugins): make sure that every feature matches, and impute
+    missing values before training with the values that the engine will use.  A LightGBM model
+    records whether it was trained with missing values; an XGBoost model does not.
     """
     writers: dict[str, Callable[[Forest, str], Any]] = {
         "elasticsearch": elasticsearch,
@@ -85,20 +85,20 @@ def export_model(
 
 
 def opensearch(forest: Forest, name: str) -> dict[str, Any]:
-    """The body of a _createmodel request: trees in the form of XGBoost's dump."""
+    """The body of a _createmodel request, with trees in the format of XGBoost's dump."""
     definition = {"objective": "rank:ndcg", "splits": _dump(forest)}
     model = {"type": "model/xgboost+json", "definition": json.dumps(definition)}
     return {"model": {"name": name, "model": model}}
 
 
 def elasticsearch(forest: Forest, name: str) -> dict[str, Any]:
-    """As `opensearch`; a ValueError where the model needs to know what is missing."""
+    """Like `opensearch`; a ValueError if the model was trained with missing values."""
     _refuse_missing(forest, "Elasticsearch")
     return opensearch(forest, name)
 
 
 def solr(forest: Forest, name: str) -> dict[str, Any]:
-    """A MultipleAdditiveTreesModel; numbers are text, as in Solr's documentation."""
+    """A MultipleAdditiveTreesModel, with numbers as text, as in Solr's documentation."""
     _refuse_missing(forest, "Solr")
 
     def node(n: Node) -> dict[str, Any]:
@@ -120,7 +120,7 @@ def solr(forest: Forest, name: str) -> dict[str, Any]:
 
 
 def vespa(forest: Forest, name: str) -> Any:
-    """A file for ``xgboost("FILE")`` or ``lightgbm("FILE")``, after the framework of the model."""
+    """A file for ``xgboost("FILE")`` or ``lightgbm("FILE")``, depending on the framework."""
     if forest.source == "xgboost":
         return _dump(forest)
 
@@ -129,7 +129,7 @@ def vespa(forest: Forest, name: str) -> Any:
             return {"leaf_value": n.value}
         return {
             "split_feature": n.feature,
-            "threshold": n.threshold,  # Vespa compares with <, whatever the decision type says
+            "threshold": n.threshold,  # Vespa compares with <, regardless of the decision type
             "decision_type": "<=",
             "default_left": n.missing_left,
             "left_child": node(n.left),
@@ -149,18 +149,18 @@ def _refuse_missing(forest: Forest, engine: str) -> None:
     if forest.missing:
         names = ", ".join(forest.feature_names[i] for i in forest.missing)
         raise ValueError(
-            f"this model has learnt from missing values of {names}, and {engine} can't tell it of "
-            "any: fill them before training, with what the engine will give in their place"
+            f"this model has learnt from missing values of {names}, but {engine} does not support "
+            "them: fill them before training with the values that the engine will use"
         )
 
 
 def _with_base(forest: Forest) -> list[Node]:
-    """The trees, and the base score as one more: no engine reads it from elsewhere."""
+    """The trees, with the base score as an additional tree, since engines do not read it."""
     return [*forest.trees, *([Leaf(forest.base)] if forest.base else [])]
 
 
 def _dump(forest: Forest) -> list[dict[str, Any]]:
-    """Trees as in XGBoost's JSON dump: strict parsers know these fields and no others."""
+    """Trees as in XGBoost's JSON dump, with only the fields that strict parsers accept."""
 
     def node(n: Node, depth: int, ids: count[int]) -> dict[str, Any]:
         own = next(ids)
@@ -182,10 +182,10 @@ def _dump(forest: Forest) -> list[dict[str, Any]]:
 
 
 def _solr_threshold(threshold: float) -> float:
-    """What to write so that Solr's ``x <= written + 1e-6``, in float32, is ``x < threshold``.
+    """The number for which Solr's ``x <= number + 1e-6``, in float32, is ``x < threshold``.
 
-    Where no float32 gives the number before the threshold, the cut is the greatest one below it
-    that can be had: off by one part in 2^23, or by 1.2e-13 near 0.
+    If no float32 results in the number before the threshold, the largest possible one below it is
+    used: the difference is one part in 2^23, or 1.2e-13 near 0.
     """
     slack, infinity = np.float32(1e-6), np.float32(np.inf)
     last = np.nextafter(np.float32(next_float32(threshold)), -infinity)

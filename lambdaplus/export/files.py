@@ -9,7 +9,7 @@ Examples
 >>> read_model(file)
 Traceback (most recent call last):
 ...
-ValueError: ...model.txt is no model: LightGBM's save_model writes text that begins with 'tree', ...
+ValueError: ...model.txt is not a model: LightGBM's save_model writes text that begins with ...
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 
 from lambdaplus.export.whole import refuse_incomplete, refuse_uneven
 
-# What both frameworks import only to support it, which takes longer than reading a model.
+# Optional imports of both frameworks, which take longer than reading a model.
 _NOT_NEEDED = ("dask", "matplotlib", "pandas", "polars", "sklearn")
 SECONDS_TO_READ = 300
 _READ = {
@@ -35,15 +35,15 @@ _READ = {
 def read_model(path: str | os.PathLike[str]) -> Any:
     """Load a Booster that `lightgbm` saved as text, or `xgboost` as JSON or UBJSON.
 
-    Both frameworks end the process, without a word, on some files that were cut off or changed.
-    So a process of its own reads the file first.
+    Both frameworks abort the process without a message for some truncated or changed files.
+    Therefore the file is first read in a separate process.
 
     Raises
     ------
     ValueError
-        If the file is neither, or is broken.
+        If the file is not a model, or is damaged.
     ImportError
-        If the framework that the file is of is not installed.
+        If the framework of the model is not installed.
     """
     file = Path(path)
     content = file.read_bytes()
@@ -54,7 +54,7 @@ def read_model(path: str | os.PathLike[str]) -> Any:
         framework = "xgboost"
     else:
         raise ValueError(
-            f"{file} is no model: LightGBM's save_model writes text that begins with 'tree', "
+            f"{file} is not a model: LightGBM's save_model writes text that begins with 'tree', "
             "XGBoost's a .json or .ubj file"
         )
     library = import_module(f"lambdaplus.{framework}")
@@ -68,7 +68,7 @@ def read_model(path: str | os.PathLike[str]) -> Any:
     )
     command = [sys.executable, "-c", code, str(file)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    try:  # some damaged files keep a framework reading for ever
+    try:  # with some damaged files, a framework never stops reading
         tried = subprocess.run(
             command, env=environment, capture_output=True, check=False, timeout=SECONDS_TO_READ
         )
@@ -77,7 +77,7 @@ def read_model(path: str | os.PathLike[str]) -> Any:
         broken = True
     if broken:
         raise ValueError(
-            f"{file} is a broken model file: {framework} can't read it. It may have been cut off "
-            "or changed: save the model again"
+            f"{file} is a broken model file: {framework} cannot read it. It may have been "
+            "truncated or changed: save the model again"
         )
     return library.Booster(model_file=str(file))

@@ -1,4 +1,4 @@
-"""Trees as plain data, between the frameworks that grow them and the engines that serve them.
+"""Trees as plain data, independent of the frameworks and of the search engines.
 
 Examples
 --------
@@ -23,14 +23,14 @@ from lambdaplus.queries import Floats
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """Where a row ends, and what the tree adds to its score."""
+    """A leaf, with the value that it adds to the score of a row."""
 
     value: float
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A row goes left if its value is *less than* the threshold.
+    """A split: a row goes left if its value is *less than* the threshold.
 
     Attributes
     ----------
@@ -62,9 +62,9 @@ class Forest:
     source : {"lightgbm", "xgboost"}
         LightGBM compares float64 values, XGBoost float32 ones.
     base : float
-        What every score starts at.
+        Constant that is added to every score.
     missing : tuple of int
-        Features of which the model has learnt from rows without a value, as far as is known.
+        Features that had missing values in training, as far as is known.
     """
 
     trees: Sequence[Node]
@@ -74,7 +74,7 @@ class Forest:
     missing: tuple[int, ...] = ()
 
     def score(self, features: ArrayLike) -> Floats:
-        """Scores of rows (n, f), NaN where a value is missing: (n,) float64."""
+        """Scores of rows (n, f), in which NaN is a missing value: (n,) float64."""
         rows = np.asarray(features, dtype=np.float32 if self.source == "xgboost" else np.float64)
         return np.array([self.base + math.fsum(leaf.value for leaf in self._leaves(r))
                          for r in rows])  # fmt: skip
@@ -89,7 +89,7 @@ class Forest:
 
 
 def next_float32(threshold: float) -> float:
-    """The least float32 that is not below: float32 values are below both or below neither."""
+    """The smallest float32 >= threshold, which is equivalent for comparing float32 values."""
     largest = float(np.finfo(np.float32).max)
     if threshold >= largest:
         return largest

@@ -25,11 +25,11 @@ def read_forest(model: Any, feature_names: Sequence[str] | None = None) -> Fores
     Parameters
     ----------
     model : lightgbm.Booster, xgboost.Booster or an estimator of either
-        With as many rounds as its own ``predict`` uses: LightGBM's Boosters and all estimators
-        stop at the best iteration of early stopping, XGBoost's Boosters use all unless an
-        estimator of XGBoost's saved them.
+        The rounds that ``predict`` uses are exported: LightGBM's Boosters and all estimators
+        stop at the best iteration of early stopping, XGBoost's Boosters use all rounds unless they
+        were saved by an estimator of XGBoost.
     feature_names : sequence of str, optional
-        What the engine calls the features, in the order of the columns; the model's own without.
+        Feature names of the engine, in the order of the columns; by default, those of the model.
 
     Returns
     -------
@@ -38,10 +38,10 @@ def read_forest(model: Any, feature_names: Sequence[str] | None = None) -> Fores
     Raises
     ------
     ValueError
-        For what is no sum of trees with numerical splits: several outputs, linear trees,
-        categorical features, random forests of LightGBM, objectives that transform the sum,
-        zero_as_missing; for names that don't fit the columns; and for models that can't be true,
-        read from a broken file.
+        For models that are not a sum of trees with numerical splits: several outputs, linear
+        trees, categorical features, random forests of LightGBM, objectives that transform the sum,
+        zero_as_missing; for names that do not match the columns; and for inconsistent models from a
+        damaged file.
     """
     booster = _booster(model)
     framework = framework_of(booster)
@@ -67,7 +67,7 @@ def _booster(model: Any) -> Any:
         return model.booster_
     if hasattr(model, "get_booster"):  # XGBoost's
         return _up_to_the_best(model.get_booster())
-    # What XGBoost's estimators save is loaded by them, and predicts, with the best rounds.
+    # Models saved by XGBoost's estimators are loaded, and predict, with the best rounds.
     if framework_of(model) == "xgboost" and model.attr("scikit_learn") is not None:
         return _up_to_the_best(model)
     return model
@@ -80,13 +80,13 @@ def _up_to_the_best(booster: Any) -> Any:
 
 def _check(plain: bool, what: str) -> None:
     if not plain:
-        raise ValueError(f"this model can't be exported: {what}")
+        raise ValueError(f"this model cannot be exported: {what}")
 
 
 def _check_objective(framework: str, objective: str) -> None:
     _check(
         objective.startswith(_IDENTITY[framework]),
-        f"its objective {objective} transforms the sum of the trees, which the engines would not",
+        f"its objective {objective} transforms the sum of the trees, which engines do not support",
     )
 
 
@@ -97,7 +97,7 @@ def _from_lightgbm(booster: Any) -> Forest:
     dump = booster.dump_model()
     _check(dump["num_tree_per_iteration"] == 1, "it has one score for each class")
     _check(not dump["average_output"], "it is a random forest, which averages its trees")
-    objective = dump.get("objective", "custom")  # ours leave it unnamed
+    objective = dump.get("objective", "custom")  # not recorded for custom objectives
     _check_objective("lightgbm", objective)
     _check("sqrt" not in objective.split(), "reg_sqrt squares the sum of its trees")
     missing: set[int] = set()
@@ -117,7 +117,7 @@ def _lightgbm_node(node: dict[str, Any], missing: set[int]) -> Node:
         missing.add(node["split_feature"])
         missing_left = bool(node["default_left"])
     else:
-        missing_left = threshold > 0.0  # trained without missing values: NaN counts as 0
+        missing_left = threshold > 0.0  # trained without missing values: NaN is treated as 0
     return Split(
         int(node["split_feature"]),
         threshold,

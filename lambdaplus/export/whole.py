@@ -1,4 +1,4 @@
-"""Whether a model file is all there: LightGBM reads the trees that are left of one that was cut.
+"""Checks that a model file is complete, since LightGBM reads the rest of a truncated file.
 
 Examples
 --------
@@ -7,7 +7,7 @@ Examples
 >>> refuse_incomplete(Path("m.txt"), b"tree\\ntree_sizes=9 9\\n\\nTree=0\\n\\n\\nend of trees\\n")
 Traceback (most recent call last):
 ...
-ValueError: m.txt is a broken model file: its header tells of 2 trees of 18 bytes, and they are ...
+ValueError: m.txt is a broken model file: its header declares 2 trees of 18 bytes, but the file ...
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 
 def refuse_incomplete(file: Path, content: bytes) -> None:
-    """Raise a ValueError unless LightGBM's text has the trees that its header tells of.
+    """Raise a ValueError unless LightGBM's text has the trees that its header declares.
 
     Parameters
     ----------
@@ -37,13 +37,13 @@ def refuse_incomplete(file: Path, content: bytes) -> None:
         content.startswith(b"Tree=%d\n" % number, start) for number, start in enumerate(starts)
     ):
         raise ValueError(
-            f"{file} is a broken model file: its header tells of {len(lengths)} trees of "
-            f"{sum(lengths)} bytes, and they are not there as it says; it may have been cut off or "
+            f"{file} is a broken model file: its header declares {len(lengths)} trees of "
+            f"{sum(lengths)} bytes, but the file has other trees; it may have been truncated or "
             "changed: save the model again"
         )
 
 
-# What XGBoost's trees list by node.
+# Arrays of XGBoost's trees with one entry per node.
 BY_NODE = {
     "base_weights", "default_left", "left_children", "loss_changes", "parents", "right_children",
     "split_conditions", "split_indices", "split_type", "sum_hessian",
@@ -51,9 +51,9 @@ BY_NODE = {
 
 
 def refuse_uneven(file: Path, content: bytes) -> None:
-    """Raise a ValueError unless each tree of XGBoost's JSON has as much of all as it has nodes.
+    """Raise a ValueError unless all arrays of a tree in XGBoost's JSON have one entry per node.
 
-    XGBoost reads numbers that were lost or doubled within an array without a word.
+    XGBoost does not report missing or repeated numbers in an array.
 
     Parameters
     ----------
@@ -74,13 +74,13 @@ def refuse_uneven(file: Path, content: bytes) -> None:
         even = False
     if not even:
         raise ValueError(
-            f"{file} is a broken model file: its trees are not as large as it says; it may have "
-            "been cut off or changed: save the model again"
+            f"{file} is a broken model file: its trees do not have the declared size; it may have "
+            "been truncated or changed: save the model again"
         )
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON, none of whose names stands in it twice."""
+    """Create a JSON object; a ValueError if a name occurs twice."""
     if len({name for name, _ in pairs}) < len(pairs):
-        raise ValueError("a name stands twice")
+        raise ValueError("a name occurs twice")
     return dict(pairs)

@@ -1,4 +1,4 @@
-"""Ranking metrics as data: declarations, names, values and swap potentials.
+"""Ranking metrics: declarations, names, values and swap potentials.
 
 Examples
 --------

@@ -1,4 +1,4 @@
-"""A metric on a data set, as plain arrays: what the kernels read."""
+"""A metric on a data set, as plain arrays for the kernels."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ GAINS, COUNT_ANY, COUNT_HIGHER, CASCADE, WINDOW = range(5)  # kinds of form
 
 
 class MetricArrays(NamedTuple):
-    """The data of a declaration, laid out per stratum, query and rank.
+    """The values of a declaration for each stratum, query and rank.
 
     Attributes
     ----------
     kind : int
-        Of the form.
+        Kind of the form.
     first : (n_queries + 1,) int64
-        Where each query's strata begin.
+        Index of the first stratum of each query.
     relevance : (n,) int32
         Class of each document within its query, in the order of `Queries.row_order`.
     discount : (longest query,) float64
-        d by rank, from 0.
+        d by rank, counted from 0.
     gain, row, column, stop : (s,) float64
-        g, the factors of A, and stop, per stratum; empty where the form has none.
+        g, the factors of A, and stop, per stratum; empty if the form does not have them.
     limit : (n_queries,) float64
-        Certain stops after which nobody reads on; empty if the form is no cascade.
+        Number of certain stops after which no reader is left; empty if the form is not a cascade.
     opens, closes : (s,) int64
-        Ranks from 0 within which a stratum has its gain, the last one excluded; empty if the form
-        is no window.
+        Ranks, counted from 0, within which a stratum has its gain, excluding the last; empty if
+        the form is not a window.
     scale, offset : (n_queries,) float64
-        1/Z, which is 0 where the metric has no value, and what is added to the sum.
+        1/Z, which is 0 if the metric has no value, and the offset of the sum.
     """
 
     kind: int
@@ -56,7 +56,7 @@ class MetricArrays(NamedTuple):
 
 
 class ClassArrays(NamedTuple):
-    """`MetricArrays` of one query: its arrays by class, and its limit."""
+    """The part of `MetricArrays` for one query: arrays by class, and the limit."""
 
     kind: int
     gain: Floats
@@ -78,13 +78,13 @@ def classes_of(metric: Any, q: int) -> Any:
 
 
 def scope(metric: RankingMetric, queries: Queries, one_group: bool = False) -> Queries:
-    """What the metric ranks: the queries, or all rows at once if it has or was given that meaning.
+    """The lists that the metric ranks: the queries, or all rows as one list.
 
     Raises
     ------
     ValueError
-        If there are no queries and the metric needs them: a forgotten ``group=`` must not pass
-        for one huge query unless ``one_group`` says so.
+        If there are no queries and the metric needs them: if ``group=`` was forgotten, the data
+        must not be treated as one large query unless ``one_group`` is set.
     """
     if metric.over_data_set:
         return queries.ungrouped if metric.declaration.pooled else queries.as_one_query
@@ -102,13 +102,13 @@ _of_queries: WeakKeyDictionary[Queries, dict[RankingMetric, MetricArrays]] = Wea
 
 
 def metric_arrays(metric: RankingMetric, queries: Queries) -> MetricArrays:
-    """Lay a metric out on a data set; computed once and kept for as long as the data.
+    """Compute the arrays of a metric on a data set; they are cached for the lifetime of the data.
 
     Raises
     ------
     ValueError
-        If the metric cannot take the labels, such as negative ones in NDCG, and for a declaration
-        whose rules return arrays of another shape, NaN or infinity.
+        If the metric does not support the labels, such as negative ones in NDCG, and for a
+        declaration whose functions return arrays of another shape, NaN or infinity.
     """
     kept = _of_queries.setdefault(queries, {})
     if metric not in kept:

@@ -1,7 +1,7 @@
-"""The metrics, each declared once.
+"""The declarations of all metrics.
 
-A new metric is one `Declaration` here (or in your own code): its value, its objective, its feval,
-its row in the tables and its place in the tests follow.
+To add a metric, add one `Declaration` here (or in your own code): its value, objective, evaluation
+function, entry in the tables and tests follow from it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lambdaplus.metrics.declaration import (
 GAIN = Parameter(
     "gain",
     "exp2",
-    "gain of label l: exp2 is 2^l - 1, linear is l; a list such as 0/1/3/7 is of labels 0, 1, ...",
+    "gain of label l: exp2 is 2^l - 1, linear is l; a list such as 0/1/3/7 is for labels 0, 1, ...",
     ("exp2", "linear"),
     per_label=True,
 )
@@ -34,10 +34,10 @@ DISCOUNT = Parameter(
 TOP = Parameter(
     "top",
     4.0,
-    "highest grade; label l satisfies with chance (2^l - 1) / 2^top",
+    "highest grade; label l satisfies with probability (2^l - 1) / 2^top",
     limits=(0.0, 900.0),
 )
-PERSISTENCE = "chance that the reader goes on to the next rank"
+PERSISTENCE = "probability that the reader continues to the next rank"
 
 AUC = Declaration(
     name="auc",
@@ -57,13 +57,13 @@ AUC = Declaration(
 PARTIAL_AUC = Declaration(
     name="pauc",
     aliases=("partial_auc",),
-    title="Partial AUC, up to a false positive rate; 0.5 at random and 1 at best",
+    title="Partial AUC up to a false positive rate; 0.5 for a random ranking, 1 for the best",
     source="McClish 1989, eq. 3: scikit-learn's roc_auc_score(max_fpr=), for scores without ties",
     binary=True,
     discount=c.constant,
     gain=c.relevance,
     normalizer=c.standardised_area,
-    # The share of the first f N irrelevant documents that a relevant one is above.
+    # The share of the first f N irrelevant documents that are below a relevant document.
     form=Cascade(c.irrelevance, limit=c.share_of_others),
     offset=c.standardised_offset,
     cutoff="no",
@@ -87,10 +87,10 @@ MAUC = Declaration(
     parameters=(
         RELEVANT,
         Parameter("classes", "relevant", "classes that are averaged", ("relevant", "all")),
-        Parameter("share", "query", "where class shares are counted", ("query", "dataset")),
+        Parameter("share", "query", "data that class shares refer to", ("query", "dataset")),
         OVER,
     ),
-    follows_label_order=False,  # putting the rarer of two grades above can lower it
+    follows_label_order=False,  # ranking the rarer of two grades higher can decrease it
 )
 
 CLASS_AUC = Declaration(
@@ -106,7 +106,7 @@ CLASS_AUC = Declaration(
     parameters=(Parameter("label", 1.0, "label of the class"), OVER),
     follows_label_order=False,
     training=Training(
-        refusal="it rewards a class for standing above higher ones; optimise mauc, or auc with "
+        refusal="it rewards a class for being ranked above higher classes; use mauc, or auc with "
         "relevant="
     ),
 )
@@ -121,13 +121,13 @@ HAND_TILL = Declaration(
     normalizer=c.class_pairs,
     form=CountAbove(c.one_over_count, c.one_over_count, "lower"),
     cutoff="no",
-    signed_deltas=True,  # a swap also moves both documents past the other classes between them
+    signed_deltas=True,  # a swap also moves both documents past documents of other classes
 )
 
 CONCORDANCE = Declaration(
     name="concordance",
     aliases=("cindex",),
-    title="Graded concordance: share of the pairs of different labels that are in order",
+    title="Graded concordance: share of correctly ordered pairs among pairs with different labels",
     source="Harrell's c; for two classes it is AUC",
     binary=False,
     discount=c.constant,
@@ -151,7 +151,8 @@ MAP = Declaration(
         Parameter(
             "divisor",
             "reachable",
-            "map@k divides by min(R, k), the reachable hits, or by R, the relevant documents",
+            "map@k divides by min(R, k), the largest possible number of hits, or by R, the number "
+            "of relevant documents",
             ("reachable", "relevant"),
         ),
     ),
@@ -174,7 +175,7 @@ MRR = Declaration(
 SUCCESS = Declaration(
     name="success",
     aliases=("hit", "hit_rate", "hr"),
-    title="Success at k (hit rate): whether the first k ranks hold a relevant document",
+    title="Success at k (hit rate): whether the first k ranks contain a relevant document",
     source="trec_eval's success_k; ir-measures' Success@k",
     binary=True,
     discount=c.constant,
@@ -198,7 +199,7 @@ NDCG = Declaration(
         Parameter(
             "short",
             "value",
-            "ndcg@k of a query with fewer than k documents: its value, or zero as in LETOR 4",
+            "ndcg@k of a query with fewer than k documents: the usual value, or zero as in LETOR 4",
             ("value", "zero"),
         ),
     ),
@@ -232,7 +233,7 @@ ERR = Declaration(
 
 PFOUND = Declaration(
     name="pfound",
-    title="pFound: chance that the reader finds an answer before stopping or giving up",
+    title="pFound: probability that the reader finds an answer before giving up",
     source="Gulin et al. 2009 (Yandex at ROMIP); CatBoost's PFound",
     binary=False,
     discount=c.decay,
@@ -243,8 +244,8 @@ PFOUND = Declaration(
         Parameter(
             "stop",
             "exp2",
-            "chance that label l is an answer: exp2 is (2^l - 1) / 2^top; label is l itself, as in "
-            "CatBoost; a list such as Yandex's 0/0.07/0.14/0.41/0.61 is of labels 0, 1, ...",
+            "probability that label l is an answer: exp2 is (2^l - 1) / 2^top; label is l itself, "
+            "as in CatBoost; a list such as Yandex's 0/0.07/0.14/0.41/0.61 is for labels 0, 1, ...",
             ("exp2", "label"),
             per_label=True,
         ),
@@ -279,7 +280,7 @@ P = Declaration(
         Parameter(
             "divisor",
             "k",
-            "p@k divides by k, or by min(n, k), the documents that there are",
+            "p@k divides by k, or by min(n, k) for a query with n documents",
             ("k", "documents"),
         ),
     ),
@@ -288,7 +289,7 @@ P = Declaration(
 TOP_PRECISION = Declaration(
     name="top_precision",
     title="Precision in the top share of the list: p@1% is top_precision(fraction=0.01)",
-    source="precision at k, k that share of the documents, rounded up",
+    source="precision at k, where k is the share of the documents, rounded up",
     binary=True,
     discount=c.constant,
     gain=c.relevance,
@@ -304,7 +305,7 @@ TOP_PRECISION = Declaration(
 F_ONE = Declaration(
     name="f1",
     title="F1 at k: harmonic mean of precision and recall",
-    source="van Rijsbergen 1979, ch. 7: 2 h / (k + R) of h hits among R relevant documents",
+    source="van Rijsbergen 1979, ch. 7: 2 h / (k + R) with h hits among R relevant documents",
     binary=True,
     discount=c.constant,
     gain=c.relevance,
@@ -316,7 +317,7 @@ RECALL = Declaration(
     name="recall",
     aliases=("r",),
     title="Recall at k",
-    source="share of the relevant documents that stand in the first k ranks",
+    source="share of the relevant documents that are in the first k ranks",
     binary=True,
     discount=c.constant,
     gain=c.relevance,
@@ -338,7 +339,7 @@ R_PRECISION = Declaration(
 
 BPREF = Declaration(
     name="bpref",
-    title="Binary preference: relevant documents above the first R others",
+    title="Binary preference: relevant documents ranked above the first R other documents",
     source="Buckley & Voorhees 2004; Elsas et al. 2008, sec. 3.1",
     binary=True,
     discount=c.constant,
@@ -351,12 +352,12 @@ BPREF = Declaration(
 )
 
 CLASSES = Parameter("classes", "relevant", "classes that are counted", ("relevant", "all"))
-PREDICTED = "its classes are predicted by rank, and a swap towards label order may lower it"
+PREDICTED = "its classes are predicted by rank, and a swap towards label order may decrease it"
 
 MICRO_PRECISION = Declaration(
     name="micro_precision",
-    title="Precision of the classes that the ranks predict, pooled over classes",
-    source="Welleck 2016, eq. 1; a query's m_c documents of class c are predicted in label order",
+    title="Precision of the classes predicted by rank, pooled over classes",
+    source="Welleck 2016, eq. 1; the m_c documents of class c are predicted in label order",
     binary=False,
     discount=c.constant,
     gain=c.counted_classes,
@@ -368,7 +369,7 @@ MICRO_PRECISION = Declaration(
 
 MACRO_PRECISION = Declaration(
     name="macro_precision",
-    title="Precision of the classes that the ranks predict, mean over classes",
+    title="Precision of the classes predicted by rank, mean over classes",
     source="Welleck 2016, eq. 3, over the classes predicted within the cutoff",
     binary=False,
     discount=c.constant,
@@ -381,7 +382,7 @@ MACRO_PRECISION = Declaration(
 
 PRINTED_PRECISION = Declaration(
     name="printed_precision",
-    title="Relevant documents in the first k over k and the number of relevant classes",
+    title="Relevant documents in the first k, divided by k and the number of relevant classes",
     source="Welleck 2016, eq. 2 as printed, over relevant classes; eq. 4 is its sum over queries",
     binary=False,
     discount=c.constant,

@@ -1,7 +1,7 @@
-"""What declarations are made of: discounts by rank, gains by class, normalizers by query.
+"""Components of declarations: discounts by rank, gains by class, and normalizers by query.
 
-A discount takes the metric and ranks; the others take `LabelCounts` and return one number per
-stratum or per query.
+A discount is a function of the metric and of ranks; the others are functions of `LabelCounts` that
+return one number per stratum or per query.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ def reciprocal(metric: RankingMetric, rank: Floats) -> Floats:
 
 
 def decay(metric: RankingMetric, rank: Floats) -> Floats:
-    """The chance that a reader who may give up after each rank has not done so yet."""
+    """The probability that a reader who may give up after each rank reaches this rank."""
     return np.asarray(metric["persistence"] ** (rank - 1.0))
 
 
 def falling(metric: RankingMetric, rank: Floats) -> Floats:
-    """Minus the rank: sums of it count pairs in order (Wilcoxon's rank sum)."""
+    """Minus the rank: its sums count correctly ordered pairs (Wilcoxon's rank sum)."""
     return -rank
 
 
@@ -57,7 +57,7 @@ def label_gain(counts: LabelCounts) -> Floats:
         return _of_labels(counts, "gain")
     if counts.metric["gain"] == "linear":
         return counts.label
-    if top > 900:  # 2^1024 overflows, and sums of gains need some room
+    if top > 900:  # 2^1024 overflows, and so may sums of smaller gains
         raise ValueError(
             f"{counts.metric}: the gain 2^{top:g} - 1 does not fit a float64; use gain='linear' "
             "or smaller labels"
@@ -66,14 +66,14 @@ def label_gain(counts: LabelCounts) -> Floats:
 
 
 def _of_labels(counts: LabelCounts, option: str) -> Floats:
-    """What the option lists for labels 0, 1, 2, ..."""
+    """The value of the option, a list for labels 0, 1, 2, ..., for each stratum."""
     listed = np.array(counts.metric[option])
     missing = counts.label[~np.isin(counts.label, np.arange(listed.size))]
     if missing.size:
         raise ValueError(
             f"{counts.metric}: {option} lists a number for each of the labels 0 to "
-            f"{listed.size - 1}, and there is a label {missing[0]:g}: list its number too, or pass "
-            "whole numbers as labels"
+            f"{listed.size - 1}, but there is a label {missing[0]:g}: add a number for it, or pass "
+            "integer labels"
         )
     return np.asarray(listed[counts.label.astype(np.int64)])
 
@@ -87,7 +87,7 @@ def _refuse_negative_labels(counts: LabelCounts) -> None:
 
 
 def label_gain_of_long_queries(counts: LabelCounts) -> Floats:
-    """As `label_gain`, but nothing where a query has fewer than k documents if so chosen."""
+    """Like `label_gain`, but 0 for queries with fewer than k documents if short=zero."""
     if counts.metric["short"] == "zero" and counts.metric.cutoff is not None:
         return np.where(counts.spread(counts.size) >= counts.at_most, label_gain(counts), 0.0)
     return label_gain(counts)
@@ -127,7 +127,7 @@ def chance_of_satisfaction(counts: LabelCounts) -> Floats:
 
 
 def chance_of_stop(counts: LabelCounts) -> Floats:
-    """pRel of pFound, by label: as in ERR, the label itself, or as listed."""
+    """pRel of pFound: a function of the label as in ERR, the label itself, or listed values."""
     if counts.metric["stop"] == "exp2":
         return chance_of_satisfaction(counts)
     listed = isinstance(counts.metric["stop"], tuple)
@@ -135,8 +135,8 @@ def chance_of_stop(counts: LabelCounts) -> Floats:
     if chance.min() < 0 or chance.max() > 1:
         wrong = chance.min() if chance.min() < 0 else chance.max()
         raise ValueError(
-            f"{counts.metric}: a reader cannot stop with chance {wrong:g}; with stop=label labels "
-            "are chances from 0 to 1, and so are the numbers of stop=0/.../1"
+            f"{counts.metric}: {wrong:g} is not a probability of stopping; with stop=label, labels "
+            "are probabilities from 0 to 1, and so are the numbers of stop=0/.../1"
         )
     return chance
 
@@ -150,13 +150,13 @@ def smaller_class(counts: LabelCounts) -> Floats:
 
 
 def share_of_others(counts: LabelCounts) -> Floats:
-    """Irrelevant documents up to the false positive rate, a fraction of the last one included."""
+    """Irrelevant documents up to the false positive rate, including a fraction of the last one."""
     others = counts.metric["max_fpr"] * (counts.size - counts.n_relevant)
     return np.where(others > 0, others, 1.0)
 
 
 def standardised_area(counts: LabelCounts) -> Floats:
-    """(2 - f) R: McClish's scale, with `standardised_offset`, where both classes are there."""
+    """(2 - f) R if both classes occur: McClish's scale, used with `standardised_offset`."""
     relevant = np.where(both_classes(counts) > 0, counts.n_relevant, 0.0)
     return np.asarray((2.0 - counts.metric["max_fpr"]) * relevant)
 
@@ -166,8 +166,8 @@ def standardised_offset(counts: LabelCounts) -> Floats:
 
 
 def ranks_in_share(counts: LabelCounts) -> Floats:
-    """The share of each list in whole documents, rounded up, at least one."""
-    exact = np.round(counts.metric["fraction"] * counts.size, 9)  # 0.07 * 100 is over 7
+    """The number of documents in the share of each list, rounded up, at least one."""
+    exact = np.round(counts.metric["fraction"] * counts.size, 9)  # 0.07 * 100 is above 7
     return np.asarray(np.maximum(np.ceil(exact), 1.0))
 
 
@@ -200,12 +200,12 @@ def both_classes(counts: LabelCounts) -> Floats:
 
 
 def rank_sum_offset(counts: LabelCounts) -> Floats:
-    """What P relevant documents' ranks are short of when nothing is out of order."""
+    """The offset that gives a perfect ranking of P relevant documents the value 1."""
     return counts.n_relevant * (2 * counts.size - counts.n_relevant + 1) / 2
 
 
 def class_share(counts: LabelCounts) -> Floats:
-    """p(c) of Welleck's eq. (5), 0 for classes that are not counted or have no counterpart."""
+    """p(c) of Welleck's eq. (5), and 0 for classes that are not counted or are the only class."""
     counted = counts.relevant if counts.metric["classes"] == "relevant" else counts.relevant | True
     share = np.where(counted, counts.count, 0.0)
     if counts.metric["share"] == "dataset":
@@ -216,7 +216,7 @@ def class_share(counts: LabelCounts) -> Floats:
 
 
 def class_reference_gain(counts: LabelCounts) -> Floats:
-    others = np.maximum(counts.spread(counts.size) - counts.count, 1.0)  # 0 only where the share is
+    others = np.maximum(counts.spread(counts.size) - counts.count, 1.0)  # 0 only if the share is 0
     return class_share(counts) / (counts.count * others)
 
 
@@ -266,8 +266,8 @@ def unequal_pairs(counts: LabelCounts) -> Floats:
     return counts.sum(counts.count * counts.higher)
 
 
-# Precision over classes: a query's ranking predicts its highest class for as many documents as are
-# in that class, the next one for the next documents, and so on.
+# Precision over classes: the ranking of a query predicts its highest class for the first documents,
+# as many as are in that class, the next class for the following documents, and so on.
 
 
 def counted_classes(counts: LabelCounts) -> Floats:
@@ -276,12 +276,12 @@ def counted_classes(counts: LabelCounts) -> Floats:
 
 
 def predicted_ranks(counts: LabelCounts) -> tuple[Floats, Floats]:
-    """First and last rank at which each class is predicted, whatever the cutoff."""
+    """First and last rank at which each class is predicted, regardless of the cutoff."""
     return counts.higher + 1.0, counts.higher + counts.count
 
 
 def predicted_within_cutoff(counts: LabelCounts) -> Floats:
-    """Documents that are predicted to be of each counted class, true positives or false."""
+    """Number of documents predicted to be of each counted class, whether correctly or not."""
     return np.clip(counts.at_most - counts.higher, 0.0, counts.count) * counted_classes(counts)
 
 

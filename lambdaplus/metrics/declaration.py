@@ -1,15 +1,15 @@
-"""A ranking metric is data.
+"""Declarations of ranking metrics.
 
 Every metric of lambdaplus has the form
 
     M = 1/Z * ( offset + sum over ranks r of  d[r] * ( g[x_r] + sum_c A[x_r, c] * C_c(r) ) * h_r )
 
-where x_r is the class of the document at rank r, C_c(r) counts the class-c documents above it, and
-h_r is the chance that the reader comes as far as r.  A `Declaration` states d, g, Z and offset, and
-by its ``form`` which of the other parts there are: none (`Gains`), A (`CountAbove`), h (`Cascade`),
-or ranks within which a class has its gain (`Window`).  Values, swap deltas, lambda-gradients, names
-and help are derived from it.  A `RankingMetric` is a declaration with its cutoff and parameters
-chosen, such as ``ndcg@10``.
+where x_r is the class of the document at rank r, C_c(r) is the number of class-c documents above
+it, and h_r is the probability that the reader reaches rank r.  A `Declaration` defines d, g, Z and
+offset, and its ``form`` defines the other parts: none (`Gains`), A (`CountAbove`), h (`Cascade`),
+or the ranks within which a class has its gain (`Window`).  Values, swap deltas, lambda-gradients,
+names and help texts are derived from it.  A `RankingMetric` is a declaration with a cutoff and
+parameters, such as ``ndcg@10``.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ Value = str | float | tuple[float, ...]  # of a parameter
 
 @dataclass(frozen=True)
 class Gains:
-    """A document counts its gain at its rank, whatever the others."""
+    """The term of a document is its gain, independently of the other documents."""
 
 
 @dataclass(frozen=True)
 class CountAbove:
-    """The documents above add A[x, c] = row[x] * column[c] each, if ``x relation c`` holds."""
+    """Each document above adds A[x, c] = row[x] * column[c] to a term if ``x relation c`` holds."""
 
     row: Rule
     column: Rule
@@ -58,7 +58,7 @@ class Cascade:
 
 @dataclass(frozen=True)
 class Window:
-    """A class has its gain within ranks (first, last) alone, counted from 1, each per stratum."""
+    """A class has its gain only within the ranks (first, last) of its stratum, counted from 1."""
 
     ranks: Callable[[LabelCounts], tuple[Floats, Floats]]
 
@@ -68,11 +68,11 @@ Form = Gains | CountAbove | Cascade | Window
 
 @dataclass(frozen=True)
 class Parameter:
-    """An option of a metric: its name, default, meaning, and what is allowed.
+    """An option of a metric: its name, default, description, and allowed values.
 
-    That is one of ``choices`` for a word, or with ``per_label`` a number for each label from 0 in
-    its place, as a list or as text such as ``0/1/3/7``; a finite number, strictly between
-    ``limits``, else.
+    If there are ``choices``, the value is one of these words or, with ``per_label``, a number for
+    each label from 0, as a list or as text such as ``0/1/3/7``.  Otherwise it is a finite number,
+    strictly between ``limits``.
     """
 
     name: str
@@ -99,7 +99,7 @@ class Parameter:
         low, high = self.limits
         if not low < number < high:
             raise ValueError(f"{self.name}={value!r} is not between {low:g} and {high:g}")
-        return number + 0.0  # -0.0 is 0.0, or equal metrics would have two names
+        return number + 0.0  # convert -0.0 to 0.0, so that equal metrics have the same name
 
     def _per_label(self, value: Any) -> tuple[float, ...]:
         try:
@@ -114,27 +114,27 @@ class Parameter:
         if not (np.isfinite(numbers).all() and numbers[0] >= 0 and (np.diff(numbers) >= 0).all()):
             raise ValueError(
                 f"{self.name}={as_text(tuple(numbers.tolist()))}: the numbers of labels 0, 1, ... "
-                "must be finite, not negative, and never fall from one label to the next"
+                "must be finite, not negative, and not decrease from one label to the next"
             )
         return tuple((numbers + 0.0).tolist())
 
 
 RELEVANT = Parameter("relevant", 1.0, "label from which a document counts as relevant")
 OVER = Parameter(
-    "over", "query", "what is one ranking: each query, or the whole data set", ("query", "dataset")
+    "over", "query", "rows that are ranked together: a query, or the data set", ("query", "dataset")
 )
 
 
 @dataclass(frozen=True)
 class Training:
-    """How a metric is trained unless the user says otherwise.
+    """Defaults for the objective of a metric.
 
     Attributes
     ----------
     damping : float, optional
-        What score distances are divided by.
+        Default of the parameter ``damping`` of `lambdaplus.objectives.lambda_objective`.
     refusal : str
-        Why the metric cannot be an objective; empty if it can.
+        Reason why the metric cannot be an objective; empty if it can.
     """
 
     damping: float | None = None
@@ -143,48 +143,49 @@ class Training:
 
 @dataclass(frozen=True)
 class Declaration:
-    """One metric, stated once; it checks itself when it is made.
+    """The declaration of one metric, which is checked when it is created.
 
     Attributes
     ----------
     name, aliases, title, source : str
-        How users write it (lower case letters, digits and underscores, but no ``_10`` at the end,
-        which is how trec_eval writes a cutoff), other spellings, what it is called, and where it
-        is defined.
+        The name (lower case letters, digits and underscores, but no ``_10`` at the end, which is
+        a cutoff in trec_eval's spelling), other spellings, a description, and the source of the
+        definition.
     binary : bool
-        Whether it knows only relevant and non-relevant documents (label >= ``relevant``, a
-        parameter that it has without declaring it).
+        Whether documents are only relevant or not (label >= ``relevant``, a parameter that is
+        added automatically).
     discount : callable
         d as a function of the metric and of float ranks counted from 1.
     gain, normalizer : callable
-        g per stratum and Z per query; a query with Z = 0 has no value (no relevant document, say).
+        g per stratum and Z per query.  A query with Z = 0 has no value, for example if no document
+        is relevant.
     form : Gains, CountAbove, Cascade or Window
     offset : callable, optional
-        Per query, divided by Z like the rest.
+        Offset per query, which is divided by Z as well.
     cutoff : {"optional", "required", "no"}
         Whether ``name@k`` sets d to 0 beyond rank k.
     parameters : tuple of Parameter
     pooled : {"middle", "last"}, optional
-        Whether it makes sense on one data set without queries.  There tied rows are one step, as
-        at a threshold, and weights are multiplicities; this is the rank, among the copies that a
-        step stands for, at which its discount is taken.  For Gains and CountAbove alone.
+        Set if the metric is defined on one data set without queries.  Tied rows are then one step,
+        as at a threshold, and weights are multiplicities; the discount of a step is that of the
+        middle or last rank among its copies.  Only for Gains and CountAbove.
     follows_label_order : bool
-        Whether the order by label has the highest value.
+        Whether ranking by label gives the highest value.
     signed_deltas : bool
-        Whether the sign of a swap delta depends on more than the two labels, and not on the ranks
-        alone.  Its size is then no difference of potentials: an objective visits every pair.
+        Whether the sign of a swap delta depends on other documents as well as on the two labels.
+        Its absolute value is then not a difference of potentials, and the objective visits every
+        pair.
     closed_ties : bool
-        Whether the mean over the orders of tied documents has a closed form; ties count in their
-        worst order where it has none.
+        Whether the mean over the orders of tied documents has a closed form; if not, ties are
+        evaluated in their worst order.
     judged_only : bool
-        Whether it leaves out documents that nobody judged, where that is known.
+        Whether unjudged documents are left out if they are known.
     training : Training
 
     Raises
     ------
     ValueError
-        For a name that cannot be written, a form of no known kind, and a form that cannot be
-        pooled.
+        For an invalid name, an unknown form, and a form that cannot be pooled.
     """
 
     name: str
@@ -210,8 +211,8 @@ class Declaration:
         for name in (self.name, *self.aliases):
             if not re.fullmatch("(?!.*_[0-9]+$)[a-z][a-z0-9_]*", name):
                 raise ValueError(
-                    "a metric's name is of lower case letters, digits and _, begins with a letter "
-                    f"and does not end in _ and a number, which is a cutoff, got {name!r}"
+                    "a metric's name consists of lower case letters, digits and _, begins with a "
+                    f"letter and does not end in _ and a number (a cutoff), got {name!r}"
                 )
         if not isinstance(self.form, get_args(Form)):
             kinds = ", ".join(kind.__name__ for kind in get_args(Form))
@@ -227,7 +228,7 @@ class Declaration:
         if self.pooled and not self._counts_copies():
             raise ValueError(
                 f"{self.name}: pooled={self.pooled!r} needs the form Gains, or CountAbove over any "
-                "class with pooled='last': no other knows what a weighted row or a step counts"
+                "class with pooled='last'; weighted rows and steps are not defined for other forms"
             )
         if self.binary and all(parameter.name != "relevant" for parameter in self.parameters):
             object.__setattr__(self, "parameters", (RELEVANT, *self.parameters))
@@ -238,12 +239,12 @@ class Declaration:
         return isinstance(self.form, Gains)
 
     def __str__(self) -> str:
-        """How it is written: ``ndcg[@k]``, ``p@k``, ``auc``."""
+        """The name with its cutoff: ``ndcg[@k]``, ``p@k``, ``auc``."""
         return self.name + {"optional": "[@k]", "required": "@k", "no": ""}[self.cutoff]
 
     @property
     def how_optimised(self) -> str:
-        """What its objective costs for n documents in L classes, or why there is none."""
+        """The cost of its objective for n documents in L classes, or why there is none."""
         if self.training.refusal:
             return f"none: {self.training.refusal}"
         if self.signed_deltas:
@@ -265,9 +266,9 @@ class Declaration:
             if self.cutoff == "no":
                 raise ValueError(f"{self.name} takes no cutoff, got @{cutoff}")
             if isinstance(cutoff, int) and cutoff >= 2**53:
-                raise ValueError("a cutoff is at most 2^53, got a longer number")
+                raise ValueError("a cutoff must be at most 2^53, got a larger number")
             if not float(cutoff).is_integer() or cutoff < 1:
-                raise ValueError(f"a cutoff is a whole number, at least 1, got @{cutoff}")
+                raise ValueError(f"a cutoff must be an integer, at least 1, got @{cutoff}")
             cutoff = int(cutoff)
         chosen = tuple(
             (name, known[name].check(parameters[name])) for name in known if name in parameters
@@ -278,7 +279,7 @@ class Declaration:
 
 @dataclass(frozen=True)
 class RankingMetric:
-    """A metric ready to be used: prints as, and is parsed from, a name such as ``ndcg@10``.
+    """A declaration with a cutoff and parameters; its ``str`` is a name such as ``ndcg@10``.
 
     Examples
     --------
@@ -305,12 +306,12 @@ class RankingMetric:
 
     @property
     def relevant(self) -> float | None:
-        """Threshold that makes labels binary; None for a graded metric."""
+        """Label from which a document is relevant; None for a graded metric."""
         return float(self["relevant"]) if self.declaration.binary else None
 
     @property
     def over_data_set(self) -> bool:
-        """Whether the whole data set is one ranking, its queries set aside."""
+        """Whether the whole data set is one ranking, ignoring queries."""
         return OVER in self.declaration.parameters and self["over"] == "dataset"
 
     def discounts(self, ranks: Floats) -> Floats:
@@ -319,14 +320,14 @@ class RankingMetric:
         Raises
         ------
         ValueError
-            If the declaration's discount is not one finite number for each rank.
+            If the discount of the declaration does not return one finite number for each rank.
         """
         discount = as_declared(self, "discount", self.declaration.discount(self, ranks), ranks)
         return discount if self.cutoff is None else np.where(ranks <= self.cutoff, discount, 0.0)
 
 
 def as_declared(metric: RankingMetric, part: str, value: Any, like: Floats) -> Floats:
-    """What a declaration's rule returned, as float64, checked: a finite number for each of like."""
+    """Check the result of a function of a declaration: one finite number per element of like."""
     array = np.ascontiguousarray(value, dtype=np.float64)
     if np.shape(value) != like.shape:
         raise ValueError(
@@ -339,13 +340,13 @@ def as_declared(metric: RankingMetric, part: str, value: Any, like: Floats) -> F
 
 
 def as_text(value: Any) -> str:
-    """The value of a parameter as it stands in a name: ``linear``, ``0.5``, ``0/1/3``."""
+    """The value of a parameter as written in a name: ``linear``, ``0.5``, ``0/1/3``."""
     if isinstance(value, tuple):
         return "/".join(map(shortest, value))
     return shortest(value) if isinstance(value, float) else str(value)
 
 
 def shortest(number: float) -> str:
-    """The number as text, every digit of it, and no ``.0``."""
+    """The number as text, with all digits and without ``.0``."""
     text = f"{number:g}"
     return text if float(text) == number else repr(number)

@@ -1,4 +1,4 @@
-"""What the rules of a declaration may look at: the labels of every query, counted."""
+"""The argument of the functions of a declaration: counts of the labels of every query."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class LabelCounts:
     label, count : (s,) float64
         Label and number of documents of each stratum (see `lambdaplus.queries.Strata`).
     size : (n_queries,) float64
-        Documents in each query.
+        Number of documents in each query.
     """
 
     def __init__(self, metric: RankingMetric, queries: Queries) -> None:
@@ -44,12 +44,12 @@ class LabelCounts:
 
     @cached_property
     def n_relevant(self) -> Floats:
-        """Relevant documents in each query, (n_queries,)."""
+        """Number of relevant documents in each query, (n_queries,)."""
         return self.sum(np.where(self.relevant, self.count, 0.0))
 
     @property
     def at_most(self) -> float:
-        """The cutoff; infinity without one."""
+        """The cutoff; infinity if there is none."""
         return np.inf if self.metric.cutoff is None else float(self.metric.cutoff)
 
     def sum(self, per_stratum: Floats) -> Floats:
@@ -62,7 +62,7 @@ class LabelCounts:
 
     @cached_property
     def higher(self) -> Floats:
-        """Documents of the same query with a higher label, (s,)."""
+        """Number of documents of the same query with a higher label, (s,)."""
         upto = np.cumsum(self.count)
         upto -= self.spread((upto - self.count)[self.strata.first[:-1]])
         return self.spread(self.size) - upto

@@ -1,8 +1,8 @@
 """Metric names: ``map``, ``ndcg@10``, ``ndcg(gain=linear)@10``, ``map(relevant=2)@5``.
 
-Other tools' spellings are read too, such as ``average_precision``, ``recip_rank``, ``P_10`` and
-``ndcg_cut_10``.  A spelling does not bring its tool's rules along: trec_eval's AP@k divides by R,
-and its NDCG has linear gain.  Those come with ``evaluate(..., convention="trec")``.
+The spellings of other tools are accepted too, such as ``average_precision``, ``recip_rank``,
+``P_10`` and ``ndcg_cut_10``.  A spelling does not select the rules of its tool: trec_eval's AP@k
+divides by R, and its NDCG has linear gain.  ``evaluate(..., convention="trec")`` selects them.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _FORM = re.compile(
     r"(?:\((?P<options>[^()]*)\))?(?:@(?P<cutoff>.+))?"
 )
 _NO_METRICS = {
-    "judged": "Judged@k looks at which documents were judged and not at their labels: it is p@k "
-    "with judged (1) or not (0) as the label",
-    "alpha_ndcg": "alpha-NDCG needs the subtopics of each document, and a document has one label",
+    "judged": "Judged@k depends on which documents were judged, not on their labels: use p@k "
+    "with the labels 1 (judged) and 0 (not judged)",
+    "alpha_ndcg": "alpha-NDCG needs the subtopics of each document, but a document has one label",
 }
 
 
@@ -38,24 +38,24 @@ def parse_metric(
     defaults: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> RankingMetric:
-    """Find a metric by name.
+    """Parse the name of a metric.
 
     Parameters
     ----------
     name : str, RankingMetric or Declaration
-        A name with optional parameters and cutoff, such as ``"ndcg(gain=linear)@10"``; capitals
-        do not matter.  Numbers for each label from 0 stand between slashes, as in
+        A name with optional parameters and cutoff, such as ``"ndcg(gain=linear)@10"``; case is
+        ignored.  Numbers for each label from 0 are separated by slashes, as in
         ``"ndcg(gain=0/1/3/7/15)@10"``; ``"p@1%"`` is the precision in the first hundredth of a
-        list, and ``"auc(max_fpr=0.1)"`` the partial AUC.  A metric of your own is taken as it is.
+        list, and ``"auc(max_fpr=0.1)"`` the partial AUC.  A declaration is used directly.
     defaults : dict, optional
-        Parameters for where neither the name nor the options choose one.
+        Parameters that apply if neither the name nor the options set them.
     **options
-        More parameters of the metric, such as ``relevant=2``.
+        Additional parameters of the metric, such as ``relevant=2``.
 
     Raises
     ------
     ValueError
-        For an unknown name (the known ones are listed), parameter or cutoff.
+        For an unknown name (the message lists the known ones), parameter or cutoff.
 
     Examples
     --------
@@ -77,8 +77,8 @@ def parse_metric(
         return name.declaration(name.cutoff, **{**given, **dict(name.changed), **options})
     if re.search(r"[+*]", re.sub(r"\(.*?\)", "", str(name))):
         raise ValueError(
-            f"{name!r} is a sum, and here each metric stands by itself: name its parts; sums are "
-            "for lambda_objective, eval_metric and the methods of a comparison"
+            f"{name!r} is a sum, but single metrics are needed here: pass its parts; sums are "
+            "supported by lambda_objective, eval_metric and the methods of a comparison"
         )
     found = _FORM.fullmatch(str(name).strip().lower())
     if found is None:
@@ -91,9 +91,11 @@ def parse_metric(
         raise ValueError(f"in {name!r}: _{found['trec']} and @{cutoff} are two cutoffs")
     if cutoff and cutoff.endswith("%"):
         if declaration is not P:
-            raise ValueError(f"in {name!r}: only p takes a share of the list, as in p@{cutoff}")
+            raise ValueError(f"in {name!r}: only p supports a share of the list, as in p@{cutoff}")
         if "fraction" in chosen:
-            raise ValueError(f"in {name!r}: fraction={chosen['fraction']} and @{cutoff} are two")
+            raise ValueError(
+                f"in {name!r}: fraction={chosen['fraction']} and @{cutoff} are two different shares"
+            )
         declaration, chosen["fraction"], cutoff = TOP_PRECISION, _share(cutoff, str(name)), None
     return declaration(_cutoff(cutoff, str(name)), **{**given, **chosen, **options})
 
@@ -106,13 +108,13 @@ def _options_in(name: str, text: str) -> dict[str, Any]:
         if not equals:
             raise ValueError(f"in {name!r}: {option.strip()!r} is not of the form option=value")
         if key.strip() in chosen:
-            raise ValueError(f"in {name!r}: the option {key.strip()!r} stands twice")
+            raise ValueError(f"in {name!r}: the option {key.strip()!r} is given twice")
         chosen[key.strip()] = value.strip()
     return chosen
 
 
 def split_names(text: str) -> list[str]:
-    """Names between commas that are not within parentheses; empty ones are left out.
+    """Split names at commas that are not within parentheses, leaving out empty ones.
 
     Examples
     --------
@@ -132,7 +134,7 @@ def split_names(text: str) -> list[str]:
 def share_options(
     names: Sequence[str | RankingMetric | Declaration], options: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Options for several metrics at once: to each those that it has.
+    """Distribute options among several metrics: each gets the options that it has.
 
     Raises
     ------
@@ -157,7 +159,7 @@ def _lookup(name: str) -> Declaration:
     if name in spellings:
         return spellings[name]
     if name in _NO_METRICS:
-        raise ValueError(f"{name!r} is no metric here: {_NO_METRICS[name]}")
+        raise ValueError(f"{name!r} is not available as a metric: {_NO_METRICS[name]}")
     close = difflib.get_close_matches(name, spellings, n=1)
     hint = f" (did you mean {close[0]!r}?)" if close else ""
     raise ValueError(f"unknown metric {name!r}{hint}; known: {', '.join(metric_names())}")
@@ -176,4 +178,4 @@ def _cutoff(text: str | None, name: str) -> int | None:
     try:
         return int(text)
     except ValueError:
-        raise ValueError(f"in {name!r}: the cutoff {text!r} is not a whole number") from None
+        raise ValueError(f"in {name!r}: the cutoff {text!r} is not an integer") from None

@@ -1,11 +1,11 @@
 """Swap deltas as differences of potentials.
 
-Take two classes, a above b in label.  For a document of class a at rank p and one of class b at
-rank q > p (a concordant pair), trading places changes the metric by -(U(p) - U(q)); for b at p and
-a at q (discordant) by V(p) - V(q).  Both potentials are functions of the rank, and one formula
-gives them for every metric of the catalogue.  Write f(r, x, s) for the term of rank r if class x
-stands there and s is what stands above, and "s + b - a" for s with one document of class a above
-replaced by one of class b.  Then
+Consider two classes, a with a higher label than b.  For a document of class a at rank p and one of
+class b at rank q > p (a concordant pair), swapping them changes the metric by -(U(p) - U(q)); for b
+at p and a at q (a discordant pair) by V(p) - V(q).  Both potentials are functions of the rank, and
+the same formula gives them for every metric of the catalogue.  Let f(r, x, s) be the term of rank r
+if a document of class x is at this rank and s is the state of the ranking above it, and "s + b - a"
+the state s with one document of class a above replaced by one of class b.  Then
 
     T_ab(r) = f(r, a, s_r + b - a) - f(r, b, s_r)
               + sum over k < r of [ f(k, x_k, s_k + b - a) - f(k, x_k, s_k) ],
@@ -39,7 +39,7 @@ class Potentials(NamedTuple):
 
 @compiled
 def coupling(classes: Any, x: int, c: int) -> float:
-    """A[x, c]: what each class-c document above a class-x document adds to its term."""
+    """A[x, c], which each class-c document above a class-x document adds to its term."""
     if classes.kind == COUNT_ANY or (classes.kind == COUNT_HIGHER and x < c):
         return float(classes.row[x] * classes.column[c])
     return 0.0
@@ -47,7 +47,7 @@ def coupling(classes: Any, x: int, c: int) -> float:
 
 @compiled
 def reached(log_chance: float, certain: float, limit: float) -> float:
-    """h: the chance that the reader comes this far, past doubtful stops and past certain ones."""
+    """h: the probability that the reader passes all probabilistic and certain stops above."""
     left = min(1.0, max(0.0, 1.0 - certain / limit))
     return left if left == 0.0 or log_chance == 0.0 else left * math.exp(log_chance)
 
@@ -65,15 +65,15 @@ def potentials(
     discount : (n,) float64
         d at each rank.
     copies : (n,) float64 or empty
-        Multiplicities; empty for ones.
+        Multiplicities; empty if all are 1.
     classes : ClassArrays
-        Of the list's query.
+        The arrays of the query of the list.
     pair : (int, int)
         The classes a and b.
     parts : (float, float)
-        Factors of what a document contributes by itself and of what those above it add:
-        OWN_AND_ABOVE, but one after the other where a document stands for several copies (see
-        `lambdaplus.objectives.lists`).
+        Factors of a document's own contribution and of the contribution of documents above it.
+        They are OWN_AND_ABOVE; if documents have multiplicities, the two parts are computed
+        separately (see `lambdaplus.objectives.lists`).
     out : Potentials
     """
     if classes.kind == CASCADE:
@@ -100,8 +100,8 @@ def _of_counts(
     relevance: Any, discount: Any, copies: Any, classes: Any, pair: Any, parts: Any, out: Any
 ) -> None:
     (a, b), gain = pair, classes.gain
-    # What a document of each class, once passed, adds to the term of a less that of b, and to its
-    # own term if b takes a's place above it.
+    # Contribution of a passed document of each class to the term of a minus that of b, and the
+    # change of its own term if a document of class b replaces one of class a above it.
     adds, changes = np.empty(gain.size), np.empty(gain.size)
     for x in range(gain.size):
         adds[x] = coupling(classes, a, x) - coupling(classes, b, x)
@@ -121,8 +121,8 @@ def _of_counts(
 
 @compiled
 def _of_cascade(relevance: Any, discount: Any, classes: Any, pair: Any, out: Any) -> None:
-    # The chance of passing doubtful stops is a product; certain ones are counted apart, so that one
-    # of them can be taken out of it again.
+    # The probability of passing probabilistic stops is a product; certain stops are counted
+    # separately, so that one of them can be removed again.
     (a, b), gain, limit = pair, classes.gain, classes.limit
     logs, certain = np.zeros(gain.size), np.zeros(gain.size)
     for c in range(gain.size):
@@ -134,7 +134,7 @@ def _of_cascade(relevance: Any, discount: Any, classes: Any, pair: Any, out: Any
     log_change, stops_change = logs[b] - logs[a], certain[b] - certain[a]
     passed_U = passed_V = 0.0
     for r in range(relevance.size):
-        if stops - abs(stops_change) >= limit:  # nobody comes this far, whoever is above
+        if stops - abs(stops_change) >= limit:  # no reader reaches this rank, even after the swap
             out.U[r:], out.V[r:] = passed_U, passed_V
             break
         x = relevance[r]

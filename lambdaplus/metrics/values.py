@@ -1,9 +1,10 @@
 """The value of a metric on every query.
 
-Tied documents are valued at the mean over their orders, in closed form: expected counts above a
-place in a block of ties are linear in the place.  Where a reader may or may not stop (ERR, bpref)
-there is no closed form, and ties count in their worst order.  On one ungrouped data set a threshold
-can't split tied rows, so they enter together, as in scikit-learn.  Other rules can be asked for.
+Tied documents contribute the mean over their orders, in closed form: the expected counts above a
+rank in a block of ties are linear in the rank.  For metrics with probabilistic or gradual stops
+(ERR, bpref) there is no closed form, and ties are evaluated in their worst order.  On one ungrouped
+data set a threshold cannot split tied rows, so they enter together, as in scikit-learn.  Other
+rules can be selected.
 """
 
 from __future__ import annotations
@@ -46,29 +47,29 @@ def values(
     metric : RankingMetric
     queries : Queries
     ranking : Ranking
-        Of the same queries.
+        Ranking of the same queries.
     ties : {"expected", "worst", "best", "stable", "together"}, optional
-        What tied documents count: the mean over their orders; their worst or best order; the order
-        of the rows; or all as one step, as a threshold does.  See above for the default.
+        Rule for tied documents: the mean over their orders; their worst or best order; the order
+        of the rows; or all as one step, as at a threshold.  See above for the default.
     order : (n,) float64, optional
-        With ``ties="stable"``: the rows' order, where it is not that of the data.
+        With ``ties="stable"``, the order of the rows if it is not that of the data.
 
     Returns
     -------
     (n_queries,) float64
-        NaN where the metric is not defined, such as without a relevant document.
+        NaN if the metric is not defined, for example without a relevant document.
 
     Raises
     ------
     ValueError
-        If the metric has no such rule for ties.
+        If the metric does not support this rule for ties.
     """
     if ties not in (None, *get_args(Ties)):
         raise ValueError(f"ties={ties!r} is not one of {', '.join(get_args(Ties))}")
     arrays, pooled = metric_arrays(metric, queries), metric.declaration.pooled
     if ties in ("worst", "best"):
         if arrays.kind == WINDOW and not metric.declaration.binary:
-            raise ValueError(f"{metric} has no order of ties that is worst: use ties='expected'")
+            raise ValueError(f"{metric} has no worst order of ties: use ties='expected'")
         merit = arrays.gain if arrays.kind == GAINS else np.arange(float(arrays.gain.size))
         merit = merit[_strata_in_row_order(queries, arrays)]
         ranking = split_ties(queries, ranking, merit if ties == "worst" else -merit)
@@ -76,7 +77,7 @@ def values(
         rows = np.arange(float(queries.n_documents)) if order is None else order
         ranking = split_ties(queries, ranking, rows[queries.row_order])
     elif ties == "together" and pooled is None:
-        raise ValueError(f"{metric} has no ties='together': only thresholds see ties as one step")
+        raise ValueError(f"{metric} does not support ties='together', which needs a threshold")
     elif ties == "expected" and not metric.declaration.closed_ties:
         raise ValueError(
             f"the mean of {metric} over the orders of ties has no closed form: use ties='worst', "
@@ -108,7 +109,7 @@ def _values(
         if metric.scale[q] == 0.0:
             out[q] = np.nan
             continue
-        # Documents that were not returned stand at no rank; sums of ranks put them last.
+        # Documents that were not returned have no rank; sums of ranks put them last.
         n = boundaries[q + 1] - boundaries[q]
         if metric.discount[0] > 0.0:
             n = returned[q]
@@ -136,7 +137,7 @@ def _end_of_ties(score: Any, start: int) -> int:
 
 @compiled
 def _of_gains_and_any_above(score: Any, relevance: Any, discount: Any, classes: Any) -> float:
-    """Sum of d (g + row * sum of columns above), in the mean over all orders of ties."""
+    """Mean over all orders of ties of the sum of d (g + row * sum of columns above)."""
     gain, coupled = classes.gain, classes.kind == COUNT_ANY
     none = np.zeros(gain.size)
     row, column = (classes.row, classes.column) if coupled else (none, none)
@@ -151,7 +152,7 @@ def _of_gains_and_any_above(score: Any, relevance: Any, discount: Any, classes: 
             above += column[x]
             start = stop
             continue
-        weight = slope = 0.0  # sums of d, and of d times the place within the block
+        weight = slope = 0.0  # sums of d, and of d times the index within the block
         gains = rows = columns = products = 0.0
         for t in range(m):
             x = relevance[start + t]
@@ -162,7 +163,7 @@ def _of_gains_and_any_above(score: Any, relevance: Any, discount: Any, classes: 
             columns += column[x]
             products += row[x] * column[x]
         total += weight * (gains + rows * above) / m
-        if coupled:  # each of the others is above with chance t / (m - 1)
+        if coupled:  # each of the others is above with probability t / (m - 1)
             total += slope * (rows * columns - products) / (m * (m - 1))
         above += columns
         start = stop
@@ -171,7 +172,7 @@ def _of_gains_and_any_above(score: Any, relevance: Any, discount: Any, classes: 
 
 @compiled
 def _of_higher_above(score: Any, relevance: Any, discount: Any, classes: Any) -> float:
-    """As `_of_gains_and_any_above`, where only the higher classes above count."""
+    """Like `_of_gains_and_any_above`, but only higher classes above count."""
     gain, n_classes = classes.gain, classes.gain.size
     above, block = np.zeros(n_classes), np.zeros(n_classes)
     total = 0.0
@@ -204,7 +205,7 @@ def _of_higher_above(score: Any, relevance: Any, discount: Any, classes: Any) ->
 
 @compiled
 def _of_windows(score: Any, relevance: Any, discount: Any, classes: Any) -> float:
-    """Sum of d g over the ranks within each class's window, in the mean over orders of ties."""
+    """Mean over all orders of ties of the sum of d g within the window of each class."""
     gain, opens, closes = classes.gain, classes.opens, classes.closes
     upto = np.zeros(score.size + 1)
     for r in range(score.size):
@@ -224,7 +225,7 @@ def _of_windows(score: Any, relevance: Any, discount: Any, classes: Any) -> floa
 
 @compiled
 def _of_cascade(score: Any, relevance: Any, discount: Any, classes: Any) -> float:
-    """Sum of d g h: the mean over orders of ties if gains are certain stops, else the worst."""
+    """Sum of d g h: the mean over orders of ties if all stops are certain, else the worst order."""
     gain, stop, limit = classes.gain, classes.stop, classes.limit
     total, log_chance, n_certain = 0.0, 0.0, 0
     reach = 1.0
@@ -247,7 +248,7 @@ def _of_cascade(score: Any, relevance: Any, discount: Any, classes: Any) -> floa
                     log_chance += np.log1p(-stop[relevance[r]])
                 reach = reached(log_chance, n_certain, limit)
         elif certain > 0:
-            missed = reach  # chance that the first t of the block are none of the certain stops
+            missed = reach  # probability that none of the first t of the block is a certain stop
             for t in range(end - start):
                 left = end - start - t
                 total += missed * (certain / left) * discount[start + t] * certain_gain / certain
@@ -271,16 +272,16 @@ def _by_steps(metric: RankingMetric, queries: Queries, ranking: Ranking) -> Floa
     query = np.repeat(np.arange(queries.n_queries), queries.sizes)
 
     def upto(amount: Floats) -> Floats:
-        """Sum over the query down to the end of each row's block."""
+        """Sum over the query down to the end of the block of each row."""
         total = np.concatenate([[0.0], np.cumsum(amount)])
         return np.asarray(total[ends + 1][block] - total[begin][query])
 
     ranks = upto(times)
-    if metric.declaration.pooled == "middle":  # the mean rank of a block's copies
+    if metric.declaration.pooled == "middle":  # the mean rank of the copies of a block
         ranks -= (np.add.reduceat(times, np.append(0, ends[:-1] + 1))[block] - 1.0) / 2
     ranks = np.where(ranks > 0, ranks, 1.0)  # rows of weight 0 at the very top
     term = arrays.gain[stratum]
-    if arrays.kind == COUNT_ANY:  # everything tied is above, but for the copy itself
+    if arrays.kind == COUNT_ANY:  # all tied rows are above, except for the copy itself
         row, column = arrays.row[stratum], arrays.column[stratum]
         term = (term - row * column) + row * upto(times * column)
     total = np.add.reduceat(times * term * metric.discounts(ranks), begin)

@@ -1,4 +1,4 @@
-"""Sums of metrics with their weights: ``ndcg@10+0.5*map``.
+"""Weighted sums of metrics: ``ndcg@10+0.5*map``.
 
 Examples
 --------
@@ -19,14 +19,14 @@ from dataclasses import dataclass
 
 from lambdaplus.metrics.declaration import Declaration, RankingMetric, shortest
 
-_PLUS = re.compile(r"(?<![\d.]e)\+(?![^()]*\))")  # no sign of an exponent, and not in parentheses
+_PLUS = re.compile(r"(?<![\d.]e)\+(?![^()]*\))")  # not in an exponent or within parentheses
 
 
 @dataclass(frozen=True)
 class WeightedSum:
-    """A sum of metrics, each with its weight; prints as, and is parsed from, an expression.
+    """A weighted sum of metrics; its ``str`` is an expression that can be parsed again.
 
-    The name holds no blank, since XGBoost cuts the line of its evaluation at blanks.
+    The name does not contain spaces, since XGBoost splits its evaluation line at spaces.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class WeightedSum:
         names = [str(metric) for metric in self.metrics]
         twice = {name for name in names if names.count(name) > 1}
         if twice:
-            raise ValueError(f"{min(twice)} stands in the sum twice: give it one weight")
+            raise ValueError(f"{min(twice)} occurs twice in the sum: give it one weight")
 
     @property
     def metrics(self) -> tuple[RankingMetric, ...]:
@@ -64,7 +64,7 @@ def terms_of(name: Named | WeightedSum) -> list[tuple[Named, float]]:
     Raises
     ------
     ValueError
-        For a weight that is no number, or an empty term.
+        For a weight that is not a number, or an empty term.
     """
     if isinstance(name, WeightedSum):
         return list(name.parts)
@@ -76,15 +76,17 @@ def terms_of(name: Named | WeightedSum) -> list[tuple[Named, float]]:
         try:
             weight = float(factor) if times else 1.0
         except ValueError:
-            raise ValueError(f"in {name!r}: the weight {factor.strip()!r} is no number") from None
+            raise ValueError(
+                f"in {name!r}: the weight {factor.strip()!r} is not a number"
+            ) from None
         if not metric.strip():
-            raise ValueError(f"in {name!r}: a metric is missing beside + or *")
+            raise ValueError(f"in {name!r}: a metric is missing next to + or *")
         found.append((metric.strip(), weight))
     return found
 
 
 def sum_of(parts: list[tuple[RankingMetric, float]]) -> RankingMetric | WeightedSum:
-    """The sum of these parts; the metric itself if there is one, of weight 1."""
+    """The sum of these parts, or the metric itself if there is only one, with weight 1."""
     [(metric, weight), *more] = parts
     return metric if not more and weight == 1 else WeightedSum(tuple(parts))
 

@@ -1,4 +1,4 @@
-"""What makes an objective callable by LightGBM and XGBoost."""
+"""Base class of objectives that LightGBM and XGBoost can call."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class Objective(ABC):
     """A custom objective for every interface of either framework.
 
     LightGBM's ``params["objective"]`` (4.x) and ``fobj=`` (3.x), ``LGBMRanker(objective=)``,
-    ``xgb.train(obj=)`` and ``XGBRegressor(objective=)``.  What an objective of one metric, a sum,
-    or one that corrects for position bias has to say is `derivatives` alone.
+    ``xgb.train(obj=)`` and ``XGBRegressor(objective=)``.  Subclasses (an objective of one metric,
+    of a weighted sum, or one that corrects for position bias) only implement `derivatives`.
 
     Attributes
     ----------
     metric : RankingMetric or WeightedSum
-        What it optimises.
+        The optimised metric.
     one_group : bool
-        Whether data without queries counts as a single one, whatever the metric.
+        Whether data without queries is treated as a single query, for any metric.
     """
 
     metric: RankingMetric | WeightedSum
@@ -48,7 +48,7 @@ class Objective(ABC):
         sample_weight: ArrayLike | None = None,
         group: ArrayLike | None = None,
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Gradient and Hessian at the given scores, as the frameworks call for them.
+        """Gradient and Hessian at the given scores, with the arguments that the frameworks pass.
 
         Parameters
         ----------
@@ -57,9 +57,9 @@ class Objective(ABC):
         y_pred_or_data : lightgbm.Dataset, xgboost.DMatrix or (n,) array_like
             Data set, or scores.
         sample_weight : (n,) array_like, optional
-            With labels and scores only.
+            Only if labels and scores are passed.
         group : (n_queries,) array_like of int, optional
-            With labels and scores only.
+            Only if labels and scores are passed.
 
         Returns
         -------
@@ -68,7 +68,7 @@ class Objective(ABC):
         Raises
         ------
         ValueError
-            For NaN or infinite scores or labels, missing or cut queries, unusable weights, and
+            For NaN or infinite scores or labels, missing or split queries, invalid weights, and
             LightGBM's bagging_by_query.
         """
         call = read_call(y_true_or_preds, y_pred_or_data, sample_weight, group)
@@ -80,7 +80,7 @@ class Objective(ABC):
         return self.derivatives(call.queries, call.scores)
 
     def calc_ders_range(self, approxes: Any, targets: Any, weights: Any) -> Any:
-        """Refuse CatBoost, which calls its custom objectives by this name."""
+        """Raise an error: CatBoost calls custom objectives by this method."""
         raise TypeError(
             "CatBoost calls an objective with blocks of at most 1000 rows and without their "
             "queries, so it cannot optimise a ranking metric: use LightGBM or XGBoost, or "
@@ -89,7 +89,7 @@ class Objective(ABC):
 
     @abstractmethod
     def _key(self) -> tuple[Any, ...]:
-        """What tells it from others of its class."""
+        """The values that distinguish it from other objects of its class."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, type(self)) and self._key() == other._key()

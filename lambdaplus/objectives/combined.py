@@ -1,13 +1,14 @@
-"""Several objectives at once, each with its weight.
+"""Weighted sums of several objectives.
 
-The gradient is the weighted sum of the parts' gradients, and so is the Hessian.  What makes the
-weights comparable is that every part is normalised by itself, query by query: its pairs add up to
+The gradient is the weighted sum of the gradients of the parts, and so is the Hessian.  The weights
+are comparable because every part is normalised separately for each query: its pairs add up to
 log2(1 + S) instead of S (see `lambdaplus.objectives.Shape`), so that a metric with large swap
-deltas, such as DCG, does not drown one with small ones, such as P@10.  With ``normalize=False`` the
-parts' textbook gradients are taken as they are, in the units of their metrics: their sum is the
-gradient of the weighted sum of the metrics wherever these agree on the order of a pair.
+deltas, such as DCG, does not dominate one with small deltas, such as P@10.  With
+``normalize=False`` the textbook gradients of the parts are used unchanged, in the units of their
+metrics: their sum is the gradient of the weighted sum of the metrics wherever these agree on the
+order of a pair.
 
-The metric that goes with it is the weighted sum itself: ``eval_metric("ndcg@10 + 0.5*map")``.
+The corresponding evaluation metric is the weighted sum: ``eval_metric("ndcg@10 + 0.5*map")``.
 
 Examples
 --------
@@ -35,14 +36,14 @@ from lambdaplus.queries import Floats, Queries
 
 
 class CombinedObjective(Objective):
-    """Objectives with weights; made by ``combine``, or by ``lambda_objective`` from a sum.
+    """A weighted sum of objectives, returned by ``combine``, or by ``lambda_objective`` for a sum.
 
     Attributes
     ----------
     parts : tuple of (Objective, float)
     metric : WeightedSum
     one_group : bool
-        Whether it is so of all parts.
+        Whether it is set for all parts.
     """
 
     metric: WeightedSum
@@ -81,9 +82,9 @@ def combine(parts: Mapping[Objective, float]) -> CombinedObjective:
     Raises
     ------
     ValueError
-        If there is no part, a weight is not positive, or a metric stands there twice.
+        If there is no part, a weight is not positive, or a metric occurs twice.
     TypeError
-        For parts that are no lambda objectives.
+        For parts that are not lambda objectives.
 
     Examples
     --------
@@ -92,11 +93,11 @@ def combine(parts: Mapping[Objective, float]) -> CombinedObjective:
     'map+2*auc'
     """
     if not parts:
-        raise ValueError("combine needs an objective at least")
+        raise ValueError("combine needs at least one objective")
     for part in parts:
         if not isinstance(part, Objective) or isinstance(part.metric, WeightedSum):
             raise TypeError(
-                f"{part!r} is no lambda objective: make parts by lambda_objective, or pass an "
-                "expression such as 'ndcg@10 + 0.5*map' to lambda_objective"
+                f"{part!r} is not a lambda objective: create parts with lambda_objective, or pass "
+                "an expression such as 'ndcg@10 + 0.5*map' to lambda_objective"
             )
     return CombinedObjective(tuple((part, float(weight)) for part, weight in parts.items()))

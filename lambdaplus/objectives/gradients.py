@@ -19,28 +19,29 @@ from lambdaplus.objectives.sweep import Derivatives
 from lambdaplus.parallel import over_queries
 from lambdaplus.queries import Floats, Queries
 
-# Where no pair is left, only the sweep's guard against denormal numbers is: it is not scaled up.
+# If no pair contributes, sums only contain the sweep's guard against denormal numbers, which must
+# not be scaled up.
 NOTHING = 1e-100
 
 
 @dataclass(frozen=True)
 class Shape:
-    """How swap deltas become gradients, whatever the metric.
+    """Parameters of the gradient that do not depend on the metric.
 
     Attributes
     ----------
     sigma : float
-        Steepness of the logistic pair function: the larger, the less a pair that is already in
-        order by a wide margin counts.
+        Steepness of the logistic pair function.  The larger it is, the smaller is the contribution
+        of pairs that are already ordered correctly by a wide margin.
     normalize : bool
-        Scale each query by log2(1 + S) / S, S the sum over its pairs of ``2 |lambda|``, as LightGBM
-        does; one ungrouped data set is scaled so that absolute gradients sum to half the rows.
-        Without it gradients are the textbook ones, whose scale differs from metric to metric and
-        from query to query.
+        Scale each query by log2(1 + S) / S, where S is the sum over its pairs of ``2 |lambda|``, as
+        in LightGBM; one ungrouped data set is scaled so that absolute gradients sum to half the
+        number of rows.  If False, gradients are those of the textbook definition, whose scale
+        differs between metrics and between queries.
     damping : float or None
         Divide each pair by ``damping + |score distance|`` (unless all scores of the query are
-        equal), as LightGBM and XGBoost do with 0.01: close pairs then count most.  None or 0:
-        don't.
+        equal), so that pairs with close scores have the largest weight; LightGBM and XGBoost use
+        0.01.  None or 0: no damping.
     """
 
     sigma: float = 1.0
@@ -59,10 +60,12 @@ def _is_number(value: object) -> bool:
 
 
 def objective_metric(metric: str | RankingMetric | Declaration, **options: Any) -> RankingMetric:
-    """Parse the name of a metric that is to be optimised; a ValueError if it can't be."""
+    """Parse the name of a metric, and raise a ValueError if it cannot be optimised."""
     parsed = parse_metric(metric, **options)
     if parsed.declaration.training.refusal:
-        raise ValueError(f"{parsed} is no objective: {parsed.declaration.training.refusal}")
+        raise ValueError(
+            f"{parsed} is not available as an objective: {parsed.declaration.training.refusal}"
+        )
     return parsed
 
 
@@ -83,10 +86,10 @@ def lambda_gradients(
 def noisy_gradients(
     metric: RankingMetric, queries: Queries, scores: ArrayLike, shape: Shape, noise: Noise
 ) -> Derivatives:
-    """As `lambda_gradients`, with noisy neighbours in their share of the gradient.
+    """Like `lambda_gradients`, with a share of the gradient from noisy neighbours.
 
-    Before weights are applied, absolute gradients sum to half the rows of the queries that have
-    documents to compare, as those of one data set without queries sum to half its rows.
+    Before weights are applied, absolute gradients sum to half the number of rows in queries that
+    have pairs to compare, just as those of one data set without queries sum to half its rows.
     """
     weighing = metric if noise.metric is None else parse_metric(noise.metric)
     ranked = ranked_queries(weighing, queries, scores)
@@ -96,11 +99,11 @@ def noisy_gradients(
     if noise.share < 1:
         parts.append((1 - noise.share, _of_all_pairs(metric, queries, scores, shape)))
     out = Derivatives(np.zeros(queries.n_documents), np.zeros(queries.n_documents))
-    # Queries that teach nothing must not change what the others do.
+    # Queries without pairs must not change the scale of the others.
     teaches = (np.diff(ranked.metric.first) > 1) & (ranked.metric.scale > 0)
     rows = float(queries.sizes[teaches].sum())
     for share, part in parts:
-        # Sums in ranked order: the same bits whatever the order of the rows.
+        # Sums are taken in ranked order, so that they do not depend on the order of the rows.
         size = float(np.abs(part.gradient[ranked.row]).sum())
         factor = share * rows / 2 / size if size > NOTHING else 0.0
         for total, array in zip(out, part, strict=True):
@@ -140,12 +143,12 @@ def scale_queries(
     normalize: bool,
     out: Derivatives,
 ) -> None:
-    """Divide by Z, and normalise if asked for, in place.
+    """Divide by Z, and normalise if ``normalize``, in place.
 
     Parameters
     ----------
     received : (n_queries,) float64
-        S of each query, in units of Z as what stands in ``out``.
+        S of each query, in units of Z like the values in ``out``.
     """
     factor = ranked.metric.scale
     if normalize:
@@ -157,21 +160,21 @@ def scale_queries(
 
 
 def apply_weights(metric: RankingMetric, queries: Queries, out: Derivatives) -> None:
-    """Multiply rows by their weights, in place, where these are not multiplicities."""
+    """Multiply rows by their weights, in place, unless these are multiplicities."""
     if queries.weights is not None and not _is_pooled(metric, queries):
         for array in out:
             array *= queries.weights
 
 
 def _log_of_sums(ranked: Ranked, received: Floats) -> Floats:
-    """log2(1 + S) / S of each query, to the last digits where S is small too; 1 where it is 0."""
+    """log2(1 + S) / S of each query, in full precision also for small S; 1 if S is 0."""
     S = received * ranked.metric.scale
     return np.divide(np.log1p(S), math.log(2.0) * S, out=np.ones_like(S), where=S > 0)
 
 
 def _half_the_rows(ranked: Ranked, out: Derivatives) -> float:
-    """What makes absolute gradients add up to half the rows of one data set."""
-    # Sums in ranked order: the same bits whatever the order of the rows.
+    """The factor by which absolute gradients add up to half the rows of one data set."""
+    # Sums are taken in ranked order, so that they do not depend on the order of the rows.
     size = float(np.abs(out.gradient[ranked.row]).sum() * ranked.metric.scale[0])
     rows = ranked.copies.sum() if ranked.copies.size else ranked.row.size
     return float(rows / 2 / size) if size > NOTHING else 1.0
@@ -198,31 +201,33 @@ def gradients(
     all_pairs: bool = False,
     **options: Any,
 ) -> tuple[Floats, Floats]:
-    """The textbook lambda-gradient and Hessian of a metric.
+    """Compute the lambda-gradient and Hessian of a metric by the textbook definition.
 
-    Each pair of documents of different labels adds ``-sigma * |delta M| * rho`` to the better
-    document's gradient and the opposite to the worse one's, and
+    Each pair of documents with different labels adds ``-sigma * |delta M| * rho`` to the gradient
+    of the better document and the opposite to that of the worse one, and
     ``sigma^2 * |delta M| * rho * (1 - rho)`` to both Hessians.  Here rho is
-    ``1 / (1 + exp(sigma * d))``, d the better document's score minus the other's, and delta M what
-    the metric changes by if the two trade places in the ranking.  What a boosting round is given
-    is the objective's answer, ``lambda_objective(metric)(labels, scores, None, group)``, which is
-    normalised and has defaults of its own.
+    ``1 / (1 + exp(sigma * d))``, d is the score of the better document minus that of the other, and
+    delta M is the change of the metric if the two are swapped in the ranking.  A boosting round
+    uses the values of the objective instead, ``lambda_objective(metric)(labels, scores, None,
+    group)``, which are normalised and have other defaults.
 
     Parameters
     ----------
     labels, scores : (n,) array_like
     metric : str
-        Such as ``"ndcg@10"``.
+        For example ``"ndcg@10"``.
     group : (n_queries,) array_like of int, optional
-        Query sizes; or qid, the query of each row.  With neither, AUC and MAP take all rows as
-        one ranking, other metrics if one_group=True.
+        Query sizes.  If neither ``group`` nor ``qid`` is given, AUC and MAP treat all rows as one
+        ranking; other metrics require ``one_group=True``.
     qid : (n,) array_like, optional
+        Query of each row.
     weight : (n,) array_like, optional
-        Row weights.  They multiply the rows' gradients; without queries AUC and MAP rank by them
-        instead, as `lambda_objective` says of ``one_group``.
+        Row weights.  They multiply the gradients of the rows; for AUC and MAP without queries they
+        are multiplicities, see ``one_group`` of `lambda_objective`.
     one_group : bool
+        Treat data without queries as a single ranking.
     all_pairs : bool
-        Visit every pair, in O(n^2), instead of sweeping: the reference that tests use.
+        Visit every pair, in O(n^2), instead of using the sweep.  This is the reference in tests.
     **options
         ``sigma=1.0``, ``normalize=False`` and ``damping=None``, see `Shape`; and parameters of the
         metric, such as ``gain="linear"`` or ``relevant=2``.
@@ -234,7 +239,7 @@ def gradients(
     Raises
     ------
     ValueError
-        For labels, scores, groups or weights that can't be used: see ``lambdaplus.queries``.
+        For invalid labels, scores, groups or weights: see ``lambdaplus.queries``.
 
     Notes
     -----

@@ -1,8 +1,8 @@
 """Arithmetic on vectors of eight float64, for numba kernels.
 
-numba can't tell that two arrays don't overlap, so LLVM leaves loops over several short arrays
-scalar.  These few operations hand it vectors instead: one AVX-512 register, two of AVX2, four
-of NEON.  ``Lanes`` values live in registers; `load` and `store` move them from and to rows of a
+numba does not know that two arrays do not overlap, so LLVM does not vectorise loops over several
+short arrays.  These operations use vectors explicitly: one AVX-512 register, two of AVX2 or four
+of NEON.  ``Lanes`` values are kept in registers; `load` and `store` move them from and to rows of a
 two-dimensional C-contiguous array with eight columns.
 """
 
@@ -24,7 +24,7 @@ _DOUBLE = ir.DoubleType()
 _VECTOR = ir.VectorType(_DOUBLE, LANES)
 _INTEGERS = ir.VectorType(ir.IntType(64), LANES)
 _ZEROS = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-_FAST = ("contract", "reassoc", "nsz")  # fused multiply-add, and sums in any (fixed) order
+_FAST = ("contract", "reassoc", "nsz")  # allow fused multiply-add and reordered (but fixed) sums
 
 
 class LanesType(types.Type):
@@ -110,10 +110,11 @@ def madd(_typing: Any, x: Any, y: Any, z: Any) -> Any:
 
 @intrinsic
 def totals(_typing: Any, x: Any, y: Any) -> Any:
-    """Sums of the lanes of x and of those of y, for hardly more than one of them costs."""
+    """Sums of the lanes of x and of y, at little more than the cost of one sum."""
 
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        # x0 y0 x2 y2 ... + x1 y1 x3 y3 ..., then the upper half onto the lower until two are left.
+        # Add x0 y0 x2 y2 ... and x1 y1 x3 y3 ..., then add the upper half to the lower half until
+        # two lanes are left.
         both = _folded(builder, *values, *_INTERLEAVED)
         size = LANES
         while size > 2:
@@ -139,7 +140,7 @@ _INTERLEAVED = [
 
 
 def _folded(builder: Any, x: Any, y: Any, first: Any, second: Any) -> Any:
-    """x and y, one after the other, at the places first plus those at the places second."""
+    """Concatenate x and y; return the lanes at the indices first plus those at second."""
 
     def taken(places: Any) -> Any:
         kind = ir.VectorType(ir.IntType(32), len(places))
@@ -150,15 +151,16 @@ def _folded(builder: Any, x: Any, y: Any, first: Any, second: Any) -> Any:
 
 @intrinsic
 def decay(_typing: Any, rates: Any, distance: Any) -> Any:
-    """exp(-rates * distance), exactly 0 below 1e-60.
+    """exp(-rates * distance), and exactly 0 below 1e-60.
 
-    2^n times a polynomial for the rest in [-ln 2 / 2, ln 2 / 2]: relative error below 1e-9.
-    The cut keeps every later product out of the denormal numbers, which cost a hundred cycles.
+    Computed as 2^n times a polynomial of the remainder in [-ln 2 / 2, ln 2 / 2], with a relative
+    error below 1e-9.  Setting small values to 0 prevents denormal numbers in later products, which
+    cost a hundred cycles.
     """
     return _operation(lanes, rates, types.float64, build=_decay)
 
 
-_ROUND = 1.5 * 2.0**52  # adding it leaves the nearest whole number in the low bits
+_ROUND = 1.5 * 2.0**52  # after adding it, the low bits contain the nearest integer
 _DEGREE = 8
 _LEAST = math.log(1e-60)
 
@@ -169,7 +171,8 @@ def _decay(builder: Any, rates: Any, distance: Any) -> Any:
     exponent = builder.select(alive, exponent, _constant(0.0))
     shifted = builder.fadd(builder.fmul(exponent, _constant(1 / math.log(2))), _constant(_ROUND))
     whole = builder.fsub(shifted, _constant(_ROUND))
-    # Not in any order: LLVM before 20 would multiply _ROUND out, and leave a quarter for the rest.
+    # Reordering is not allowed: LLVM before 20 would expand the product with _ROUND, and only a
+    # quarter of the precision would be left for the remainder.
     rest = _madd(builder, whole, _constant(-math.log(2)), exponent, flags=("contract",))
     series = _constant(1 / math.factorial(_DEGREE))
     for power in range(_DEGREE - 1, -1, -1):

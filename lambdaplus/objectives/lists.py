@@ -1,19 +1,19 @@
-"""Lambda-gradients of every query: ranked lists, their pair sums, ties.
+"""Lambda-gradients of every query: ranked lists, their pair sums, and ties.
 
-A query is one or more ranked lists.  Where the metric is a discounted sum of gains, or knows two
-classes, it is one list; otherwise each pair of classes has potentials, and so a list, of its own.
+A query consists of one or more ranked lists.  If the metric is a discounted sum of gains, or has
+two classes, there is one list; otherwise each pair of classes has its own potentials and list.
 
 Without queries, row weights are multiplicities: a row of weight k counts as k rows.  With T the
-cumulative weight of the ranking, AUC's potential is minus the middle rank of a row's copies,
+cumulative weight of the ranking, AUC's potential is minus the middle rank of the copies of a row,
 T - (w - 1) / 2, and AP's is C/T - H with C the cumulative relevant weight and H the sum of w/T over
-relevant rows; a pair's delta is w_i w_j times their difference.  What a document contributes by
-itself counts once for each of its copies: in AP a discordant pair adds
-w_rel w_i w_j (1/T_p - 1/T_q), which is a list of its own, with multiplicities that count the better
-row's weight twice.
+relevant rows; the delta of a pair is w_i w_j times the difference of potentials.  A document's own
+contribution counts once for each of its copies: in AP a discordant pair adds
+w_rel w_i w_j (1/T_p - 1/T_q).  This part is a separate list, whose multiplicities include the
+weight of the better row twice.
 
-AUC's gradient of a row is then the sum of its copies'.  AP's is not: copies of a row would stand at
-ranks one after the other and trade places one by one, where the row stands at one rank and trades
-places as a block.  It is a definition, equal to the swap delta for unit weights.
+For AUC, the gradient of a row is then the sum of the gradients of its copies.  For AP it is not:
+copies of a row would have consecutive ranks and be swapped one by one, whereas the row has one rank
+and is swapped as a block.  It is a definition that is equal to the swap delta for unit weights.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from lambdaplus.parallel import over_queries
 from lambdaplus.queries import Floats, Ints, Queries
 from lambdaplus.ranking import rank
 
-# A list of n documents in L classes is visited pair by pair if n < FEW + FEW_A_CLASS * L, or if
-# it is asked for: there the sweep's fixed cost per document is the larger one.
+# A list of n documents in L classes is processed pair by pair if n < FEW + FEW_A_CLASS * L, where
+# the fixed cost of the sweep per document is larger, or if ``all_pairs`` is set.
 FEW, FEW_A_CLASS = 12, 3
 
 
 class Ranked(NamedTuple):
-    """Every query in ranked order, and the metric that weighs its pairs.
+    """Every query in ranked order, and the arrays of the metric.
 
     Attributes
     ----------
@@ -50,11 +50,11 @@ class Ranked(NamedTuple):
         Row of the document at each rank.
     score : (n,) float64
     relevance : (n,) int32
-        Its class within its query.
+        Class of the document at each rank.
     discount : (longest query,) float64; (n,) with copies
-        By rank.
+        Discount of each rank.
     copies : (n,) float64 or empty
-        Multiplicity at each rank; empty for ones.
+        Multiplicity at each rank; empty if all are 1.
     metric : MetricArrays
     """
 
@@ -68,7 +68,7 @@ class Ranked(NamedTuple):
 
 
 def ranked_queries(metric: RankingMetric, queries: Queries, scores: Any) -> Ranked:
-    """Rank every query and lay out the metric."""
+    """Rank every query and compute the arrays of the metric."""
     ranking, arrays = rank(queries, scores), metric_arrays(metric, queries)
     n, boundaries = queries.n_documents, queries.boundaries
     row, relevance = np.empty(n, queries.row_order.dtype), np.empty(n, np.int32)
@@ -80,9 +80,9 @@ def ranked_queries(metric: RankingMetric, queries: Queries, scores: Any) -> Rank
     if queries.multiplicities is not None:
         if arrays.kind == COUNT_ANY and (arrays.gain < arrays.row * arrays.column).any():
             raise ValueError(
-                f"{metric} of weighted rows without queries has no swap deltas of one sign: a "
-                "document would have to gain by itself as much as each above it adds; leave the "
-                "weights out"
+                f"{metric} of weighted rows without queries has swap deltas of both signs, since "
+                "the gain of a document is smaller than what each document above it adds: pass no "
+                "weights"
             )
         copies = queries.multiplicities[row]
         discount = discount_of_copies(metric, copies)
@@ -91,7 +91,7 @@ def ranked_queries(metric: RankingMetric, queries: Queries, scores: Any) -> Rank
 
 @compiled
 def reorder(first: int, last: int, boundaries: Any, order: Any, given: Any, out: Any) -> None:
-    """Write two arrays in another order, those of the queries first .. last - 1."""
+    """Write two arrays in another order, for the queries first .. last - 1."""
     (one, other), (new_one, new_other) = given, out
     for i in range(boundaries[first], boundaries[last]):
         new_one[i] = one[order[i]]
@@ -99,9 +99,9 @@ def reorder(first: int, last: int, boundaries: Any, order: Any, given: Any, out:
 
 
 def discount_of_copies(metric: RankingMetric, copies: Floats) -> Floats:
-    """d of each rank of one list whose documents stand for so many copies, (n,)."""
+    """Discount of each rank of one list whose documents have these multiplicities, (n,)."""
     ranks = np.cumsum(copies)
-    # A row of weight 0 at the very top is at rank 0; its multiplicity keeps it out of every sum.
+    # A row of weight 0 at the top has rank 0; since its multiplicity is 0, it does not contribute.
     if metric.declaration.pooled == "last":
         return metric.discounts(np.where(ranks > 0, ranks, 1.0))
     return metric.discounts(np.maximum(ranks - (copies - 1) / 2, 1e-9))
@@ -112,7 +112,7 @@ def pair_sums(
 ) -> Floats:
     """Write gradient and Hessian by row, in units of Z; return S of each query, (n_queries,).
 
-    Damping is left out where all scores of a query are equal.
+    Damping is not applied to queries whose scores are all equal.
     """
     plain, width = pair_kernel(float(sigma), 0.0), float(damping or 0.0)
     near = pair_kernel(float(sigma), width) if damping else plain
@@ -140,7 +140,7 @@ def _queries(
     first: int, last: int, ranked: Any, kernels: Any, all_pairs: bool, skip: Any, received: Any,
     out: Any,
 ) -> None:  # fmt: skip
-    """The queries first .. last - 1, but for those to skip."""
+    """Process the queries first .. last - 1, except those in ``skip``."""
     most = 2
     for q in range(first, last):
         most = max(most, ranked.metric.first[q + 1] - ranked.metric.first[q])
@@ -181,7 +181,7 @@ def _kernel_of(ranked: Any, q: int, kernels: Any) -> Any:
 
 @compiled
 def n_lists(ranked: Any, q: int) -> int:
-    """Ranked lists that query q is made of."""
+    """Number of ranked lists of query q."""
     classes = ranked.metric.first[q + 1] - ranked.metric.first[q]
     if classes < 2 or ranked.metric.scale[q] == 0.0:
         return 0
@@ -192,7 +192,7 @@ def n_lists(ranked: Any, q: int) -> int:
 
 @compiled
 def ranked_list(ranked: Any, q: int, k: int) -> Any:
-    """The k-th list of query q: the ranks that are its members, empty for all, and the list."""
+    """The ranks in the k-th list of query q (empty for all ranks), and the list."""
     start, stop = ranked.boundaries[q], ranked.boundaries[q + 1]
     classes, weighted = classes_of(ranked.metric, q), ranked.copies.size > 0
     score, relevance = ranked.score[start:stop], ranked.relevance[start:stop]
@@ -223,7 +223,7 @@ def ranked_list(ranked: Any, q: int, k: int) -> Any:
 
 @compiled
 def _room(members: Any, own: Any) -> Any:
-    """Where a list adds what its documents receive: the query's own arrays if all are members."""
+    """Arrays for the sums of a list: those of the query if the list contains all documents."""
     if members.size == 0:
         return own
     return Derivatives(np.zeros(members.size), np.zeros(members.size))
@@ -238,9 +238,9 @@ def _add(part: Any, members: Any, own: Any) -> None:
 
 @compiled
 def write_by_row(ranked: Any, q: int, own: Any, out: Any) -> None:
-    """Write what query q received by row, equal shares to documents equal in score and class.
+    """Write the sums of query q by row; documents with the same score and class share equally.
 
-    Their order in the ranking was arbitrary; with multiplicities they share in proportion.
+    Their order in the ranking is arbitrary.  Shares are proportional to multiplicities.
     """
     start, n = ranked.boundaries[q], own.gradient.size
     score, relevance = ranked.score[start : start + n], ranked.relevance[start : start + n]

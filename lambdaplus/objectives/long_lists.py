@@ -1,14 +1,14 @@
-"""One long list on all threads, by blocks of ranks.
+"""Sweep of one long list on all threads, in blocks of ranks.
 
-A walk down a block depends on what stands above it only through the sums E and M at the rank before
-(see `sweep`), and these change along a block in a simple way: with G the potential's gap and X the
-decay from one end to the other,
+The sweep of a block depends on the ranks above it only through the sums E and M at the rank before
+(see `sweep`), and their change over a block has a closed form.  With G the difference of potentials
+and X the decay from one end to the other,
 
     E <- E X + (the block's own E),   M <- (M + G E) X + (the block's own M).
 
-So the blocks' own sums are found first, at the same time; then they are carried from block to
-block; then all blocks are walked at the same time.  Blocks are of one size, whatever the number of
-threads, and so are the results.
+First, the blocks' own sums are computed in parallel; then they are carried from block to block;
+then all blocks are swept in parallel.  The block size does not depend on the number of threads, and
+neither do the results.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from lambdaplus.objectives.sweep import (
 from lambdaplus.parallel import over_queries
 
 BLOCK = CHUNK
-LONG = 65_536  # ranks from which a list is swept by blocks: it costs a third again
+LONG = 65_536  # minimum number of ranks for blocks, which cost a third more in total
 
 
 def sweep_by_blocks(ranked: RankedList, kernel: PairKernel, out: Derivatives) -> float:
-    """As `lambdaplus.objectives.sweep.sweep`, on as many threads as are allowed."""
+    """Like `lambdaplus.objectives.sweep.sweep`, on the allowed number of threads."""
     edges = np.append(np.arange(0, ranked.score.size, BLOCK), ranked.score.size)
     rows = ranked.gain.size * kernel.rates.shape[0]
-    # E and M of each block, going down and going up.
+    # E and M of each block, downwards and upwards.
     sums = np.empty((edges.size - 1, 2, 2, rows, LANES))
     over_queries(_own_sums, edges, edges, ranked, kernel, sums)
     _carry(edges, ranked, kernel, sums)
@@ -51,7 +51,7 @@ def sweep_by_blocks(ranked: RankedList, kernel: PairKernel, out: Derivatives) ->
 
 @compiled(error_model="numpy")
 def _own_sums(first: int, last: int, edges: Any, ranked: Any, kernel: Any, sums: Any) -> None:
-    """E and M at either end of the blocks first .. last - 1, from their own documents."""
+    """E and M at both ends of the blocks first .. last - 1, from their own documents only."""
     work = workspace_for(ranked.gain.size, kernel.rates.shape[0])
     nothing = Derivatives(np.empty(0), np.empty(0))
     for b in range(first, last):
@@ -66,7 +66,7 @@ def _own_sums(first: int, last: int, edges: Any, ranked: Any, kernel: Any, sums:
 
 @compiled(error_model="numpy")
 def _carry(edges: Any, ranked: Any, kernel: Any, sums: Any) -> None:
-    """Replace each block's own sums by those at the rank before it, in either direction."""
+    """Replace each block's own sums by those at the rank before it, in both directions."""
     n_blocks, classes = edges.size - 1, ranked.gain.size
     rows = classes * kernel.rates.shape[0]
     E, M = np.empty((rows, LANES)), np.empty((rows, LANES))
@@ -80,7 +80,7 @@ def _carry(edges: Any, ranked: Any, kernel: Any, sums: Any) -> None:
             gap_U = abs(ranked.U[before] - ranked.U[end])
             gap_V = abs(ranked.V[before] - ranked.V[end])
             for row in range(rows):
-                # As in the sweep: with two classes, those of class 0 take the other potential.
+                # As in the sweep, with two classes the sums of class 0 use the other potential.
                 of_0 = classes == 2 and row % 2 == 0
                 gap = gap_V if of_0 == (way == 0) else gap_U
                 for lane in range(LANES):

@@ -1,24 +1,25 @@
-"""Neighbours in noisy rankings: a second way to weigh pairs, by the same potentials.
+"""Gradients from pairs of neighbours in noisy rankings, with weights from the same potentials.
 
 Noise is added to the scores of a query, its documents are ranked by the sum, and each document is
-compared with its neighbours in that ranking alone.  A pair's weight is its swap delta there, a
-difference of potentials (see ``lambdaplus.metrics.potentials``), so every declared metric has one.
-The logistic function is taken at the scores without noise.  With w the mean weight of a pair over
-several rankings and d the better document's score minus the other's,
+compared with its neighbours in that ranking only.  The weight of a pair is its swap delta in the
+noisy ranking, a difference of potentials (see ``lambdaplus.metrics.potentials``), so this works for
+every declared metric.  The logistic function is evaluated at the scores without noise.  With w the
+mean weight of a pair over several rankings and d the score of the better document minus that of the
+other,
 
     gradient  -sigma w rho, rho = 1 / (1 + exp(sigma d)), for the better document, its opposite for
               the other,
-    Hessian   sigma^2 w rho (1 - rho) for both; or sigma^2 w with the curvature of weights, which
-              bounds each step by what the pairs of a leaf weigh, however sure the model is of them.
-              That regularises, and takes more rounds.
+    Hessian   sigma^2 w rho (1 - rho) for both; or sigma^2 w with curvature="weights", which bounds
+              each step by the weights of the pairs in a leaf, regardless of their scores.  This is
+              a stronger regularisation and needs more rounds.
 
-Noise is drawn by the seed, the scores and the labels of a query, document by document in ranked
-order.  It is the same whatever the order of the rows and the number of threads, changes with the
-scores from round to round, and is not repeated when a training is continued.
+The noise is determined by the seed and by the scores and labels of a query, document by document in
+ranked order.  It does not depend on the order of the rows or on the number of threads, changes with
+the scores in every round, and is not repeated when a training is continued.
 
-This is what CatBoost's YetiRank does; its own weights are within reach: `YETIRANK_MAP` for its mode
-MAP, and ``dcg(gain=linear)`` for its mode NDCG without division by the ideal.  Lyzhin, Ustimenko,
-Gulin, Prokhorenkova 2023, "Which Tricks are Important for Learning to Rank?", ICML.
+This is the method of CatBoost's YetiRank, whose weights can be reproduced: `YETIRANK_MAP` for its
+mode MAP, and ``dcg(gain=linear)`` for its mode NDCG without division by the ideal.  Lyzhin,
+Ustimenko, Gulin, Prokhorenkova 2023, "Which Tricks are Important for Learning to Rank?", ICML.
 
 Examples
 --------
@@ -57,7 +58,7 @@ from lambdaplus.ranking import Ranking, sort_lists
 
 YETIRANK_MAP = Declaration(
     name="yetirank_map",
-    title="Gain whose discount falls by 1/r from rank r to the next",
+    title="Gain with a discount that decreases by 1/r from rank r to the next",
     source="CatBoost 1.2, YetiRank:mode=MAP, for one neighbour",
     binary=True,
     discount=lambda metric, rank: -_harmonic(rank - 1.0),
@@ -74,29 +75,30 @@ def _harmonic(n: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Noise:
-    """How neighbours in noisy rankings take part in a gradient.
+    """Parameters of the part of the gradient that comes from neighbours in noisy rankings.
 
     Attributes
     ----------
     scale : float
-        Of the logistic noise on the scores (1: as far as YetiRank's).  More noise brings documents
-        from further below to the top, and regularises more.
+        Scale of the logistic noise added to the scores (1 as in YetiRank).  More noise moves
+        documents from lower ranks to the top, and regularises more.
     rankings : int
-        Noisy rankings in each round.  Three did as well as ten.
+        Number of noisy rankings in each round.  Three gave the same accuracy as ten.
     neighbours : int
-        Each document is compared with so many that follow it.
+        Number of following documents that each document is compared with.
     share : float
-        Of the gradient, between 0 and 1; the rest is that of all pairs in the ranking without
-        noise.  Each part is divided by its mean absolute gradient first.
+        Share of the gradient, above 0 and at most 1; the rest comes from all pairs in the ranking
+        without noise.  Each part is first divided by its mean absolute gradient.
     metric : RankingMetric or str, optional
-        What weighs the neighbours in place of the objective's own metric.
+        Metric that gives the weights of neighbours.  Defaults to the metric of the objective.
     divide : bool
-        Divide weights by the metric's normaliser Z, such as the number of relevant documents in
-        average precision.  Without it, as in CatBoost, a query weighs more the more there is to
-        gain in it.
+        Divide weights by the normaliser Z of the metric, such as the number of relevant documents
+        in average precision.  If False, as in CatBoost, queries with a larger normaliser have
+        larger weights.
     curvature : {"logistic", "weights"}
-        The Hessian: the weights of a document's pairs times rho (1 - rho), or the weights alone.
+        The Hessian: the weights of a document's pairs times rho (1 - rho), or only the weights.
     seed : int
+        Seed of the noise.
     """
 
     scale: float = 1.0
@@ -140,9 +142,9 @@ def neighbour_sums(
     Parameters
     ----------
     ranked : Ranked
-        In the order of the scores without noise.
+        Documents in the order of the scores without noise.
     metric : RankingMetric
-        Of its arrays.
+        The metric of the arrays in ``ranked``.
     """
     n = ranked.score.size
     keys = np.empty(ranked.boundaries.size - 1, dtype=np.uint64)

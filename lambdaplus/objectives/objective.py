@@ -1,4 +1,4 @@
-"""Lambda objectives that LightGBM and XGBoost train with."""
+"""Lambda objectives for LightGBM and XGBoost."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DEFAULT_NOISE = Noise()  # see Notes of `lambda_objective`
 
 
 class LambdaObjective(Objective):
-    """A custom objective that optimises a ranking metric; made by ``lambda_objective``.
+    """A custom objective that optimises a ranking metric, returned by ``lambda_objective``.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class LambdaObjective(Objective):
     noise : Noise or None
     one_group : bool
     optimised : RankingMetric
-        What gradients are of: the metric, or the surrogate that was asked for.
+        The metric of the gradients: ``metric``, or the surrogate if one was given.
     """
 
     metric: RankingMetric
@@ -88,46 +88,48 @@ def lambda_objective(
     surrogate: str | RankingMetric | None = None,
     **options: Any,
 ) -> LambdaObjective | CombinedObjective:
-    """An objective that optimises a ranking metric, or several at once.
+    """Create an objective that optimises a ranking metric or a weighted sum of metrics.
 
     Parameters
     ----------
     metric : str
-        Such as ``"ndcg@10"``, ``"map"``, ``"mrr@5"``, ``"auc"``;
-        `~lambdaplus.metrics.metric_names` lists them.  A cutoff restricts what the objective cares
-        about to the top of the ranking, and with it the pairs that carry a gradient.  A sum such as
-        ``"ndcg@10 + 0.5*map"`` optimises several: see ``lambdaplus.objectives.combined`` for what
-        the weights mean.
+        For example ``"ndcg@10"``, ``"map"``, ``"mrr@5"`` or ``"auc"``;
+        `~lambdaplus.metrics.metric_names` lists all names.  A cutoff restricts the objective to the
+        top of the ranking: only pairs that affect it contribute to the gradient.  A sum such as
+        ``"ndcg@10 + 0.5*map"`` optimises several metrics; ``lambdaplus.objectives.combined``
+        describes the meaning of the weights.
     sigma : float
-        Steepness of the pairs' logistic function.  A larger one turns to the pairs that are still
-        out of order sooner.
+        Steepness of the logistic function of pairs.  With a larger value, the gradient is
+        concentrated earlier on pairs that are still in the wrong order.
     normalize : bool
-        Scale each query's gradient by log2(1 + S) / S, S the sum over its pairs of ``2 |lambda|``,
-        so that every query has a say and the Hessians pass the frameworks' floors
-        (``min_child_weight``, ``min_sum_hessian_in_leaf``).  One ungrouped data set is scaled so
-        that absolute gradients sum to half the rows, as in log-loss at even odds.
+        Scale the gradient of each query by log2(1 + S) / S, where S is the sum over its pairs of
+        ``2 |lambda|``, so that every query contributes and Hessians exceed the thresholds of the
+        frameworks (``min_child_weight``, ``min_sum_hessian_in_leaf``).  One ungrouped data set is
+        scaled so that absolute gradients sum to half the number of rows, as for log-loss at even
+        odds.
     damping : float or None
         Divide each pair by ``damping + |score distance|`` (unless all scores of the query are
-        equal), which turns to pairs that are close.  The default is that of the metric that is
-        optimised: 0.01 for NDCG and DCG, as in LightGBM and XGBoost, and none for the others.
+        equal), which gives more weight to pairs with close scores.  The default depends on the
+        optimised metric: 0.01 for NDCG and DCG, as in LightGBM and XGBoost, and None for others.
     noise : Noise, float or None
-        Within queries, part of the gradient comes from neighbours in rankings by noisy scores: half
-        of it by default.  A number is the scale of the noise; None is the gradient of all pairs in
-        the ranking without noise alone, as in textbooks.  See
-        `lambdaplus.objectives.noisy_neighbours`.  Absolute gradients then sum to half the rows.
+        For data with queries, part of the gradient (half of it by default) comes from neighbours in
+        rankings by noisy scores.  A number is the scale of the noise; with None, the gradient
+        consists of all pairs in the ranking without noise, as in textbooks.  With noise, absolute
+        gradients sum to half the number of rows.  See `lambdaplus.objectives.noisy_neighbours`.
     one_group : bool
-        Take a data set without queries as a single one.  AUC and MAP do so anyway.  Their metrics
-        then take row weights as multiplicities, and so does the gradient of AUC, where a row of
-        weight k gets what k copies of it would get together; that of MAP is defined by weighted
-        ranks, and differs from the copies' (see ``lambdaplus.objectives.lists``).  With other
-        metrics a row's weight multiplies its gradient.
+        Treat a data set without queries as a single query, which is always the case for AUC and
+        MAP.  For these two metrics row weights are multiplicities, also in the gradient of AUC,
+        where a row of weight k gets the sum of the gradients of k copies; the gradient of MAP is
+        defined by weighted ranks and differs from that of copies (see
+        ``lambdaplus.objectives.lists``).  For other metrics, a weight multiplies the gradient of
+        its row.
     surrogate : str or RankingMetric, optional
-        A metric to train in place of the one that is named, which remains the one to evaluate.
-        Shown in the objective's ``repr``.
+        A metric to train instead of ``metric``, which is still used for evaluation.  It is shown
+        in the ``repr`` of the objective.
     **options
         Parameters of the metric: ``gain="linear"`` (NDCG), ``relevant=2`` (label from which a
-        document counts as relevant), ``classes=`` and ``share=`` (MAUC).  In a sum they go to the
-        metrics that have them.
+        document counts as relevant), ``classes=`` and ``share=`` (MAUC).  For a sum, they are
+        passed to the metrics that have them.
 
     Returns
     -------
@@ -136,18 +138,19 @@ def lambda_objective(
     Raises
     ------
     ValueError
-        For unknown metrics or options, with the known ones, and values out of range.
+        For unknown metrics or options (the message lists the known ones) and for values out of
+        range.
 
     Notes
     -----
     Defaults were chosen on validation queries, not on test queries.
 
-    - Noise in half of the gradient lifts validation means over four real sets and two generated
-      ones, with small trees of LightGBM and no search (``benchmarks/noise.py``): MAP .633 to .636,
-      NDCG@10 .600 to .606, MRR .815 to .828, AUC .761 to .764.  On clean labels it loses nothing.
-      A Hessian of weights takes more rounds.
-    - Damping lifts the NDCG@10 of NDCG by .002 (standard error .002) over five sets, three seeds
-      and both frameworks; without it a gradient takes less time.
+    - Noise in half of the gradient improves validation means over four real and two generated data
+      sets, with small trees of LightGBM and no parameter search (``benchmarks/noise.py``): MAP from
+      .633 to .636, NDCG@10 from .600 to .606, MRR from .815 to .828, AUC from .761 to .764.  With
+      clean labels it does not reduce accuracy.  ``curvature="weights"`` needs more rounds.
+    - Damping improves the NDCG@10 of the NDCG objective by .002 (standard error .002) over five
+      data sets, three seeds and both frameworks; without it a gradient takes less time.
     - Sigma and the scaling of queries make little difference (``benchmarks/choices.py``).
 
     Examples
@@ -173,7 +176,7 @@ def lambda_objective(
 
 
 def as_noise(noise: Noise | float | None) -> Noise | None:
-    """Noise of a scale; none for None and 0."""
+    """Convert a scale to Noise; None and 0 give None."""
     if isinstance(noise, Noise) or noise is None:
         return noise
     if isinstance(noise, bool) or not isinstance(noise, numbers.Real):

@@ -1,6 +1,6 @@
-"""Gradients of clicked against unclicked documents, each pair with a weight of its own.
+"""Gradients of pairs of clicked and unclicked documents with a separate weight for each pair.
 
-A sweep cannot weigh pairs; click lists are short, so every pair is visited.
+The sweep does not support arbitrary pair weights; click lists are short, so every pair is visited.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lambdaplus.queries import Floats
 
 
 class Ratios(NamedTuple):
-    """A number for each position of a clicked and of an unclicked document, (n_positions,) each."""
+    """Values by position of the clicked and of the unclicked document, (n_positions,) each."""
 
     clicked: Floats
     unclicked: Floats
@@ -30,18 +30,18 @@ def weighted_pairs(
     Parameters
     ----------
     ranked : Ranked
-        Class 1 is a click where a query has both.
+        Class 1 is a click if a query has both classes.
     position : (n,) int64
-        Of each row.
+        Position of each row.
     ratios : Ratios
         The propensity ratios t+ and t-: a pair is divided by both.
     kernel : PairKernel
     room : Potentials
-        Memory for the longest query.
+        Working memory for the longest query.
     received : (n_queries,) float64
-        S of each query is added here.
+        S of each query is added to it.
     out : Derivatives
-        Added to, by row, in units of Z.
+        Sums by row, in units of Z, are added to it.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def weighted_pairs(
 
 @compiled
 def _average_ties(score: Any, relevance: Any, both: Any) -> None:
-    """Give documents equal in score and class the mean of their potentials."""
+    """Replace the potentials of documents with the same score and class by their mean."""
     first = 0
     for end in range(1, score.size + 1):
         if end < score.size and score[end] == score[first] and relevance[end] == relevance[first]:

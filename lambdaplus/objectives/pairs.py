@@ -1,4 +1,4 @@
-"""Every pair of a ranked list, one by one: the sweep's reference, and faster on short lists."""
+"""Sum over every pair of a ranked list: the reference for the sweep, and faster on short lists."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lambdaplus.compiled import compiled
 
 @compiled(error_model="numpy")
 def visit_pairs(ranked: Any, kernel: Any, out: Any) -> float:
-    """As `lambdaplus.objectives.sweep.sweep`, in O(n^2) and with exact pair functions."""
+    """Like `lambdaplus.objectives.sweep.sweep`, in O(n^2) and with exact pair functions."""
     score, relevance, U, V = ranked.score, ranked.relevance, ranked.U, ranked.V
     gain, copies, weighted = ranked.gain, ranked.copies, ranked.copies.size > 0
     gradient, hessian = out.gradient, out.hessian

@@ -1,16 +1,18 @@
-"""Objectives for clicks: what was shown higher was clicked more often, whatever its merit.
+"""Objectives for clicks, with a correction for position bias.
 
-Two ways to estimate the bias of positions beside the ranking, each round a little better:
+Documents that are shown at higher positions are clicked more often, regardless of their relevance.
+There are two ways to estimate this bias together with the ranking, with one step in each round:
 
-- `PositionBias` adds a bias per position to the scores in training, as LightGBM's own lambdarank
-  does with ``position=``; it goes with every objective, sums too, at the cost of the objective.
+- `PositionBias` adds a bias for each position to the scores during training, like LightGBM's
+  lambdarank with ``position=``.  It works with every objective, including weighted sums, and is as
+  fast as the objective.
 - `PropensityRatios` divides each pair of a clicked and an unclicked document by t+ and t-, the
   ratios of Unbiased LambdaMART (Hu et al. 2019); every pair is visited.
 
-Positions are LightGBM's ``Dataset(position=)``, which it numbers in order of appearance (that of
-``pandas.unique``): have the first query begin with its first position.  Elsewhere (XGBoost,
-LGBMRanker) there are none: the rows of a query then stand in the order in which they were shown,
-as in XGBoost's own ``lambdarank_unbiased``.
+Positions are passed as LightGBM's ``Dataset(position=)``, which numbers them in order of appearance
+(that of ``pandas.unique``): the first query has to begin with the first position.  XGBoost and
+LGBMRanker have no such argument: there, the rows of a query have to be in the order in which they
+were shown, as for XGBoost's ``lambdarank_unbiased``.
 
 Examples
 --------
@@ -18,7 +20,7 @@ Examples
 >>> from lambdaplus.objectives.position_bias import PositionBias
 >>> objective = PositionBias(lambda_objective("ndcg@10"))
 >>> gradient, hessian = objective([1, 0, 0], [0.0, 0.0, 0.0], None, [3])
->>> bool(objective.bias_[0] > objective.bias_[2])  # the click at the top may be the position's
+>>> bool(objective.bias_[0] > objective.bias_[2])  # the click may be an effect of the position
 True
 """
 
@@ -45,7 +47,7 @@ from lambdaplus.queries import Floats, Ints, Queries
 
 
 class _ClickObjective(Objective):
-    """What both estimates share: positions, a state, and when to start afresh."""
+    """Base class of both estimators: positions, state, and the start of a new training."""
 
     def __init__(self, objective: Objective) -> None:
         self.objective = objective
@@ -53,9 +55,9 @@ class _ClickObjective(Objective):
         self._data: Callable[[], Any] = lambda: None
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
-        """Gradient and Hessian of every row, (n,) float64 each; one step of the estimate.
+        """Gradient and Hessian of every row, (n,) float64 each; updates the estimate by one step.
 
-        The rows of each query are in the order in which they were shown.
+        The rows of each query must be in the order in which they were shown.
         """
         return self._answer(Call("arrays", scores, scores, queries, None))
 
@@ -64,7 +66,7 @@ class _ClickObjective(Objective):
         if not queries.grouped:
             raise ValueError("position bias is estimated within queries: set group= (or qid=)")
         scores, position = queries.check_scores(call.scores), call.positions()
-        # State of one training must not leak into the next one.
+        # The state of one training must not affect the next one.
         anchor = queries if call.framework == "arrays" else call.data
         if call.is_first(scores) or self._data() is not anchor:
             self._start(int(position.max()) + 1)
@@ -78,10 +80,10 @@ class _ClickObjective(Objective):
     def _step(self, queries: Queries, scores: Floats, position: Ints) -> tuple[Floats, Floats]: ...
 
     def _key(self) -> tuple[Any, ...]:
-        return (id(self),)  # each holds an estimate of its own
+        return (id(self),)  # each object has its own estimate
 
     def __deepcopy__(self, memo: Any) -> Any:
-        return self  # LightGBM copies its parameters: the estimate is to be read from this object
+        return self  # LightGBM copies parameters, but the estimate is read from this object
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_data": None}
@@ -94,28 +96,30 @@ class _ClickObjective(Objective):
 
 
 class PositionBias(_ClickObjective):
-    """Add a bias per position to the scores while training, and learn it beside the trees.
+    """Add a bias for each position to the scores during training, and learn it with the trees.
 
-    The gradient is the objective's at score + bias.  Its sum over the documents of a position is
-    the bias's own gradient; each call ends with a Newton step on it.
+    The gradient is that of the objective at score + bias.  Its sum over the documents at a position
+    is the gradient of the bias of that position; each call ends with a Newton step on it.
 
     Parameters
     ----------
     objective : Objective
-        Of one metric or of a sum.
+        Objective of one metric or of a sum.
     learning_rate : float
-        Share of the Newton step that is taken at each round.
+        Fraction of the Newton step that is taken in each round.
     regularization : float
-        Weight of each bias's square, per document, against the objective.
+        Weight of the squared bias of a position, per document, relative to the objective.
 
     Attributes
     ----------
     bias_ : (n_positions,) float64
-        Bias of each position, that of the first being 0; the lower, the fewer clicks it gets.
+        Bias of each position, relative to the first, which is 0; a position with a lower bias gets
+        fewer clicks.
 
     Notes
     -----
-    It holds state: use one object for one training at a time.  A training starts it afresh.
+    The object stores the estimate, so use one object for one training at a time.  The estimate is
+    reset at the start of each training.
 
     Examples
     --------
@@ -141,7 +145,7 @@ class PositionBias(_ClickObjective):
         slope = np.bincount(position, gradient) + self.regularization * count * self.bias_
         curve = np.bincount(position, hessian) + self.regularization * count
         self.bias_ -= self.learning_rate * slope / (curve + 1e-3)
-        self.bias_ -= self.bias_[0]  # the same for all positions changes nothing
+        self.bias_ -= self.bias_[0]  # a constant for all positions has no effect
         return gradient, hessian
 
 
@@ -154,17 +158,18 @@ class PropensityRatios(_ClickObjective):
     ----------
     objective : LambdaObjective
     regularization : float
-        p: ratios are taken to the power 1 / (1 + p); 0 corrects most, infinity not at all.
+        p: ratios are raised to the power 1 / (1 + p).  0 gives the full correction, infinity none.
 
     Attributes
     ----------
     clicked_, unclicked_ : (n_positions,) float64
-        t+ and t-, those of the first position being 1.
+        t+ and t-, relative to the first position, where they are 1.
 
     Notes
     -----
-    Hu, Wang, Peng, Li 2019, "Unbiased LambdaMART", eqs. 23, 30 and 31.  It holds state: use one
-    object for one training at a time.  A training starts it afresh.
+    Hu, Wang, Peng, Li 2019, "Unbiased LambdaMART", eqs. 23, 30 and 31.  The object stores the
+    estimate, so use one object for one training at a time.  The estimate is reset at the start of
+    each training.
 
     Examples
     --------
@@ -178,10 +183,12 @@ class PropensityRatios(_ClickObjective):
     def __init__(self, objective: LambdaObjective, *, regularization: float = 0.0) -> None:
         super().__init__(objective)
         if not isinstance(objective, LambdaObjective):
-            raise TypeError(f"pairs are weighed by one metric: {objective!r} is of several")
+            raise TypeError(
+                f"PropensityRatios needs an objective of one metric, got the sum {objective!r}"
+            )
         if objective.optimised.over_data_set:
             raise ValueError(
-                f"{objective.optimised} sets queries aside, and pairs are of one query"
+                f"{objective.optimised} ignores queries, but pairs must belong to one query"
             )
         self.regularization = regularization
         self.clicked_: Floats = np.empty(0)
@@ -203,7 +210,7 @@ class PropensityRatios(_ClickObjective):
         losses = weighted_pairs(ranked, position, ratios, kernel, room, received, out)
         power = 1.0 / (1.0 + self.regularization)
         for ratio, loss in zip(ratios, losses, strict=True):
-            if loss[0] > 0.0:  # a position without a pair keeps its ratio
+            if loss[0] > 0.0:  # the ratio of a position without pairs does not change
                 np.power(loss / loss[0], power, out=ratio, where=loss > 0.0)
         scale_queries(metric, queries, ranked, received, shape.normalize, out)
         apply_weights(metric, queries, out)

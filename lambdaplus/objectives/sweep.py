@@ -1,21 +1,21 @@
-"""All pairs of a ranked list, without visiting one.
+"""Sum over all pairs of a ranked list, without visiting each pair.
 
-A document's lambda is a sum over all documents of another class, of the swap delta times a
-function of the score distance.  With the delta a difference of potentials (see
-`lambdaplus.metrics.potentials`) and the function a sum of exponentials (`kernels`), what a
-document at rank r receives from the class-a documents above it is
+The lambda of a document is the sum, over all documents of other classes, of the swap delta times a
+function of the score distance.  Since the delta is a difference of potentials (see
+`lambdaplus.metrics.potentials`) and the function a sum of exponentials (`kernels`), the
+contribution of the class-a documents above to the document at rank r is
 
     sum over k of  c_k * sum over i < r, x_i = a of  (U_i - U_r) exp(-rate_k (s_i - s_r)),
 
-and each of the inner sums is a recurrence down the ranking.  Keep, for every class and rate,
+and each of the inner sums is a recurrence down the ranking.  Maintain, for every class and rate,
 
     E = sum over i of exp(-rate (s_i - s_r))              the decayed count,
-    M = sum over i of (U_i - U_r) exp(-rate (s_i - s_r))  the decayed count of potential gaps;
+    M = sum over i of (U_i - U_r) exp(-rate (s_i - s_r))  the decayed sum of potential differences;
 
 one step from rank r - 1 to r, with gap g = U_(r-1) - U_r and decay x = exp(-rate (s_(r-1) - s_r)),
 is M <- (M + g E) x, E <- E x, and then document r joins: E <- E + 1.  Gaps are not negative, so
-nothing cancels.  One walk down collects from the documents above, one walk up from those below:
-O(n * classes * rates) for all n^2 pairs.
+there is no cancellation.  One pass down collects the contributions of the documents above, one pass
+up those of the documents below: O(n * classes * rates) for all n^2 pairs.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from lambdaplus.compiled import compiled
 from lambdaplus.objectives.lanes import LANES, decay, load, madd, mul, pick, splat, store, totals
 from lambdaplus.queries import Floats
 
-# Documents whose steps are laid out at a time, to stay near in the cache.
+# Number of documents whose steps are computed at a time, so that they stay in the cache.
 CHUNK = 256
 
-# Added to the running sums at every step, so that they never decay into denormal numbers.
+# Added to the running sums at every step, so that these never become denormal numbers.
 TINY = 1e-200
 
 
 class RankedList(NamedTuple):
-    """One list whose pairs are to be weighed, best document first.
+    """One ranked list of documents, from the highest to the lowest score.
 
     Attributes
     ----------
@@ -45,13 +45,13 @@ class RankedList(NamedTuple):
     relevance : (n,) int32
         Class, higher is better.
     U, V : (n,) float64
-        Potentials for concordant and for discordant pairs.  With more than two classes they must
-        be the same.
+        Potentials for concordant and for discordant pairs.  They must be the same if there are
+        more than two classes.
     gain : (classes,) float64
         The swap delta of classes a and b is ``abs(gain[a] - gain[b])``, the pair weight, times the
         difference of the potentials.
     copies : (n,) float64 or empty
-        Multiplicities; empty for ones.
+        Multiplicities; empty if all are 1.
     """
 
     score: Floats
@@ -70,16 +70,16 @@ class Derivatives(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Memory of the sweep, made once for many lists: rows of LANES, and the steps of one chunk.
+    """Working memory of the sweep, allocated once for many lists.
 
     Attributes
     ----------
     E, M : (blocks of rates * classes, LANES) float64
-        Classes of the first block, then those of the next.
+        Classes of the first block of rates, then those of the next.
     decays : (blocks * (CHUNK + 1), LANES) float64
         exp(-rate * distance) of the step from each rank to the next.
     gap_concordant, gap_discordant, distance : (CHUNK + 1,) float64
-        What U, V and the score fall by in the same steps.
+        Decrease of U, V and the score in the same steps.
     """
 
     E: Floats
@@ -92,7 +92,7 @@ class Workspace(NamedTuple):
 
 @compiled
 def workspace_for(classes: int, blocks: int) -> Any:
-    """Room for lists of up to so many classes, and kernels of up to so many blocks of rates."""
+    """Allocate memory for up to this number of classes and of blocks of rates."""
     steps = CHUNK + 1
     return Workspace(_aligned(classes * blocks), _aligned(classes * blocks),
                      _aligned(blocks * steps), np.empty(steps), np.empty(steps),
@@ -101,7 +101,7 @@ def workspace_for(classes: int, blocks: int) -> Any:
 
 @compiled
 def _aligned(rows: int) -> Any:
-    """Memory for rows of lanes, none of which lies in two cache lines."""
+    """Allocate rows of lanes that are aligned with cache lines."""
     memory = np.empty((rows + 1) * LANES)
     skip = (-(memory.ctypes.data // 8)) % LANES
     return memory[skip : skip + rows * LANES].reshape(rows, LANES)
@@ -127,7 +127,7 @@ def sweep(ranked: Any, kernel: Any, work: Any, out: Any) -> float:
     for i in range(chunks):
         first = (chunks - 1 - i) * CHUNK
         last = min(first + CHUNK, n)
-        if i > 0:  # what was laid out last on the way down is still there
+        if i > 0:  # the last steps of the pass down are still in memory
             lay_out(first, last, ranked, kernel, work)
         received += walk(first, last, False, ranked, kernel, work, out)
     return received
@@ -143,9 +143,10 @@ def forget(ranked: Any, kernel: Any, work: Any) -> None:
 
 @compiled(error_model="numpy")
 def lay_out(first: int, last: int, ranked: Any, kernel: Any, work: Any) -> None:
-    """Lay out the steps between the ranks first - 1 .. last, those over the list's ends as none.
+    """Compute the steps between the ranks first - 1 .. last; steps beyond the list's ends are 0.
 
-    Apart from the walk, so that the exponentials of several documents are under way at a time.
+    This is separate from `walk`, so that the processor can pipeline the exponentials of several
+    documents.
     """
     score, U, V, rates = ranked.score, ranked.U, ranked.V, kernel.rates
     concordant, discordant, distance = work.gap_concordant, work.gap_discordant, work.distance
@@ -163,10 +164,10 @@ def lay_out(first: int, last: int, ranked: Any, kernel: Any, work: Any) -> None:
 
 @compiled(error_model="numpy")
 def walk(first: int, last: int, down: bool, ranked: Any, kernel: Any, work: Any, out: Any) -> float:
-    """Take the laid-out ranks first .. last - 1 from those before in this direction.
+    """Process the ranks first .. last - 1 in this direction, with the steps of `lay_out`.
 
-    E and M are as they were at the rank before; then as at the last one.  With an empty ``out``
-    nothing is collected but these.
+    On entry, E and M are the sums at the rank before; on return, those at the last rank.  With an
+    empty ``out``, only these sums are updated.
     """
     received = 0.0
     if ranked.gain.size > 2:
@@ -180,7 +181,7 @@ def walk(first: int, last: int, down: bool, ranked: Any, kernel: Any, work: Any,
 def _two_classes(
     block: int, ranks: Any, down: bool, ranked: Any, kernel: Any, work: Any, out: Any
 ) -> float:
-    """Walk with one block of rates, the sums in registers."""
+    """Sweep like `walk` for one block of rates, with the sums in registers."""
     (first, last), blocks, relevance = ranks, kernel.rates.shape[0], ranked.relevance
     row_0, row_1 = 2 * block, 2 * block + 1
     E_0, E_1, M_0, M_1 = (
@@ -189,8 +190,8 @@ def _two_classes(
         load(work.M, row_0),
         load(work.M, row_1),
     )
-    # Class 0 is never the better one: going down, pairs with one above are discordant, and those
-    # with one of class 1 concordant; going up, it is the other way round.
+    # Class 0 is the worse class: going down, pairs with a class-0 document above are discordant,
+    # those with a class-1 document above are concordant; going up, it is the other way round.
     gap_0, gap_1 = (
         (work.gap_discordant, work.gap_concordant)
         if down
@@ -233,7 +234,7 @@ def _two_classes(
 def _many_classes(
     first: int, last: int, down: bool, ranked: Any, kernel: Any, work: Any, out: Any
 ) -> float:
-    """Walk with the sums in memory, those of one block of rates after the other."""
+    """Sweep like `walk` with the sums in memory, one block of rates after the other."""
     blocks, classes, gain = kernel.rates.shape[0], ranked.gain.size, ranked.gain
     zero, tiny = splat(0.0), splat(TINY)
     E, M, decays, gaps = work.E, work.M, work.decays, work.gap_concordant
@@ -267,8 +268,8 @@ def _many_classes(
             row = block * classes + own
             store(madd(splat(times), splat(1.0), load(E, row)), E, row)
             concordant, discordant = load(of_concordant, block), load(of_discordant, block)
-            # On the way down better classes met are concordant with us, worse ones discordant.
-            # They push our score down; worse ones pull it up.
+            # Going down, better classes above are concordant with this document, worse ones
+            # discordant.  Better ones push its score down, worse ones push it up.
             pushed = mul(better, pick(down, concordant, discordant))
             pulled = mul(worse, pick(down, discordant, concordant))
             met = madd(pushed, splat(1.0), madd(pulled, splat(1.0), met))

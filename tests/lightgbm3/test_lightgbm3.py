@@ -1,4 +1,4 @@
-"""Objectives and metrics inside LightGBM 3, which needs an environment of its own:
+"""Objectives and metrics in LightGBM 3, which needs a separate environment:
 
 python -m pytest tests/lightgbm3
 """
@@ -181,7 +181,7 @@ def test_folds_keep_queries_whole(form: str, before: bool) -> None:
 
 
 def test_plain_cv_raises_since_it_cuts_queries() -> None:
-    with pytest.raises(ValueError, match=r"queries apart, as lgb.cv does by default"):
+    with pytest.raises(ValueError, match=r"queries, as lgb.cv does by default"):
         lgb.cv(QUIET, dataset(graded()), 2, fobj=lp.lambda_ndcg)
 
 
@@ -218,7 +218,7 @@ def test_subsets_have_their_queries(twice: bool) -> None:
 def test_a_subset_that_cuts_queries_raises() -> None:
     data = graded()
     cut = dataset(data).construct().subset(list(range(3, data.n - 2))).construct()
-    with pytest.raises(ValueError, match=r"cuts 2 of 60 queries apart.*lambdaplus.lightgbm.cv"):
+    with pytest.raises(ValueError, match=r"splits 2 of 60 queries.*lambdaplus.lightgbm.cv"):
         lp.lambda_ndcg(data.scores()[3:-2], cut)
 
 

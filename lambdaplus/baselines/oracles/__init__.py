@@ -1,12 +1,12 @@
 """Separation oracles: the most violated ranking of every query, for each loss and feature map.
 
-An oracle gets the documents of each query sorted by score and returns a loss per query and a
+An oracle is given the documents of each query sorted by score, and returns a loss per query and a
 coefficient per document (see `Constraint`); everything else is shared by all losses.
 
 Examples
 --------
-A relevant document scores a little less than one of two others, which the most violated ranking
-therefore puts ahead of it:
+A relevant document has a slightly lower score than one of two others, which is therefore ahead of
+it in the most violated ranking:
 
 >>> from lambdaplus.baselines.oracles import make_loss, ranked
 >>> from lambdaplus.metrics import parse_metric
@@ -43,7 +43,7 @@ class Loss(NamedTuple):
     ----------
     oracle : Oracle
     queries : Queries
-        The labels it sees, binary or graded.
+        The labels that it uses, binary or graded.
     """
 
     oracle: Oracle
@@ -51,7 +51,7 @@ class Loss(NamedTuple):
 
     @property
     def separable(self) -> NDArray[np.bool_]:
-        """Which queries have two classes or more, (n_queries,)."""
+        """Whether each query has two or more classes, (n_queries,)."""
         return np.diff(self.queries.strata().first) > 1
 
 
@@ -63,7 +63,7 @@ def make_loss(
     decay: str | int = "smooth",
     pair_scale: bool = True,
 ) -> Loss:
-    """The loss 1 - metric with a feature map, on labels as they are.
+    """Create the loss 1 - metric with a feature map.
 
     Parameters
     ----------
@@ -73,25 +73,25 @@ def make_loss(
         Binary labels for map and mrr.
     feature_map : "po", "mrr" or "dorm"
     decay : "smooth", "cutoff" or int
-        Of the map "dorm": A is the discount of NDCG at every rank, up to the metric's cutoff, or up
-        to this rank.
+        For the map "dorm": A is the discount of NDCG at every rank, up to the cutoff of the metric,
+        or up to this rank.
     pair_scale : bool
-        Of the map "po": whether pairs are averaged over each query or summed.
+        For the map "po": whether pairs are averaged over each query or summed.
 
     Raises
     ------
     ValueError
-        For a loss or a map that is not known, two that don't go together, or an option of another
+        For an unknown loss or map, a loss that the map does not support, or an option of another
         map.
     """
     name = metric.declaration.name
     if name not in LOSSES:
-        raise ValueError(f"{metric} is no loss of the structural SVM; there are {_list(LOSSES)}")
+        raise ValueError(f"{metric} is not a loss of the structural SVM; known: {_list(LOSSES)}")
     if feature_map not in FEATURE_MAPS:
         raise ValueError(f"feature_map={feature_map!r} is not one of {_list(FEATURE_MAPS)}")
     if name not in FEATURE_MAPS[feature_map]:
         raise ValueError(
-            f"feature_map={feature_map!r} takes the loss {_list(FEATURE_MAPS[feature_map])}, "
+            f"feature_map={feature_map!r} supports the loss {_list(FEATURE_MAPS[feature_map])}, "
             f"not {name}"
         )
     if feature_map != "po" and not pair_scale:
@@ -106,13 +106,13 @@ def make_loss(
 
 
 def binary(queries: Queries, relevant: float) -> Queries:
-    """The same queries with label 1 where a document is relevant and 0 where it is not."""
+    """The same queries with label 1 for relevant documents and 0 for others."""
     labels = reaches(queries.labels, relevant).astype(np.float64)
     return Queries(labels, group=queries.sizes)
 
 
 def _reach(metric: RankingMetric, decay: str | int) -> float:
-    """Rank up to which DORM's map looks."""
+    """Last rank with a positive weight in DORM's map."""
     if decay == "smooth":
         return np.inf
     if decay == "cutoff":

@@ -1,6 +1,6 @@
 """The AUC loss with the pair map, binary or graded.
 
-Pairs of different grades are independent: a pair is violated where the lower document scores
+Pairs of different grades are independent: a pair is violated if the score of the lower document is
 within the margin of the higher one or above it.  With two classes these decisions always form a
 ranking; with more they may form a cycle, and the hinge is that of Ranking SVM: the mean over pairs.
 
@@ -21,7 +21,7 @@ from lambdaplus.parallel import over_queries
 
 
 class AUCOracle:
-    """Most violated constraints under the share of misordered pairs: O(n log L) for L grades."""
+    """Most violated constraints for the share of misordered pairs: O(n log L) for L grades."""
 
     def __init__(self, pair_scale: bool) -> None:
         self.pair_scale = pair_scale
@@ -46,11 +46,11 @@ def _auc(first: int, last: int, found: Any, pair_scale: bool, loss: Any, coeffic
         pairs = (score.size**2 - (count**2).sum()) / 2
         weight = 2.0 / pairs if pair_scale else 2.0
         margin = 1.0 / (weight * pairs)
-        ahead = np.zeros(score.size)  # lower documents ahead, less higher ones behind
+        ahead = np.zeros(score.size)  # lower documents ahead minus higher ones behind
         violated = 0.0
         bit = 0
-        # Two grades differ first in one binary digit: the digits split the pairs into log2(L)
-        # sets, in each of which a sweep of a binary problem counts all.
+        # Two grades first differ in one binary digit: the digits divide the pairs into log2(L)
+        # sets, and for each of these a sweep of a binary problem counts all pairs.
         while (classes - 1) >> bit:
             violated += _count_pairs(score, code, bit, margin, count, ahead)
             bit += 1

@@ -1,8 +1,8 @@
-"""NDCG with the assignment map of DORM: the sum of A(rank) x, A decreasing; any grades.
+"""NDCG with the assignment map of DORM: the sum of A(rank) x with A decreasing, for any grades.
 
-What the right ranking contributes is not unique, as documents of one class may stand in any order;
-it is taken as the mean over these orders.  The hinge stays convex and above the loss, and a w that
-ranks perfectly does not pay for the order within classes that the file happens to have.
+The feature map of the correct ranking is not unique, since documents of one class may be in any
+order; we use the mean over these orders.  The hinge is still convex and above the loss, and a w
+that ranks perfectly has no loss because of the order within classes in the file.
 
 References
 ----------
@@ -25,7 +25,7 @@ from lambdaplus.queries import Floats, Queries
 
 
 class DORMOracle:
-    """Most violated constraints under 1 - NDCG.
+    """Most violated constraints for 1 - NDCG.
 
     Parameters
     ----------
@@ -33,13 +33,13 @@ class DORMOracle:
         A discounted sum of gains whose best value is 1.
     queries : Queries
     reach : float
-        A(rank) is the metric's own discount, without its cutoff, and 0 beyond this rank.
+        A(rank) is the discount of the metric, without its cutoff, and 0 beyond this rank.
 
     Notes
     -----
-    Where A is the very discount of the loss, a sort by score - gain / ideal solves the assignment,
-    in O(n log n) for any grades.  Else two classes are merged in O(R N), since both stay in the
-    order of their scores, and more are left to a solver of assignment problems.
+    If A is the discount of the loss, a sort by score - gain / ideal solves the assignment, in
+    O(n log n) for any grades.  Otherwise two classes are merged in O(R N), since both are in the
+    order of their scores, and for more classes a solver of assignment problems is used.
     """
 
     def __init__(self, metric: RankingMetric, queries: Queries, reach: float) -> None:
@@ -59,7 +59,7 @@ class DORMOracle:
 
     def __call__(self, found: Ranked) -> Constraint:
         answer = blank(found)
-        place = np.zeros(found.row.size, dtype=np.int64)  # rank, from 0, in the worst ranking
+        place = np.zeros(found.row.size, dtype=np.int64)  # rank, from 0, if most violated
         if self.same:
             score = np.empty(found.row.size)
             score[found.row] = found.score
@@ -104,7 +104,7 @@ class DORMOracle:
 
 
 def _class_means(queries: Queries, decay: Floats) -> Floats:
-    """Mean decay over the ranks of a document's class in the right ranking: (n,), by row."""
+    """Mean decay over the ranks of a document's class in the correct ranking: (n,), by row."""
     strata = queries.strata()
     upto = np.concatenate([[0.0], np.cumsum(decay)])
     count = strata.count.astype(np.int64)
@@ -119,7 +119,7 @@ def _class_means(queries: Queries, decay: Floats) -> Floats:
 def _merge(
     first: int, last: int, found: Any, discount: Any, decay: Any, gain: Any, place: Any
 ) -> None:
-    """Worst ranking of two classes: the best path through the table of documents placed so far."""
+    """Most violated ranking of two classes: the best path through the table of placed documents."""
     for q in range(first, last):
         if found.classes[q] != 2:
             continue

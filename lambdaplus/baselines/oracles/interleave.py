@@ -1,9 +1,9 @@
-"""Where the bad documents go among the good ones: the searches behind the pair map's oracles.
+"""Search for the positions of bad documents among good ones, for the oracles of the pair map.
 
-Both lists are sorted by score and stay so in the most violated ranking (Yue 2007, observation 1),
-which leaves m_i, the number of bads ahead of good i, with 0 <= m_0 <= m_1 <= ... <= N.  A metric
-gives good i at rank i + m_i the credit ``discount[i + m_i] * (gain + slope * i)``, and the searches
-maximise
+Both lists are sorted by score in the most violated ranking (Yue 2007, observation 1), so only m_i,
+the number of bad documents ahead of good document i, has to be determined, with
+0 <= m_0 <= m_1 <= ... <= N.  A metric gives good document i at rank i + m_i the credit
+``discount[i + m_i] * (gain + slope * i)``, and the searches maximise
 
     sum over i of  weight * (sum of the m_i highest bad scores - m_i * score of good i)
                    - discount[i + m_i] * (gain + slope * i).
@@ -24,11 +24,11 @@ def divide_and_conquer(
 ) -> None:
     """Fill m for a convex discount: O(N + R log N).
 
-    A bad document that moves ahead of one more good one gains an amount that does not depend on
-    where the other bads are, so each has its own best place.  The loss of a good document is
-    concave in the bads ahead of it, hence lower bads have lower places: the place of the middle
-    one bounds those of all others (Yue 2007, lemma 1 and theorem 2, where places are searched in
-    full).
+    Moving a bad document ahead of one more good document changes the objective by an amount that
+    does not depend on the positions of other bad documents, so each has its own best position.  The
+    loss of a good document is concave in the number of bad documents ahead of it, hence bad
+    documents with lower scores have lower positions: the position of the middle one bounds those of
+    all others (Yue 2007, lemma 1 and theorem 2, where all positions are searched).
     """
     R, N = good.size, bad.size
     m[:] = 0
@@ -62,10 +62,11 @@ def divide_and_conquer(
 
 @compiled
 def tail_sums(good: Any, bad: Any, above: Any, upto: Any, good_upto: Any, rest: Any) -> None:
-    """Prepare `tail`: what the order of scores alone asks of each good document.
+    """Prepare `tail`: the number of bad documents ahead of each good one by score only.
 
-    above[i] counts the bads that score higher than good i, upto and good_upto are running sums of
-    the scores, rest[i] sums the gain of goods i, i + 1, ... if each has above[i] bads ahead.
+    above[i] is the number of bad documents with a higher score than good document i, upto and
+    good_upto are running sums of the scores, rest[i] is the sum of the gain of good documents
+    i, i + 1, ... if each has above[i] bad documents ahead.
     """
     R, N = good.size, bad.size
     upto[0] = good_upto[0] = 0.0
@@ -84,9 +85,9 @@ def tail_sums(good: Any, bad: Any, above: Any, upto: Any, good_upto: Any, rest: 
 
 @compiled
 def tail(i: int, least: int, above: Any, upto: Any, good_upto: Any, rest: Any) -> float:
-    """Most that goods i, i + 1, ... can add by scores if at least so many bads are ahead: O(log R).
+    """Maximum score term of good documents i, i + 1, ... with at least ``least`` ahead: O(log R).
 
-    Each of them takes above[i], or the least where that is more: the sum is concave in m_i.
+    For each, the best number is above[i], or ``least`` if larger: the sum is concave in m_i.
     """
     end = max(i, int(np.searchsorted(above, least)))
     bound = (end - i) * upto[least] - least * (good_upto[end] - good_upto[i])
@@ -100,9 +101,9 @@ def table(
 ) -> None:  # fmt: skip
     """Fill m for any discount that is 0 from rank cutoff on: O(N + cutoff * (R + log R)).
 
-    Row by row over the goods that still earn credit, with the best of all columns to the left at
-    hand (Chakrabarti 2008, facts 3.2 and 3.3; the greedy row by row of fact 3.4 is not exact).
-    Goods that earn none follow in the order of scores.
+    Row by row over the good documents that have credit, with the best value of all columns to the
+    left (Chakrabarti 2008, facts 3.2 and 3.3; the greedy search of fact 3.4 is not exact).  Good
+    documents without credit follow in the order of scores.
     """
     R, N = good.size, bad.size
     rows, columns = min(R, cutoff), min(cutoff, N + 1)
@@ -113,7 +114,7 @@ def table(
     came = np.empty((rows, columns), dtype=np.int64)
     top, top_rows, top_column = -np.inf, 0, 0
     for i in range(rows + 1):
-        # Goods from i on at rank cutoff and beyond, the ones before it within.
+        # Good documents from i on are at rank cutoff and beyond, those before i within the cutoff.
         least = cutoff - i
         if i == R or least <= N:
             before = best[min(least, columns - 1)] if i else 0.0
@@ -141,7 +142,7 @@ def table(
 def first_only(
     good: Any, bad: Any, discount: Any, gain: float, weight: float, cutoff: int, m: Any
 ) -> None:
-    """Fill m where the best good document alone earns credit: O(R + N + cutoff log R)."""
+    """Fill m if only the best good document has credit: O(R + N + cutoff log R)."""
     R, N = good.size, bad.size
     above = np.empty(R, dtype=np.int64)
     upto, good_upto, rest = np.empty(N + 1), np.empty(R + 1), np.empty(R + 1)

@@ -1,4 +1,4 @@
-"""MRR with its own feature map: the bads ahead of the best good document, less that document.
+"""MRR with its own feature map: the bad documents ahead of the best good one, minus that one.
 
 References
 ----------
@@ -20,7 +20,7 @@ from lambdaplus.queries import Queries
 
 
 class MRRMapOracle:
-    """Most violated constraints under 1 - RR, labels 0 and 1: O(n + cutoff)."""
+    """Most violated constraints for 1 - RR with labels 0 and 1: O(n + cutoff)."""
 
     def __init__(self, metric: RankingMetric, queries: Queries) -> None:
         self.discount = metric_arrays(metric, queries).discount
@@ -45,7 +45,7 @@ def _mrr_map(
         good, bad = np.empty(n), np.empty(n)
         good_at, bad_at = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
         R, N = split(found.score[low:high], found.code[low:high], good, bad, good_at, bad_at)
-        worst = good[R - 1]  # the good document that violates most if it comes first
+        worst = good[R - 1]  # the good document with the largest violation if it is the first
         total = 0.0
         best, ahead = 0.0, 0
         for r in range(1, N + 1):

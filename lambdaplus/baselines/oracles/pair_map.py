@@ -1,12 +1,12 @@
-"""MAP, NDCG and MRR with the pair map, relevant against non-relevant documents.
+"""MAP, NDCG and MRR with the pair map of relevant and non-relevant documents.
 
-The formulas are those of the metric's declaration: discounts, gains, what a relevant document above
+The formulas use the declaration of the metric: discounts, gains, what a relevant document above
 adds, and whether the reader stops.  Only the search differs.
 
 References
 ----------
 Yue et al. 2007, sec. 3.2 (MAP); Chakrabarti et al. 2008, secs. 3.1 to 3.4 (NDCG).  The score term
-of Yue's eq. 5 lacks the factor 1/(R N) that his feature map has.
+of Yue's eq. 5 lacks the factor 1/(R N) of the feature map.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from lambdaplus.queries import Queries
 
 
 class PairMapOracle:
-    """Most violated constraints under 1 - metric, for queries of two classes at most.
+    """Most violated constraints for 1 - metric, for queries with at most two classes.
 
     Parameters
     ----------
     metric : RankingMetric
-        One whose best value is 1 and in which non-relevant documents earn nothing that depends on
-        what is above them.
+        A metric with best value 1 in which the contribution of non-relevant documents does not
+        depend on the documents above them.
     queries : Queries
     pair_scale : bool
         Whether pairs are averaged over each query or summed.
@@ -53,7 +53,7 @@ class PairMapOracle:
         self.arrays = metric_arrays(metric, queries)
         longest = int(queries.sizes.max())
         self.cutoff = longest if metric.cutoff is None else min(metric.cutoff, longest)
-        # The fast search takes falls that never grow with the rank; LETOR's discounts 1, 1, .63 do.
+        # The fast search needs steps that do not grow with the rank, unlike LETOR's 1, 1, .63.
         falls = -np.diff(self.arrays.discount)
         self.convex = bool((np.diff(falls) <= 1e-15).all())
         self.pair_scale = pair_scale
@@ -101,7 +101,7 @@ def _pair_map(
             scored = R
         for i in range(scored):
             loss[q] += (discount[i] - discount[i + m[i]]) * (gain + slope * i)
-        behind = R  # good documents behind bad j
+        behind = R  # number of good documents behind bad document j
         for j in range(N):
             while behind and m[R - behind] <= j:
                 behind -= 1

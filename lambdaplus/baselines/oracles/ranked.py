@@ -1,4 +1,4 @@
-"""What every separation oracle reads: the documents of each query, sorted by score."""
+"""Input and output of separation oracles: documents sorted by score, and constraints."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lambdaplus.ranking import rank
 
 
 class Ranked(NamedTuple):
-    """Documents of every query, highest score first.
+    """Documents of every query in descending order of scores.
 
     Attributes
     ----------
@@ -23,9 +23,9 @@ class Ranked(NamedTuple):
         Row of the document at each rank.
     score : (n,) float64
     code : (n,) int32
-        Its class within its query, ascending by label.
+        Class of the document within its query, ascending by label.
     classes : (n_queries,) int64
-        How many classes a query has; one with a single class has nothing to separate.
+        Number of classes of a query; with a single class there is nothing to separate.
     """
 
     boundaries: Ints
@@ -38,15 +38,15 @@ class Ranked(NamedTuple):
 class Constraint(NamedTuple):
     """The most violated constraint of every query.
 
-    Its value is ``loss + sum of coefficient * score`` over the query's documents; its slope in w is
-    the sum of coefficient * x.  No oracle has to say more, so all losses share one solver.
+    Its value is ``loss + sum of coefficient * score`` over the documents of the query; its slope in
+    w is the sum of coefficient * x.  Oracles return nothing else, so all losses share one solver.
 
     Attributes
     ----------
     loss : (n_queries,) float64
-        Delta of the ranking that violates most.
+        Loss of the most violated ranking.
     coefficient : (n,) float64
-        Of each row: the difference that this ranking makes to the feature map.
+        For each row, the difference between the feature maps of this and the correct ranking.
     """
 
     loss: Floats
@@ -69,13 +69,13 @@ def ranked(queries: Queries, scores: Floats) -> Ranked:
 
 
 def blank(found: Ranked) -> Constraint:
-    """Room for the answer; a query that an oracle skips has loss 0 and coefficients 0."""
+    """Allocate the result; a query that an oracle skips has loss 0 and coefficients 0."""
     return Constraint(np.zeros(found.classes.size), np.zeros(found.row.size))
 
 
 @compiled
 def split(score: Any, code: Any, good: Any, bad: Any, good_at: Any, bad_at: Any) -> tuple[int, int]:
-    """Scores and ranks of the two classes of a query, each still highest first; their sizes."""
+    """Write scores and ranks of the two classes of a query in descending order; return sizes."""
     goods = bads = 0
     for r in range(score.size):
         if code[r] > 0:
