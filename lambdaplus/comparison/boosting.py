@@ -23,23 +23,34 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from lambdaplus.comparison.methods import Fitted, Method, Parameters, Settings
 from lambdaplus.comparison.trainers import Predict, with_catboost, with_lightgbm, with_xgboost
 from lambdaplus.comparison.validation import Validation
 from lambdaplus.datasets import RankingData
-from lambdaplus.objectives import lambda_objective
+from lambdaplus.objectives import Noise, lambda_objective
+from lambdaplus.objectives.objective import DEFAULT_NOISE, as_noise
 
 Train = Callable[[Any, dict[str, Any], RankingData, Settings, int, Validation], Predict]
 
+OF_NOISE = "noise_"
 OBJECTIVE_OPTIONS = frozenset(
-    name
-    for name, parameter in inspect.signature(lambda_objective).parameters.items()
-    if parameter.kind is parameter.KEYWORD_ONLY
+    [
+        *(
+            name
+            for name, parameter in inspect.signature(lambda_objective).parameters.items()
+            if parameter.kind is parameter.KEYWORD_ONLY
+        ),
+        *(OF_NOISE + field.name for field in fields(Noise)),
+    ]
 )
-"""Parameters of these names are options of our objective; others go to the framework."""
+"""Parameters of these names are options of our objective; others go to the framework.
+
+Those that begin with ``noise_`` are attributes of its `~lambdaplus.objectives.Noise`, as in
+``noise_share``; ``noise`` is the scale of the noise, or None for an objective without it.
+"""
 
 
 @dataclass(frozen=True)
@@ -111,6 +122,11 @@ def with_options(target: Any, options: Parameters) -> Any:
             f"{', '.join(options)}: options of lambda_objective can be tried where an objective "
             f"of ours has its default options, which {target!r} is not"
         )
+    of_noise = {k.removeprefix(OF_NOISE): v for k, v in options.items() if k.startswith(OF_NOISE)}
+    options = {k: v for k, v in options.items() if not k.startswith(OF_NOISE)}
+    noise = as_noise(options.get("noise", DEFAULT_NOISE))
+    if of_noise and noise is not None:
+        options["noise"] = replace(noise, **of_noise)
     return lambda_objective(metric, **options)
 
 
