@@ -66,10 +66,10 @@ class XGBoostRanker(BoostedRanker, XGBoostTrees):
     objective : str or objective
         A metric (``"map@10"``), a sum (``"ndcg@10 + 0.5*map"``), what
         `~lambdaplus.objectives.lambda_objective` made, or XGBoost's own
-        ``"rank:ndcg"``, ``"rank:map"`` or ``"rank:pairwise"``.  To ``"rank:map"``, which takes two
-        grades only, labels of at least 1 are relevant, as to ``"map"``.  Any other callable that
-        takes what XGBoost hands to a custom objective will do; `~lambdaplus.objectives.position_bias.PositionBias` takes the rows of a query in the order
-        in which they were shown.
+        ``"rank:ndcg"``, ``"rank:map"`` or ``"rank:pairwise"``; to ``"rank:map"``, as to ``"map"``,
+        labels of at least 1 are relevant.  Any other callable that takes what XGBoost hands to a
+        custom objective will do; `~lambdaplus.objectives.position_bias.PositionBias` takes the rows
+        of a query in the order in which they were shown.
     eval_metric : str, list of str or EvalMetric, optional
         What `score` returns and training stops on (the first of several); the objective's own
         metric if None.
