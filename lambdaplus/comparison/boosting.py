@@ -117,7 +117,7 @@ class Boosting:
 
         def predict(part: RankingData, rounds: int) -> Floats:
             first = 0, model.lengths[rounds - 1]
-            return framework.scores(model.booster, self._features(part), first, threads=threads)
+            return framework.scores(model.booster, self._features(part), first, threads)
 
         return predict
 

@@ -23,7 +23,7 @@ from lambdaplus.evaluation import EvalMetric, eval_metric
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.objectives.base import Objective
 from lambdaplus.queries import Floats
-from lambdaplus.training import Columns, Curves, Documents, Training
+from lambdaplus.training import Curves, Documents, Span, Training
 
 GivenObjective = str | Objective | Callable[..., Any]
 
@@ -166,7 +166,13 @@ class BoostedModel(FrameworkParameters):
         if held_out and self._stops:
             [*_, last], metric = held_out, self._chosen_metric()
             watch = self._early_stopping(last, str(metric.metrics[0]))
-        training = replace(training, over=watch, seed=self._seed(), columns=self._columns)
+        training = replace(
+            training,
+            over=watch,
+            seed=self._seed(),
+            feature_names=self._feature_names,
+            categorical=self._categorical_columns,
+        )
         model = self._framework.train(training, train, held_out)
         rounds = model.lengths[-1]
         best = model.chosen if watch is None else model.lengths[watch.best(model.curves)]
@@ -239,17 +245,9 @@ class BoostedModel(FrameworkParameters):
                 )
         self._feature_names = None if names is None else [str(name) for name in names]
 
-    @property
-    def _columns(self) -> Columns:
-        return Columns(self._feature_names, self._categorical_columns)
-
-    def _scores(
-        self, X: Any, rounds: tuple[int, int] | None = None, contributions: bool = False
-    ) -> Floats:
+    def _scores(self, X: Any, rounds: Span = None, contributions: bool = False) -> Floats:
         """Raw scores of checked features, by all rounds or from one to another."""
-        return self._framework.scores(
-            self.booster_, X, rounds, self._columns, contributions=contributions
-        )
+        return self._framework.scores(self.booster_, X, rounds, contributions=contributions)
 
     @abstractmethod
     def _read(self, given: Judged, name: str) -> Documents:

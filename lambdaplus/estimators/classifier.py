@@ -230,7 +230,7 @@ class BoostedClassifier(ClassifierMixin, BoostedModel):  # type: ignore[misc]
         for rows, others in StratifiedKFold(n_splits).split(labels, labels):
             found = self._train(plain, train.rows(rows), {})
             part = train.rows(others)
-            scores[others] = self._framework.scores(found.booster, part.X, columns=self._columns)
+            scores[others] = self._framework.scores(found.booster, part.X)
         return scores
 
 

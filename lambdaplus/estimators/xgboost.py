@@ -10,7 +10,7 @@ from lambdaplus.estimators.early_stopping import EarlyStopping, KeepingBest
 from lambdaplus.estimators.parameters import takes_also
 from lambdaplus.estimators.ranker import BoostedRanker
 from lambdaplus.queries import Floats
-from lambdaplus.training import XGBOOST
+from lambdaplus.training import XGBOOST, Span
 
 
 class XGBoostTrees(BoostedModel):
@@ -50,9 +50,7 @@ class XGBoostTrees(BoostedModel):
             return super()._early_stopping(data, metric)
         return KeepingBest(self._framework, data, metric, int(self.early_stopping_rounds or 0))
 
-    def _scores(
-        self, X: Any, rounds: tuple[int, int] | None = None, contributions: bool = False
-    ) -> Floats:
+    def _scores(self, X: Any, rounds: Span = None, contributions: bool = False) -> Floats:
         if rounds is not None and self.booster == "gblinear":
             raise ValueError("gblinear has no rounds: it is one linear model")
         return super()._scores(X, rounds, contributions)

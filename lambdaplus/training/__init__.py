@@ -23,11 +23,11 @@ True
 
 from lambdaplus.training.catboost import CATBOOST
 from lambdaplus.training.framework import (
-    Columns,
     Curves,
     Documents,
     Framework,
     Model,
+    Span,
     Training,
     training_labels,
 )
@@ -38,12 +38,12 @@ __all__ = [
     "CATBOOST",
     "LIGHTGBM",
     "XGBOOST",
-    "Columns",
     "Curves",
     "Documents",
     "Framework",
     "LightGBM",
     "Model",
+    "Span",
     "Training",
     "XGBoost",
     "training_labels",

@@ -10,11 +10,10 @@ import numpy as np
 
 from lambdaplus.queries import Floats
 from lambdaplus.training.framework import (
-    NO_COLUMNS,
-    Columns,
     Documents,
     Framework,
     Model,
+    Span,
     Training,
     training_labels,
 )
@@ -101,14 +100,7 @@ class CatBoost(Framework):
             )  # fmt: skip
         return Model(model, {}, range(1, model.tree_count_ + 1))
 
-    def scores(
-        self,
-        booster: Any,
-        X: Any,
-        rounds: tuple[int, int] | None = None,
-        columns: Columns = NO_COLUMNS,
-        threads: int | None = None,
-    ) -> Floats:
+    def scores(self, booster: Any, X: Any, rounds: Span = None, threads: int = 0) -> Floats:
         first, last = rounds or (0, 0)
         found = booster.predict(
             X, prediction_type="RawFormulaVal", ntree_start=first, ntree_end=last,

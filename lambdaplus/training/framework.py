@@ -15,6 +15,9 @@ from lambdaplus.queries import Floats, Ints, Queries
 Curves = dict[str, dict[str, list[float]]]
 """Values by evaluation set, metric and round."""
 
+Span = tuple[int, int] | None
+"""Rounds from the first to before the second, counted from 0; None for all."""
+
 BINARY = {"rank:map", "YetiRank:mode=MAP", "YetiRank:mode=MRR"}
 """Native objectives that take labels 0 and 1 only."""
 
@@ -55,24 +58,6 @@ class Documents(NamedTuple):
         )
 
 
-class Columns(NamedTuple):
-    """What is known of the features.
-
-    Attributes
-    ----------
-    names : list of str, optional
-        The framework's own names without it.
-    categorical : list of int
-        Columns of an array that hold categories; those of a frame have their dtype.
-    """
-
-    names: list[str] | None = None
-    categorical: Sequence[int] = ()
-
-
-NO_COLUMNS = Columns()
-
-
 @dataclass(frozen=True)
 class Training:
     """What is to be trained.
@@ -94,7 +79,10 @@ class Training:
     seed : int, optional
     threads : int
         0 for all cores.
-    columns : Columns
+    feature_names : list of str, optional
+        The framework's own names without it.
+    categorical : sequence of int
+        Columns of an array that hold categories; those of a frame have their dtype.
     callbacks : sequence
         The framework's.
     init_model : optional
@@ -108,7 +96,8 @@ class Training:
     over: Callable[[Any, Curves], bool] | None = None
     seed: int | None = None
     threads: int = 0
-    columns: Columns = NO_COLUMNS
+    feature_names: list[str] | None = None
+    categorical: Sequence[int] = ()
     callbacks: Sequence[Any] = ()
     init_model: Any = None
 
@@ -176,12 +165,5 @@ class Framework(ABC):
         """
 
     @abstractmethod
-    def scores(
-        self,
-        booster: Any,
-        X: Any,
-        rounds: tuple[int, int] | None = None,
-        columns: Columns = NO_COLUMNS,
-        threads: int | None = None,
-    ) -> Floats:
+    def scores(self, booster: Any, X: Any, rounds: Span = None, threads: int = 0) -> Floats:
         """Raw scores by all rounds of a booster, or from one to before another, (n,) float64."""

@@ -11,12 +11,11 @@ from scipy.sparse import issparse
 
 from lambdaplus.queries import Floats
 from lambdaplus.training.framework import (
-    NO_COLUMNS,
-    Columns,
     Curves,
     Documents,
     Framework,
     Model,
+    Span,
     Training,
     training_labels,
 )
@@ -85,16 +84,15 @@ class LightGBM(Framework):
         self,
         booster: Any,
         X: Any,
-        rounds: tuple[int, int] | None = None,
-        columns: Columns = NO_COLUMNS,
-        threads: int | None = None,
+        rounds: Span = None,
+        threads: int = 0,
         contributions: bool = False,
     ) -> Floats:
         """Raw scores; with contributions the share of each feature in them, (n, d + 1)."""
         first, last = rounds or (0, booster.current_iteration())
         if not last:  # which LightGBM would take for all
             return np.zeros(X.shape[0])
-        options = {} if threads is None else {"num_threads": threads}
+        options = {"num_threads": threads} if threads else {}
         found = booster.predict(
             X, raw_score=True, start_iteration=first, num_iteration=last - first,
             pred_contrib=contributions, **options,
@@ -105,9 +103,18 @@ class LightGBM(Framework):
         """Total gain of each feature's splits, (d,) float64."""
         return np.asarray(booster.feature_importance("gain"), dtype=np.float64)
 
-    def names(self) -> Mapping[str, str]:
+    @staticmethod
+    @cache
+    def names() -> dict[str, str]:
         """Every name of a parameter, and the main one of those that mean the same."""
-        return _names()
+        from lambdaplus.lightgbm import basic
+
+        try:
+            groups = basic._ConfigAliases._get_all_param_aliases()
+        except AttributeError:
+            raise ImportError("this needs LightGBM 4: pip install 'lightgbm>=4'") from None
+        groups["metric"] = [*groups["metric"], "eval_metric"]
+        return {alias: main for main, aliases in groups.items() for alias in (main, *aliases)}
 
     def of_native_objectives(self) -> Mapping[str, str]:
         """Parameters without effect beside a custom objective, and what to do instead."""
@@ -134,19 +141,6 @@ def _dataset(part: Documents, training: Training, reference: Any = None) -> Any:
         labels = training_labels(training.objective, labels)
     return lgb.Dataset(
         part.X, label=labels, group=part.group, weight=queries.weights,
-        feature_name=training.columns.names or "auto", reference=reference,
-        categorical_feature=list(training.columns.categorical) or "auto", **known,
+        feature_name=training.feature_names or "auto", reference=reference,
+        categorical_feature=list(training.categorical) or "auto", **known,
     )  # fmt: skip
-
-
-@cache
-def _names() -> dict[str, str]:
-    """LightGBM's own list of its parameters and their aliases."""
-    from lambdaplus.lightgbm import basic
-
-    try:
-        groups = basic._ConfigAliases._get_all_param_aliases()
-    except AttributeError:
-        raise ImportError("this needs LightGBM 4: pip install 'lightgbm>=4'") from None
-    groups["metric"] = [*groups["metric"], "eval_metric"]
-    return {alias: main for main, aliases in groups.items() for alias in (main, *aliases)}

@@ -11,12 +11,11 @@ import numpy as np
 
 from lambdaplus.queries import Floats
 from lambdaplus.training.framework import (
-    NO_COLUMNS,
-    Columns,
     Curves,
     Documents,
     Framework,
     Model,
+    Span,
     Training,
     training_labels,
 )
@@ -58,8 +57,12 @@ class XGBoost(Framework):
                 return training.ends(model, evals_log)
 
         def matrix(part: Documents, labels: Floats) -> Any:
-            known = {"label": labels, "group": part.group, "weight": _weights(part)}
-            return _matrix(part.X, training.columns, training.threads, **known)
+            types = [("q", "c")[i in training.categorical] for i in range(part.X.shape[1])]
+            return xgb.DMatrix(
+                part.X, label=labels, group=part.group, weight=_weights(part),
+                nthread=training.threads or None, feature_names=training.feature_names,
+                feature_types=types if training.categorical else None, enable_categorical=True,
+            )  # fmt: skip
 
         after_round, curves = AfterRound(), Curves()
         booster = xgb.train(
@@ -87,15 +90,20 @@ class XGBoost(Framework):
         self,
         booster: Any,
         X: Any,
-        rounds: tuple[int, int] | None = None,
-        columns: Columns = NO_COLUMNS,
-        threads: int | None = None,
+        rounds: Span = None,
+        threads: int = 0,
         contributions: bool = False,
     ) -> Floats:
         """Raw scores; with contributions the share of each feature in them, (n, d + 1)."""
+        import lambdaplus.xgboost as xgb
+
+        data = xgb.DMatrix(
+            X, nthread=threads or None, feature_names=booster.feature_names,
+            feature_types=booster.feature_types, enable_categorical=True,
+        )  # fmt: skip
         found = booster.predict(
-            _matrix(X, columns, threads), output_margin=not contributions,
-            pred_contribs=contributions, iteration_range=rounds or (0, 0),
+            data, output_margin=not contributions, pred_contribs=contributions,
+            iteration_range=rounds or (0, 0),
         )  # fmt: skip
         return np.asarray(found, dtype=np.float64)
 
@@ -105,9 +113,26 @@ class XGBoost(Framework):
         names = booster.feature_names or [f"f{i}" for i in range(booster.num_features())]
         return np.array([gain.get(name, 0.0) for name in names], dtype=np.float64)
 
-    def names(self) -> Mapping[str, str]:
-        """Every name of a parameter, and the main one of those that mean the same."""
-        return _names()
+    @staticmethod
+    @cache
+    def names() -> dict[str, str]:
+        """Every name of a parameter, and the main one of those that mean the same.
+
+        They are what the configurations of models of each kind say.
+        """
+        import lambdaplus.xgboost as xgb
+
+        names = {"base_score", "updater", "eval_metric"}
+        data = xgb.DMatrix(np.zeros((1, 1)), label=[0])
+        kinds = (
+            {"booster": "dart"}, {"booster": "gblinear"}, {"tree_method": "exact"},
+            {"objective": "binary:logistic"},
+        )  # fmt: skip
+        with xgb.config_context(verbosity=0):
+            for kind in kinds:
+                booster = xgb.Booster({"objective": "rank:ndcg", "nthread": 1, **kind}, [data])
+                names.update(_parameters(json.loads(booster.save_config())))
+        return {name: _MAIN.get(name, name) for name in names}
 
     def of_native_objectives(self) -> Mapping[str, str]:
         """Parameters without effect beside a custom objective, and what to do instead."""
@@ -124,17 +149,6 @@ def forget_best(booster: Any) -> Any:
     for name in ("best_iteration", "best_score"):
         booster.set_attr(**{name: None})
     return booster
-
-
-def _matrix(X: Any, columns: Columns, threads: int | None, **known: Any) -> Any:
-    import lambdaplus.xgboost as xgb
-
-    if columns.categorical:
-        categorical = set(columns.categorical)
-        known["feature_types"] = ["c" if i in categorical else "q" for i in range(X.shape[1])]
-    return xgb.DMatrix(
-        X, **known, feature_names=columns.names, enable_categorical=True, nthread=threads or None
-    )
 
 
 def _weights(documents: Documents) -> Floats | None:
@@ -155,24 +169,6 @@ _MAIN = {
     "eta": "learning_rate", "alpha": "reg_alpha", "lambda": "reg_lambda",
     "min_split_loss": "gamma", "nthread": "n_jobs", "seed": "random_state",
 }  # fmt: skip
-
-
-@cache
-def _names() -> dict[str, str]:
-    """XGBoost's parameters: what the configurations of models of each kind say."""
-    import lambdaplus.xgboost as xgb
-
-    names = {"base_score", "updater", "eval_metric"}
-    data = xgb.DMatrix(np.zeros((1, 1)), label=[0])
-    kinds = (
-        {"booster": "dart"}, {"booster": "gblinear"}, {"tree_method": "exact"},
-        {"objective": "binary:logistic"},
-    )  # fmt: skip
-    with xgb.config_context(verbosity=0):
-        for kind in kinds:
-            booster = xgb.Booster({"objective": "rank:ndcg", "nthread": 1, **kind}, [data])
-            names.update(_parameters(json.loads(booster.save_config())))
-    return {name: _MAIN.get(name, name) for name in names}
 
 
 def _parameters(config: Any) -> Iterator[str]:
