@@ -19,6 +19,7 @@ from rich.progress import track
 
 import lambdaplus as lp
 from lambdaplus.parallel import limit_threads
+from lambdaplus.training import training_labels
 
 Array = NDArray[Any]
 SHARES = [0.52, 0.32, 0.13, 0.02, 0.01]  # of MSLR-WEB's grades
@@ -104,9 +105,7 @@ def lightgbm_round(shape: Shape, params: Any, threads: int) -> Callable[[], Any]
 
 
 def xgboost_round(shape: Shape, params: Any, threads: int) -> Callable[[], Any]:
-    labels = shape.labels
-    if params["objective"] == "rank:map":
-        labels = (labels >= 1).astype(int)
+    labels = training_labels(params["objective"], shape.labels)
     feature = (np.arange(labels.size) % 7 < 3).astype(float)[:, None]
     data = xgboost.DMatrix(feature, label=labels, group=shape.sizes, base_margin=shape.scores)
     settings = {"nthread": threads, "max_depth": 1, "tree_method": "hist", "base_score": 0.0}

@@ -27,6 +27,8 @@ from tables import Section, show
 import lambdaplus as lp
 from lambdaplus.datasets import Fold, RankingData, read_folds
 from lambdaplus.objectives import Noise
+from lambdaplus.queries import Queries
+from lambdaplus.training import LIGHTGBM, XGBOOST, Documents, Framework, Training
 
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared" / "data"
@@ -40,6 +42,15 @@ NOISES = {
 }
 NATIVE = {"lightgbm": ("lambdarank", "rank_xendcg"), "xgboost": ("rank:ndcg", "rank:map")}
 LEAVES, RATE, DOCUMENTS = 4, 0.095, 10
+TREES: dict[str, tuple[Framework, dict[str, Any]]] = {
+    "lightgbm": (LIGHTGBM, {
+        "num_leaves": LEAVES, "learning_rate": RATE, "min_data_in_leaf": DOCUMENTS, "verbose": -1,
+    }),
+    "xgboost": (XGBOOST, {
+        "grow_policy": "lossguide", "max_leaves": LEAVES, "max_depth": 0, "learning_rate": RATE,
+        "tree_method": "hist", "base_score": 0.0,
+    }),
+}  # fmt: skip
 
 
 def generated(label_noise: float, fold: int) -> Fold:
@@ -70,48 +81,15 @@ def folds_of(name: str, n: int) -> list[Fold]:
 
 def best_on_validation(framework: str, objective: Any, fold: Fold, rounds: int) -> dict[str, Any]:
     """The best value of each metric over the rounds, and its round, counted from 1."""
-    curves = (_lightgbm if framework == "lightgbm" else _xgboost)(objective, fold, rounds)
+    trainer, params = TREES[framework]
+    metric = lp.eval_metric(*METRICS)
+    training = Training(objective, params, rounds, metric=metric, seed=1, threads=1)
+    train, valid = (
+        Documents(part.dense_features, Queries(part.labels, group=part.group))
+        for part in (fold.train, fold.valid)
+    )
+    curves = trainer.train(training, train, {"valid": valid}).curves["valid"]
     return {name: (max(curve), int(np.argmax(curve)) + 1) for name, curve in curves.items()}
-
-
-def _lightgbm(objective: Any, fold: Fold, rounds: int) -> dict[str, list[float]]:
-    import lightgbm as lgb
-
-    params = {
-        "objective": objective, "num_leaves": LEAVES, "learning_rate": RATE, "verbose": -1,
-        "min_data_in_leaf": DOCUMENTS, "num_threads": 1, "metric": "None", "seed": 1,
-    }  # fmt: skip
-    train, valid = fold.train, fold.valid
-    data = lgb.Dataset(train.dense_features, label=train.labels, group=train.group)
-    held_out = data.create_valid(valid.dense_features, label=valid.labels, group=valid.group)
-    seen: dict[str, Any] = {}
-    lgb.train(params, data, rounds, valid_sets=[held_out], valid_names=["valid"],
-              feval=lp.eval_metric(*METRICS), callbacks=[lgb.record_evaluation(seen)])  # fmt: skip
-    return dict(seen["valid"])
-
-
-def _xgboost(objective: Any, fold: Fold, rounds: int) -> dict[str, list[float]]:
-    import xgboost as xgb
-
-    params = {
-        "grow_policy": "lossguide", "max_leaves": LEAVES, "max_depth": 0, "learning_rate": RATE,
-        "tree_method": "hist", "base_score": 0.0, "disable_default_eval_metric": 1, "nthread": 1,
-        "seed": 1,
-    }  # fmt: skip
-    native = isinstance(objective, str)
-    if native:
-        params["objective"] = objective
-
-    def matrix(part: RankingData) -> Any:
-        labels = part.labels >= 1 if objective == "rank:map" else part.labels
-        return xgb.DMatrix(part.dense_features, label=labels, group=part.group)
-
-    valid, seen = fold.valid, {}
-    held_out = xgb.DMatrix(valid.dense_features, label=valid.labels, group=valid.group)
-    xgb.train(params, matrix(fold.train), rounds, obj=None if native else objective,
-              evals=[(held_out, "valid")], custom_metric=lp.eval_metric(*METRICS),
-              evals_result=seen, verbose_eval=False)  # fmt: skip
-    return dict(seen["valid"])
 
 
 def table(metric: str, trained: dict[str, dict[str, list[Any]]], rounds: int) -> Section:

@@ -127,6 +127,22 @@ def test_a_long_patience_makes_no_difference_to_the_model(kind: Any) -> None:
     assert_allclose(read_forest(long).score(X), short.predict(X), **FLOAT32)
 
 
+def test_rounds_in_which_lightgbm_finds_no_split_are_not_counted_as_trees() -> None:
+    """It keeps no tree of them, so that the best round is not the best number of trees."""
+    data = graded().queries(0, 15)
+    X, y, qid = data.features[:, :2], data.labels, data.qid
+    model = LightGBMRanker(
+        objective="lambdarank", eval_metric="map", n_estimators=40, early_stopping_rounds=40,
+        min_child_samples=len(y) // 4, subsample=0.52, feature_pre_filter=False, n_jobs=1,
+        random_state=0,
+    )  # fmt: skip
+    chance = np.random.default_rng(0).permutation(y)
+    model.fit(X, y, qid=qid, eval_set=(X, chance, qid))
+    curve = model.evals_result_["valid_0"]["map"]
+    assert model.best_iteration_ == model.booster_.num_trees() < np.argmax(curve) + 1
+    assert model.score(X, chance, qid=qid) == max(curve)
+
+
 def test_gblinear_predicts_by_the_best_round() -> None:
     X = features(False, False)
     options = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,18 @@ def test_native_objectives_are_judged_by_their_metric(
     score = model.score(valid.features, valid.labels, qid=valid.qid)
     assert score == pytest.approx(found[metric])
     assert score > 0.85
+
+
+def test_xgboosts_map_learns_from_relevant_or_not_and_is_judged_by_all_grades() -> None:
+    data = graded()
+    binary = replace(data, labels=(data.labels >= 1).astype(float))
+    held_out = {"eval_set": (data.features, data.labels, data.qid)}
+    options = {"objective": "rank:map", "eval_metric": "ndcg", "early_stopping_rounds": None}
+    models = [fitted(XGBoostRanker, data=d, fit=held_out, **options) for d in (data, binary)]
+    scores = [model.predict(data.features) for model in models]
+    assert_array_equal(*scores)
+    found = evaluate(data.labels, scores[0], qid=data.qid, metrics="ndcg")
+    assert models[0].evals_result_["valid_0"]["ndcg"][-1] == pytest.approx(found["ndcg"], abs=1e-6)
 
 
 @both

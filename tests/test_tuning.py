@@ -13,10 +13,11 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 from typer.testing import CliRunner
 
+from lambdaplus import lambda_map
 from lambdaplus.cli import app
 from lambdaplus.comparison import Config, Method, Settings, Study, find_methods, write_report
 from lambdaplus.comparison import trials as trials_module
-from lambdaplus.comparison.boosting import Boosting, train_lightgbm
+from lambdaplus.comparison.boosting import Boosting, train_lightgbm, with_options
 from lambdaplus.comparison.registry import METHODS
 from lambdaplus.comparison.search_space import (
     CATBOOST,
@@ -38,7 +39,7 @@ from lambdaplus.comparison.validation import Validation
 from lambdaplus.datasets import Fold, RankingData
 from lambdaplus.evaluation import evaluate
 from lambdaplus.metrics import parse_metric
-from lambdaplus.objectives import lambda_objective
+from lambdaplus.objectives import Noise, lambda_objective
 
 SETTINGS = Settings(rounds=12, patience=6)
 METRICS = ["map", "ndcg@5", "mrr"]
@@ -142,6 +143,9 @@ def test_each_metric_is_judged_on_the_trial_and_the_round_that_it_chose(finished
             different.add((number, rounds))
             drawn = dict(trials[fold.name, choice.seed, number].parameters)
             options = {name: drawn.pop(name) for name in ("sigma", "damping", "noise")}
+            noise = {name: drawn.pop(f"noise_{name}") for name in ("share", "curvature")}
+            if options["noise"] is not None:
+                options["noise"] = Noise(options["noise"], **noise)
             params = {**drawn, "objective": lambda_objective("map", **options), "verbose": -1,
                       "seed": choice.seed, "deterministic": True, "num_threads": 1}  # fmt: skip
             data = lightgbm.Dataset(fold.train.features, fold.train.labels, group=fold.train.group)
@@ -276,11 +280,14 @@ def test_only_what_is_below_the_median_by_every_metric_is_hopeless() -> None:
 def test_hopeless_trials_end_early_and_the_choice_stays(
     folds: list[Fold], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Tiny learning rates learn nothing: of eight trials, those after the fourth are pruned."""
+    """After four trials, those of them that lag behind after five rounds at a rate of 0.2.
+
+    At a rate of nearly nothing a trial never comes past the warm-up, and is not judged.
+    """
     rates = OneOf((1e-9, 0.2))
     [method] = find_methods("lightgbm:lambda_map")
     method = replace(method, space={**method.space, "learning_rate": rates})
-    monkeypatch.setattr(trials_module, "WARM_UP", 0.0)
+    monkeypatch.setattr(trials_module, "WARM_UP", 1.0)
     found = {}
     for first in (4, 100):
         monkeypatch.setattr(trials_module, "FIRST_TRIALS", first)
@@ -402,6 +409,18 @@ def test_options_are_checked_before_the_first_fit(
         Study(folds, [replace(found, grid=grid)], [parse_metric("map")])
     [ours] = find_methods("lightgbm:lambda_map")
     Study(folds, [replace(ours, grid={"sigma": [0.5, 1.0]})], [parse_metric("map")])
+
+
+def test_attributes_of_the_noise_are_options_too() -> None:
+    chosen = {"noise_share": 1.0, "noise_curvature": "weights"}
+    assert with_options(lambda_map, {"sigma": 2.0, "noise": 0.3, **chosen}) == lambda_objective(
+        "map", sigma=2.0, noise=Noise(0.3, share=1.0, curvature="weights")
+    )
+    of_default = with_options(lambda_map, chosen)  # whose noise has the default scale
+    assert of_default == lambda_objective("map", noise=Noise(share=1.0, curvature="weights"))
+    assert of_default != lambda_map
+    without = with_options(lambda_map, {"noise": None, **chosen})
+    assert without == lambda_objective("map", noise=None)
 
 
 def test_catboost_takes_options_of_its_loss() -> None:

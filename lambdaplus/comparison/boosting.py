@@ -1,8 +1,8 @@
 """The trainers of boosted trees: LightGBM's, XGBoost's and CatBoost's, with our objectives or theirs.
 
-They are trained in one way, in `trainers`.  Here parameters are dealt out: those with the name of an
-option of `~lambdaplus.objectives.lambda_objective` make the objective, the others go to the
-framework.
+They are trained as the estimators are, by `lambdaplus.training`, and every round is shown to a
+`Validation`.  Here parameters are dealt out: those with the name of an option of
+`~lambdaplus.objectives.lambda_objective` make the objective, the others go to the framework.
 
 Examples
 --------
@@ -23,23 +23,38 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
+import numpy as np
+
 from lambdaplus.comparison.methods import Fitted, Method, Parameters, Settings
-from lambdaplus.comparison.trainers import Predict, with_catboost, with_lightgbm, with_xgboost
 from lambdaplus.comparison.validation import Validation
 from lambdaplus.datasets import RankingData
-from lambdaplus.objectives import lambda_objective
+from lambdaplus.objectives import Noise, lambda_objective
+from lambdaplus.objectives.objective import DEFAULT_NOISE, as_noise
+from lambdaplus.queries import Floats, Queries
+from lambdaplus.training import CATBOOST, LIGHTGBM, XGBOOST, Documents, Framework, Training
 
-Train = Callable[[Any, dict[str, Any], RankingData, Settings, int, Validation], Predict]
+Predict = Callable[[RankingData, int], Floats]
+"""Scores of the documents, (n,) float64, by the trees of the first rounds."""
 
+OF_NOISE = "noise_"
 OBJECTIVE_OPTIONS = frozenset(
-    name
-    for name, parameter in inspect.signature(lambda_objective).parameters.items()
-    if parameter.kind is parameter.KEYWORD_ONLY
+    [
+        *(
+            name
+            for name, parameter in inspect.signature(lambda_objective).parameters.items()
+            if parameter.kind is parameter.KEYWORD_ONLY
+        ),
+        *(OF_NOISE + field.name for field in fields(Noise)),
+    ]
 )
-"""Parameters of these names are options of our objective; others go to the framework."""
+"""Parameters of these names are options of our objective; others go to the framework.
+
+Those that begin with ``noise_`` are attributes of its `~lambdaplus.objectives.Noise`, as in
+``noise_share``; ``noise`` is the scale of the noise, or None for an objective without it.
+"""
 
 
 @dataclass(frozen=True)
@@ -48,12 +63,13 @@ class Boosting:
 
     Attributes
     ----------
-    train : callable
-        Trains with an objective, the framework's parameters, data, settings and a seed, shows
-        every round to a `Validation`, and gives back what predicts.
+    framework : Framework
+    words : callable
+        The settings of a study in the framework's words.
     """
 
-    train: Train
+    framework: Framework
+    words: Callable[[Settings], dict[str, Any]]
 
     def follow(
         self,
@@ -73,12 +89,41 @@ class Boosting:
         ImportError
             If the framework is not installed.
         """
+        framework, threads = self.framework, settings.threads
         # CatBoost trains no objective of ours, and its losses have an option `noise` too.
-        ours = frozenset() if self.train is with_catboost else OBJECTIVE_OPTIONS
+        ours = frozenset() if framework == CATBOOST else OBJECTIVE_OPTIONS
         options = {k: v for k, v in parameters.items() if k in ours}
         others = {k: v for k, v in parameters.items() if k not in ours}
-        target = with_options(method.target, options) if options else method.target
-        return self.train(target, others, train, settings, seed, validation)
+
+        def look(scores: Floats, _: Any) -> tuple[Any, ...]:
+            validation.see(scores)
+            found = "validation", validation.latest
+            return (*found, True) if framework == LIGHTGBM else found
+
+        training = Training(
+            with_options(method.target, options) if options else method.target,
+            {**self.words(settings), **others},
+            settings.rounds,
+            metric=look,
+            over=lambda *_: validation.over,
+            seed=seed,
+            threads=threads,
+        )
+        parts = [
+            Documents(self._features(part), Queries(part.labels, group=part.group))
+            for part in (train, validation.data)
+        ]
+        model = framework.train(training, parts[0], {"valid": parts[1]})
+
+        def predict(part: RankingData, rounds: int) -> Floats:
+            first = 0, model.lengths[rounds - 1]
+            return framework.scores(model.booster, self._features(part), first, threads)
+
+        return predict
+
+    def _features(self, data: RankingData) -> Any:
+        # The others would take what a sparse matrix does not hold for missing, or not take it.
+        return data.features if self.framework == LIGHTGBM else data.dense_features
 
     def __call__(
         self,
@@ -111,9 +156,40 @@ def with_options(target: Any, options: Parameters) -> Any:
             f"{', '.join(options)}: options of lambda_objective can be tried where an objective "
             f"of ours has its default options, which {target!r} is not"
         )
+    of_noise = {k.removeprefix(OF_NOISE): v for k, v in options.items() if k.startswith(OF_NOISE)}
+    options = {k: v for k, v in options.items() if not k.startswith(OF_NOISE)}
+    noise = as_noise(options.get("noise", DEFAULT_NOISE))
+    if of_noise and noise is not None:
+        options["noise"] = replace(noise, **of_noise)
     return lambda_objective(metric, **options)
 
 
-train_lightgbm = Boosting(with_lightgbm)
-train_xgboost = Boosting(with_xgboost)
-train_catboost = Boosting(with_catboost)
+def _of_lightgbm(settings: Settings) -> dict[str, Any]:
+    return {
+        "num_leaves": settings.leaves,
+        "learning_rate": settings.learning_rate,
+        "min_data_in_leaf": settings.documents_in_leaf,
+        "deterministic": True,
+        "verbose": -1,
+    }
+
+
+def _of_xgboost(settings: Settings) -> dict[str, Any]:
+    return {
+        "grow_policy": "lossguide",
+        "max_leaves": settings.leaves,
+        "max_depth": 0,
+        "learning_rate": settings.learning_rate,
+        "tree_method": "hist",
+        "base_score": 0.0,
+    }
+
+
+def _of_catboost(settings: Settings) -> dict[str, Any]:
+    depth = max(1, round(np.log2(settings.leaves)))  # its trees are symmetric
+    return {"depth": depth, "learning_rate": settings.learning_rate}
+
+
+train_lightgbm = Boosting(LIGHTGBM, _of_lightgbm)
+train_xgboost = Boosting(XGBOOST, _of_xgboost)
+train_catboost = Boosting(CATBOOST, _of_catboost)

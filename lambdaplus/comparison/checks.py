@@ -30,6 +30,7 @@ from lambdaplus.comparison.boosting import (
 from lambdaplus.comparison.estimators import find_class, train_estimator
 from lambdaplus.comparison.methods import Method, Settings
 from lambdaplus.evaluation import eval_metric
+from lambdaplus.training import LIGHTGBM
 
 if TYPE_CHECKING:
     from lambdaplus.comparison.study import Study
@@ -138,19 +139,17 @@ def _check_estimator(method: Method, names: Iterable[str]) -> None:
 
 def _check_lightgbm(method: Method, names: Iterable[str]) -> None:
     try:
-        from lightgbm.basic import _ConfigAliases
-
-        known: dict[str, list[str]] = _ConfigAliases._get_all_param_aliases()
-    except (ImportError, AttributeError):  # not installed, or LightGBM 3, which has no such check
+        main = LIGHTGBM.names()
+    except ImportError:  # not installed, or LightGBM 3, which can't tell
         return
-    main = {alias: name for name, aliases in known.items() for alias in aliases}
     for name in names:
-        if main.get(name, name) != name and name not in known:
+        if main.get(name, name) != name:
             raise ValueError(
                 f"{method.name}: {name} is another name of {main[name]}: use that name, since "
                 "LightGBM ignores one of them if both are set"
             )
-        if name not in known:
+        if name not in main:
+            known = set(main.values())
             raise ValueError(
                 f"{method.name}: LightGBM has no parameter {name!r}{_hint(name, known)}"
             )
@@ -168,11 +167,12 @@ def _check_xgboost(method: Method, grid: Mapping[str, Any]) -> None:
     except ImportError:
         return
     data = xgboost.DMatrix(np.zeros((2, 1)), label=[0, 1])
-    with warnings.catch_warnings(record=True) as caught:
+    native = {"objective": method.target} if isinstance(method.target, str) else {}
+    with warnings.catch_warnings(record=True) as caught, xgboost.config_context(verbosity=1):
         warnings.simplefilter("always")
         try:
             xgboost.Booster(
-                {name: values[0] for name, values in grid.items()}, [data]
+                {**native, **{name: values[0] for name, values in grid.items()}}, [data]
             ).save_config()
         except xgboost.core.XGBoostError as error:
             said = str(error).strip().splitlines()[0]

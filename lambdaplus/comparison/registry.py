@@ -28,9 +28,9 @@ _WITH_OURS = ("lightgbm", "xgboost")
 _OURS = ("auc", "mauc", "map", "mrr", "ndcg")
 
 
-def _native(framework: str, objective: str, criterion: str, own: Space | None = None) -> Method:
+def _native(framework: str, objective: str, own: Space | None = None) -> Method:
     trainer, space = _TRAINERS[framework]
-    name = f"{framework}:{objective}"
+    name, criterion = f"{framework}:{objective}", trainer.framework.ranking[objective]
     return Method(name, trainer, objective, criterion, space={**space, **(own or {})})
 
 
@@ -60,16 +60,16 @@ FEW_C = {"C": (0.01, 0.1)}
 PRIMAL = {"loss": "squared_hinge"}  # with the hinge, liblinear needs minutes for 2,300 indicators
 
 METHODS: tuple[Method, ...] = (
-    _native("lightgbm", "lambdarank", "ndcg@10", search_space.LAMBDARANK),
-    _native("lightgbm", "rank_xendcg", "ndcg@10", search_space.BY_QUERY),
-    _native("xgboost", "rank:ndcg", "ndcg@10", search_space.XGBOOST_PAIRS),
-    _native("xgboost", "rank:map", "map", search_space.XGBOOST_PAIRS),
-    _native("xgboost", "rank:pairwise", "ndcg@10", search_space.XGBOOST_PAIRS),
-    _native("catboost", "YetiRank:mode=NDCG", "ndcg@10", search_space.YETIRANK),
-    _native("catboost", "YetiRank:mode=MAP", "map", search_space.YETIRANK),
-    _native("catboost", "YetiRank:mode=MRR", "mrr", search_space.YETIRANK),
-    _native("catboost", "YetiRank:mode=Classic", "ndcg@10", search_space.YETIRANK),
-    _native("catboost", "QueryRMSE", "ndcg@10"),
+    _native("lightgbm", "lambdarank", search_space.LAMBDARANK),
+    _native("lightgbm", "rank_xendcg", search_space.BY_QUERY),
+    _native("xgboost", "rank:ndcg", search_space.XGBOOST_PAIRS),
+    _native("xgboost", "rank:map", search_space.XGBOOST_PAIRS),
+    _native("xgboost", "rank:pairwise", search_space.XGBOOST_PAIRS),
+    _native("catboost", "YetiRank:mode=NDCG", search_space.YETIRANK),
+    _native("catboost", "YetiRank:mode=MAP", search_space.YETIRANK),
+    _native("catboost", "YetiRank:mode=MRR", search_space.YETIRANK),
+    _native("catboost", "YetiRank:mode=Classic", search_space.YETIRANK),
+    _native("catboost", "QueryRMSE"),
     *(_ours(framework, metric) for framework in _WITH_OURS for metric in _OURS),
     _estimator("svm:auc", "StructuralSVM", "auc", C, loss="auc", relevant=1.0),
     _estimator("svm:map", "StructuralSVM", "map", C, loss="map"),

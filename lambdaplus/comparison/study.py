@@ -10,24 +10,23 @@ import contextlib
 import importlib
 import tempfile
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numba
 import numpy as np
 
 from lambdaplus.comparison.boosting import Boosting
 from lambdaplus.comparison.checks import check_study
 from lambdaplus.comparison.choice import Choice, choose_fit, choose_trial
-from lambdaplus.comparison.clock import Stopwatch
 from lambdaplus.comparison.estimators import find_class, train_estimator
 from lambdaplus.comparison.identity import digest
 from lambdaplus.comparison.methods import Method, Parameters, Settings
 from lambdaplus.comparison.search_space import draw
 from lambdaplus.comparison.store import Fit, Store, key_of
+from lambdaplus.comparison.tasks import Task, fit_and_save, fit_from_disk, in_turn, laid_out
 from lambdaplus.comparison.trials import fit_trial
 from lambdaplus.comparison.workers import (
     PRELOADED,
@@ -35,28 +34,13 @@ from lambdaplus.comparison.workers import (
     run_in_processes,
     working_folder,
 )
-from lambdaplus.datasets import Fold, RankingData
-from lambdaplus.datasets.binary import fingerprint, read_binary, write_binary
+from lambdaplus.datasets import Fold
+from lambdaplus.datasets.binary import fingerprint
 from lambdaplus.evaluation import Evaluation
 from lambdaplus.evaluation.result import join_evaluations, mean_by_query
 from lambdaplus.metrics import RankingMetric
 
 PARTS = ("train", "valid", "test")
-
-
-class Task(NamedTuple):
-    """One fit of a study.
-
-    The trials of a search run one after the other: ``earlier`` has the keys and parameters of the
-    previous ones.
-    """
-
-    method: Method
-    fold: Fold
-    parameters: dict[str, Any]
-    seed: int
-    key: str
-    earlier: tuple[tuple[str, Parameters], ...] = ()
 
 
 @dataclass(eq=False)
@@ -220,7 +204,7 @@ class Study:
     def _in_processes(self, tasks: list[Task]) -> Iterator[tuple[Task, str]]:
         with working_folder() as data:
             folders = {
-                fold.name: [_laid_out(getattr(fold, part), data) for part in PARTS]
+                fold.name: [laid_out(getattr(fold, part), data) for part in PARTS]
                 for fold in {task.fold.name: task.fold for task in tasks}.values()
             }
             ended: set[str] = set()
@@ -312,74 +296,7 @@ class Study:
         )
 
 
-def in_turn(tasks: list[Task], ended: Collection[str]) -> Iterator[Task | None]:
-    """Tasks whose predecessor has ended; None while there is no such task."""
-    waiting = list(tasks)
-    unfinished = {task.key for task in tasks}
-    while waiting:
-        for place, task in enumerate(waiting):
-            before = task.earlier[-1][0] if task.earlier else ""
-            if before not in unfinished or before in ended:
-                yield waiting.pop(place)
-                break
-        else:
-            yield None
-
-
-def fit_from_disk(fit: Callable[..., None], *work: Any) -> None:
-    """The function that is run in a separate process."""
-    store, key, method, parameters, folders, settings, *others = work
-    numba.set_num_threads(min(settings.threads, numba.get_num_threads()))
-    parts = [read_binary(folder) for folder in folders]
-    fit(store, key, method, parameters, parts, settings, *others)
-
-
-def fit_and_save(
-    store: Store,
-    key: str,
-    method: Method,
-    parameters: dict[str, Any],
-    parts: list[RankingData],
-    settings: Settings,
-    seed: int,
-    fold: str,
-) -> None:
-    """Train, score validation and test documents, and store the scores."""
-    train, valid, test = parts
-    with warnings.catch_warnings(record=True) as caught, Stopwatch() as watch:
-        warnings.simplefilter("always")
-        fitted = method.fit(parameters, train, valid, settings, seed)
-    notes = tuple(dict.fromkeys(str(warning.message) for warning in caught))
-    scores = [np.asarray(fitted.predict(part), dtype=np.float64) for part in (valid, test)]
-    for name, part, found in zip(("validation", "test"), (valid, test), scores, strict=True):
-        if found.shape != part.labels.shape:
-            raise ValueError(
-                f"it gave scores of shape {found.shape} for {part.labels.size} {name} documents"
-            )
-        if not np.isfinite(found).all():
-            raise ValueError(f"it scored {name} documents with NaN or infinity")
-    about = {"method": method.name, "parameters": parameters, "fold": fold, "seed": seed}
-    fit = Fit(scores[0], scores[1], watch.seconds, fitted.rounds, np.array(fitted.curve), notes)
-    store.save(key, fit, about)
-
-
 def _identity(method: Method) -> str:
     """A digest of the method, including its class and the content of its objective."""
     target = find_class(method.target) if method.trainer is train_estimator else method.target
     return digest([method.name, method.trainer, target, method.criterion, dict(method.fixed)])
-
-
-def _laid_out(data: RankingData, root: Path) -> Path:
-    """Write the data set to a folder that processes read."""
-    folder = root / fingerprint(data)
-    if not folder.exists():
-        try:
-            write_binary(data, folder)
-        except OSError as error:
-            raise OSError(
-                error.errno,
-                f"could not write the folds for the processes ({error.strerror}): set TMPDIR to "
-                "a folder with more space, or run one fit at a time, which needs none",
-                str(root),
-            ) from error
-    return folder

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -15,35 +16,22 @@ from lambdaplus.estimators.checks import (
     refuse_nothing_to_learn,
     values,
 )
-from lambdaplus.estimators.documents import Documents, read_features
+from lambdaplus.estimators.documents import Judged, read_documents
+from lambdaplus.estimators.early_stopping import EarlyStopping
 from lambdaplus.estimators.parameters import FrameworkParameters, check_count
 from lambdaplus.evaluation import EvalMetric, eval_metric
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.objectives.base import Objective
 from lambdaplus.queries import Floats
+from lambdaplus.training import Curves, Documents, Span, Training
 
-Curves = dict[str, dict[str, list[float]]]
 GivenObjective = str | Objective | Callable[..., Any]
 
-
-class Training(NamedTuple):
-    """What `fit` hands on to a framework's training.
-
-    Attributes
-    ----------
-    objective : str or callable
-        The name of a native objective, or one that is called.
-    metric : EvalMetric
-    callbacks : sequence
-        The framework's.
-    init_model : optional
-        A Booster, a file, or an estimator, to continue from.
-    """
-
-    objective: str | Callable[..., Any]
-    metric: EvalMetric
-    callbacks: Sequence[Any] = ()
-    init_model: Any = None
+# What the estimators do themselves.
+_HANDLED = {
+    "objective", "eval_metric", "early_stopping_rounds", "n_estimators", "random_state", "n_jobs",
+    "calibration", "cv",
+}  # fmt: skip
 
 
 class Trained(NamedTuple):
@@ -79,6 +67,7 @@ class BoostedModel(FrameworkParameters):
     early_stopping_rounds: int | None
     n_estimators: int
     random_state: Any
+    n_jobs: int | None
 
     def save_model(self, path: Any) -> None:
         """Save the trees in the framework's own format.
@@ -107,7 +96,7 @@ class BoostedModel(FrameworkParameters):
     def feature_importances_(self) -> Floats:
         """Share of each feature in the gain of all splits, (d,); sums to 1."""
         check_is_fitted(self, "booster_")
-        gain = self._gain()
+        gain = self._framework.gain(self.booster_)
         total = gain.sum()
         return gain / total if total > 0 else gain
 
@@ -117,23 +106,39 @@ class BoostedModel(FrameworkParameters):
         tags.target_tags.required = True
         return tags
 
-    def _fit(self, training: Training, train: Documents, held_out: Mapping[str, Documents]) -> None:
-        """Train on checked data, and keep the model."""
+    def _fit(
+        self,
+        training: Training,
+        given: Judged,
+        sets: Mapping[str, Judged],
+        feature_name: Any,
+        categorical: Any,
+    ) -> tuple[Documents, dict[str, Documents]]:
+        """Check the data, train, keep the model; the checked data."""
+        train = read_documents(self, given, reset=True, categorical=categorical)
+        self._name_features(feature_name)
+        self._grouped = train.queries.grouped
+        held_out = {name: self._read(one, name) for name, one in sets.items()}
+        metric = self._chosen_metric()
         for name, documents in {"training data": train, **held_out}.items():
             try:
                 # What can't be judged can't be learnt from, either.
-                values(training.metric, documents, np.zeros(documents.queries.n_documents))
+                values(metric, documents, np.zeros(documents.queries.n_documents))
                 if documents is train:
                     refuse_nothing_to_learn(training.objective, documents)
                 else:
-                    refuse_nothing_to_choose_by(training.metric, documents)
+                    refuse_nothing_to_choose_by(metric, documents)
             except ValueError as error:
                 raise ValueError(f"{name}: {error}") from None
         found = self._train(training, train, held_out)
         self.booster_, self.evals_result_, self.best_iteration_ = found
+        return train, held_out
 
-    def _training(self, callbacks: Any = None, init_model: Any = None) -> Training:
-        """The estimator's parameters, checked."""
+    def _training(self, callbacks: Any, init_model: Any, xgb_model: Any) -> Training:
+        """The estimator's parameters and what `fit` was called with, checked."""
+        if init_model is not None and xgb_model is not None:
+            raise ValueError("init_model and xgb_model mean the same: pass one of them")
+        init_model = xgb_model if init_model is None else init_model
         check_count("n_estimators", self.n_estimators)
         check_count("early_stopping_rounds", self.early_stopping_rounds, optional=True)
         objective = self._chosen_objective()
@@ -143,7 +148,41 @@ class BoostedModel(FrameworkParameters):
         elif hasattr(init_model, "booster_"):  # LightGBM's own estimators
             init_model = init_model.booster_
         self.__dict__.pop("booster_", None)  # a fit that fails leaves no half-changed model
-        return Training(objective, self._chosen_metric(), tuple(callbacks or ()), init_model)
+        return Training(
+            objective,
+            {name: value for name, value in self.get_params().items() if name not in _HANDLED},
+            self.n_estimators,
+            self._chosen_metric(),
+            threads=max(self.n_jobs or 0, 0),
+            callbacks=tuple(callbacks or ()),
+            init_model=init_model,
+        )
+
+    def _train(
+        self, training: Training, train: Documents, held_out: Mapping[str, Documents]
+    ) -> Trained:
+        """Train with the framework, and go back to the best round."""
+        watch = None
+        if held_out and self._stops:
+            [*_, last], metric = held_out, self._chosen_metric()
+            watch = self._early_stopping(last, str(metric.metrics[0]))
+        training = replace(
+            training,
+            over=watch,
+            seed=self._seed(),
+            feature_names=self._feature_names,
+            categorical=self._categorical_columns,
+        )
+        model = self._framework.train(training, train, held_out)
+        rounds = model.lengths[-1]
+        best = model.chosen if watch is None else model.lengths[watch.best(model.curves)]
+        if best is None or best >= rounds:
+            return Trained(model.booster, model.curves, rounds)
+        first_rounds = self._framework.first if watch is None else watch.first
+        return Trained(first_rounds(model.booster, best), model.curves, best)
+
+    def _early_stopping(self, data: str, metric: str) -> EarlyStopping:
+        return EarlyStopping(self._framework, data, metric, int(self.early_stopping_rounds or 0))
 
     def _chosen_objective(self) -> str | Callable[..., Any]:
         """The name of a native objective, or one that is called."""
@@ -185,13 +224,8 @@ class BoostedModel(FrameworkParameters):
     @property
     def _stops(self) -> bool:
         """Whether validation data ends the training."""
-        return bool(self.early_stopping_rounds)
-
-    def _best(self, curves: Curves, metric: EvalMetric) -> int | None:
-        """The number of the best round of those that were trained, from 1; None for all."""
-        if not (curves and self._stops):
-            return None
-        return int(np.argmax(curves[list(curves)[-1]][str(metric.metrics[0])])) + 1
+        # dart rescales trees of earlier rounds: there is no going back to one.
+        return bool(self.early_stopping_rounds) and getattr(self, self._framework.kind) != "dart"
 
     def _seed(self) -> int | None:
         """random_state as a number; None leaves the framework's own seed."""
@@ -211,37 +245,21 @@ class BoostedModel(FrameworkParameters):
                 )
         self._feature_names = None if names is None else [str(name) for name in names]
 
-    def _raw(
-        self, X: Any, rounds: tuple[int, int] | None = None, contributions: bool = False
-    ) -> Any:
-        """Scores of features as given, (n,), or each feature's share in them, (n, d + 1)."""
-        check_is_fitted(self, "booster_")
-        checked = read_features(self, X, reset=False)
-        return self._scores(checked, self.booster_, rounds, contributions)
+    def _scores(self, X: Any, rounds: Span = None, contributions: bool = False) -> Floats:
+        """Raw scores of checked features, by all rounds or from one to another."""
+        return self._framework.scores(self.booster_, X, rounds, contributions=contributions)
 
     @abstractmethod
-    def _train(
-        self, training: Training, train: Documents, held_out: Mapping[str, Documents]
-    ) -> Trained:
-        """Train with the framework."""
+    def _read(self, given: Judged, name: str) -> Documents:
+        """Documents to be judged, checked; ``name`` is what messages call them."""
 
-    @abstractmethod
-    def _scores(
-        self,
-        X: Any,
-        booster: Any,
-        rounds: tuple[int, int] | None = None,
-        contributions: bool = False,
-    ) -> Floats:
-        """Raw scores of checked features, by all rounds of a model or from one to another."""
-
-    @abstractmethod
-    def _gain(self) -> Floats:
-        """Total gain of each feature's splits."""
-
-    @abstractmethod
     def _without_effect(self, objective: str | Callable[..., Any]) -> dict[str, str]:
         """Parameters that were passed and would do nothing, and what to do instead."""
+        framework = self._framework
+        of_native = {} if isinstance(objective, str) else framework.of_native_objectives()
+        main = framework.names()
+        hints = {main.get(k, k): hint for k, hint in {**of_native, **framework.of_metrics}.items()}
+        return {name: hints[main[name]] for name in self._more if main[name] in hints}
 
 
 def _listed(metric: Any) -> list[Any]:

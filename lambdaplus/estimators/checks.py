@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.estimators.documents import Documents
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.objectives.base import Objective
 from lambdaplus.queries import Floats
+from lambdaplus.training import Documents
 
 
 def values(metric: EvalMetric, documents: Documents, scores: Floats) -> list[float]:

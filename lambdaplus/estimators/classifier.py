@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,12 +14,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_y, check_is_fitted
 
-from lambdaplus.estimators.base import BoostedModel, Training
+from lambdaplus.estimators.base import BoostedModel
 from lambdaplus.estimators.calibration import calibrate, score_at_one_half
-from lambdaplus.estimators.documents import Documents, Judged, read_documents
+from lambdaplus.estimators.documents import Judged, read_documents, read_features
 from lambdaplus.estimators.eval_sets import read_eval_sets
 from lambdaplus.estimators.parameters import check_count
 from lambdaplus.queries import Floats
+from lambdaplus.training import Documents, Training
 
 
 def _calibrates(classifier: Any) -> bool:
@@ -98,9 +100,7 @@ class BoostedClassifier(ClassifierMixin, BoostedModel):  # type: ignore[misc]
         UserWarning
             If higher scores mean fewer positives among the rows of the calibration.
         """
-        if init_model is not None and xgb_model is not None:
-            raise ValueError("init_model and xgb_model mean the same: pass one of them")
-        training = self._training(callbacks, xgb_model if init_model is None else init_model)
+        training = self._training(callbacks, init_model, xgb_model)
         check_count("cv", self.cv)
         sets = read_eval_sets(eval_set, None, None, eval_sample_weight, eval_names)
         if self.calibration is not None and not sets and training.init_model is not None:
@@ -108,25 +108,16 @@ class BoostedClassifier(ClassifierMixin, BoostedModel):  # type: ignore[misc]
                 "the model to continue from has seen all rows, so cross-validation can't calibrate "
                 "on rows that are new to it: pass eval_set=, or set calibration=None"
             )
-        codes = self._learn_classes(y)
-        train = read_documents(
-            self, Judged(X, codes, weight=sample_weight), reset=True,
-            categorical=categorical_feature,
-        )  # fmt: skip
-        self._name_features(feature_name)
-        held_out = {
-            name: read_documents(self, one._replace(y=self._codes(one.y, name)), reset=False)
-            for name, one in sets.items()
-        }
-        self._fit(training, train, held_out)
+        given = Judged(X, self._learn_classes(y), weight=sample_weight)
+        train, held_out = self._fit(training, given, sets, feature_name, categorical_feature)
         if self.calibration is None:
             # As many training rows are called positive as are.
-            scores = self._scores(train.X, self.booster_)
+            scores = self._scores(train.X)
             self.offset_ = _upper_quantile(scores, train)
             return self
         if held_out:
             rows = list(held_out.values())[-1]
-            scores = self._scores(rows.X, self.booster_)
+            scores = self._scores(rows.X)
         else:
             rows, scores = train, self._scores_of_held_out_rows(training, train)
         queries = rows.queries
@@ -154,8 +145,8 @@ class BoostedClassifier(ClassifierMixin, BoostedModel):  # type: ignore[misc]
         (n,) float64
         """
         check_is_fitted(self, "booster_")
-        found: Floats = self._raw(X) - self.offset_
-        return found
+        scores = self._scores(read_features(self, X, reset=False))
+        return scores - self.offset_
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The more probable class of each row.
@@ -187,7 +178,8 @@ class BoostedClassifier(ClassifierMixin, BoostedModel):  # type: ignore[misc]
         -------
         (n, 2) float64
         """
-        scores = self._raw(X)[:, np.newaxis]
+        check_is_fitted(self, "booster_")
+        scores = self._scores(read_features(self, X, reset=False))[:, np.newaxis]
         found: Floats = self.calibrator_.predict_proba(scores)
         return found
 
@@ -214,13 +206,13 @@ class BoostedClassifier(ClassifierMixin, BoostedModel):  # type: ignore[misc]
         found: NDArray[np.float64] = codes.astype(np.float64)
         return found
 
-    def _codes(self, y: Any, name: str) -> NDArray[np.float64]:
-        y = _check_y(y, estimator=self)
+    def _read(self, given: Judged, name: str) -> Documents:
+        y = _check_y(given.y, estimator=self)
         unknown = np.setdiff1d(y, self.classes_)
         if unknown.size:
             raise ValueError(f"{name}: label {unknown[0]!r} is none of {self.classes_.tolist()}")
-        found: NDArray[np.float64] = (y == self.classes_[1]).astype(np.float64)
-        return found
+        codes = (y == self.classes_[1]).astype(np.float64)
+        return read_documents(self, given._replace(y=codes), reset=False)
 
     def _scores_of_held_out_rows(self, training: Training, train: Documents) -> Floats:
         """Scores of each training row by a model that was trained on others."""
@@ -232,13 +224,13 @@ class BoostedClassifier(ClassifierMixin, BoostedModel):  # type: ignore[misc]
                 f"calibration by cross-validation needs cv >= 2 (is {self.cv}) and two rows of "
                 f"each class (the rarer has {rarest}): pass eval_set=, or set calibration=None"
             )
-        plain = training._replace(callbacks=())  # which may count rounds, or show them
+        plain = replace(training, callbacks=())  # which may count rounds, or show them
         scores = np.empty(labels.size)
         # Not random: a second fit of the same data gives the same probabilities.
         for rows, others in StratifiedKFold(n_splits).split(labels, labels):
             found = self._train(plain, train.rows(rows), {})
             part = train.rows(others)
-            scores[others] = self._scores(part.X, found.booster)
+            scores[others] = self._framework.scores(found.booster, part.X)
         return scores
 
 

@@ -20,33 +20,8 @@ from lambdaplus.estimators.categories import (
     with_declared,
 )
 from lambdaplus.folds import query_ids
-from lambdaplus.queries import Ints, Queries, rows_by_query
-
-
-class Documents(NamedTuple):
-    """Features and what is known of the queries, the rows of each query adjacent.
-
-    Attributes
-    ----------
-    X : (n, d) float array, CSR matrix, or pandas frame if it has categorical columns
-    queries : Queries
-    """
-
-    X: Any
-    queries: Queries
-
-    @property
-    def group(self) -> Ints | None:
-        """Sizes of the queries; None without queries."""
-        return self.queries.sizes if self.queries.grouped else None
-
-    def rows(self, rows: Ints) -> Documents:
-        """Some rows, of documents without queries."""
-        queries = self.queries
-        weights = None if queries.weights is None else queries.weights[rows]
-        return Documents(
-            _safe_indexing(self.X, rows), Queries(queries.labels[rows], weight=weights)
-        )
+from lambdaplus.queries import Queries, rows_by_query
+from lambdaplus.training import Documents
 
 
 class Judged(NamedTuple):

@@ -4,10 +4,43 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from lambdaplus.estimators.base import GivenObjective
+from lambdaplus.estimators.base import BoostedModel, GivenObjective
 from lambdaplus.estimators.classifier import BoostedClassifier
-from lambdaplus.estimators.lightgbm_trees import LightGBMTrees
+from lambdaplus.estimators.parameters import takes_also
 from lambdaplus.estimators.ranker import BoostedRanker
+from lambdaplus.training import LIGHTGBM
+
+
+class LightGBMTrees(BoostedModel):
+    """Trees grown by LightGBM."""
+
+    _framework: ClassVar = LIGHTGBM
+
+    def __init__(
+        self,
+        *,
+        objective: GivenObjective = "ndcg",
+        eval_metric: Any = None,
+        early_stopping_rounds: int | None = 30,
+        n_estimators: int = 100,
+        learning_rate: float = 0.1,
+        num_leaves: int = 31,
+        max_depth: int = -1,
+        min_child_samples: int = 20,
+        min_child_weight: float = 1e-3,
+        min_split_gain: float = 0.0,
+        subsample: float = 1.0,
+        subsample_freq: int = 1,
+        colsample_bytree: float = 1.0,
+        reg_alpha: float = 0.0,
+        reg_lambda: float = 0.0,
+        boosting_type: str = "gbdt",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbosity: int = -1,
+        **kwargs: Any,
+    ) -> None:
+        self._keep(locals())
 
 
 class LightGBMRanker(BoostedRanker, LightGBMTrees):
@@ -54,33 +87,7 @@ min_split_gain, subsample, subsample_freq, colsample_bytree, reg_alpha, reg_lamb
     1.0
     """
 
-    _native: ClassVar = {"lambdarank": "ndcg@10", "rank_xendcg": "ndcg@10"}
-
-    def __init__(
-        self,
-        *,
-        objective: GivenObjective = "ndcg",
-        eval_metric: Any = None,
-        early_stopping_rounds: int | None = 30,
-        n_estimators: int = 100,
-        learning_rate: float = 0.1,
-        num_leaves: int = 31,
-        max_depth: int = -1,
-        min_child_samples: int = 20,
-        min_child_weight: float = 1e-3,
-        min_split_gain: float = 0.0,
-        subsample: float = 1.0,
-        subsample_freq: int = 1,
-        colsample_bytree: float = 1.0,
-        reg_alpha: float = 0.0,
-        reg_lambda: float = 0.0,
-        boosting_type: str = "gbdt",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbosity: int = -1,
-        **kwargs: Any,
-    ) -> None:
-        self._keep(locals())
+    _native: ClassVar = LIGHTGBM.ranking
 
 
 class LightGBMClassifier(BoostedClassifier, LightGBMTrees):
@@ -126,32 +133,17 @@ class LightGBMClassifier(BoostedClassifier, LightGBMTrees):
     True
     """
 
-    _native: ClassVar = {"binary": "map"}
+    _native: ClassVar = LIGHTGBM.classification
 
+    @takes_also(LightGBMTrees)
     def __init__(
         self,
         *,
         objective: GivenObjective = "map",
-        eval_metric: Any = None,
-        early_stopping_rounds: int | None = 30,
         calibration: str | None = "sigmoid",
         cv: int = 5,
-        n_estimators: int = 100,
-        learning_rate: float = 0.1,
-        num_leaves: int = 31,
-        max_depth: int = -1,
-        min_child_samples: int = 20,
-        min_child_weight: float = 1e-3,
-        min_split_gain: float = 0.0,
-        subsample: float = 1.0,
-        subsample_freq: int = 1,
-        colsample_bytree: float = 1.0,
-        reg_alpha: float = 0.0,
-        reg_lambda: float = 0.0,
-        boosting_type: str = "gbdt",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbosity: int = -1,
         **kwargs: Any,
     ) -> None:
-        self._keep(locals())
+        self.calibration = calibration
+        self.cv = cv
+        super().__init__(objective=objective, **kwargs)

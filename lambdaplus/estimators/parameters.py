@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import numbers
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from abc import ABC
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 from sklearn.base import BaseEstimator
+
+from lambdaplus.training import LightGBM, XGBoost
+
+Init = TypeVar("Init", bound=Callable[..., None])
 
 
 class FrameworkParameters(BaseEstimator, ABC):  # type: ignore[misc]
@@ -22,15 +27,13 @@ class FrameworkParameters(BaseEstimator, ABC):  # type: ignore[misc]
     # What was passed beyond the signature; replaced, never changed in place.
     _more: Mapping[str, Any] = MappingProxyType({})
 
-    @staticmethod
-    @abstractmethod
-    def _framework_names() -> Mapping[str, frozenset[str]]:
-        """Every parameter of the framework, with all the names that mean the same."""
+    _framework: ClassVar[LightGBM | XGBoost]
 
     def _keep(self, given: Mapping[str, Any]) -> None:
         """Keep what the constructor was called with: its ``locals()``."""
         for name in self._get_param_names():
-            setattr(self, name, given[name])
+            if name in given:
+                setattr(self, name, given[name])
         more = given["kwargs"]
         for name in more:
             problem = self._problem(name)
@@ -41,16 +44,14 @@ class FrameworkParameters(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _problem(self, name: str) -> str:
         """Why a parameter can't be taken; empty if it can."""
-        known = self._framework_names()
+        known = self._framework.names()
         own = self._get_param_names()
         if name not in known:
             close = [difflib.get_close_matches(name, names, n=1) for names in (own, known)]
             hint = f": did you mean {next(filter(None, close))[0]!r}?" if any(close) else ""
             return f"got an unexpected keyword argument {name!r}{hint}"
-        mine = known[name].intersection(own)
-        if mine:
-            return f"takes {name!r} under the name {min(mine)!r}"
-        return ""
+        mine = [other for other in own if known.get(other) == known[name]]
+        return f"takes {name!r} under the name {mine[0]!r}" if mine else ""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name, those passed beyond the signature included."""
@@ -77,6 +78,21 @@ class FrameworkParameters(BaseEstimator, ABC):  # type: ignore[misc]
         if more:
             self._more = {**self._more, **more}
         return self
+
+
+def takes_also(base: type) -> Callable[[Init], Init]:
+    """Give a constructor that hands its ``**kwargs`` on to that of a base class its parameters too.
+
+    `inspect.signature`, and with it get_params, clone and the documentation, then show all of them.
+    """
+
+    def with_signature(init: Init) -> Init:
+        own, others = (inspect.signature(f).parameters for f in (init, base.__init__))  # type: ignore[misc]
+        found = sorted({**others, **own}.values(), key=lambda parameter: parameter.kind)
+        init.__signature__ = inspect.Signature(found)  # type: ignore[attr-defined]
+        return init
+
+    return with_signature
 
 
 def check_count(name: str, value: Any, *, optional: bool = False) -> None:

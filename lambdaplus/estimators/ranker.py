@@ -9,9 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from lambdaplus.estimators.base import BoostedModel
 from lambdaplus.estimators.checks import values
-from lambdaplus.estimators.documents import Documents, Judged, read_documents
+from lambdaplus.estimators.documents import Judged, read_documents, read_features
 from lambdaplus.estimators.eval_sets import read_eval_sets
 from lambdaplus.queries import Floats
+from lambdaplus.training import Documents
 
 _FORGOTTEN = (
     "this model is fitted with queries, and score() got none, so all rows would be judged as one "
@@ -100,16 +101,10 @@ class BoostedRanker(BoostedModel):
         ValueError
             For unusable data, and if no query has documents to tell apart.
         """
-        if init_model is not None and xgb_model is not None:
-            raise ValueError("init_model and xgb_model mean the same: pass one of them")
-        training = self._training(callbacks, xgb_model if init_model is None else init_model)
+        training = self._training(callbacks, init_model, xgb_model)
         sets = read_eval_sets(eval_set, eval_qid, eval_group, eval_sample_weight, eval_names)
         given = Judged(X, y, qid, group, sample_weight)
-        train = read_documents(self, given, reset=True, categorical=categorical_feature)
-        self._name_features(feature_name)
-        self._grouped = train.queries.grouped
-        held_out = {name: self._read(one, name) for name, one in sets.items()}
-        self._fit(training, train, held_out)
+        self._fit(training, given, sets, feature_name, categorical_feature)
         return self
 
     def predict(
@@ -144,8 +139,7 @@ class BoostedRanker(BoostedModel):
         """
         check_is_fitted(self, "booster_")
         rounds = self._rounds(num_iteration, iteration_range)
-        found: Floats = self._raw(X, rounds, pred_contrib)
-        return found
+        return self._scores(read_features(self, X, reset=False), rounds, pred_contrib)
 
     def score(
         self,
@@ -170,7 +164,7 @@ class BoostedRanker(BoostedModel):
         """
         check_is_fitted(self, "booster_")
         documents = self._read(Judged(X, y, qid, group, sample_weight), "score")
-        scores = self._scores(documents.X, self.booster_)
+        scores = self._scores(documents.X)
         return values(self._chosen_metric(), documents, scores)[0]
 
     def _rounds(
@@ -191,7 +185,6 @@ class BoostedRanker(BoostedModel):
         return first, last
 
     def _read(self, given: Judged, name: str) -> Documents:
-        """Documents to be judged by a model that was fitted with queries, or without."""
         documents = read_documents(self, given, reset=False)
         if self._grouped and not documents.queries.grouped:
             raise ValueError(_FORGOTTEN if name == "score" else _FORGOTTEN_IN_EVAL_SET.format(name))

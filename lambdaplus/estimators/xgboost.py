@@ -4,10 +4,56 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from lambdaplus.estimators.base import GivenObjective
+from lambdaplus.estimators.base import BoostedModel, GivenObjective
 from lambdaplus.estimators.classifier import BoostedClassifier
+from lambdaplus.estimators.early_stopping import EarlyStopping, KeepingBest
+from lambdaplus.estimators.parameters import takes_also
 from lambdaplus.estimators.ranker import BoostedRanker
-from lambdaplus.estimators.xgboost_trees import XGBoostTrees
+from lambdaplus.queries import Floats
+from lambdaplus.training import XGBOOST, Span
+
+
+class XGBoostTrees(BoostedModel):
+    """Trees (or with gblinear weights) fitted by XGBoost."""
+
+    _framework: ClassVar = XGBOOST
+    booster: str | None
+
+    def __init__(
+        self,
+        *,
+        objective: GivenObjective = "ndcg",
+        eval_metric: Any = None,
+        early_stopping_rounds: int | None = 30,
+        n_estimators: int = 100,
+        learning_rate: float | None = None,
+        max_depth: int | None = None,
+        max_leaves: int | None = None,
+        min_child_weight: float | None = None,
+        gamma: float | None = None,
+        subsample: float | None = None,
+        colsample_bytree: float | None = None,
+        reg_alpha: float | None = None,
+        reg_lambda: float | None = None,
+        grow_policy: str | None = None,
+        tree_method: str | None = None,
+        booster: str | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbosity: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        self._keep(locals())
+
+    def _early_stopping(self, data: str, metric: str) -> EarlyStopping:
+        if self.booster != "gblinear":
+            return super()._early_stopping(data, metric)
+        return KeepingBest(self._framework, data, metric, int(self.early_stopping_rounds or 0))
+
+    def _scores(self, X: Any, rounds: Span = None, contributions: bool = False) -> Floats:
+        if rounds is not None and self.booster == "gblinear":
+            raise ValueError("gblinear has no rounds: it is one linear model")
+        return super()._scores(X, rounds, contributions)
 
 
 class XGBoostRanker(BoostedRanker, XGBoostTrees):
@@ -18,10 +64,10 @@ class XGBoostRanker(BoostedRanker, XGBoostTrees):
     objective : str or objective
         A metric (``"map@10"``), a sum (``"ndcg@10 + 0.5*map"``), what
         `~lambdaplus.objectives.lambda_objective` made, or XGBoost's own
-        ``"rank:ndcg"``, ``"rank:map"`` or ``"rank:pairwise"``.  Any other callable that takes what
-        XGBoost hands to a custom objective will do;
-        `~lambdaplus.objectives.position_bias.PositionBias` takes the rows of a query in the order
-        in which they were shown.
+        ``"rank:ndcg"``, ``"rank:map"`` or ``"rank:pairwise"``; to ``"rank:map"``, as to ``"map"``,
+        labels of at least 1 are relevant.  Any other callable that takes what XGBoost hands to a
+        custom objective will do; `~lambdaplus.objectives.position_bias.PositionBias` takes the rows
+        of a query in the order in which they were shown.
     eval_metric : str, list of str or EvalMetric, optional
         What `score` returns and training stops on (the first of several); the objective's own
         metric if None.
@@ -60,33 +106,7 @@ reg_alpha, reg_lambda, grow_policy, tree_method, booster, verbosity : optional
     1.0
     """
 
-    _native: ClassVar = {"rank:ndcg": "ndcg@10", "rank:map": "map", "rank:pairwise": "ndcg@10"}
-
-    def __init__(
-        self,
-        *,
-        objective: GivenObjective = "ndcg",
-        eval_metric: Any = None,
-        early_stopping_rounds: int | None = 30,
-        n_estimators: int = 100,
-        learning_rate: float | None = None,
-        max_depth: int | None = None,
-        max_leaves: int | None = None,
-        min_child_weight: float | None = None,
-        gamma: float | None = None,
-        subsample: float | None = None,
-        colsample_bytree: float | None = None,
-        reg_alpha: float | None = None,
-        reg_lambda: float | None = None,
-        grow_policy: str | None = None,
-        tree_method: str | None = None,
-        booster: str | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbosity: int | None = None,
-        **kwargs: Any,
-    ) -> None:
-        self._keep(locals())
+    _native: ClassVar = XGBOOST.ranking
 
 
 class XGBoostClassifier(BoostedClassifier, XGBoostTrees):
@@ -132,32 +152,17 @@ class XGBoostClassifier(BoostedClassifier, XGBoostTrees):
     True
     """
 
-    _native: ClassVar = {"binary:logistic": "map"}
+    _native: ClassVar = XGBOOST.classification
 
+    @takes_also(XGBoostTrees)
     def __init__(
         self,
         *,
         objective: GivenObjective = "map",
-        eval_metric: Any = None,
-        early_stopping_rounds: int | None = 30,
         calibration: str | None = "sigmoid",
         cv: int = 5,
-        n_estimators: int = 100,
-        learning_rate: float | None = None,
-        max_depth: int | None = None,
-        max_leaves: int | None = None,
-        min_child_weight: float | None = None,
-        gamma: float | None = None,
-        subsample: float | None = None,
-        colsample_bytree: float | None = None,
-        reg_alpha: float | None = None,
-        reg_lambda: float | None = None,
-        grow_policy: str | None = None,
-        tree_method: str | None = None,
-        booster: str | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbosity: int | None = None,
         **kwargs: Any,
     ) -> None:
-        self._keep(locals())
+        self.calibration = calibration
+        self.cv = cv
+        super().__init__(objective=objective, **kwargs)
