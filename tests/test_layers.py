@@ -23,7 +23,7 @@ LAYERS = (
     {"metrics"},
     {"objectives", "evaluation", "baselines"},
     {"datasets", "lightgbm", "xgboost", "estimators", "dask", "export"},
-    {"comparison", "reproduce", "cli", "__main__"},
+    {"comparison", "cli", "__main__"},
 )
 LAYER = {module: layer for layer, modules in enumerate(LAYERS) for module in modules}
 MAY_IMPORT = {"frameworks": {"arrays", "queries"}}  # and nothing else of its own layer

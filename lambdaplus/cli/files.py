@@ -26,7 +26,7 @@ COLUMNS = "qid,label,score"
 
 
 @contextmanager
-def errors_of(command: str) -> Iterator[None]:
+def errors_of(command: str, program: str = "lambdaplus") -> Iterator[None]:
     """Print what was wrong with the input and exit with 2, instead of a traceback."""
     try:
         yield
@@ -34,7 +34,7 @@ def errors_of(command: str) -> Iterator[None]:
     except BrokenPipeError:  # the reader, such as head, has seen enough
         raise
     except (ValueError, OSError, ImportError, MemoryError) as error:
-        typer.echo(f"lambdaplus {command}: {error}", err=True)
+        typer.echo(f"{program} {command}: {error}", err=True)
         raise typer.Exit(2) from None
 
 

@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 
 PACKAGE = Path(__file__).parents[1]
-NOT_IN_FITS = ("cli", "reproduce", "export")  # subpackages that a fit uses only through its method
+NOT_IN_FITS = ("cli", "export")  # subpackages that a fit uses only through its method
 
 
 def digest(value: Any) -> str:
