@@ -37,8 +37,8 @@ def module_of(path: Path) -> str:
 FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if module_of(path) != "__init__"]
 
 
-def imported_modules(source: str) -> set[str]:
-    """Modules that a file imports from, at its top or within a function."""
+def imported_modules(source: str, of: str = "lambdaplus") -> set[str]:
+    """Modules of a package that a file imports from, at its top or within a function."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -47,7 +47,7 @@ def imported_modules(source: str) -> set[str]:
             assert node.level == 0, "use absolute imports: a relative one hides the layer"
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
     parts = [[*name.split("."), "__init__"] for name in names]
-    return {module for package, module, *_ in parts if package == "lambdaplus"}
+    return {module for package, module, *_ in parts if package == of}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -61,11 +61,18 @@ def test_no_layer_imports_an_upper_one(path: Path) -> None:
         assert other in MAY_IMPORT.get(module, {other}), f"{module} imports {other}"
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_the_library_imports_nothing_that_is_not_in_the_wheel(path: Path) -> None:
+    for folder in ("papers", "benchmarks", "tests"):
+        assert not imported_modules(path.read_text(), folder)
+
+
 def test_imports_are_found_wherever_they_are() -> None:
     assert imported_modules(
         "import lambdaplus.cli as c\ndef f():\n  from lambdaplus.queries import Q"
     )
     assert imported_modules("from lambdaplus import cli, ranking") == {"cli", "ranking"}
     assert imported_modules("import lambdaplus") == {"__init__"}
+    assert imported_modules("def f():\n  from papers import PRESETS", "papers") == {"PRESETS"}
     assert imported_modules("import numpy as np\nfrom lambdaplusplus.cli import x") == set()
     assert len(FILES) > 20

@@ -9,8 +9,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from lambdaplus.arrays import plain
-from lambdaplus.evaluation.evaluate import check_flag, choose_metrics, evaluate_queries
 from lambdaplus.evaluation.result import Metric
+from lambdaplus.evaluation.scoring import check_flag, choose_metrics, evaluate_queries
 from lambdaplus.frameworks import framework_of, read_call
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum, parts_of, sum_of, terms_of, value_of
