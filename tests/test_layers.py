@@ -17,6 +17,7 @@ LAYERS = (
         "parallel",
         "ranking",
         "frameworks",
+        "compat",
         "compiled",
         "references",
     },
@@ -26,7 +27,7 @@ LAYERS = (
     {"comparison", "cli", "__main__"},
 )
 LAYER = {module: layer for layer, modules in enumerate(LAYERS) for module in modules}
-MAY_IMPORT = {"frameworks": {"arrays", "queries"}}  # and nothing else of its own layer
+MAY_IMPORT = {"frameworks": {"arrays", "queries", "compat"}}  # and nothing else of its own layer
 INDEPENDENT = {("objectives", "evaluation"), ("evaluation", "objectives")}
 
 

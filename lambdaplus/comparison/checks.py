@@ -29,6 +29,7 @@ from lambdaplus.comparison.boosting import (
 )
 from lambdaplus.comparison.estimators import find_class, train_estimator
 from lambdaplus.comparison.methods import Method, Settings
+from lambdaplus.compat import lightgbm_parameters
 from lambdaplus.evaluation import eval_metric
 
 if TYPE_CHECKING:
@@ -138,10 +139,8 @@ def _check_estimator(method: Method, names: Iterable[str]) -> None:
 
 def _check_lightgbm(method: Method, names: Iterable[str]) -> None:
     try:
-        from lightgbm.basic import _ConfigAliases
-
-        known: dict[str, list[str]] = _ConfigAliases._get_all_param_aliases()
-    except (ImportError, AttributeError):  # not installed, or LightGBM 3, which can't tell
+        known = lightgbm_parameters()
+    except ImportError:  # not installed, or LightGBM 3, which can't tell
         return
     main = {alias: name for name, aliases in known.items() for alias in aliases}
     for name in names:

@@ -27,10 +27,10 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.arrays import identifiers
 from lambdaplus.evaluation.conventions import CONVENTIONS, Convention, Empty, TieRule
-from lambdaplus.evaluation.result import Evaluation, Metric, queries_in_words
+from lambdaplus.evaluation.result import Evaluation, queries_in_words
 from lambdaplus.evaluation.scoring import checked_queries, evaluate_queries
 from lambdaplus.evaluation.tables import Table, Tabular
-from lambdaplus.metrics import RankingMetric, parse_metric
+from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 from lambdaplus.queries import Queries
 
 

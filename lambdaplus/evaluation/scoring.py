@@ -19,12 +19,11 @@ from lambdaplus.evaluation.conventions import (
 from lambdaplus.evaluation.held import as_held, judged_part
 from lambdaplus.evaluation.result import (
     Evaluation,
-    Metric,
     by_convention,
     mean_of,
     refuse_namesakes,
 )
-from lambdaplus.metrics import RankingMetric
+from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.arrays import scope
 from lambdaplus.metrics.declaration import as_text
 from lambdaplus.metrics.names import share_options

@@ -126,21 +126,6 @@ def _random_sums(difference: Floats, resamples: int, seed: int) -> Floats:
     return np.concatenate(parts)
 
 
-def bootstrap_interval(
-    difference: Floats, confidence: float = 0.95, *, resamples: int = 9999, seed: int = 0
-) -> tuple[float, float]:
-    """Interval of the mean difference by the percentile bootstrap over queries.
-
-    Parameters
-    ----------
-    difference : (n,) float64
-    confidence : float
-    resamples, seed : int
-    """
-    [interval] = bootstrap_intervals([difference], confidence, resamples=resamples, seed=seed)
-    return interval
-
-
 def bootstrap_intervals(
     differences: Sequence[Floats],
     confidence: float = 0.95,
@@ -148,7 +133,9 @@ def bootstrap_intervals(
     resamples: int = 9999,
     seed: int = 0,
 ) -> list[tuple[float, float]]:
-    """`bootstrap_interval` of each, NaN of none; those of one length share what is drawn.
+    """Interval of each mean difference by the percentile bootstrap over queries; NaN of none.
+
+    Differences of one length share what is drawn.
 
     Parameters
     ----------

@@ -325,6 +325,9 @@ class RankingMetric:
         return discount if self.cutoff is None else np.where(ranks <= self.cutoff, discount, 0.0)
 
 
+Metric = str | RankingMetric | Declaration  # what is accepted wherever a metric is named
+
+
 def as_declared(metric: RankingMetric, part: str, value: Any, like: Floats) -> Floats:
     """What a declaration's rule returned, as float64, checked: a finite number for each of like."""
     array = np.ascontiguousarray(value, dtype=np.float64)
