@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lambdaplus.comparison import installed_versions
+from lambdaplus.comparison import versions_in_words
 from lambdaplus.evaluation import Table
 from papers.findings import Findings
 from papers.preset import Preset
@@ -61,5 +61,4 @@ def _lines(preset: Preset, found: Sequence[Findings], command: str) -> Iterator[
             for exhibit in section.exhibits:
                 if isinstance(exhibit.content, Table) and not exhibit.long:
                     yield from (exhibit.caption, "", exhibit.content.to_markdown(), "")
-    versions = ", ".join(f"{name} {version}" for name, version in installed_versions().items())
-    yield f"Versions: {versions}."
+    yield f"Versions: {versions_in_words()}."

@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lambdaplus.comparison import installed_versions
+from lambdaplus.comparison import versions_in_words
 from lambdaplus.comparison.figures import file_name, save_plot
 from lambdaplus.comparison.markup import details, figure_of, paragraphs, table_of, text
 from lambdaplus.comparison.page import Part, write_page
@@ -139,5 +139,4 @@ def _protocol(found: Sequence[Findings], command: str) -> Iterator[str]:
         if len(found) > 1:
             yield f"<h3>{text(one.data)}</h3>"
         yield "<ul>" + "\n".join(f"<li>{text(line)}</li>" for line in one.protocol) + "</ul>"
-    versions = ", ".join(f"{name} {version}" for name, version in installed_versions().items())
-    yield f"<pre>{text(command)}</pre>\n<p>Versions: {text(versions)}.</p>"
+    yield f"<pre>{text(command)}</pre>\n<p>Versions: {text(versions_in_words())}.</p>"

@@ -19,10 +19,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from lambdaplus.comparison import Method, Settings, Study
 from lambdaplus.datasets import Fold, RankingData, digits_queries, read_folds
+from lambdaplus.datasets.ranking_data import join
 from lambdaplus.metrics import parse_metric
 from papers.kept import keep_each
 
@@ -67,12 +66,7 @@ class Session:
     def whole(self) -> RankingData:
         """All queries: the three parts of the first fold."""
         first = self.folds[0]
-        parts = (first.train, first.valid, first.test)
-        features, labels, qid = (
-            np.concatenate([np.asarray(getattr(part, name)) for part in parts])
-            for name in ("features", "labels", "qid")
-        )
-        return RankingData(features, labels, qid, self.name)
+        return join([first.train, first.valid, first.test], self.name)
 
     def study(
         self,
@@ -104,11 +98,10 @@ class Session:
             jobs=self.jobs,
         )
         self.watch(doing, 0, len(study))
-        for done, _ in enumerate(study.run(), start=1):
-            self.watch(doing, done, len(study))
-        if study.errors:
-            said = "; ".join(f"{name}: {error}" for name, error in study.errors.items())
-            raise RuntimeError(f"{doing} failed, the finished fits are kept: {said}")
+        try:
+            study.finish(lambda done: self.watch(doing, done, len(study)))
+        except RuntimeError as failed:
+            raise RuntimeError(f"{doing} {failed}") from None
         return study
 
     def collect(

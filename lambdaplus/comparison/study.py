@@ -196,6 +196,20 @@ class Study:
                 self.finished.add(task.key)
             yield task
 
+    def finish(self, watch: Callable[[int], None] = lambda finished: None) -> None:
+        """Run to the end, and tell how many fits are finished after each.
+
+        Raises
+        ------
+        RuntimeError
+            If a method failed; the other fits are kept.
+        """
+        for finished, _ in enumerate(self.run(), start=1):
+            watch(finished)
+        if self.errors:
+            said = "; ".join(f"{name}: {error}" for name, error in self.errors.items())
+            raise RuntimeError(f"failed, the finished fits are kept: {said}")
+
     def _kept(self, task: Task) -> bool:
         """Whether the fit is stored; unreadable ones are reported and made again."""
         try:
