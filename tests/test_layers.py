@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[1] / "lambdaplus"
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "lambdaplus"
+ARCHITECTURE, CONTRIBUTING = ROOT / "docs" / "architecture.md", ROOT / "CONTRIBUTING.md"
 LAYERS = (
     {
         "arrays",
@@ -77,3 +80,21 @@ def test_imports_are_found_wherever_they_are() -> None:
     assert imported_modules("def f():\n  from papers import PRESETS", "papers") == {"PRESETS"}
     assert imported_modules("import numpy as np\nfrom lambdaplusplus.cli import x") == set()
     assert len(FILES) > 20
+
+
+@pytest.mark.parametrize("page", [ARCHITECTURE, CONTRIBUTING], ids=lambda page: page.name)
+def test_the_pages_for_contributors_name_files_that_are_there(page: Path) -> None:
+    files = [f"/{path.relative_to(ROOT)}" for path in ROOT.glob("[a-z]*/**/*.*")]
+    named = re.findall(r"`([a-z][a-z_0-9/]*(?:\.py|/))`", page.read_text())
+    assert len(named) > 20
+    for name in {*named} - {"dist/"}:  # what `make release` makes
+        assert any(f"/{name}" in file for file in files), name
+
+
+def test_the_page_on_layers_has_the_layers() -> None:
+    section = ARCHITECTURE.read_text().split("## Layers")[1].split("\n## ")[0]
+    rows = [line.split("|") for line in section.splitlines()]
+    described = {row[1].strip(): row[3] for row in rows if len(row) == 5}
+    for layer, modules in enumerate(LAYERS):
+        for module in modules - {"__main__"}:
+            assert re.search(rf"`{module}(/|\.py)`", described[str(layer)]), module
