@@ -5,9 +5,10 @@ BIN := .venv/bin
 BIN3 := .venv-lightgbm3/bin
 RELEASE := .venv-release/bin
 OLDEST := .venv-oldest
+PAPERS := $(subst _,-,$(notdir $(wildcard papers/*_[12]???)))
 MAKEFLAGS += --no-print-directory
 
-.PHONY: demo test test-oldest check docs bench release clean
+.PHONY: demo test test-oldest check docs bench papers release clean
 
 demo: .venv/installed  ## train every objective on the built-in data and show who wins
 	$(BIN)/lambdaplus compare --rounds 100 --out build/demo
@@ -29,6 +30,9 @@ docs: .venv/installed  ## the site, into build/docs; runs the code of its pages
 bench: .venv/installed  ## speed beside the frameworks' own, as ratios, in three minutes
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/evaluation.py
+
+papers: .venv/installed  ## the papers' experiments, into build/papers; on DATA="FOLDER ...", or digits
+	for paper in $(PAPERS); do $(BIN)/python -m papers $$paper $(DATA) || exit; done
 
 test-oldest: .venv-release/installed  ## the tests on the oldest versions that pyproject.toml allows
 	$(RELEASE)/uv venv --quiet --clear --python $(PYTHON) $(OLDEST)

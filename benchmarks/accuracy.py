@@ -70,11 +70,7 @@ def studies_of(arguments: argparse.Namespace, methods: Sequence[Method]) -> dict
         bar = progress.add_task("trainings", total=sum(map(len, found.values())))
         for name, study in found.items():
             progress.update(bar, description=name)
-            for _ in study.run():
-                progress.advance(bar)
-            if study.errors:
-                said = "; ".join(f"{method}: {error}" for method, error in study.errors.items())
-                raise RuntimeError(f"{name}: {said} (what was finished is kept)")
+            study.finish(lambda _: progress.advance(bar))
     return found
 
 

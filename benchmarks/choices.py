@@ -10,12 +10,12 @@ Tricks Are Important for Learning to Rank?", ICML 2023).
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from accuracy import command, parser, studies_of
 from accuracy_page import ALPHA, METRICS, Values, chosen_values, difference, mean_of
 from perturbed import Perturbed
+from tables import write
 
 from lambdaplus import lambda_objective
 from lambdaplus.comparison import Method
@@ -77,10 +77,8 @@ def main() -> None:
             *(each.to_markdown() for each in tables),
         ]
     )
-    arguments.results.parent.mkdir(parents=True, exist_ok=True)
-    arguments.results.with_suffix(".md").write_text(text + "\n")
     rows = [[list(each.columns), *map(list, each.rows)] for each in tables]
-    arguments.results.with_suffix(".json").write_text(json.dumps(rows, indent=1) + "\n")
+    write(arguments.results, text, rows)
     print(text)
 
 

@@ -18,9 +18,8 @@ from functools import partial
 
 import lightgbm
 import numpy as np
-from gradients import web_search_like
-from rich.console import Console
-from rich.table import Table
+from contenders import web_search
+from tables import Section, show
 
 import lambdaplus as lp
 
@@ -34,7 +33,7 @@ METRICS = {
 def measure(n_queries: int, rounds: int) -> tuple[dict[str, dict[str, float]], int]:
     """Median milliseconds of each metric, ours and LightGBM's."""
     os.environ["OMP_NUM_THREADS"] = "1"
-    labels, sizes, scores = web_search_like(n_queries)
+    labels, sizes, scores = web_search(n_queries)
     rng = np.random.default_rng(1)
     found: dict[str, dict[str, float]] = {}
     for name, (ours, theirs) in METRICS.items():
@@ -66,13 +65,12 @@ def main() -> None:
     parser.add_argument("--json", type=pathlib.Path)
     arguments = parser.parse_args()
     found, rows = measure(arguments.queries, arguments.rounds)
-    table = Table(title=f"one evaluation, {rows:,} rows, {arguments.queries:,} queries, one thread")
-    for column in ("", "lambdaplus ms", "LightGBM ms", "ratio"):
-        table.add_column(column, justify="right" if column else "left")
-    for name, ms in found.items():
-        ratio = ms["lambdaplus"] / ms["LightGBM"]
-        table.add_row(name, f"{ms['lambdaplus']:.0f}", f"{ms['LightGBM']:.0f}", f"{ratio:.2f}")
-    Console(width=100).print(table)
+    title = f"One evaluation, {rows:,} rows, {arguments.queries:,} queries, one thread"
+    lines = [
+        [name, f"{ours:.0f}", f"{theirs:.0f}", f"{ours / theirs:.2f}"]
+        for name, (ours, theirs) in ((name, ms.values()) for name, ms in found.items())
+    ]
+    show([Section(title, ["", "lambdaplus ms", "LightGBM ms", "ratio"], lines)])
     if arguments.json:
         arguments.json.write_text(json.dumps({"rows": rows, "milliseconds": found}, indent=1))
 

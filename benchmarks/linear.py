@@ -3,7 +3,7 @@
     python benchmarks/linear.py PART... [--data ../shared/data]
 
 with the parts time, scaling, certificates and accuracy.  Paths over C and combinations of losses
-are in `lambdaplus reproduce chakrabarti-2008`.
+are in `python -m papers chakrabarti-2008`.
 
 Each part writes a table and the numbers behind it to benchmarks/results/linear-PART.md and .json.
 Labels are binary (grade 1 and up is relevant) for training; metrics see the grades, and tied scores

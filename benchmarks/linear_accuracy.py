@@ -13,10 +13,9 @@ from linear_data import (
     folds,
     mean,
     path_models,
+    report,
     score,
     svm,
-    table,
-    write,
 )
 from rich.progress import track
 
@@ -39,6 +38,6 @@ def run_accuracy(data: Path) -> None:
     head = ["set", "SVM", "MAP", "NDCG@10", "MRR", "C of each fold"]
     text = (
         "Test means of five folds (a query without relevant documents counts 0, as in LETOR), C of "
-        "1, 10, 100, 1000 by validation MAP.\n\n"
+        "1, 10, 100, 1000 by validation MAP."
     )
-    write("accuracy", text + table(head, rows), numbers)
+    report("accuracy", text, head, rows, numbers)

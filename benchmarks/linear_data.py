@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 import subprocess
 import sys
@@ -14,12 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
+from tables import RESULTS, write
 
 from lambdaplus import evaluate
 from lambdaplus.baselines import StructuralSVM
 from lambdaplus.datasets import Fold, RankingData, read_folds
+from lambdaplus.evaluation import Table
 
-RESULTS = Path(__file__).parent / "results"
 LETOR = ("ohsumed-letor3", "mq2008")
 CS = (1.0, 10.0, 100.0, 1e3, 1e4)
 METRICS = ("map", "ndcg@10", "mrr")
@@ -49,16 +49,11 @@ def folds(data: Path, name: str) -> list[Fold]:
         return read_folds(folder)
 
 
-def table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def write(part: str, text: str, numbers: Any) -> None:
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f"linear-{part}.md").write_text(text + "\n")
-    (RESULTS / f"linear-{part}.json").write_text(json.dumps(numbers, indent=1) + "\n")
-    Console(width=140).print(text)
+def report(part: str, about: str, head: list[str], rows: list[list[str]], numbers: Any) -> None:
+    """Print a part's table, and keep it."""
+    table = Table(head, rows)
+    Console(width=140).print(about, table, markup=False)
+    write(RESULTS / f"linear-{part}", f"{about}\n\n{table.to_markdown()}", numbers)
 
 
 def score(part: RankingData, scores: Array) -> dict[str, float]:

@@ -8,7 +8,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from linear_data import CS, LETOR, SVMS, Array, folds, svm, table, write
+from linear_data import CS, LETOR, SVMS, Array, folds, report, svm
 from rich.progress import track
 from sklearn.svm import LinearSVC
 
@@ -106,7 +106,7 @@ def run_time(data: Path) -> None:
                     ]
                 )  # fmt: skip
     head = ["set", "SVM", "C", "s", "passes", "gap", "norm of w", "1-slack", "LinearSVC on pairs"]
-    write("time", "Seconds a fit on the training part of fold 1.\n\n" + table(head, rows), numbers)
+    report("time", "Seconds a fit on the training part of fold 1.", head, rows, numbers)
 
 
 def run_certificates(data: Path) -> None:
@@ -127,9 +127,7 @@ def run_certificates(data: Path) -> None:
                     [set_name, name, f"{C:g}", f"{max(gaps):.1e}", f"{zeros} of {len(parts)}"]
                 )
     head = ["set", "SVM", "C", "worst gap", "w = 0 is optimal"]
-    write(
-        "certificates", "Training parts of five folds, tol 1e-3.\n\n" + table(head, rows), numbers
-    )
+    report("certificates", "Training parts of five folds, tol 1e-3.", head, rows, numbers)
 
 
 def run_scaling(data: Path) -> None:
@@ -153,4 +151,4 @@ def run_scaling(data: Path) -> None:
                  f"{1e6 * seconds / n / model.n_passes_:.2f}", f"{model.relative_gap_:.1e}"]
             )  # fmt: skip
     head = ["rows", "SVM", "s", "passes", "µs a row and pass", "gap"]
-    write("scaling", "C = 100, 46 features, queries of 100.\n\n" + table(head, rows), numbers)
+    report("scaling", "C = 100, 46 features, queries of 100.", head, rows, numbers)

@@ -12,7 +12,6 @@ all values must agree.  Writes benchmarks/results/loading.md and .json.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import pathlib
 import platform
@@ -26,7 +25,6 @@ import tables
 
 from lambdaplus.datasets import RankingData, read_columns, read_letor, web_search_like
 
-RESULTS = pathlib.Path(__file__).parent / "results"
 REPEATS = 2
 
 
@@ -174,9 +172,8 @@ def main() -> None:
         f"({platform.machine()}); the last column compares processor seconds."
     )
     text = "\n\n".join([head, *(section.markdown() for section in sections)])
-    (RESULTS / "loading.md").write_text(text + "\n")
     written = {kind: [one._asdict() for one in timings] for kind, timings in found.items()}
-    (RESULTS / "loading.json").write_text(json.dumps(written, indent=1) + "\n")
+    tables.write(tables.RESULTS / "loading", text, written)
 
 
 if __name__ == "__main__":

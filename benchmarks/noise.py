@@ -11,28 +11,24 @@ best of many rounds is a little optimistic, for all alike.  Means over folds, th
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
-import subprocess
 import sys
-import tempfile
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from linear_data import folds
 from rich.progress import track
-from tables import Section, show
+from tables import RESULTS, Section, show, write
 
 import lambdaplus as lp
-from lambdaplus.datasets import Fold, RankingData, read_folds
+from lambdaplus.datasets import Fold, RankingData
 from lambdaplus.objectives import Noise
 from lambdaplus.queries import Queries
 from lambdaplus.training import LIGHTGBM, XGBOOST, Documents, Framework, Training
 
-ROOT = Path(__file__).parents[1]
-SHARED = ROOT.parent / "shared" / "data"
-RESULTS = ROOT / "benchmarks" / "results" / "noise.json"
+SHARED = Path(__file__).parents[2] / "shared" / "data"
 METRICS = ("map", "ndcg@10", "mrr", "auc")
 NOISES = {
     "no noise": None,
@@ -73,10 +69,7 @@ def generated(label_noise: float, fold: int) -> Fold:
 def folds_of(name: str, n: int) -> list[Fold]:
     if name.startswith("generated"):
         return [generated(0.2 if "clean" in name else 3.0, fold) for fold in range(n)]
-    with tempfile.TemporaryDirectory() as folder:
-        script = [sys.executable, str(SHARED / "folds.py"), name, folder]
-        subprocess.run(script, check=True)
-        return read_folds(folder)[:n]
+    return folds(SHARED, name)[:n]
 
 
 def best_on_validation(framework: str, objective: Any, fold: Fold, rounds: int) -> dict[str, Any]:
@@ -113,13 +106,13 @@ def main() -> None:
     parser.add_argument("--framework", choices=NATIVE, default="lightgbm")
     given = parser.parse_args()
     sets = [*given.data, "generated-clean", "generated-noisy"]
-    folds = {name: folds_of(name, given.folds) for name in sets}
+    of_set = {name: folds_of(name, given.folds) for name in sets}
     found: dict[str, dict[str, dict[str, list[Any]]]] = {metric: {} for metric in METRICS}
     jobs: list[Any] = [(None, native) for native in NATIVE[given.framework]]
     jobs += list(product(METRICS, NOISES))
     for metric, name in track(jobs, description=given.framework):
         for data in sets:
-            for fold in folds[data]:
+            for fold in of_set[data]:
                 objective = (
                     lp.lambda_objective(metric, noise=NOISES[name]) if metric else name
                 )  # fmt: skip
@@ -128,14 +121,15 @@ def main() -> None:
                     found[of].setdefault(name, {}).setdefault(data, []).append(best)
     sections = [table(metric, trained, given.rounds) for metric, trained in found.items()]
     show(sections)
-    kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    kept[given.framework] = {"rounds": given.rounds, "found": found}
-    RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
     text = [f"# Noise in the ranking, {given.framework}", "", f"`python {' '.join(sys.argv)}`; "
             f"{LEAVES} leaves, learning rate {RATE}, {DOCUMENTS} documents in a leaf, up to "
             f"{given.rounds} rounds, {given.folds} folds."]  # fmt: skip
     text += ["", *(f"{section.markdown()}\n" for section in sections)]
-    (RESULTS.parent / f"noise-{given.framework}.md").write_text("\n".join(text))
+    write(
+        RESULTS / f"noise-{given.framework}",
+        "\n".join(text),
+        {"rounds": given.rounds, "found": found},
+    )
 
 
 if __name__ == "__main__":

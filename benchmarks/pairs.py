@@ -9,19 +9,16 @@ and sort included.  Writes benchmarks/results/pairs.md and .json, which the docu
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import pathlib
 import statistics
 import time
 
 from contenders import Shape, one_query
-from tables import Section, show
+from tables import RESULTS, Section, show, write
 
 from lambdaplus import gradients
 from lambdaplus.objectives.long_lists import LONG
 
-RESULTS = pathlib.Path(__file__).parent / "results"
 MEASURED = {"MAP, 2 grades": ("map", 2), "NDCG, 5 grades": ("ndcg", 5)}
 PATIENCE = 2.0  # seconds, from which once is enough
 
@@ -61,9 +58,8 @@ def main() -> None:
     columns = ["milliseconds", *(f"{round(n):,}" for n in sizes)]
     sections = [Section("One ranking of n documents, one thread", columns, rows)]
     show(sections)
-    (RESULTS / "pairs.json").write_text(json.dumps(points, indent=1) + "\n", encoding="utf-8")
     head = "Made by `python benchmarks/pairs.py`.\n\n"
-    (RESULTS / "pairs.md").write_text(head + sections[0].markdown() + "\n", encoding="utf-8")
+    write(RESULTS / "pairs", head + sections[0].markdown(), points)
 
 
 if __name__ == "__main__":

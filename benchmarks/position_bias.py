@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import os
 import pathlib
 from typing import Any
@@ -27,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import Progress
+from tables import RESULTS, write
 
 import lambdaplus as lp
 from lambdaplus.datasets import RankingData, read_folds
@@ -129,9 +129,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--seeds", type=int, default=4)
-    parser.add_argument(
-        "--results", type=pathlib.Path, default=pathlib.Path(__file__).parent / "results"
-    )
+    parser.add_argument("--results", type=pathlib.Path, default=RESULTS)
     arguments = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = "1"
     folds = list(read_folds(arguments.folder))
@@ -154,8 +152,7 @@ def main() -> None:
                 progress.advance(bar)
             results.append({**cell, METRIC: values})  # seeds one after the other, folds within
             written = "\n\n".join(table.to_markdown() for table in tables(results, runs))
-            (arguments.results / "position-bias.md").write_text(written + "\n")
-            (arguments.results / "position-bias.json").write_text(json.dumps(results) + "\n")
+            write(arguments.results / "position-bias", written, results)
     for table in tables(results, runs):
         Console(width=110).print(table)
 

@@ -8,20 +8,16 @@ Without --full a small version, in about three minutes on two cores.
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import pathlib
 import platform
 
 import gradients
 import growth
 import start
 import training
-from tables import show
+from tables import RESULTS, show, write
 
-from lambdaplus.comparison import installed_versions
-
-RESULTS = pathlib.Path(__file__).parent / "results"
+from lambdaplus.comparison import versions_in_words
 
 
 def main() -> None:
@@ -33,14 +29,13 @@ def main() -> None:
     found += training.sections(*((1500, 1_000_000, 100) if full else (150, 50_000, 10)))
     found += start.sections()
     show(found)
-    versions = ", ".join(f"{name} {version}" for name, version in installed_versions().items())
+    versions = versions_in_words()
     command = "python benchmarks/speed.py" + " --full" * full
     head = f"`{command}` on {os.cpu_count()} cores ({platform.machine()}); {versions}."
     name = "speed" if full else "speed-small"
     text = "\n\n".join(["# Speed", head, *(section.markdown() for section in found)])
-    (RESULTS / f"{name}.md").write_text(text + "\n")
     data = {"command": command, "versions": versions, "tables": [s._asdict() for s in found]}
-    (RESULTS / f"{name}.json").write_text(json.dumps(data, indent=1) + "\n")
+    write(RESULTS / name, text, data)
 
 
 if __name__ == "__main__":

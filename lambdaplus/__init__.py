@@ -14,95 +14,86 @@ True
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from lambdaplus.estimators import (
-        LightGBMClassifier,
-        LightGBMRanker,
-        XGBoostClassifier,
-        XGBoostRanker,
-    )
-    from lambdaplus.evaluation import (
-        EvalMetric,
-        Evaluation,
-        compare_runs,
-        eval_metric,
-        evaluate,
-        explain,
-    )
-    from lambdaplus.folds import query_folds
-    from lambdaplus.metrics import metric_names, parse_metric
-    from lambdaplus.objectives import (
-        CombinedObjective,
-        LambdaObjective,
-        combine,
-        gradients,
-        lambda_objective,
-    )
+if TYPE_CHECKING:  # what type checkers read; at run time it is _MODULES
+    from lambdaplus.estimators import LightGBMClassifier as LightGBMClassifier
+    from lambdaplus.estimators import LightGBMRanker as LightGBMRanker
+    from lambdaplus.estimators import XGBoostClassifier as XGBoostClassifier
+    from lambdaplus.estimators import XGBoostRanker as XGBoostRanker
+    from lambdaplus.evaluation import EvalMetric as EvalMetric
+    from lambdaplus.evaluation import Evaluation as Evaluation
+    from lambdaplus.evaluation import Explanation as Explanation
+    from lambdaplus.evaluation import RunComparison as RunComparison
+    from lambdaplus.evaluation import compare_runs as compare_runs
+    from lambdaplus.evaluation import eval_metric as eval_metric
+    from lambdaplus.evaluation import evaluate as evaluate
+    from lambdaplus.evaluation import explain as explain
+    from lambdaplus.evaluation.shorthands import eval_auc as eval_auc
+    from lambdaplus.evaluation.shorthands import eval_map as eval_map
+    from lambdaplus.evaluation.shorthands import eval_mauc as eval_mauc
+    from lambdaplus.evaluation.shorthands import eval_mrr as eval_mrr
+    from lambdaplus.evaluation.shorthands import eval_ndcg as eval_ndcg
+    from lambdaplus.folds import query_folds as query_folds
+    from lambdaplus.metrics import Declaration as Declaration
+    from lambdaplus.metrics import metric_names as metric_names
+    from lambdaplus.metrics import parse_metric as parse_metric
+    from lambdaplus.objectives import CombinedObjective as CombinedObjective
+    from lambdaplus.objectives import LambdaObjective as LambdaObjective
+    from lambdaplus.objectives import combine as combine
+    from lambdaplus.objectives import gradients as gradients
+    from lambdaplus.objectives import lambda_objective as lambda_objective
+    from lambdaplus.objectives.position_bias import PositionBias as PositionBias
+    from lambdaplus.objectives.shorthands import lambda_auc as lambda_auc
+    from lambdaplus.objectives.shorthands import lambda_map as lambda_map
+    from lambdaplus.objectives.shorthands import lambda_mauc as lambda_mauc
+    from lambdaplus.objectives.shorthands import lambda_mrr as lambda_mrr
+    from lambdaplus.objectives.shorthands import lambda_ndcg as lambda_ndcg
 
     __version__: str
-    lambda_auc: LambdaObjective
-    lambda_mauc: LambdaObjective
-    lambda_map: LambdaObjective
-    lambda_mrr: LambdaObjective
-    lambda_ndcg: LambdaObjective
-    eval_auc: EvalMetric
-    eval_mauc: EvalMetric
-    eval_map: EvalMetric
-    eval_mrr: EvalMetric
-    eval_ndcg: EvalMetric
-
-__all__ = [
-    "CombinedObjective",
-    "EvalMetric",
-    "Evaluation",
-    "LambdaObjective",
-    "LightGBMClassifier",
-    "LightGBMRanker",
-    "XGBoostClassifier",
-    "XGBoostRanker",
-    "combine",
-    "compare_runs",
-    "eval_auc",
-    "eval_map",
-    "eval_mauc",
-    "eval_metric",
-    "eval_mrr",
-    "eval_ndcg",
-    "evaluate",
-    "explain",
-    "gradients",
-    "lambda_auc",
-    "lambda_map",
-    "lambda_mauc",
-    "lambda_mrr",
-    "lambda_ndcg",
-    "lambda_objective",
-    "metric_names",
-    "parse_metric",
-    "query_folds",
-]
-
-_MODULES = ("objectives", "metrics", "evaluation", "folds", "estimators")  # lightest first
-
-
-if not TYPE_CHECKING:  # type checkers would accept every misspelt name
+else:  # type checkers would accept every misspelt name
+    _MODULES = {  # public name: the module that it is imported from
+        "CombinedObjective": "objectives",
+        "Declaration": "metrics",
+        "EvalMetric": "evaluation",
+        "Evaluation": "evaluation",
+        "Explanation": "evaluation",
+        "LambdaObjective": "objectives",
+        "LightGBMClassifier": "estimators",
+        "LightGBMRanker": "estimators",
+        "PositionBias": "objectives.position_bias",
+        "RunComparison": "evaluation",
+        "XGBoostClassifier": "estimators",
+        "XGBoostRanker": "estimators",
+        "combine": "objectives",
+        "compare_runs": "evaluation",
+        "eval_auc": "evaluation.shorthands",
+        "eval_map": "evaluation.shorthands",
+        "eval_mauc": "evaluation.shorthands",
+        "eval_metric": "evaluation",
+        "eval_mrr": "evaluation.shorthands",
+        "eval_ndcg": "evaluation.shorthands",
+        "evaluate": "evaluation",
+        "explain": "evaluation",
+        "gradients": "objectives",
+        "lambda_auc": "objectives.shorthands",
+        "lambda_map": "objectives.shorthands",
+        "lambda_mauc": "objectives.shorthands",
+        "lambda_mrr": "objectives.shorthands",
+        "lambda_ndcg": "objectives.shorthands",
+        "lambda_objective": "objectives",
+        "metric_names": "metrics",
+        "parse_metric": "metrics",
+        "query_folds": "folds",
+    }
+    __all__ = list(_MODULES)
 
     def __getattr__(name: str) -> Any:
         if name == "__version__":
             return import_module("importlib.metadata").version(__name__)
-        if name not in __all__:
+        if name not in _MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        kind, _, metric = name.partition("_")
-        if kind == "lambda" and metric != "objective":
-            found = __getattr__("lambda_objective")(metric)
-        elif kind == "eval" and metric != "metric":
-            found = __getattr__("eval_metric")(metric)
-        else:
-            modules = (import_module(f"{__name__}.{module}") for module in _MODULES)
-            found = next(getattr(module, name) for module in modules if hasattr(module, name))
-        globals()[name] = found  # the same object from now on
+        found = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+        globals()[name] = found  # from now on without this function
         return found
 
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_MODULES})

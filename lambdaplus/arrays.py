@@ -87,6 +87,27 @@ def identifiers(values: Any, name: str = "qid") -> NDArray[Any]:
     return array
 
 
+def query_ids(qid: Any, n: int | None = None) -> NDArray[Any]:
+    """The query of each row as an array, (n,), checked as `identifiers` are.
+
+    Parameters
+    ----------
+    qid : (n,) array_like
+    n : int, optional
+        How many rows there are.
+
+    Raises
+    ------
+    ValueError
+        For another number of entries, too.
+    """
+    shape = np.shape(qid)
+    if len(shape) != 1 or (n is not None and shape != (n,)):
+        rows = "" if n is None else f" for {n} rows"
+        raise ValueError(f"qid must have one entry per row: shape {shape}{rows}")
+    return identifiers(qid)
+
+
 def int_or_text(found: Sequence[str]) -> NDArray[Any]:
     """Convert identifiers to int64 if this loses nothing, otherwise to str: 007 and 7 differ.
 

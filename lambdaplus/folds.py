@@ -9,11 +9,10 @@ Examples
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from lambdaplus.arrays import query_ids
 from lambdaplus.queries import Ints, Queries
 
 
@@ -72,38 +71,3 @@ def query_folds(
         raise ValueError(f"{n_queries} queries cannot be split into {n_splits} folds")
     splitter = GroupKFold(n_splits, shuffle=shuffle, random_state=seed if shuffle else None)
     return list(splitter.split(ids, groups=ids))
-
-
-def query_ids(qid: ArrayLike, n: int | None = None) -> NDArray[Any]:
-    """Check the query of each row and return an array, (n,).
-
-    Parameters
-    ----------
-    qid : (n,) array_like
-    n : int, optional
-        Number of rows.
-
-    Raises
-    ------
-    ValueError
-        If the number of entries is not n, and for rows whose qid is None or NaN.
-    """
-    ids = np.asarray(qid)
-    if ids.ndim != 1 or (n is not None and ids.size != n):
-        rows = "" if n is None else f" for {n} rows"
-        raise ValueError(f"qid must have one entry per row: shape {ids.shape}{rows}")
-    if ids.dtype.kind in "OfcmM":
-        missing = np.array([_is_missing(value) for value in ids.tolist()], dtype=bool)
-        if missing.any():
-            raise ValueError(
-                f"qid is missing in {missing.sum()} of {ids.size} rows, the first is row "
-                f"{int(np.argmax(missing))}: every row needs its query"
-            )
-    return ids
-
-
-def _is_missing(value: Any) -> bool:
-    try:
-        return value is None or bool(value != value)
-    except TypeError:  # the truth value of pandas.NA is undefined
-        return True

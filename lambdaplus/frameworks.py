@@ -6,7 +6,6 @@ Neither framework is imported here: data sets are recognised by the module of th
 from __future__ import annotations
 
 import json
-import sys
 import threading
 from collections import deque
 from typing import Any, Literal, NamedTuple
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.arrays import plain
+from lambdaplus.compat import calling_booster
 from lambdaplus.queries import Floats, Ints, Queries
 
 Framework = Literal["lightgbm", "xgboost", "arrays"]
@@ -101,7 +101,7 @@ def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) ->
         For invalid labels, groups or weights, if a LightGBM data set contains parts of queries,
         and if LightGBM bags by query, with which a custom objective learns nothing.
     """
-    framework, booster = framework_of(second), _calling_booster()
+    framework, booster = framework_of(second), calling_booster()
     threads = None if booster is None else _threads_of(booster)
     if framework != "xgboost":  # LightGBM's estimators pass arrays
         # Parameters that are stored with the data set may be those of another run.
@@ -112,22 +112,6 @@ def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) ->
         return Call(framework, second, second, _from_arrays(arrays, booster), threads)
     read = _read_lightgbm if framework == "lightgbm" else _read_xgboost
     return Call(framework, second, first, _from_data_set(second, read(second)), threads)
-
-
-def _calling_booster() -> Any:
-    """The framework's Booster in the call stack; None if there is none."""
-    frame = sys._getframe(1)
-    for _ in range(10):
-        if frame.f_back is None:
-            return None
-        frame = frame.f_back
-        library = str(frame.f_globals.get("__name__")).partition(".")[0]
-        # Reading the locals of a frame keeps them alive, so frames of the user are skipped.
-        if library in ("lightgbm", "xgboost") and "self" in frame.f_code.co_varnames:
-            caller: Any = frame.f_locals.get("self")
-            if type(caller).__name__ == "Booster":
-                return caller
-    return None
 
 
 def _threads_of(booster: Any) -> int:

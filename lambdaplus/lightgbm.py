@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from lambdaplus.compat import is_constructed
 from lambdaplus.frameworks import refuse_bagging_by_query
 
 try:
@@ -134,13 +135,9 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
     return lightgbm.cv(params, train_set, **{**more, **given})
 
 
-def _is_constructed(data: Any) -> bool:
-    return bool(getattr(data, "_handle", None) or getattr(data, "handle", None))  # 4.x, 3.x
-
-
 def _refuse_unusable(name: str, data: Any) -> None:
     """Raise an error for labels and weights that LightGBM would silently replace, if available."""
-    if not isinstance(data, lightgbm.Dataset) or _is_constructed(data):
+    if not isinstance(data, lightgbm.Dataset) or is_constructed(data):
         return
     in_file = isinstance(data.data, str | os.PathLike)
     if data.label is None and not in_file and getattr(data, "used_indices", None) is None:
@@ -161,7 +158,7 @@ def _refuse_unusable(name: str, data: Any) -> None:
 
 def _has_groups(data: Any) -> bool:
     while data is not None:
-        if (data.get_field("group") if _is_constructed(data) else data.group) is not None:
+        if (data.get_field("group") if is_constructed(data) else data.group) is not None:
             return True
         # A subset that is not constructed yet gets its queries from its original data set.
         data = data.reference if getattr(data, "used_indices", None) is not None else None

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.arrays import identifiers, plain
+from lambdaplus.arrays import plain, query_ids
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -245,9 +245,7 @@ def _boundaries(n: int, group: ArrayLike | None, qid: ArrayLike | None) -> Ints:
             raise ValueError(f"group sizes add up to {sizes.sum():.0f}, but there are {n} rows")
         return np.concatenate([[0], np.cumsum(sizes.astype(np.int64))])
     if qid is not None:
-        if np.shape(qid) != (n,):
-            raise ValueError(f"qid must have one entry per row: shape {np.shape(qid)} for {n} rows")
-        ids = identifiers(qid)
+        ids = query_ids(qid, n)
         starts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])
         _, seen = np.unique(ids[starts], return_counts=True)
         if seen.max() > 1:

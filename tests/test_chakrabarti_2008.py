@@ -25,17 +25,17 @@ from lambdaplus.comparison.methods import Fitted
 from lambdaplus.datasets import Fold, RankingData
 from lambdaplus.metrics import parse_metric
 from lambdaplus.queries import Queries
-from lambdaplus.reproduce import run_preset
-from lambdaplus.reproduce.chakrabarti_2008 import CHAKRABARTI_2008, claims, preset, study_claims
-from lambdaplus.reproduce.chakrabarti_2008.cleaning import Size, clean, prepared
-from lambdaplus.reproduce.chakrabarti_2008.experiments import (
+from papers import run_preset
+from papers.chakrabarti_2008 import CHAKRABARTI_2008, claims, preset, study_claims
+from papers.chakrabarti_2008.cleaning import Size, clean, prepared
+from papers.chakrabarti_2008.experiments import (
     AssignmentOracle,
     assignment_time,
     like_trec,
     path_over_c,
     svm_time,
 )
-from lambdaplus.reproduce.versus import versus
+from papers.versus import versus
 
 # Cleaning ---------------------------------------------------------------------------------------
 

@@ -20,7 +20,6 @@ from lambdaplus import compare_runs, evaluate
 from lambdaplus.evaluation import Cell, Evaluation, Table
 from lambdaplus.evaluation.result import join_evaluations
 from lambdaplus.evaluation.significance import (
-    bootstrap_interval,
     bootstrap_intervals,
     holm,
     p_value,
@@ -117,7 +116,7 @@ def test_bootstrap_intervals_together_are_those_alone_and_those_of_the_definitio
     together = bootstrap_intervals(differences, resamples=999, seed=5)
     assert np.isnan(together[3]).all()
     for difference, interval in zip(differences[:3], together, strict=False):
-        alone = bootstrap_interval(difference, resamples=999, seed=5)
+        [alone] = bootstrap_intervals([difference], resamples=999, seed=5)
         assert interval == pytest.approx(alone, abs=1e-12)
         drawn = np.random.default_rng(5).integers(0, difference.size, (999, difference.size))
         means = difference[drawn].mean(axis=1)
@@ -126,11 +125,11 @@ def test_bootstrap_intervals_together_are_those_alone_and_those_of_the_definitio
 
 def test_bootstrap_interval_is_near_the_normal_one() -> None:
     difference = np.random.default_rng(0).normal(0.1, 0.5, 400)
-    low, high = bootstrap_interval(difference)
+    [(low, high)] = bootstrap_intervals([difference])
     half = 1.96 * difference.std() / 20
     assert low == pytest.approx(difference.mean() - half, abs=0.005)
     assert high == pytest.approx(difference.mean() + half, abs=0.005)
-    wide = bootstrap_interval(difference, 0.99)
+    [wide] = bootstrap_intervals([difference], 0.99)
     assert wide[0] < low < high < wide[1]
 
 

@@ -33,13 +33,6 @@ def test_kernels_compile_without_a_cache_folder() -> None:
     assert found.stdout.strip() == "[1, 0]"
 
 
-def test_the_package_loads_nothing_before_it_is_used() -> None:
-    heavy = "{'numba', 'scipy', 'sklearn', 'lightgbm', 'xgboost', 'rich', 'matplotlib', 'polars'}"
-    code = f"import sys, lambdaplus; print(sorted({heavy} & set(sys.modules)))"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "[]"
-
-
 def test_kept_kernels_are_those_of_the_source_of_all_kernels(tmp_path: Path) -> None:
     """A change in any file with kernels, not only in its own, causes a recompilation."""
     package = tmp_path / "lambdaplus"

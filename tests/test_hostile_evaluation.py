@@ -13,7 +13,7 @@ import pytest
 import lambdaplus as lp
 from lambdaplus.datasets import RankingData, read_qrels, read_trec_run
 from lambdaplus.evaluation import Rule
-from lambdaplus.evaluation.explain import explain_queries
+from lambdaplus.evaluation.explanation import explain_queries
 from lambdaplus.evaluation.runs import Run, evaluate_run
 from lambdaplus.evaluation.significance import p_value
 from lambdaplus.metrics import CATALOGUE, Declaration

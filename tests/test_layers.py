@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[1] / "lambdaplus"
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "lambdaplus"
+ARCHITECTURE, CONTRIBUTING = ROOT / "docs" / "architecture.md", ROOT / "CONTRIBUTING.md"
 LAYERS = (
     {
         "arrays",
@@ -17,17 +20,18 @@ LAYERS = (
         "parallel",
         "ranking",
         "frameworks",
+        "compat",
         "compiled",
         "references",
     },
     {"metrics"},
     {"objectives", "evaluation", "baselines"},
     {"datasets", "lightgbm", "xgboost", "training", "estimators", "dask", "export"},
-    {"comparison", "reproduce", "cli", "__main__"},
+    {"comparison", "cli", "__main__"},
 )
 LAYER = {module: layer for layer, modules in enumerate(LAYERS) for module in modules}
 MAY_IMPORT = {  # and nothing else of its own layer
-    "frameworks": {"arrays", "queries"},
+    "frameworks": {"arrays", "queries", "compat"},
     "training": {"lightgbm", "xgboost"},
 }
 INDEPENDENT = {("objectives", "evaluation"), ("evaluation", "objectives")}
@@ -40,8 +44,8 @@ def module_of(path: Path) -> str:
 FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if module_of(path) != "__init__"]
 
 
-def imported_modules(source: str) -> set[str]:
-    """Modules that a file imports from, at its top or within a function."""
+def imported_modules(source: str, of: str = "lambdaplus") -> set[str]:
+    """Modules of a package that a file imports from, at its top or within a function."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -50,7 +54,7 @@ def imported_modules(source: str) -> set[str]:
             assert node.level == 0, "use absolute imports: a relative one hides the layer"
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
     parts = [[*name.split("."), "__init__"] for name in names]
-    return {module for package, module, *_ in parts if package == "lambdaplus"}
+    return {module for package, module, *_ in parts if package == of}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -65,11 +69,36 @@ def test_no_layer_imports_an_upper_one(path: Path) -> None:
             assert other in MAY_IMPORT.get(module, {other}), f"{module} imports {other}"
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_the_library_imports_nothing_that_is_not_in_the_wheel(path: Path) -> None:
+    for folder in ("papers", "benchmarks", "tests"):
+        assert not imported_modules(path.read_text(), folder)
+
+
 def test_imports_are_found_wherever_they_are() -> None:
     assert imported_modules(
         "import lambdaplus.cli as c\ndef f():\n  from lambdaplus.queries import Q"
     )
     assert imported_modules("from lambdaplus import cli, ranking") == {"cli", "ranking"}
     assert imported_modules("import lambdaplus") == {"__init__"}
+    assert imported_modules("def f():\n  from papers import PRESETS", "papers") == {"PRESETS"}
     assert imported_modules("import numpy as np\nfrom lambdaplusplus.cli import x") == set()
     assert len(FILES) > 20
+
+
+@pytest.mark.parametrize("page", [ARCHITECTURE, CONTRIBUTING], ids=lambda page: page.name)
+def test_the_pages_for_contributors_name_files_that_are_there(page: Path) -> None:
+    files = [f"/{path.relative_to(ROOT)}" for path in ROOT.glob("[a-z]*/**/*.*")]
+    named = re.findall(r"`([a-z][a-z_0-9/]*(?:\.py|/))`", page.read_text())
+    assert len(named) > 20
+    for name in {*named} - {"dist/"}:  # what `make release` makes
+        assert any(f"/{name}" in file for file in files), name
+
+
+def test_the_page_on_layers_has_the_layers() -> None:
+    section = ARCHITECTURE.read_text().split("## Layers")[1].split("\n## ")[0]
+    rows = [line.split("|") for line in section.splitlines()]
+    described = {row[1].strip(): row[3] for row in rows if len(row) == 5}
+    for layer, modules in enumerate(LAYERS):
+        for module in modules - {"__main__"}:
+            assert re.search(rf"`{module}(/|\.py)`", described[str(layer)]), module

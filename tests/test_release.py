@@ -6,6 +6,7 @@ import importlib.metadata
 import re
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -89,3 +90,15 @@ def test_the_wheel_holds_the_package_and_nothing_else(
     package = (ROOT / "lambdaplus").rglob("*")
     ours = {str(path.relative_to(ROOT)) for path in package if path.suffix == ".py"}
     assert names == ours | {"lambdaplus/py.typed", "lambdaplus/comparison/report_template.html"}
+
+
+def test_the_source_distribution_holds_the_papers_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build = pytest.importorskip("hatchling.build")
+    monkeypatch.chdir(ROOT)
+    with tarfile.open(tmp_path / build.build_sdist(str(tmp_path))) as sources:
+        names = {name.partition("/")[2] for name in sources.getnames()}
+    papers = {str(path.relative_to(ROOT)) for path in (ROOT / "papers").rglob("*.py")}
+    assert papers
+    assert papers | {"Makefile", "pyproject.toml", "benchmarks/speed.py"} <= names

@@ -17,9 +17,9 @@ from lambdaplus.comparison.methods import Fitted
 from lambdaplus.comparison.registry import find_methods
 from lambdaplus.datasets import Fold, RankingData
 from lambdaplus.metrics import parse_metric
-from lambdaplus.reproduce import run_preset
-from lambdaplus.reproduce.versus import Versus
-from lambdaplus.reproduce.welleck_2016 import WELLECK_2016, claims, preset, sections, timing
+from papers import run_preset
+from papers.versus import Versus
+from papers.welleck_2016 import WELLECK_2016, claims, preset, sections, timing
 
 
 def against(first: float, second: float, p: float = 0.01, metric: str = "map") -> Versus:

@@ -1,29 +1,33 @@
-"""Fills in the help of the commands: ``<!-- command line -->`` becomes typer's reference."""
+"""Fills in the help of commands: ``<!-- commands of NAME -->`` becomes typer's reference."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-LINE = "<!-- command line -->"
+ROOT = Path(__file__).parents[2]
+LINE = re.compile(r"^<!-- commands of (.+) -->$", re.MULTILINE)
+MODULES = {"lambdaplus": "lambdaplus.cli", "python -m papers": "papers.__main__"}
 
 
 def fill_in(app: Sphinx, page: str, source: list[str]) -> None:
-    if LINE in source[0]:
-        source[0] = source[0].replace(LINE, commands())
+    source[0] = LINE.sub(lambda line: commands(line[1]), source[0])
 
 
-def commands() -> str:
-    """A section for each command, in Markdown."""
+def commands(program: str) -> str:
+    """A section for each command of a program, in Markdown."""
     made = subprocess.run(
-        [sys.executable, "-m", "typer", "lambdaplus.cli", "utils", "docs", "--name", "lambdaplus"],
+        [sys.executable, "-m", "typer", MODULES[program], "utils", "docs", "--name", program],
         capture_output=True,
         text=True,
         check=True,
+        cwd=ROOT,  # where papers/ is
     )
     _, heading, sections = made.stdout.partition("\n## ")
     return heading + sections

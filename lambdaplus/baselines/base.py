@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from lambdaplus.arrays import query_ids
 from lambdaplus.queries import Floats, Ints, Queries, rows_by_query
 
 
@@ -58,11 +59,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         )
         if qid is None:
             return Sample(checked, Queries(labels, group=[len(labels)]), np.arange(len(labels)))
-        ids = np.asarray(qid)
-        if ids.shape != (len(labels),):
-            raise ValueError(
-                f"qid must have one entry per row: shape {ids.shape} for {len(labels)} rows"
-            )
+        ids = query_ids(qid, len(labels))
         rows = rows_by_query(ids)
         if (rows[1:] < rows[:-1]).any():
             checked, labels, ids = checked[rows], labels[rows], ids[rows]

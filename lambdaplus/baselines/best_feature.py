@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.baselines.base import LinearRanker
 from lambdaplus.baselines.validation import read_validation
-from lambdaplus.evaluation.result import Metric
+from lambdaplus.metrics import Metric
 from lambdaplus.queries import Floats
 
 

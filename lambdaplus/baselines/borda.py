@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
-from lambdaplus.queries import Floats, Ints
+from lambdaplus.arrays import query_ids
+from lambdaplus.queries import Floats, Ints, rows_by_query
 
 BLOCK = 256  # number of hypotheses at a time; a voted perceptron has hundreds of thousands
 
@@ -48,8 +49,7 @@ def borda_count(features: Floats, hypotheses: Floats, votes: Floats, boundaries:
 
 def queries_together(qid: ArrayLike, n: int) -> tuple[Ints, Ints]:
     """An order in which the rows of each query are adjacent, and the boundaries of the queries."""
-    ids = np.asarray(qid)
-    if ids.shape != (n,):
-        raise ValueError(f"qid must have one entry per row: shape {ids.shape} for {n} rows")
-    _, query = np.unique(ids, return_inverse=True)
-    return np.argsort(query, kind="stable"), np.append(0, np.cumsum(np.bincount(query)))
+    ids = query_ids(qid, n)
+    rows = rows_by_query(ids)
+    starts = np.flatnonzero(ids[rows][1:] != ids[rows][:-1]) + 1
+    return rows, np.concatenate([[0], starts, [n]])

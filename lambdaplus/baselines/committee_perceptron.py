@@ -28,7 +28,7 @@ from lambdaplus.baselines.electorate import Average, Committee, Election, Last, 
 from lambdaplus.baselines.perceptron_kernels import VERSION, run_pass, start
 from lambdaplus.baselines.preference_pairs import preference_pairs, shuffle
 from lambdaplus.baselines.validation import Validation, read_validation
-from lambdaplus.evaluation.result import Metric
+from lambdaplus.metrics import Metric
 from lambdaplus.queries import Floats, Ints
 
 

@@ -25,7 +25,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from lambdaplus.baselines.base import Ranker
 from lambdaplus.baselines.validation import read_validation
-from lambdaplus.evaluation.result import Metric
+from lambdaplus.metrics import Metric
 from lambdaplus.queries import Floats
 
 

@@ -24,7 +24,7 @@ from lambdaplus.baselines.base import Ranker
 from lambdaplus.baselines.preference_pairs import preference_pairs
 from lambdaplus.baselines.rank_boost_kernels import best_threshold, potentials
 from lambdaplus.baselines.validation import read_validation
-from lambdaplus.evaluation.result import Metric
+from lambdaplus.metrics import Metric
 from lambdaplus.parallel import over_queries
 from lambdaplus.queries import Floats, Ints
 

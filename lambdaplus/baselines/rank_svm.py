@@ -27,7 +27,7 @@ from lambdaplus.baselines.base import LinearRanker
 from lambdaplus.baselines.pair_hinge import Objective, minimise
 from lambdaplus.baselines.preference_pairs import preference_pairs
 from lambdaplus.baselines.validation import read_validation
-from lambdaplus.evaluation.result import Metric
+from lambdaplus.metrics import Metric
 
 
 class RankSVM(LinearRanker):

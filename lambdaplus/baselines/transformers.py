@@ -10,7 +10,8 @@ from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from lambdaplus.queries import Floats
+from lambdaplus.baselines.borda import queries_together
+from lambdaplus.queries import Floats, Ints
 
 
 class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -64,7 +65,7 @@ class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         found = validate_data(self, X, reset=False, dtype=np.float64)
         out = np.empty(found.shape)
-        for rows in _queries(qid, len(found)):
+        for rows in _rows_of_each(qid, len(found)):
             mine = found[rows]
             if self.method == "percentile":
                 below = rankdata(mine, axis=0) - 1.0
@@ -170,12 +171,9 @@ class ThresholdFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array(names, dtype=object)
 
 
-def _queries(qid: ArrayLike | None, n: int) -> list[NDArray[np.int64]]:
+def _rows_of_each(qid: ArrayLike | None, n: int) -> list[Ints]:
     """Rows of each query."""
     if qid is None:
         return [np.arange(n)]
-    ids = np.asarray(qid)
-    if ids.shape != (n,):
-        raise ValueError(f"qid must have one entry per row: shape {ids.shape} for {n} rows")
-    _, query, sizes = np.unique(ids, return_inverse=True, return_counts=True)
-    return np.split(np.argsort(query, kind="stable"), np.cumsum(sizes)[:-1])
+    rows, boundaries = queries_together(qid, n)
+    return np.split(rows, boundaries[1:-1])

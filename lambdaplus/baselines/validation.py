@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from lambdaplus.baselines.base import Ranker, Sample
-from lambdaplus.evaluation.evaluate import evaluate_queries
-from lambdaplus.evaluation.result import Metric
-from lambdaplus.metrics import parse_metric
+from lambdaplus.evaluation.scoring import evaluate_queries
+from lambdaplus.metrics import Metric, parse_metric
 from lambdaplus.queries import Floats, Queries
 
 

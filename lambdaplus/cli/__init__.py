@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import io
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 try:
     import typer
-    from typer.core import TyperGroup
 except ImportError:  # pragma: no cover
     sys.exit("the command line needs typer and rich: pip install 'lambdaplus[cli]'")
 
@@ -19,23 +18,7 @@ from lambdaplus.cli.explain import explain
 from lambdaplus.cli.export import export
 from lambdaplus.cli.metrics import metrics
 
-
-class _Commands(TyperGroup):
-    """The commands; ``reproduce`` is imported only when it is called."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        return [*super().list_commands(ctx), "reproduce"]
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name != "reproduce":
-            return super().get_command(ctx, cmd_name)
-        from lambdaplus.cli.reproduce import app
-
-        return typer.main.get_command(app)
-
-
 app = typer.Typer(
-    cls=_Commands,
     help="Ranking objectives for LightGBM and XGBoost.",
     no_args_is_help=True,
     add_completion=False,

@@ -27,7 +27,7 @@ def explain(
     """Show the value of a metric under each convention, and why the values differ."""
     from rich.console import Console
 
-    from lambdaplus.evaluation.explain import explain_queries
+    from lambdaplus.evaluation.explanation import explain_queries
     from lambdaplus.metrics import parse_metric
     from lambdaplus.queries import Queries
 

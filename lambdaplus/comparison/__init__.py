@@ -22,7 +22,7 @@ from lambdaplus.comparison.config import Config
 from lambdaplus.comparison.methods import Fitted, Method, Settings
 from lambdaplus.comparison.registry import METHODS, find_methods
 from lambdaplus.comparison.report import write_report
-from lambdaplus.comparison.store import Store, installed_versions
+from lambdaplus.comparison.store import Store, installed_versions, versions_in_words
 from lambdaplus.comparison.study import Study
 from lambdaplus.comparison.tables import (
     comparison,
@@ -47,6 +47,7 @@ __all__ = [
     "footnotes",
     "installed_versions",
     "results_table",
+    "versions_in_words",
     "write_csv",
     "write_parquet",
     "write_report",

@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 
 PACKAGE = Path(__file__).parents[1]
-NOT_IN_FITS = ("cli", "reproduce", "export")  # subpackages that fits use only through a method
+NOT_IN_FITS = ("cli", "export")  # subpackages that fits use only through a method
 
 
 def digest(value: Any) -> str:

@@ -159,3 +159,8 @@ def installed_versions() -> dict[str, str]:
         except importlib.metadata.PackageNotFoundError:
             continue
     return found
+
+
+def versions_in_words() -> str:
+    """`installed_versions` as a report has them: ``lambdaplus 0.1.0, numpy 2.1.0``."""
+    return ", ".join(f"{name} {version}" for name, version in installed_versions().items())

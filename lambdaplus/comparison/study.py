@@ -10,7 +10,7 @@ import contextlib
 import importlib
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -180,6 +180,20 @@ class Study:
             else:
                 self.finished.add(task.key)
             yield task
+
+    def finish(self, watch: Callable[[int], None] = lambda finished: None) -> None:
+        """Run all fits; ``watch`` is called with the number of finished ones after each.
+
+        Raises
+        ------
+        RuntimeError
+            If a method failed; the other fits are kept.
+        """
+        for finished, _ in enumerate(self.run(), start=1):
+            watch(finished)
+        if self.errors:
+            said = "; ".join(f"{name}: {error}" for name, error in self.errors.items())
+            raise RuntimeError(f"failed, the finished fits are kept: {said}")
 
     def _kept(self, task: Task) -> bool:
         """Whether the fit is stored; for a damaged file there is a warning, and it is repeated."""

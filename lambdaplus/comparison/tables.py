@@ -11,7 +11,7 @@ import numpy as np
 
 from lambdaplus.comparison.methods import Method
 from lambdaplus.comparison.searches import summary, write_choices
-from lambdaplus.comparison.store import installed_versions
+from lambdaplus.comparison.store import versions_in_words
 from lambdaplus.comparison.study import Study
 from lambdaplus.evaluation import Cell, RunComparison, Table, compare_runs
 
@@ -71,7 +71,6 @@ def _heading(name: str) -> str:
 
 def footnotes(study: Study) -> list[str]:
     """How the values of a study were obtained: protocol, conventions and versions."""
-    versions = ", ".join(f"{name} {version}" for name, version in installed_versions().items())
     others = [method for method in study.methods if not study.searches(method)]
     tried = ", ".join(f"{m.name} {len(m.points)}" for m in others if len(m.points) > 1)
     own = "each metric separately" if study.trials else "each method's own criterion"
@@ -99,7 +98,7 @@ def footnotes(study: Study) -> list[str]:
         + ", ".join(f"{m.name.partition(':')[2]} {m.criterion}" for m in _once(study))
         + ".",
         *_warnings(study),
-        versions + ".",
+        versions_in_words() + ".",
     ]
 
 

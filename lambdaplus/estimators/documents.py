@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_y, validate_data
 
+from lambdaplus.arrays import query_ids
 from lambdaplus.estimators.categories import (
     as_pandas,
     categories_of,
@@ -19,7 +20,6 @@ from lambdaplus.estimators.categories import (
     recoded,
     with_declared,
 )
-from lambdaplus.folds import query_ids
 from lambdaplus.queries import Queries, rows_by_query
 from lambdaplus.training import Documents
 

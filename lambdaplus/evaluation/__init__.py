@@ -15,11 +15,11 @@ Convention lambdaplus:
 
 from lambdaplus.evaluation.compare import compare_runs
 from lambdaplus.evaluation.conventions import CONVENTIONS, Convention, Rule
-from lambdaplus.evaluation.evaluate import evaluate
-from lambdaplus.evaluation.explain import Explanation, explain
+from lambdaplus.evaluation.explanation import Explanation, explain
 from lambdaplus.evaluation.feval import EvalMetric, eval_metric
 from lambdaplus.evaluation.result import Evaluation
 from lambdaplus.evaluation.run_comparison import Pair, RunComparison
+from lambdaplus.evaluation.scoring import evaluate
 from lambdaplus.evaluation.tables import Cell, Table
 
 __all__ = [

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import sys
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from lambdaplus.arrays import plain
-from lambdaplus.evaluation.evaluate import check_flag, choose_metrics, evaluate_queries
-from lambdaplus.evaluation.result import Metric
+from lambdaplus.compat import is_called_by_xgb_ranker
+from lambdaplus.evaluation.scoring import check_flag, choose_metrics, evaluate_queries
 from lambdaplus.frameworks import framework_of, read_call
-from lambdaplus.metrics import RankingMetric
+from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum, parts_of, sum_of, terms_of, value_of
 
 _UNSET: Any = object()  # LightGBM's estimators pass a group or None; XGBoost's omit the argument
@@ -67,9 +66,7 @@ class EvalMetric:
         TypeError
             If called by XGBRanker, which evaluates each query and averages by query size.
         """
-        caller = sys._getframe(1)
-        module, function = caller.f_globals.get("__name__"), caller.f_code.co_name
-        if (module, function) == ("xgboost.sklearn", "task"):
+        if is_called_by_xgb_ranker():
             raise TypeError(
                 "XGBRanker averages a callable metric by query size, which is not the mean over "
                 "queries: use xgboost.train(custom_metric=...) instead"

@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from lambdaplus.evaluation.conventions import Convention
 from lambdaplus.evaluation.tables import Table, Tabular
-from lambdaplus.metrics import CATALOGUE, Declaration, RankingMetric, parse_metric
+from lambdaplus.metrics import CATALOGUE, Metric, RankingMetric, parse_metric
 from lambdaplus.queries import Floats
-
-Metric = str | RankingMetric | Declaration
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,9 @@ import string
 from dataclasses import dataclass
 from typing import Any
 
-from lambdaplus.evaluation.result import Metric
 from lambdaplus.evaluation.significance import Alternative, Test
 from lambdaplus.evaluation.tables import Cell, Table, Tabular
+from lambdaplus.metrics import Metric
 
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 

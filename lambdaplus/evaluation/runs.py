@@ -18,8 +18,9 @@ import numpy as np
 
 from lambdaplus.arrays import identifiers, plain
 from lambdaplus.evaluation.conventions import Convention, Empty, TieRule, find_convention
-from lambdaplus.evaluation.evaluate import checked_queries, choose_metrics, evaluate_queries
-from lambdaplus.evaluation.result import Evaluation, Metric
+from lambdaplus.evaluation.result import Evaluation
+from lambdaplus.evaluation.scoring import checked_queries, choose_metrics, evaluate_queries
+from lambdaplus.metrics import Metric
 from lambdaplus.queries import Queries
 
 

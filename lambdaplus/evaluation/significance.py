@@ -127,21 +127,6 @@ def _random_sums(difference: Floats, resamples: int, seed: int) -> Floats:
     return np.concatenate(parts)
 
 
-def bootstrap_interval(
-    difference: Floats, confidence: float = 0.95, *, resamples: int = 9999, seed: int = 0
-) -> tuple[float, float]:
-    """Confidence interval of the mean difference by the percentile bootstrap over queries.
-
-    Parameters
-    ----------
-    difference : (n,) float64
-    confidence : float
-    resamples, seed : int
-    """
-    [interval] = bootstrap_intervals([difference], confidence, resamples=resamples, seed=seed)
-    return interval
-
-
 def bootstrap_intervals(
     differences: Sequence[Floats],
     confidence: float = 0.95,
@@ -149,7 +134,9 @@ def bootstrap_intervals(
     resamples: int = 9999,
     seed: int = 0,
 ) -> list[tuple[float, float]]:
-    """`bootstrap_interval` of several differences; those of the same length share their draws.
+    """Confidence interval of each mean difference by the percentile bootstrap; NaN without queries.
+
+    Differences of the same length share their draws.
 
     Parameters
     ----------

@@ -326,6 +326,9 @@ class RankingMetric:
         return discount if self.cutoff is None else np.where(ranks <= self.cutoff, discount, 0.0)
 
 
+Metric = str | RankingMetric | Declaration  # what is accepted wherever a metric is named
+
+
 def as_declared(metric: RankingMetric, part: str, value: Any, like: Floats) -> Floats:
     """Check the result of a function of a declaration: one finite number per element of like."""
     array = np.ascontiguousarray(value, dtype=np.float64)

@@ -14,7 +14,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from lambdaplus.metrics.catalogue import AUC, CATALOGUE, PARTIAL_AUC, TOP_PRECISION, P
-from lambdaplus.metrics.declaration import Declaration, RankingMetric
+from lambdaplus.metrics.declaration import Declaration, Metric, RankingMetric
 
 _FORM = re.compile(
     r"(?P<name>[a-z_][a-z0-9_]*?)(?:(?:_cut)?_(?P<trec>[0-9]+))?"  # trec_eval's P_10, ndcg_cut_10
@@ -33,7 +33,7 @@ def metric_names() -> list[str]:
 
 
 def parse_metric(
-    name: str | RankingMetric | Declaration,
+    name: Metric,
     *,
     defaults: Mapping[str, Any] | None = None,
     **options: Any,
@@ -131,9 +131,7 @@ def split_names(text: str) -> list[str]:
     return [name.strip() for name in names if name.strip()]
 
 
-def share_options(
-    names: Sequence[str | RankingMetric | Declaration], options: Mapping[str, Any]
-) -> list[dict[str, Any]]:
+def share_options(names: Sequence[Metric], options: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Distribute options among several metrics: each gets the options that it has.
 
     Raises

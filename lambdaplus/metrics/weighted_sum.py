@@ -17,7 +17,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lambdaplus.metrics.declaration import Declaration, RankingMetric, shortest
+from lambdaplus.metrics.declaration import Metric, RankingMetric, shortest
 
 _PLUS = re.compile(r"(?<![\d.]e)\+(?![^()]*\))")  # not in an exponent or within parentheses
 
@@ -55,10 +55,7 @@ class WeightedSum:
         )
 
 
-Named = str | RankingMetric | Declaration
-
-
-def terms_of(name: Named | WeightedSum) -> list[tuple[Named, float]]:
+def terms_of(name: Metric | WeightedSum) -> list[tuple[Metric, float]]:
     """The metrics named in an expression, not parsed yet, and their weights.
 
     Raises
@@ -70,7 +67,7 @@ def terms_of(name: Named | WeightedSum) -> list[tuple[Named, float]]:
         return list(name.parts)
     if not isinstance(name, str) or not ({"+", "*"} & set(name)):
         return [(name, 1.0)]
-    found: list[tuple[Named, float]] = []
+    found: list[tuple[Metric, float]] = []
     for term in _PLUS.split(name):
         factor, times, metric = term.rpartition("*")
         try:

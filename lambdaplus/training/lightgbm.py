@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import issparse
 
+from lambdaplus.compat import lightgbm_parameters
 from lambdaplus.queries import Floats
 from lambdaplus.training.framework import (
     Curves,
@@ -107,12 +108,7 @@ class LightGBM(Framework):
     @cache
     def names() -> dict[str, str]:
         """Every name of a parameter, and the main one of those that mean the same."""
-        from lambdaplus.lightgbm import basic
-
-        try:
-            groups = basic._ConfigAliases._get_all_param_aliases()
-        except AttributeError:
-            raise ImportError("this needs LightGBM 4: pip install 'lightgbm>=4'") from None
+        groups = dict(lightgbm_parameters())
         groups["metric"] = [*groups["metric"], "eval_metric"]
         return {alias: main for main, aliases in groups.items() for alias in (main, *aliases)}
 
