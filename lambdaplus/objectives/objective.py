@@ -13,6 +13,7 @@ from lambdaplus.metrics.declaration import shortest
 from lambdaplus.metrics.names import share_options
 from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
 from lambdaplus.objectives.base import Objective
+from lambdaplus.objectives.class_balance import balance_classes, checked
 from lambdaplus.objectives.combined import CombinedObjective
 from lambdaplus.objectives.gradients import (
     Shape,
@@ -24,6 +25,7 @@ from lambdaplus.objectives.noisy_neighbours import Noise
 from lambdaplus.queries import Floats, Queries
 
 DEFAULT_NOISE = Noise()  # see Notes of `lambda_objective`
+DEFAULT_BALANCE = 0.5  # likewise
 
 
 class LambdaObjective(Objective):
@@ -38,6 +40,7 @@ class LambdaObjective(Objective):
     one_group : bool
     optimised : RankingMetric
         What gradients are of: the metric, or the surrogate that was asked for.
+    balance : float
     """
 
     metric: RankingMetric
@@ -49,32 +52,38 @@ class LambdaObjective(Objective):
         noise: Noise | None = None,
         one_group: bool = False,
         surrogate: RankingMetric | None = None,
+        balance: float = DEFAULT_BALANCE,
     ) -> None:
         self.metric = metric
         self.shape = shape
         self.noise = noise
         self.one_group = one_group
         self.optimised = metric if surrogate is None else surrogate
+        self.balance = checked(balance)
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row, (n,) float64 each, weights applied."""
         ranked = scope(self.metric, queries, self.one_group)
-        if self.noise is None or not ranked.grouped:
-            return lambda_gradients(self.optimised, ranked, scores, self.shape)
-        return noisy_gradients(self.optimised, ranked, scores, self.shape, self.noise)
+        if self.noise is not None and ranked.grouped:
+            return noisy_gradients(self.optimised, ranked, scores, self.shape, self.noise)
+        found = lambda_gradients(self.optimised, ranked, scores, self.shape)
+        balance_classes(self.optimised, ranked, self.balance, found.hessian)
+        return found
 
     def __repr__(self) -> str:
         s = self.shape
         noise = "" if self.noise == DEFAULT_NOISE else f", noise={self.noise!r}"
         one = ", one_group=True" if self.one_group else ""
         other = "" if self.optimised == self.metric else f", surrogate={str(self.optimised)!r}"
+        balance = "" if self.balance == DEFAULT_BALANCE else f", balance={shortest(self.balance)}"
         return (
             f"lambda_objective({str(self.metric)!r}, sigma={shortest(s.sigma)}, "
-            f"normalize={s.normalize}, damping={s.damping}{noise}{one}{other})"
+            f"normalize={s.normalize}, damping={s.damping}{noise}{one}{other}{balance})"
         )
 
     def _key(self) -> tuple[Any, ...]:
-        return self.metric, self.shape, self.noise, self.one_group, self.optimised
+        s = self
+        return s.metric, s.shape, s.noise, s.one_group, s.optimised, s.balance
 
 
 def lambda_objective(
@@ -86,6 +95,7 @@ def lambda_objective(
     noise: Noise | float | None = DEFAULT_NOISE,
     one_group: bool = False,
     surrogate: str | RankingMetric | None = None,
+    balance: float = DEFAULT_BALANCE,
     **options: Any,
 ) -> LambdaObjective | CombinedObjective:
     """An objective that optimises a ranking metric, or several at once.
@@ -124,6 +134,12 @@ def lambda_objective(
     surrogate : str or RankingMetric, optional
         A metric to train in place of the one that is named, which remains the one to evaluate.
         Shown in the objective's ``repr``.
+    balance : float
+        Without queries, the Hessians of class c are multiplied by ``(k n_c / n) ** balance``, n_c
+        of n rows being of that class and k the number of classes: from 0, which leaves the pairs'
+        Hessians as they are, a rare class having much the larger ones, to 1, where all classes have
+        the same in the mean, as in log-loss at the base rate.  Within queries, and with
+        ``one_group``, it does nothing.  See `lambdaplus.objectives.class_balance`.
     **options
         Parameters of the metric: ``gain="linear"`` (NDCG), ``relevant=2`` (label from which a
         document counts as relevant), ``classes=`` and ``share=`` (MAUC).  In a sum they go to the
@@ -166,7 +182,7 @@ def lambda_objective(
         optimised = named if surrogate is None else objective_metric(surrogate)
         chosen = optimised.declaration.training.damping if damping == "default" else damping
         shape = Shape(sigma, normalize, chosen)
-        parts.append(LambdaObjective(named, shape, as_noise(noise), one_group, optimised))
+        parts.append(LambdaObjective(named, shape, as_noise(noise), one_group, optimised, balance))
     if len(parts) == 1 and weights == (1.0,):
         return parts[0]
     return CombinedObjective(tuple(zip(parts, weights, strict=True)))
