@@ -28,6 +28,7 @@ Examples
 from __future__ import annotations
 
 import numbers
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ from lambdaplus.metrics.arrays import metric_arrays
 from lambdaplus.queries import Floats, Queries
 
 
-def checked(balance: object) -> float:
+def checked(balance: Any) -> float:
     """The exponent as a float; a ValueError if it is none."""
     is_number = isinstance(balance, numbers.Real) and not isinstance(balance, bool)
     if not (is_number and 0 <= balance <= 1):
