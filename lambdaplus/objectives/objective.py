@@ -13,6 +13,7 @@ from lambdaplus.metrics.declaration import shortest
 from lambdaplus.metrics.names import share_options
 from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
 from lambdaplus.objectives.base import Objective
+from lambdaplus.objectives.class_balance import balance_classes, checked
 from lambdaplus.objectives.combined import CombinedObjective
 from lambdaplus.objectives.gradients import (
     Shape,
@@ -24,6 +25,7 @@ from lambdaplus.objectives.noisy_neighbours import Noise
 from lambdaplus.queries import Floats, Queries
 
 DEFAULT_NOISE = Noise()  # see Notes of `lambda_objective`
+DEFAULT_BALANCE = 0.5  # likewise
 
 
 class LambdaObjective(Objective):
@@ -38,6 +40,7 @@ class LambdaObjective(Objective):
     one_group : bool
     optimised : RankingMetric
         The metric of the gradients: ``metric``, or the surrogate if one was given.
+    balance : float
     """
 
     metric: RankingMetric
@@ -49,32 +52,38 @@ class LambdaObjective(Objective):
         noise: Noise | None = None,
         one_group: bool = False,
         surrogate: RankingMetric | None = None,
+        balance: float = DEFAULT_BALANCE,
     ) -> None:
         self.metric = metric
         self.shape = shape
         self.noise = noise
         self.one_group = one_group
         self.optimised = metric if surrogate is None else surrogate
+        self.balance = checked(balance)
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row, (n,) float64 each, weights applied."""
         ranked = scope(self.metric, queries, self.one_group)
-        if self.noise is None or not ranked.grouped:
-            return lambda_gradients(self.optimised, ranked, scores, self.shape)
-        return noisy_gradients(self.optimised, ranked, scores, self.shape, self.noise)
+        if self.noise is not None and ranked.grouped:
+            return noisy_gradients(self.optimised, ranked, scores, self.shape, self.noise)
+        found = lambda_gradients(self.optimised, ranked, scores, self.shape)
+        balance_classes(self.optimised, ranked, self.balance, found.hessian)
+        return found
 
     def __repr__(self) -> str:
         s = self.shape
         noise = "" if self.noise == DEFAULT_NOISE else f", noise={self.noise!r}"
         one = ", one_group=True" if self.one_group else ""
         other = "" if self.optimised == self.metric else f", surrogate={str(self.optimised)!r}"
+        balance = "" if self.balance == DEFAULT_BALANCE else f", balance={shortest(self.balance)}"
         return (
             f"lambda_objective({str(self.metric)!r}, sigma={shortest(s.sigma)}, "
-            f"normalize={s.normalize}, damping={s.damping}{noise}{one}{other})"
+            f"normalize={s.normalize}, damping={s.damping}{noise}{one}{other}{balance})"
         )
 
     def _key(self) -> tuple[Any, ...]:
-        return self.metric, self.shape, self.noise, self.one_group, self.optimised
+        s = self
+        return s.metric, s.shape, s.noise, s.one_group, s.optimised, s.balance
 
 
 def lambda_objective(
@@ -86,6 +95,7 @@ def lambda_objective(
     noise: Noise | float | None = DEFAULT_NOISE,
     one_group: bool = False,
     surrogate: str | RankingMetric | None = None,
+    balance: float = DEFAULT_BALANCE,
     **options: Any,
 ) -> LambdaObjective | CombinedObjective:
     """Create an objective that optimises a ranking metric or a weighted sum of metrics.
@@ -126,6 +136,13 @@ def lambda_objective(
     surrogate : str or RankingMetric, optional
         A metric to train instead of ``metric``, which is still used for evaluation.  It is shown
         in the ``repr`` of the objective.
+    balance : float
+        For data without queries, the Hessians of class c are multiplied by
+        ``(k n_c / n) ** balance``, where n_c of n rows are of that class and k is the number of
+        classes.  With 0, the Hessians of the pairs are used, and those of a rare class are much
+        larger than the others'; with 1, all classes have the same mean Hessian, as in log-loss at
+        the base rate.  It has no effect for data with queries, nor for metrics that need
+        ``one_group``.  See `lambdaplus.objectives.class_balance`.
     **options
         Parameters of the metric: ``gain="linear"`` (NDCG), ``relevant=2`` (label from which a
         document counts as relevant), ``classes=`` and ``share=`` (MAUC).  For a sum, they are
@@ -152,6 +169,10 @@ def lambda_objective(
     - Damping improves the NDCG@10 of the NDCG objective by .002 (standard error .002) over five
       data sets, three seeds and both frameworks; without it a gradient takes less time.
     - Sigma and the scaling of queries make little difference (``benchmarks/choices.py``).
+    - Balances of 0, 0.5 and 1, on validation rows of twenty sets with 3 to 30 % positives, in
+      LightGBM: average precision of MAP .674, .677 and .671, log-loss .667; AUC of AUC .914, .915
+      and .915, log-loss .913.  The differences are small: those to log-loss have standard errors of
+      .005 in average precision and .001 in AUC.
 
     Examples
     --------
@@ -169,7 +190,7 @@ def lambda_objective(
         optimised = named if surrogate is None else objective_metric(surrogate)
         chosen = optimised.declaration.training.damping if damping == "default" else damping
         shape = Shape(sigma, normalize, chosen)
-        parts.append(LambdaObjective(named, shape, as_noise(noise), one_group, optimised))
+        parts.append(LambdaObjective(named, shape, as_noise(noise), one_group, optimised, balance))
     if len(parts) == 1 and weights == (1.0,):
         return parts[0]
     return CombinedObjective(tuple(zip(parts, weights, strict=True)))

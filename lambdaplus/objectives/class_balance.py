@@ -1,0 +1,64 @@
+"""Curvature of rare classes where all rows are one ranking.
+
+Each pair adds the same to the Hessians of its two documents.  With P positives and N negatives, a
+positive's Hessian is therefore N / P times a negative's in the mean, whatever the metric, and a
+leaf of positives takes small steps.  Log-loss at the base rate gives all rows one Hessian.
+
+So the Hessians of class c are multiplied by
+
+    (k n_c / n) ^ balance,
+
+n_c of n rows being of class c and k the number of classes (n_c and n are sums of weights where
+there are some).  This is scikit-learn's ``class_weight="balanced"`` turned upside down, on the
+Hessian alone: the gradient, and with it what is optimised, stays as it is.  With balance=1 all
+classes have the same mean Hessian, and the first Newton step of a leaf is that of log-loss at the
+base rate: n / P for positives alone, -n / N for negatives alone.
+
+Examples
+--------
+>>> from lambdaplus import lambda_objective
+>>> labels, scores = [1, 0, 0, 0], [0.0, 0.0, 0.0, 0.0]
+>>> for balance in (0, 1):
+...     gradient, hessian = lambda_objective("auc", balance=balance)(labels, scores)
+...     print(-gradient / hessian)
+[ 2. -2. -2. -2.]
+[ 4.        -1.3333334 -1.3333334 -1.3333334]
+"""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+from lambdaplus.metrics import RankingMetric
+from lambdaplus.metrics.arrays import metric_arrays
+from lambdaplus.queries import Floats, Queries
+
+
+def checked(balance: Any) -> float:
+    """The exponent as a float; a ValueError if it is none."""
+    is_number = isinstance(balance, numbers.Real) and not isinstance(balance, bool)
+    if not (is_number and 0 <= balance <= 1):
+        raise ValueError(f"balance must be a number from 0 to 1, got {balance!r}")
+    return float(balance)
+
+
+def balance_classes(
+    metric: RankingMetric, queries: Queries, balance: float, hessian: Floats
+) -> None:
+    """Multiply the Hessians of each class, in place; nothing within queries.
+
+    Parameters
+    ----------
+    hessian : (n,) float64
+        By row.
+    """
+    if queries.grouped or balance == 0:
+        return
+    order, weights = queries.row_order, queries.weights
+    class_of = metric_arrays(metric, queries).relevance
+    count = np.bincount(class_of, None if weights is None else weights[order])
+    factor = (count * (count.size / count.sum())) ** balance
+    hessian[order] *= factor[class_of]
