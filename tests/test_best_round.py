@@ -202,6 +202,7 @@ def test_the_base_score_is_exported_as_it_is_added(objective: str, base_score: A
 # -- broken files --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["txt", "json", "ubj"])
 def test_a_broken_model_file_is_named_and_nothing_crashes(suffix: str, tmp_path: Path) -> None:
     data = graded()

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from brute_force import examples
 from damage import damaged
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_store import folds, odd, study
 
@@ -198,9 +199,7 @@ def test_the_fit_of_another_is_not_taken_for_this_one(tmp_path: pathlib.Path) ->
         store.load("b" * 20)
 
 
-@settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(300)
 @given(st.data())
 def test_a_damaged_fit_is_named_or_whole(tmp_path: pathlib.Path, draw: st.DataObject) -> None:
     """Bytes flipped, cut, doubled."""
