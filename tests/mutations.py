@@ -118,7 +118,10 @@ def first_failure(project: Path, likeliest: tuple[str, ...]) -> str:
     """The first of the fast tests that fails in the copy, empty if none does."""
     first = [f"tests/test_{name}.py" for name in likeliest]
     others = sorted(f"tests/{path.name}" for path in project.glob("tests/test_*.py"))
-    files = [*first, *(name for name in others if name not in first)]
+    return run(project, first) or run(project, [name for name in others if name not in first])
+
+
+def run(project: Path, files: list[str]) -> str:
     ran = subprocess.run(
         [sys.executable, *FAST, "-p", "no:cacheprovider", *files],
         cwd=project,

@@ -353,8 +353,10 @@ def test_a_model_that_says_it_ranks_is_saved_as_elasticsearch_takes_it(tmp_path:
 # -- the command line ----------------------------------------------------------------------------
 
 
-@EACH_FORMAT
-@pytest.mark.parametrize("suffix", [".txt", ".json", ".ubj"])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("format", "suffix"), zip(FORMATS, [".txt", ".json", ".ubj", ".txt"], strict=True)
+)
 def test_the_command_writes_what_the_function_returns(
     format: Any, suffix: str, tmp_path: Path
 ) -> None:
