@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 DATA = pathlib.Path(__file__).parents[2] / "shared" / "data"
 
@@ -24,6 +24,9 @@ ALL_PROFILES: dict[str, Any] = {
 }
 settings.register_profile("full", max_examples=100, **ALL_PROFILES)
 settings.register_profile("fast", max_examples=20, **ALL_PROFILES)
+settings.register_profile(  # for mutations.py, which asks whether a test fails and not where
+    "unshrunk", settings.get_profile("fast"), phases=[Phase.explicit, Phase.generate]
+)
 settings.load_profile("full")
 
 

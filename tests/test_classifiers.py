@@ -206,6 +206,7 @@ def test_searches_scorers_and_calibration_by_others_work(kind: Any) -> None:
     assert -found.max() < y.mean() * (1 - y.mean())
 
 
+@pytest.mark.slow
 @both
 def test_kinds_of_data_and_copies(kind: Any) -> None:
     X, y, Xt, _ = data()
@@ -224,6 +225,7 @@ def test_kinds_of_data_and_copies(kind: Any) -> None:
     assert "calibration" in clone(dense).get_params()
 
 
+@pytest.mark.slow
 @both
 def test_weights_count_rows_in_the_calibration_too(kind: Any) -> None:
     X, y, Xt, yt = data()

@@ -283,6 +283,7 @@ def _read_often(file: str, root: str, n: int) -> set[str]:
     return found
 
 
+@pytest.mark.slow
 def test_writers_and_readers_at_the_same_time(tmp_path: Path) -> None:
     text = "".join(f"{i % 3} qid:{i // 9} 1:{i} 2:{i / 7!r}\n" for i in range(2000))
     file = write(tmp_path / "a.txt", text)

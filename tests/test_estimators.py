@@ -68,6 +68,7 @@ def checked(kind: Any, **options: Any) -> Any:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [checked(LightGBMRanker, min_child_samples=1), checked(XGBoostRanker)],
     expected_failed_checks=lambda estimator: EXCEPTED,
