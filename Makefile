@@ -8,14 +8,25 @@ OLDEST := .venv-oldest
 PAPERS := $(subst _,-,$(notdir $(wildcard papers/*_[12]???)))
 MAKEFLAGS += --no-print-directory
 
-.PHONY: demo test test-oldest check docs bench papers release clean
+.DELETE_ON_ERROR:
 
-demo: .venv/installed  ## train every objective on the built-in data and show who wins
+PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadfile --ignore=tests/lightgbm3
+
+.PHONY: demo test test-fast test-oldest mutations check docs bench papers release clean
+
+demo: .venv/installed-demo  ## train every objective on the built-in data and show who wins
 	$(BIN)/lambdaplus compare --rounds 100 --out build/demo
 
 test: check .venv-lightgbm3/installed  ## lint, types, tests, and the tests on LightGBM 3
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile --ignore=tests/lightgbm3
+	$(PYTEST) -m "not slow"
+	$(PYTEST) -m slow
 	$(BIN3)/python -m pytest -q tests/lightgbm3
+
+test-fast: .venv/installed  ## the tests of what you change most, with fewer random examples
+	$(PYTEST) -m "not slow" --hypothesis-profile=fast
+
+mutations: .venv/installed  ## break central lines one at a time: do the fast tests notice?
+	$(BIN)/python tests/mutations.py
 
 check: .venv/installed
 	$(BIN)/ruff check .
@@ -48,13 +59,20 @@ release: .venv-release/installed  ## build sdist and wheel, check both, try the 
 	.venv-wheel/bin/pip install --quiet dist/*.whl
 	cd dist && ../.venv-wheel/bin/python ../tests/without_extras.py
 
-.venv/installed: pyproject.toml
+.venv/pyvenv.cfg:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "lambdaplus needs Python 3.11 or newer: make PYTHON=python3.11 ..."; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --editable '.[all]' --group dev --group docs
+
+# What `lambdaplus compare` needs and no more; both may be installed one after the other.
+.venv/installed-demo: pyproject.toml | .venv/pyvenv.cfg
+	$(BIN)/pip install --quiet --editable '.[lightgbm,xgboost,cli,plot]'
 	@touch $@
+
+.venv/installed: pyproject.toml | .venv/pyvenv.cfg
+	$(BIN)/pip install --quiet --editable '.[all]' --group dev --group docs
+	@touch $@ .venv/installed-demo
 
 .venv-release/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-release

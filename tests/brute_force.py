@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -28,14 +28,11 @@ NAN = float("nan")
 
 
 def examples(count: int) -> settings:
-    """Settings of a hypothesis test: as many examples, the same ones each time."""
-    return settings(
-        max_examples=count,
-        deadline=None,  # the first example compiles kernels
-        derandomize=True,
-        database=None,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-    )
+    """Settings of a hypothesis test: so many examples, or the share of them that the profile says.
+
+    Profiles are in conftest.py.
+    """
+    return settings(max_examples=max(1, count * settings().max_examples // 100))
 
 
 # The metrics ----------------------------------------------------------------------------------
@@ -345,6 +342,25 @@ CASCADE = Declaration(
 
 DECLARED = (*CATALOGUE, CASCADE)
 OBJECTIVES = tuple(declaration for declaration in DECLARED if not declaration.training.refusal)
+
+
+def kinds(declarations: Iterable[Declaration]) -> list[Declaration]:
+    """The first declaration of each kind, where a kind is what the kernels tell apart.
+
+    For tests of what a kernel does: whether a metric is declared right is a question of each, which
+    the tests against the textbook ask of all of them.
+    """
+
+    def kind(declaration: Declaration) -> tuple[Any, ...]:
+        form = declaration.form
+        parts = type(form), getattr(form, "relation", None), getattr(form, "limit", None) is None
+        flags = declaration.binary, declaration.signed_deltas, declaration.closed_ties
+        return *parts, *flags, declaration.pooled, declaration.cutoff == "no"
+
+    first: dict[tuple[Any, ...], Declaration] = {}
+    for declaration in declarations:
+        first.setdefault(kind(declaration), declaration)
+    return list(first.values())
 
 
 # What follows from a metric -------------------------------------------------------------------

@@ -1,29 +1,33 @@
-"""Shared fixtures: newly compiled kernels, and the location of real data."""
+"""Shared by all tests: number of hypothesis examples, caches, and the location of real data."""
 
 from __future__ import annotations
 
 import pathlib
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, Phase, settings
 
-ROOT = pathlib.Path(__file__).parents[1]
-DATA = ROOT.parent / "shared" / "data"
+DATA = pathlib.Path(__file__).parents[2] / "shared" / "data"
 
-
-def drop_stale_kernels() -> None:
-    """Delete compiled kernels older than any source file.
-
-    numba recompiles a function when its own file changes, not when a function that it calls does.
-    """
-    package = ROOT / "lambdaplus"
-    newest = max(path.stat().st_mtime for path in package.rglob("*.py"))
-    for compiled in package.rglob("*.nb[ci]"):
-        if compiled.stat().st_mtime < newest:
-            compiled.unlink()
-
-
-drop_stale_kernels()
+# The same examples each time: those of a property, in per cent of what its test asks for.
+ALL_PROFILES: dict[str, Any] = {
+    "derandomize": True,
+    "database": None,
+    "deadline": None,  # the first example compiles kernels
+    "suppress_health_check": [
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+        HealthCheck.function_scoped_fixture,
+    ],
+}
+settings.register_profile("full", max_examples=100, **ALL_PROFILES)
+settings.register_profile("fast", max_examples=20, **ALL_PROFILES)
+settings.register_profile(  # for mutations.py, which asks whether a test fails and not where
+    "unshrunk", settings.get_profile("fast"), phases=[Phase.explicit, Phase.generate]
+)
+settings.load_profile("full")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -113,6 +113,7 @@ def test_page_says_where_the_specialist_is_behind(page, tmp_path):
     assert markdown.count("<sup>-</sup>") == 4 * 4 * 3  # all but the best of ours, in each table
 
 
+@pytest.mark.slow
 def test_the_study_runs_and_writes_its_page(accuracy, tmp_path, monkeypatch, capsys):
     results = tmp_path / "results" / "accuracy"
     monkeypatch.setattr("sys.argv", [

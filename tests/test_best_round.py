@@ -90,8 +90,9 @@ def framework_scores(booster: Any, X: Any) -> Any:
 
 
 @every_estimator
-@pytest.mark.parametrize("categories", [False, True], ids=["numbers", "categories"])
-@pytest.mark.parametrize("missing", [False, True], ids=["whole", "missing"])
+@pytest.mark.parametrize(
+    ("missing", "categories"), [(False, False), (True, True)], ids=["whole", "missing, categories"]
+)
 def test_predict_save_pickle_and_export_agree(
     kind: Any, categories: bool, missing: bool, tmp_path: Path
 ) -> None:
@@ -218,6 +219,7 @@ def test_the_base_score_is_exported_as_it_is_added(objective: str, base_score: A
 # -- broken files --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["txt", "json", "ubj"])
 def test_a_broken_model_file_is_named_and_nothing_crashes(suffix: str, tmp_path: Path) -> None:
     data = graded()

@@ -79,6 +79,7 @@ def test_size_counts_queries_that_teach_something() -> None:
     assert prepared(data).labels.tolist() == [1, 0, 1, 0, 0]
 
 
+@pytest.mark.slow
 def test_letor_2_ohsumed_is_the_papers(data_folder: Path) -> None:
     from small_data import folds_of
 
@@ -98,6 +99,7 @@ def small(n_queries: int = 20) -> RankingData:
     return prepared(RankingData(made.features, made.labels, made.qid))
 
 
+@pytest.mark.slow
 def test_slack_falls_and_the_norm_grows_along_a_path() -> None:
     data = small()
     for parameters in ({"loss": "auc"}, {"loss": "map"}, {"loss": "ndcg", "cutoff": 5}):
@@ -296,6 +298,7 @@ def test_versus_is_wilcoxon_on_the_queries_of_all_folds() -> None:
 # All of it --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_preset_from_data_to_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preset, "SHAPES", {"long": (4, 8, 160)})
     data = letor_folder(tmp_path / "small", folds=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,7 @@ def data() -> Any:
     return train.features[:n], train.binary[:n], test.features[:n], test.binary[:n]
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [
         LightGBMClassifier(n_estimators=5, n_jobs=1, cv=2, min_child_samples=1),
@@ -99,6 +101,7 @@ def test_probabilities_are_calibrated(kind: Any, held_out: bool, method: str) ->
     assert (np.diff(positive[order]) >= 0).all()
 
 
+@pytest.mark.slow
 @both
 def test_calibration_by_cross_validation_sees_only_rows_that_are_new_to_a_model(kind: Any) -> None:
     X, y, _, _ = data()
@@ -107,6 +110,12 @@ def test_calibration_by_cross_validation_sees_only_rows_that_are_new_to_a_model(
     found = model.predict_proba(X)[:, 1]
     assert average_precision_score(random, found) > 0.5  # remembered
     assert found[random == 1].mean() < 0.3  # and not believed
+
+
+@cache
+def fitted_on_numbers(kind: Any) -> Any:
+    X, y, Xt, yt = data()
+    return kind(cv=2, **SMALL).fit(X, y, eval_set=(Xt, yt))
 
 
 @both
@@ -121,7 +130,7 @@ def test_any_two_labels_do(kind: Any, labels: Any) -> None:
     model = kind(cv=2, **SMALL).fit(X, labels[y], eval_set=(Xt, labels[yt]))
     assert_array_equal(model.classes_, labels)
     assert set(model.predict(Xt)) <= set(labels)
-    plain = kind(cv=2, **SMALL).fit(X, y, eval_set=(Xt, yt))
+    plain = fitted_on_numbers(kind)
     assert_array_equal(model.predict_proba(Xt), plain.predict_proba(Xt))
     assert model.score(Xt, labels[yt]) == pytest.approx(plain.score(Xt, yt))
 
@@ -164,6 +173,7 @@ def test_training_that_goes_on_wants_new_rows_to_calibrate_on(kind: Any) -> None
 # -- the tools of scikit-learn -------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @both
 def test_thresholds_can_be_chosen_for_a_metric(kind: Any) -> None:
     X, y, Xt, yt = data()
@@ -176,6 +186,7 @@ def test_thresholds_can_be_chosen_for_a_metric(kind: Any) -> None:
     assert_array_equal(fixed.predict(Xt), (fixed.predict_proba(Xt)[:, 1] >= 0.1).astype(int))
 
 
+@pytest.mark.slow
 @both
 def test_searches_scorers_and_calibration_by_others_work(kind: Any) -> None:
     X, y, Xt, yt = data()
@@ -195,6 +206,7 @@ def test_searches_scorers_and_calibration_by_others_work(kind: Any) -> None:
     assert -found.max() < y.mean() * (1 - y.mean())
 
 
+@pytest.mark.slow
 @both
 def test_kinds_of_data_and_copies(kind: Any) -> None:
     X, y, Xt, _ = data()
@@ -213,6 +225,7 @@ def test_kinds_of_data_and_copies(kind: Any) -> None:
     assert "calibration" in clone(dense).get_params()
 
 
+@pytest.mark.slow
 @both
 def test_weights_count_rows_in_the_calibration_too(kind: Any) -> None:
     X, y, Xt, yt = data()

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from brute_force import examples
 from damage import damaged
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -392,9 +393,7 @@ def test_an_empty_option_is_no_option(tmp_path: pathlib.Path, options: list[str]
     assert not (tmp_path / "out").exists()
 
 
-@settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(300)
 @given(st.data())
 def test_a_damaged_study_is_another_study_or_names_the_file(
     tmp_path: pathlib.Path, draw: st.DataObject

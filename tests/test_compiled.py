@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from lambdaplus.compiled import borrowed, compiled, source_of_kernels
 from lambdaplus.ranking import _sort as rank_kernel
@@ -25,6 +26,7 @@ print(rank(Queries([0, 1], group=[2]), [0.5, 0.7]).permutation.tolist())
 """
 
 
+@pytest.mark.slow
 def test_kernels_compile_without_a_cache_folder() -> None:
     found = subprocess.run(
         [sys.executable, "-c", WITHOUT_A_CACHE], capture_output=True, text=True, check=False

@@ -174,6 +174,7 @@ def queries_of(labels: Any, bounds: Any) -> set[tuple[float, ...]]:
     return {tuple(np.sort(part)) for part in parts}
 
 
+@pytest.mark.slow
 def test_xgboost_has_whole_queries_on_each_worker(client: Any, tmp_path: Path) -> None:
     data = graded()
     data = Small(data.features, np.arange(data.n) / 1000.0, data.sizes)  # each query its own
@@ -194,6 +195,7 @@ def test_xgboost_has_whole_queries_on_each_worker(client: Any, tmp_path: Path) -
         assert (set.union(*found) == expected) == whole
 
 
+@pytest.mark.slow
 def test_models_are_as_good_as_on_one_machine(client: Any, data_folder: Path) -> None:
     # Bins are found on each worker, so trees differ: compared are means over the folds, as in
     # benchmarks/dask_ranking.py, where 250 bins in place of 255 move them as much.
@@ -222,6 +224,7 @@ def test_models_are_as_good_as_on_one_machine(client: Any, data_folder: Path) ->
 # -- no queries ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
 def test_across_workers_the_gradient_is_that_of_all_rows(
     client: Any, weighted: bool, tmp_path: Path

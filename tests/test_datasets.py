@@ -67,6 +67,7 @@ def test_docstring_examples(module: str) -> None:
     assert result.failed == 0
 
 
+@pytest.mark.slow
 def test_import_is_light() -> None:
     code = "import sys, lambdaplus.datasets as d; sys.exit('sklearn' in sys.modules)"
     root = Path(__file__).parents[1]

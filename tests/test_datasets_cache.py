@@ -11,8 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from brute_force import examples
 from damage import damaged
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lambdaplus.datasets import RankingData, binary, cache, letor, read_folds, read_letor
@@ -241,9 +242,7 @@ def test_entries_can_be_read_by_whom_any_file_can_be(tmp_path: Path, folder: Pat
     assert {path.stat().st_mode & 0o777 for path in entry.iterdir()} == {0o644}
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(60)
 @given(st.data())
 def test_damage_of_any_kind_is_noticed(tmp_path: Path, folder: Path, draw: st.DataObject) -> None:
     """Bytes flipped, cut, doubled: what is read is what the text says, as if there were none."""
@@ -284,6 +283,7 @@ def _read_often(file: str, root: str, n: int) -> set[str]:
     return found
 
 
+@pytest.mark.slow
 def test_writers_and_readers_at_the_same_time(tmp_path: Path) -> None:
     text = "".join(f"{i % 3} qid:{i // 9} 1:{i} 2:{i / 7!r}\n" for i in range(2000))
     file = write(tmp_path / "a.txt", text)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lambdaplus.datasets import Fold, RankingData, cross_validation, random_splits, splits
@@ -93,7 +93,6 @@ def test_fifty_balanced_trials_of_fifty_queries() -> None:
     assert len({tuple(queries(fold)[0]) for fold in found}) == 50
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_balanced_splits_differ_by_one_at_most(data: st.DataObject) -> None:
     n_queries = data.draw(st.integers(3, 25))

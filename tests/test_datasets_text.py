@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from brute_force import examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
@@ -52,7 +53,6 @@ numbers = st.one_of(
 )
 
 
-@settings(deadline=None)  # the first call compiles
 @given(numbers)
 @example("9007199254740993")  # exactly between two doubles
 @example("9007199254740995")
@@ -70,7 +70,6 @@ def test_a_number_is_what_float_makes_of_it(text: str) -> None:
         assert bits(value) == bits(float(text))
 
 
-@settings(deadline=None)
 @given(st.integers(2**52, 2**53 - 1), st.integers(0, 8), st.sampled_from([-1, 0, 1]))
 def test_numbers_next_to_the_middle_of_two_doubles(mantissa: int, shift: int, off: int) -> None:
     text = str((2 * mantissa + 1 << shift) + off)
@@ -80,7 +79,7 @@ def test_numbers_next_to_the_middle_of_two_doubles(mantissa: int, shift: int, of
         assert bits(value) == bits(float(text))
 
 
-@settings(deadline=None, max_examples=20)
+@examples(20)
 @given(st.integers(0, 2**32))
 def test_hardly_a_number_is_left_to_python_and_all_others_are_right(
     seed: int,
@@ -95,7 +94,6 @@ def test_hardly_a_number_is_left_to_python_and_all_others_are_right(
     assert sum(known for _, _, known in numbers) > 0.99 * len(usual)
 
 
-@settings(deadline=None)
 @given(values=st.lists(numbers, min_size=1, max_size=5), label=numbers)
 def test_a_line_reads_as_float_reads_it_or_is_refused(values: list[str], label: str) -> None:
     pairs = " ".join(f"{j}:{value}" for j, value in enumerate(values, start=1))

@@ -39,6 +39,7 @@ def is_installed(block: str) -> bool:
     return all(importlib.util.find_spec(name) for name in imported & OPTIONAL)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of the frameworks, about parameters and small data
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_code_of_a_page_runs(page: Path) -> None:

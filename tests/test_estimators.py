@@ -69,6 +69,7 @@ def checked(kind: Any, **options: Any) -> Any:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [checked(LightGBMRanker, min_child_samples=1), checked(XGBoostRanker)],
     expected_failed_checks=lambda estimator: EXCEPTED,
@@ -617,6 +618,7 @@ def test_cross_validation_with_weights(kind: Any, routing: Any) -> None:
 # -- names ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_library_loads_neither_scikit_learn_nor_frameworks_until_asked() -> None:
     code = (
         "import sys, lambdaplus as lp\n"
@@ -634,6 +636,7 @@ def test_the_library_loads_neither_scikit_learn_nor_frameworks_until_asked() -> 
         _ = lp.CatBoostRanker
 
 
+@pytest.mark.slow
 def test_a_framework_that_is_not_installed_is_named() -> None:
     code = (
         "import sys; sys.modules['lightgbm'] = sys.modules['xgboost'] = None\n"

@@ -26,6 +26,7 @@ NEEDS = {"dask_ranking": ("dask.dataframe", "distributed", "xgboost")}
 SINCE = {"position_bias": ("lightgbm", "4.1"), "scikit_learn_search": ("sklearn", "1.8")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_an_example_runs_and_prints_what_it_shows(file: Path) -> None:
     for package in ("lightgbm", *NEEDS.get(file.stem, ())):

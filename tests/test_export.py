@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from small_data import graded
@@ -231,7 +231,6 @@ def test_values_on_a_threshold_go_to_the_side_they_went_in_training(
     assert_allclose(found, expected, rtol=2e-5, atol=1e-6)
 
 
-@settings(deadline=None)
 @given(st.floats(float(F(-1e30)), float(F(1e30)), width=32))
 def test_solr_cuts_at_the_threshold_or_just_below(threshold: float) -> None:
     forest = Forest([Split(0, threshold, False, Leaf(-1.0), Leaf(1.0))], ["a"], "xgboost")
@@ -354,8 +353,10 @@ def test_a_model_that_says_it_ranks_is_saved_as_elasticsearch_takes_it(tmp_path:
 # -- the command line ----------------------------------------------------------------------------
 
 
-@EACH_FORMAT
-@pytest.mark.parametrize("suffix", [".txt", ".json", ".ubj"])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("format", "suffix"), zip(FORMATS, [".txt", ".json", ".ubj", ".txt"], strict=True)
+)
 def test_the_command_writes_what_the_function_returns(
     format: Any, suffix: str, tmp_path: Path
 ) -> None:

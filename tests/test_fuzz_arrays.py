@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from brute_force import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import lambdaplus as lp
@@ -105,7 +106,7 @@ def evaluations(arrays: dict[str, Any]) -> list[Callable[[], Any]]:
 WANTED = ((1 / 2 + 2 / 3) / 2 + (1 / 2 + 2 / 4) / 2 + (1 + 2 / 4) / 2) / 3  # by hand
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(*(st.sampled_from(sorted(HOLDERS)) for _ in range(3)))
 def test_the_same_numbers_held_otherwise_give_the_same_values(
     labels: str, scores: str, qid: str
@@ -119,7 +120,7 @@ def test_the_same_numbers_held_otherwise_give_the_same_values(
         assert evaluate() == pytest.approx(WANTED, abs=1e-15)
 
 
-@settings(deadline=None, max_examples=80)
+@examples(80)
 @given(
     st.sampled_from(["labels", "scores", "qid"]),
     st.sampled_from(sorted(BREAKERS)),

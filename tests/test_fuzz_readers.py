@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from brute_force import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lambdaplus.datasets import (
@@ -55,11 +56,7 @@ damages = st.lists(
     min_size=1,
     max_size=3,
 )
-fuzz = settings(
-    deadline=None,
-    max_examples=120,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+fuzz = examples(120)
 
 
 def damaged(content: bytes, damage: list[tuple[str, int, int]]) -> bytes:

@@ -92,6 +92,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
     return text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_export_does_not_write_over_the_model(folder: Path, model: str, spelling: str) -> None:
     file = written(folder / "m.txt", model)
@@ -115,6 +116,7 @@ def test_results_are_written_through_a_link_and_keep_their_permissions(folder: P
     assert not [*folder.glob(".new-*")]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
 @pytest.mark.parametrize("command", [["evaluate", "a.csv"], ["cite"]])
 def test_a_full_disk_is_said_in_a_line(folder: Path, command: list[str]) -> None:

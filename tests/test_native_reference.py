@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 lgb = pytest.importorskip("lightgbm", minversion="4.0")
 xgb = pytest.importorskip("xgboost", minversion="3.0")
 
+pytestmark = pytest.mark.slow
 on_linux_x86_64 = sys.platform == "linux" and platform.machine() == "x86_64"
 same_libm = pytest.mark.skipif(
     not on_linux_x86_64,

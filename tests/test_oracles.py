@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from numpy.typing import NDArray
 from rankings_by_force import Setting, permutations
 
@@ -17,7 +18,7 @@ from lambdaplus.queries import Queries
 
 Floats = NDArray[np.float64]
 
-CASES = 1000
+CASES = 10 * settings().max_examples  # 1000, or a part of them if in a hurry
 TWO_CLASSES = [
     Setting("auc"),
     Setting("auc", pair_scale=False),

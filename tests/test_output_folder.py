@@ -184,6 +184,7 @@ def test_a_full_disk_is_said_and_leaves_the_former_results(
     assert compare("data", "--out", "out", "--folds", "1")[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGTERM])
 def test_working_files_of_a_killed_run_are_gone(tmp_path: pathlib.Path, kill: int) -> None:
     script = (

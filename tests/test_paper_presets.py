@@ -80,6 +80,7 @@ def average_precision(labels: np.ndarray, scores: np.ndarray) -> float:
     return float(np.mean(np.cumsum(ranked)[ranked] / (np.flatnonzero(ranked) + 1)))
 
 
+@pytest.mark.slow
 def test_yue_trials_are_balanced_and_tables_are_those_of_the_mean_values_by_hand(
     letor: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,6 +147,7 @@ def test_yue_needs_enough_queries(letor: Path) -> None:
         YUE.run(Session(letor, letor), replace(YUE_SMALL, trials=1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", [YUE, ELSAS], ids=lambda preset: preset.name)
 def test_a_second_run_fits_nothing_and_writes_the_same(
     preset: Preset, letor: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -166,6 +168,7 @@ def test_a_second_run_fits_nothing_and_writes_the_same(
     assert before == {name: (tmp_path / name).read_text() for name in before}
 
 
+@pytest.mark.slow
 def test_a_stopped_run_goes_on(
     letor: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -222,6 +225,7 @@ def test_yue_verdicts_follow_the_figures(shift: float, holds: bool) -> None:
     assert said["Without the best base functi"] is False
 
 
+@pytest.mark.slow
 def test_elsas_table_4_is_the_mean_over_queries_and_seeds(
     letor: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -291,6 +295,7 @@ def test_what_failed_is_named_and_the_rest_is_kept(tmp_path: Path) -> None:
         keep_each(tmp_path, half, {"a": (np.zeros(3),)}, jobs=1)
 
 
+@pytest.mark.slow
 def test_several_sets_stand_side_by_side(tmp_path: Path) -> None:
     def found(name: str, holds: bool | None) -> Findings:
         return Findings(name, ("As told.",), (), (Claim("Table 1", "A < B & C.", holds, "So."),))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from brute_force import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from yue_algorithm import optimise
 
@@ -30,7 +31,7 @@ def bounds(planes: Planes, weight: np.ndarray, alpha: np.ndarray) -> tuple[float
     return float(w @ w / 2 + weight @ top), float(mass @ planes.offset - w @ w / 2)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     st.integers(0, 10_000), st.integers(1, 6), st.integers(1, 8), st.integers(1, 7),
     st.sampled_from([1e-3, 1.0, 1e4]),

@@ -97,7 +97,7 @@ def test_every_metric_of_the_catalogue_has_a_textbook_definition() -> None:
 
 @each_declared
 @given(data=st.data())
-@examples(60)
+@examples(50)
 def test_differences_of_potentials_are_swap_deltas(declaration, data) -> None:
     metric = data.draw(metrics(declaration))
     ranked, others = data.draw(label_lists(12)), data.draw(label_lists(4) | st.just([]))
@@ -130,7 +130,7 @@ def test_differences_of_potentials_are_swap_deltas(declaration, data) -> None:
 
 @pytest.mark.parametrize("declaration", OBJECTIVES, ids=lambda d: d.name)
 @given(data=st.data())
-@examples(60)
+@examples(30)
 def test_potentials_never_rise_with_the_rank(declaration, data) -> None:
     """So that the size of a delta is the sum of the steps between, which is what a sweep adds up.
 
@@ -166,7 +166,7 @@ def test_signed_deltas_do_change_sign(declaration) -> None:
 
 @each_declared
 @given(data=st.data())
-@examples(60)
+@examples(30)
 def test_swap_deltas_have_potentials(declaration, data) -> None:
     """Of the textbook definition, independently of the library."""
     metric = data.draw(metrics(declaration))

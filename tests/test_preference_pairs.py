@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from baseline_data import all_pairs, rankings
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from small_data import Small
 
@@ -13,7 +13,6 @@ from lambdaplus.baselines.preference_pairs import documents, nth, preference_pai
 from lambdaplus.queries import Queries
 
 
-@settings(deadline=None)
 @given(rankings())
 def test_every_pair_of_different_labels_has_a_number(data: Small) -> None:
     queries = Queries(data.labels, group=data.sizes)
@@ -43,7 +42,6 @@ def test_without_any_pair_there_is_nothing_to_learn() -> None:
         preference_pairs(Queries([0, 0, 1], group=[2, 1]))
 
 
-@settings(deadline=None)
 @given(st.integers(1, 700), st.integers(0, 2**32 - 1))
 def test_an_order_is_a_permutation(n: int, seed: int) -> None:
     order = shuffle(n, np.random.RandomState(seed))

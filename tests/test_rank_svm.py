@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from baseline_data import NOT_FOR_PAIRS, all_pairs, halves, rankings
-from hypothesis import given, settings
+from hypothesis import given
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
@@ -68,7 +68,6 @@ def test_minimiser_is_the_exact_one(balance: Any, C: float, seed: int) -> None:
     assert model.gap_ <= 1e-14 * model.objective_
 
 
-@settings(deadline=None)
 @given(rankings(integers=True))
 def test_value_gradient_and_hessian_are_those_of_all_pairs(data: Small) -> None:
     queries = Queries(data.labels, group=data.sizes)

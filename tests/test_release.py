@@ -28,6 +28,7 @@ NAMED = {
 }
 
 
+@pytest.mark.slow
 def test_the_core_needs_no_extra_and_a_missing_one_is_named() -> None:
     command = [sys.executable, "-W", "ignore", str(TESTS / "without_extras.py")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -80,6 +81,7 @@ def test_lambdaplus_cite() -> None:
         assert str(paper) in (ROOT / "docs" / "papers" / f"{key}.md").read_text()
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_the_package_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

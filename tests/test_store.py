@@ -174,6 +174,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_a_killed_study_goes_on_where_it_was(tmp_path: pathlib.Path) -> None:
     """SIGKILL at several moments; each time nothing finished is lost or done again."""
     script, folder = tmp_path / "run.py", tmp_path / "study"

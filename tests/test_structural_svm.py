@@ -91,6 +91,7 @@ def test_agrees_with_yues_algorithm(setting: Setting) -> None:
     assert added <= max(2 * len(ends) / epsilon, 8 * C * radius**2 / epsilon**2)
 
 
+@pytest.mark.slow
 @MAY_BE_ZERO
 @pytest.mark.parametrize("name", MODELS)
 def test_certified_on_a_fold_of_real_data_at_every_c(name: str, data_folder: Path) -> None:
@@ -103,6 +104,7 @@ def test_certified_on_a_fold_of_real_data_at_every_c(name: str, data_folder: Pat
             assert point.share <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("C", [1.0, 1e4])
 def test_primal_by_independent_code_on_real_data(C: float, data_folder: Path) -> None:
     """AUC by all pairs and MAP by Yue's sum for every place, without the package's oracles."""

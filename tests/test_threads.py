@@ -44,6 +44,7 @@ def trained(params: str, **environment: str) -> tuple[int, str, str]:
     return int(threads), total, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_one_thread_where_one_is_asked_for_and_no_warning() -> None:
     pytest.importorskip("lightgbm", minversion="4")
     by_environment = trained("{'seed': 1}", OMP_NUM_THREADS="1")
@@ -128,13 +129,14 @@ def test_a_sum_with_position_bias_trains_everywhere() -> None:
         position=np.arange(data.n) - np.repeat(np.cumsum(data.sizes) - data.sizes, data.sizes),
     )  # fmt: skip
     by_train = objective()
-    model = lgb.train({"objective": by_train, "verbose": -1, "metric": "None"}, given, 10)
+    params = {"objective": by_train, "verbose": -1, "metric": "None", "num_threads": 1}
+    model = lgb.train(params, given, 10)
     by_ranker = objective()
     ranker = lp.LightGBMRanker(objective=by_ranker, n_estimators=10, n_jobs=1)
     ranker.fit(data.features, data.labels, qid=data.qid)
     by_xgboost = objective()
     matrix = xgb.DMatrix(data.features, label=data.labels, group=data.sizes)
-    booster = xgb.train({"base_score": 0.0}, matrix, 10, obj=by_xgboost)
+    booster = xgb.train({"base_score": 0.0, "nthread": 1}, matrix, 10, obj=by_xgboost)
     scores = {
         "train": model.predict(data.features),
         "ranker": ranker.predict(data.features),
@@ -158,7 +160,7 @@ def test_a_second_training_on_scores_of_a_first_one_starts_without_bias() -> Non
         init_score=data.scores(), free_raw_data=False,
     )  # fmt: skip
     objective = PositionBias(lp.lambda_ndcg)
-    params = {"objective": objective, "verbose": -1, "metric": "None"}
+    params = {"objective": objective, "verbose": -1, "metric": "None", "num_threads": 1}
     lgb.train(params, given, 5)
     first = objective.bias_.copy()
     lgb.train(params, given, 5)

@@ -15,6 +15,7 @@ from brute_force import (
     DECLARED,
     TIED_SCORES,
     examples,
+    kinds,
     label_lists,
     metrics,
     plain,
@@ -37,9 +38,10 @@ Floats = NDArray[np.float64]
 ROUNDING = 1e-12
 
 each_declared = pytest.mark.parametrize("declaration", DECLARED, ids=lambda d: d.name)
-each_listed = pytest.mark.parametrize("declaration", CATALOGUE, ids=lambda d: d.name)
+each_kind = pytest.mark.parametrize("declaration", kinds(DECLARED), ids=lambda d: d.name)
 PLAIN = [str(plain(d)) for d in CATALOGUE]
 each_metric = pytest.mark.parametrize("name", PLAIN)
+each_plain_kind = pytest.mark.parametrize("name", [str(plain(d)) for d in kinds(CATALOGUE)])
 
 
 def one_value(metric: Any, labels: Any, scores: Any, **given_: Any) -> float:
@@ -156,7 +158,7 @@ def test_class_shares_of_the_data_set_come_from_all_queries(data) -> None:
     assert found.per_query[str(metric)].tolist() == [close(part) for part in expected]
 
 
-@each_metric
+@each_plain_kind
 def test_a_long_list_with_many_ties(name: str) -> None:
     """Too many orders to list: the mean over some thousand of them, and its standard error."""
     random = np.random.default_rng(5)
@@ -398,7 +400,7 @@ def test_a_label_that_a_list_of_gains_lacks_is_named(label: float, shown: str) -
 # Laws --------------------------------------------------------------------------------------------
 
 
-@each_declared
+@each_kind
 @given(data=st.data())
 @examples(50)
 def test_values_are_from_0_to_that_of_the_best_order(declaration, data) -> None:
@@ -440,7 +442,7 @@ def test_the_best_order_is_the_best_of_all_exactly_if_declared(name: str) -> Non
     assert all(agrees) == metric.declaration.follows_label_order
 
 
-@each_listed
+@each_kind
 @given(data=st.data())
 @examples(30)
 def test_the_order_of_the_rows_does_not_matter_to_the_last_bit(declaration, data) -> None:
@@ -466,7 +468,7 @@ def test_nor_does_it_without_queries(name: str, weighted: bool, ties: int | None
         assert one_value(name, labels[order], scores[order], **shuffled) == expected
 
 
-@each_metric
+@each_plain_kind
 def test_the_order_of_the_queries_does_not_matter(name: str) -> None:
     labels, scores, group = graded_queries()
     scores = np.round(scores)
@@ -482,7 +484,7 @@ def test_the_order_of_the_queries_does_not_matter(name: str) -> None:
     assert found[name] == close(expected[name])
 
 
-@each_listed
+@each_kind
 @given(data=st.data())
 @examples(30)
 def test_only_the_order_of_the_scores_matters(declaration, data) -> None:

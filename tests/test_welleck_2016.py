@@ -102,6 +102,7 @@ def test_binary_fold() -> None:
     assert preset.binary_fold(Fold("one", data, data, data)).test.labels.tolist() == [0, 1, 1]
 
 
+@pytest.mark.slow
 def test_the_preset_from_data_to_report(tmp_path: Path) -> None:
     data = letor_folder(tmp_path / "small", folds=2)
     options = preset.Options(queries=12, rounds=5)

@@ -1,0 +1,184 @@
+"""Do the fast tests notice a broken line?  Ten central ones, each broken in a copy of the project.
+
+    make mutations
+
+Each line runs the fast tests, those of its likeliest files first, up to the first that fails.  The
+table goes to benchmarks/results/mutations.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "benchmarks" / "results" / "mutations.md"
+FAST = ["-m", "pytest", "-q", "-x", "-m", "not slow", "--hypothesis-profile=unshrunk"]
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """One line of the package, found by its text wherever it is, and what it becomes."""
+
+    what: str
+    line: str
+    broken: str
+    likeliest: tuple[str, ...]
+
+
+MUTATIONS = (
+    Mutation(
+        "sign of the sweep's gradient",
+        "gradient[first + i] += -push if relevant else push",
+        "gradient[first + i] += push if relevant else -push",
+        ("tests/test_gradients.py",),
+    ),
+    Mutation(
+        "potential: what the other documents gain or lose in a swap",
+        "changes[x] = coupling(classes, x, b) - coupling(classes, x, a)",
+        "changes[x] = coupling(classes, x, b) + coupling(classes, x, a)",
+        ("tests/test_potentials.py",),
+    ),
+    Mutation(
+        "ties: lower labels first",
+        "keys = [self.labels, query]",
+        "keys = [-self.labels, query]",
+        ("tests/test_queries.py", "tests/test_values.py"),
+    ),
+    Mutation(
+        "folds keep queries whole",
+        "return list(splitter.split(ids, groups=ids))",
+        "return list(splitter.split(ids, groups=np.arange(ids.size)))",
+        ("tests/test_cv_folds.py",),
+    ),
+    Mutation(
+        "key of a stored fit: the constants of a function",
+        'return f"code {value.co_code.hex()} {value.co_names} {text(value.co_consts)}"',
+        'return f"code {value.co_code.hex()} {value.co_names}"',
+        ("tests/test_kept_fits.py",),
+    ),
+    Mutation(
+        "discount of NDCG: log2(1 + rank)",
+        "return 1.0 / np.log2(1.0 + rank)",
+        "return 1.0 / np.log2(2.0 + rank)",
+        ("tests/test_values.py",),
+    ),
+    Mutation(
+        "normaliser of map@k: min(R, k)",
+        'return counts.n_relevant if counts.metric["divisor"] == "relevant" else '
+        "reachable_hits(counts)",
+        "return counts.n_relevant",
+        ("tests/test_values.py",),
+    ),
+    Mutation(
+        "best round: the highest value",
+        "return self.looks[-1 if np.isnan(values).all() else int(np.nanargmax(values))]",
+        "return self.looks[-1 if np.isnan(values).all() else int(np.nanargmin(values))]",
+        ("lambdaplus/comparison/validation.py", "tests/test_tuning.py"),
+    ),
+    Mutation(
+        "qid: rows of a query that are not adjacent are refused",
+        "if seen.max() > 1:",
+        "if seen.max() > 2:",
+        ("tests/test_queries.py",),
+    ),
+    Mutation(
+        "rank:map gets binary labels",
+        "return (data.labels >= 1).astype(np.float64) if target in BINARY else data.labels",
+        "return data.labels",
+        ("tests/test_tuning.py::test_objectives_that_know_relevant_or_not_alone_get_that",),
+    ),
+)
+
+
+def copy_of_project(folder: Path) -> Path:
+    """The project with its compiled kernels, without environments and what was built."""
+    needless = shutil.ignore_patterns(".git", ".venv*", "build", "dist", ".*_cache", ".hypothesis")
+    return Path(shutil.copytree(ROOT, folder / "lambdaplus", ignore=needless, symlinks=True))
+
+
+def break_line(project: Path, mutation: Mutation) -> None:
+    sources = {path: path.read_text() for path in project.glob("lambdaplus/**/*.py")}
+    held = {path: text.count(mutation.line) for path, text in sources.items()}
+    if sum(held.values()) != 1:
+        sys.exit(f"{mutation.what}: there is no single line {mutation.line!r} in lambdaplus/")
+    [path] = [path for path, count in held.items() if count]
+    path.write_text(sources[path].replace(mutation.line, mutation.broken))
+
+
+def first_failure(project: Path, likeliest: tuple[str, ...]) -> str:
+    """The first of the fast tests that fails in the copy, empty if none does."""
+    return run(project, likeliest) or run(project, ("--ignore=tests/lightgbm3",))
+
+
+def run(project: Path, arguments: tuple[str, ...]) -> str:
+    ran = subprocess.run(
+        [sys.executable, *FAST, "-p", "no:cacheprovider", *arguments],
+        cwd=project,
+        env={**os.environ, "PYTHONPATH": str(project)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if ran.returncode == 0:
+        return ""
+    failed = re.search(r"^(?:FAILED|ERROR) (\S+?::[\w.]+|\S+)", ran.stdout, re.MULTILINE)
+    if failed is None:
+        sys.exit(ran.stdout[-3000:] + ran.stderr[-3000:])
+    return failed[1]
+
+
+def try_all(chosen: list[Mutation]) -> list[tuple[Mutation, str]]:
+    """What noticed each mutation."""
+    rows = []
+    for mutation in chosen:
+        with tempfile.TemporaryDirectory() as folder:
+            project = copy_of_project(Path(folder))
+            break_line(project, mutation)
+            start = time.monotonic()
+            rows.append((mutation, first_failure(project, mutation.likeliest)))
+        seconds = time.monotonic() - start
+        print(f"{mutation.what}: {rows[-1][1] or 'not noticed'} ({seconds:.0f} s)", flush=True)
+    return rows
+
+
+def page(rows: list[tuple[Mutation, str]]) -> str:
+    noticed = sum(bool(test) for _, test in rows)
+    lines = [
+        "# Do the fast tests notice a broken line?",
+        "",
+        "    make mutations",
+        "",
+        f"{noticed} of {len(rows)} are noticed. Each line is broken in a copy of the package; the "
+        "fast tests run up to the first failure, with the likeliest files first.",
+        "",
+        "| Line | Broken | First test that fails |",
+        "| --- | --- | --- |",
+    ]
+    for mutation, test in rows:
+        lines.append(f"| {mutation.what} | `{mutation.broken}` | {f'`{test}`' if test else '-'} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help="only mutations whose name holds this text")
+    only = parser.parse_args().only
+    rows = try_all([mutation for mutation in MUTATIONS if only in mutation.what])
+    if only:
+        return
+    PAGE.write_text(page(rows))
+    missed = sum(not test for _, test in rows)
+    sys.exit(f"{missed} of {len(rows)} broken lines were not noticed" if missed > 1 else 0)
+
+
+if __name__ == "__main__":
+    main()
