@@ -170,7 +170,7 @@ def test_borda_count_is_the_weighted_number_of_documents_beaten() -> None:
             rows = valid.qid == q
             expected[rows] += vote * (rankdata(valid.features[rows] @ w) - 1)
     np.testing.assert_allclose(scores, expected[shuffled], rtol=1e-12)
-    with pytest.raises(ValueError, match="which row is of which query"):
+    with pytest.raises(ValueError, match="pass the query of each row"):
         model.predict(valid.features)
     assert not hasattr(model, "coef_")
 

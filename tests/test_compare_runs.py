@@ -256,7 +256,7 @@ def test_runs_on_other_queries_or_by_other_rules_are_refused() -> None:
     with pytest.raises(ValueError, match="2 and 1, and 0 of the latter"):
         compare_runs({"a": fewer, "b": a})
     rules = evaluate(labels, [1, 2, 3, 4], qid=["x", "x", "y", "y"], ties="worst")
-    with pytest.raises(ValueError, match="not evaluated by the same metrics and conventions"):
+    with pytest.raises(ValueError, match="not evaluated with the same metrics and conventions"):
         compare_runs({"a": a, "b": rules})
 
 

@@ -445,4 +445,4 @@ def test_the_foot_states_the_rules_that_were_used(letor: pathlib.Path) -> None:
         assert rules in foot
     for others in ("2^l", "exp2", "log2", "mean over their orders"):
         assert others not in foot
-    assert "without the seconds in which kernels are compiled" in foot
+    assert "without the compilation of kernels" in foot

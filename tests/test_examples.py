@@ -16,7 +16,7 @@ FILES = sorted(EXAMPLES.glob("*.py"))
 SAYS = {
     "comparison_report": r"lightgbm.*\nper_query.csv: \d+ rows of ",
     "custom_metric": r"trained for revenue .*trained for auc .*\ndifference \+0\.\d+",
-    "dask_ranking": r"cut over the partitions.*LightGBM on two workers.*XGBoost on two workers",
+    "dask_ranking": r"split between.*LightGBM on two workers.*XGBoost on two workers",
     "export": r"elasticsearch .*opensearch .*solr .*vespa ",
     "imbalanced_classification": r"log-loss .*lambda_map .*standard error 0\.\d+: ",
     "position_bias": r"ignoring the bias.*learning the bias.*bias of the positions: 0\.00 -",

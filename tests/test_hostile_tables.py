@@ -62,9 +62,9 @@ def test_a_text_file_without_names_beside_a_table_is_refused(tmp_path: Path) -> 
 def test_parts_with_features_in_another_order_make_no_fold_and_join_no_set() -> None:
     one = RankingData([[1, 2]], [1], [1], feature_names=("a", "b"))
     other = RankingData([[1, 2]], [1], [2], feature_names=("b", "a"))
-    with pytest.raises(ValueError, match=r"x's train and x's valid have other features .*: a, b"):
+    with pytest.raises(ValueError, match=r"x's train and x's valid have different .*: a, b"):
         Fold("x", one, other, one)
-    with pytest.raises(ValueError, match="have other features"):
+    with pytest.raises(ValueError, match="have different features"):
         join([one, other])
     assert join([one, RankingData([[0, 0]], [1], [2], "", ("a", "b"))]).feature_names == ("a", "b")
     with pytest.raises(ValueError, match="1 feature_names for 2 features"):

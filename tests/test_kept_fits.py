@@ -278,7 +278,7 @@ def test_kernels_are_not_compiled_on_a_methods_time(tmp_path: pathlib.Path) -> N
         ({"settings": Settings(rounds=0)}, "rounds = 0 should be"),
         ({"settings": Settings(leaves=1)}, "leaves = 1 should be"),
         ({"settings": Settings(learning_rate=float("nan"))}, "learning_rate = nan should be"),
-        ({"folds": [folds()[0], Fold("Fold0", *(folds()[1].train,) * 3)]}, "Fold0 is there more"),
+        ({"folds": [folds()[0], Fold("Fold0", *(folds()[1].train,) * 3)]}, "Fold0 is given more"),
     ],
 )
 def test_a_study_that_makes_no_sense_is_refused_before_its_first_fit(
