@@ -27,11 +27,11 @@ from lambdaplus.comparison import Config, Method, Study, find_methods, write_rep
 RESULTS = pathlib.Path(__file__).parent / "results"
 
 
-def contenders() -> list[Method]:
-    """Boosted trees of the frameworks that are installed."""
+def contenders(names: str | None) -> list[Method]:
+    """Boosted trees of the frameworks that are installed, or those that are named."""
     return [
         method
-        for method in find_methods(None)
+        for method in find_methods(names)
         if importlib.util.find_spec(method.family) and not method.name.endswith("lambda_mauc")
     ]
 
@@ -40,6 +40,7 @@ def parser(about: str, results: str) -> argparse.ArgumentParser:
     """The options of a study."""
     found = argparse.ArgumentParser(description=about.splitlines()[0])
     found.add_argument("sets", nargs="+", help="folders of LETOR folds, or web-search-like:N")
+    found.add_argument("--methods", help="as of `lambdaplus compare`; all boosted trees without it")
     found.add_argument("--seeds", type=int, default=3)
     found.add_argument("--trials", type=int, default=16)
     found.add_argument("--rounds", type=int, default=1000)
@@ -90,7 +91,7 @@ def main() -> None:
     arguments = parser(__doc__, "accuracy").parse_args()
     if not importlib.util.find_spec("catboost"):
         Console(stderr=True).print("CatBoost is left out: pip install --group benchmarks brings it")
-    studies = studies_of(arguments, contenders())
+    studies = studies_of(arguments, contenders(arguments.methods))
     for name, study in studies.items():
         write_report(study, arguments.kept / name)
     print(write_page(studies, command("accuracy.py", arguments), arguments.results))
