@@ -14,7 +14,7 @@ import json
 from typing import Any
 
 from accuracy import command, parser, studies_of
-from accuracy_page import ALPHA, METRICS, Values, chosen_values, difference, mean_of
+from accuracy_values import ALPHA, METRICS, Values, chosen_values, difference, mean_of
 from perturbed import Perturbed
 
 from lambdaplus import lambda_objective

@@ -55,13 +55,19 @@ def test_the_code_of_a_page_runs(page: Path) -> None:
             exec(compile(above + block[1], page, "exec"), names)
 
 
-def test_results_stand_below_the_heading_of_their_line(tmp_path: Path) -> None:
+@pytest.fixture
+def extension(tmp_path: Path) -> Any:
+    """What fills in results, of another folder."""
     spec = importlib.util.spec_from_file_location("results", ROOT / "docs" / "_ext" / "results.py")
     assert spec is not None
     assert spec.loader is not None
     extension = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(extension)
     extension.RESULTS = tmp_path
+    return extension
+
+
+def test_results_stand_below_the_heading_of_their_line(extension: Any, tmp_path: Path) -> None:
     (tmp_path / "who.md").write_text("# Who is best?\n\n    command #\n\n## MAP\n\n### Sets\n")
     page = ["# Accuracy\n\n<!-- results: who -->\n\n## Queries\n\n<!-- results: who -->\n"]
     extension.fill_in(None, "results/accuracy", page)
@@ -72,3 +78,13 @@ def test_results_stand_below_the_heading_of_their_line(tmp_path: Path) -> None:
     page = ["# Accuracy\n\n<!-- results: none -->\n"]
     extension.fill_in(None, "results/accuracy", page)
     assert page == ["# Accuracy\n\nNot measured for this version yet.\n"]
+
+
+def test_a_chart_of_results_is_shown_in_both_variants(extension: Any, tmp_path: Path) -> None:
+    (tmp_path / "who.md").write_text("# Who?\n\n<!-- chart: gains: What is gained -->\n\nText\n")
+    page = ["# Accuracy\n\n<!-- results: who -->\n"]
+    extension.fill_in(None, "results/accuracy", page)
+    assert re.findall(r"\{image\} (.*)\n:class: (.*)\n:alt: (.*)", page[0]) == [
+        ("/figures/out/gains-light.svg", "only-light", "What is gained"),
+        ("/figures/out/gains-dark.svg", "only-dark", "What is gained"),
+    ]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from accuracy_gains import accuracy_gains
 from certificate import certificate
 from pair_kernels import pair_kernels
 from potentials_of_metrics import potentials_of_metrics
@@ -28,6 +29,7 @@ def main() -> None:
         "potentials": potentials_of_metrics(),
         "certificate": certificate(),
         **small_study(),
+        **accuracy_gains(),
     }
     for name, figure in figures.items():
         save(figure, folder, name)
