@@ -2,9 +2,10 @@
 
     python benchmarks/leaves.py
 
-LightGBM with `lambda_map` on the synthetic web search of `lambdaplus.datasets`, a hundred queries in
-all, three folds of five, with everything the same but the number of leaves.  No test query is looked
-at.  Results go to `benchmarks/results/leaves.json` and `.md`; docs/figures/leaves.py draws them.
+LightGBM with `lambda_map` on the synthetic web search of `lambdaplus.datasets`, a hundred queries
+in all, three folds of five, with everything the same but the number of leaves.  No test query is
+looked at.  Results go to `benchmarks/results/leaves.json` and `.md`; docs/figures/leaves.py draws
+them.
 """
 
 from __future__ import annotations
