@@ -81,10 +81,12 @@ def _level_with_the_best(study: Study, found: RunComparison | None) -> set[tuple
         if found is None or found.baseline is not None or best is None:
             return set()
         below = significantly_below(found, str(metric), best.name)
+        tested = bool(found.of(metric))  # a value of the whole data set is not
         cells |= {
             (row, place + 2)
             for row, method in enumerate(study.methods)
-            if method.name in found.names and method.name not in below
+            if (tested and method.name in found.names and method.name not in below)
+            or method.name == best.name
         }
     return cells
 
@@ -157,7 +159,9 @@ def _own_criterion_wins(study: Study, found: RunComparison | None) -> str:
         for method in finished(study):
             mine = criterion_of(study, method) == name
             (own if mine else other)[method.name] = study.mean(method, metric)
-        if found is None or found.baseline is not None or not own or not other:
+        if found is None or found.baseline is not None or not found.of(metric):
+            continue
+        if not own or not other:
             continue
         first, second = max(own, key=lambda m: own[m]), max(other, key=lambda m: other[m])
         if second in significantly_below(found, name, first):
