@@ -48,8 +48,7 @@ def results(study: Study, found: RunComparison | None) -> Iterator[str]:
     level = _level_with_the_best(study, found)
     yield table_of(
         table,
-        "Test means; bold: the highest of its column"
-        + (", and those that do not differ significantly from it" if level else ""),
+        f"Test means; bold: {'not significantly below the' if level else 'the'} highest of a column",
         best=level or True,
     )
     yield f'<div class="note">{paragraphs([table.foot[0], *same_in_words(study)])}</div>'
