@@ -18,7 +18,8 @@ import os
 import pathlib
 from collections.abc import Sequence
 
-from accuracy_page import METRICS, write_page
+from accuracy_page import write_page
+from accuracy_values import METRICS
 from rich.console import Console
 
 from lambdaplus.cli.progress import progress_on
@@ -47,6 +48,9 @@ def parser(about: str, results: str) -> argparse.ArgumentParser:
     found.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     found.add_argument("--kept", type=pathlib.Path, default=pathlib.Path("accuracy-kept"))
     found.add_argument(
+        "--finished", action="store_true", help="train nothing more: the page of what is kept"
+    )
+    found.add_argument(
         "--results", type=pathlib.Path, default=RESULTS / results, help="without a suffix"
     )
     return found
@@ -66,6 +70,10 @@ def studies_of(arguments: argparse.Namespace, methods: Sequence[Method]) -> dict
         )
         found[name] = config.study(arguments.kept / name, arguments.jobs)
         found[name].methods = list(methods)
+    if arguments.finished:
+        for study in found.values():
+            study.finished |= {t.key for t in study.tasks if study.store.path(t.key).exists()}
+        return found
     with progress_on(Console(stderr=True)) as progress:
         bar = progress.add_task("trainings", total=sum(map(len, found.values())))
         for name, study in found.items():
@@ -77,9 +85,10 @@ def studies_of(arguments: argparse.Namespace, methods: Sequence[Method]) -> dict
 def command(script: str, arguments: argparse.Namespace) -> str:
     """What to type for the same results."""
     sets = (pathlib.Path(a).name if os.path.isdir(a) else a for a in arguments.sets)
+    named = f" --methods {arguments.methods}" if arguments.methods else ""
     return (
         f"python benchmarks/{script} {' '.join(sets)} --seeds {arguments.seeds} "
-        f"--trials {arguments.trials} --rounds {arguments.rounds}"
+        f"--trials {arguments.trials} --rounds {arguments.rounds}{named}"
     )
 
 

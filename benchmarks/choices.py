@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from accuracy import command, parser, studies_of
-from accuracy_page import ALPHA, METRICS, Values, chosen_values, difference, mean_of
+from accuracy_values import ALPHA, METRICS, Values, chosen_values, difference, mean_of
 from perturbed import Perturbed
 from tables import write
 

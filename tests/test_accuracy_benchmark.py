@@ -2,6 +2,8 @@
 
 import importlib
 import json
+import re
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -113,6 +115,87 @@ def test_page_says_where_the_specialist_is_behind(page, tmp_path):
     assert markdown.count("<sup>-</sup>") == 4 * 4 * 3  # all but the best of ours, in each table
 
 
+def made_up(lifts, seed=0, queries=50):
+    """A study in which each method is above a common level by its lift, and by little noise."""
+    rng = np.random.default_rng(seed)
+    hard = rng.uniform(0.3, 0.6, size=queries)
+    found = {}
+    for label, lift in lifts.items():
+        values = hard + lift + 0.01 * rng.normal(size=queries)
+        found[label] = [choice("1", values, values)]
+    return MadeUp(found)
+
+
+def specialists(framework, lift):
+    return {f"{framework}:lambda_{name}": lift for name in ("ndcg", "map", "mrr", "auc")}
+
+
+def test_a_method_may_lack_some_of_the_sets(page, tmp_path):
+    lightgbm = {**specialists("lightgbm", 0.02), "lightgbm:lambdarank": 0.0}
+    catboost = {"catboost:YetiRank:mode=MAP": 0.1}
+    studies = {"s": made_up(lightgbm), "t": made_up({**lightgbm, **catboost}, seed=1)}
+    said = page.write_page(studies, "the command", tmp_path / "accuracy")
+    assert "best on the mean over sets is lightgbm:lambda_" in said
+    assert "significantly behind on t (catboost:YetiRank:mode=MAP)." in said
+    text = (tmp_path / "accuracy.md").read_text()
+    assert "without a mean over sets: catboost:YetiRank:mode=MAP." in text
+    _, _, by_map = text.partition("## MAP")
+    [row] = [line for line in by_map.splitlines() if "| catboost" in line][:1]
+    assert re.fullmatch(r"\| catboost:YetiRank:mode=MAP \| - \| \.\d{4}<sup>\+</sup> \| - \|", row)
+    assert "CatBoost" not in (tmp_path / "accuracy-readme.md").read_text()
+    kept = json.loads((tmp_path / "accuracy.json").read_text())
+    assert {gain["framework"] for gain in kept["gains"]} == {"lightgbm"}
+    assert [gain["on"] for gain in kept["gains"]] == ["s", "t", "mean"] * 4
+
+
+@pytest.mark.parametrize("only", ["lambda_map", "lambdarank"])
+def test_one_method_alone_has_a_page(page, tmp_path, only):
+    studies = {"s": made_up({f"xgboost:{only}": 0.0})}
+    said = page.write_page(studies, "the command", tmp_path / "accuracy")
+    assert said.count(f"best on the mean over sets is xgboost:{only} (") == 4
+    assert json.loads((tmp_path / "accuracy.json").read_text())["gains"] == []
+
+
+def test_a_best_mean_is_no_winner_where_chance_may_have_made_it(page, tmp_path):
+    studies = {"s": made_up({**specialists("lightgbm", 0.0), "lightgbm:lambdarank": 0.0005})}
+    said = page.write_page(studies, "the command", tmp_path / "accuracy")
+    assert said.count("no significant difference between the highest mean over sets") == 4
+    short = (tmp_path / "accuracy-readme.md").read_text()
+    assert short.count("**") == 0
+    assert "not significantly different by NDCG@10, MAP, MRR and AUC." in short
+
+
+def test_the_short_table_has_a_row_for_each_framework(page, tmp_path):
+    studies = {
+        name: made_up(
+            {
+                **specialists("lightgbm", 0.03),
+                "lightgbm:lambdarank": 0.0,
+                **specialists("xgboost", 0.01),
+                "xgboost:rank:ndcg": 0.02,
+                "catboost:YetiRank:mode=MAP": 0.06,
+                "catboost:YetiRank:mode=NDCG": 0.05,
+            },
+            seed,
+        )
+        for seed, name in enumerate(("s", "t"))
+    }
+    page.write_page(studies, "the command", tmp_path / "accuracy")
+    short = (tmp_path / "accuracy-readme.md").read_text()
+    assert re.findall(r"^\| ([A-Z].*?) \|", short, re.MULTILINE) == [
+        "LightGBM, best of its own objectives",
+        "LightGBM, our objective for the metric",
+        "XGBoost, best of its own objectives",
+        "XGBoost, our objective for the metric",
+        "CatBoost, best of its own objectives",
+    ]
+    assert re.findall(r"^\| CatBoost.*", short, re.MULTILINE)[0].count("**") == 8
+    every = "NDCG@10, MAP, MRR and AUC."
+    assert f"On LightGBM our objectives are significantly better by {every}" in short
+    assert f"On XGBoost our objectives are significantly worse by {every}" in short
+    assert f"Beside CatBoost's best our objectives are significantly worse by {every}" in short
+
+
 @pytest.mark.slow
 def test_the_study_runs_and_writes_its_page(accuracy, tmp_path, monkeypatch, capsys):
     results = tmp_path / "results" / "accuracy"
@@ -122,8 +205,23 @@ def test_the_study_runs_and_writes_its_page(accuracy, tmp_path, monkeypatch, cap
         "--methods", "lightgbm:lambdarank,lightgbm:lambda_map",
     ])  # fmt: skip
     accuracy.main()
-    assert "best on the mean over sets is lightgbm:lambda" in capsys.readouterr().out
-    means = json.loads(results.with_suffix(".json").read_text())["means"]
+    assert capsys.readouterr().out.count("**: ") == 4
+    kept = json.loads(results.with_suffix(".json").read_text())
+    means = kept["means"]
+    gains = {gain["on"]: gain for gain in kept["gains"] if gain["metric"] == "map"}
+    assert list(gains) == ["web-search-like", "mean"]
+    assert gains["mean"]["mean"] == pytest.approx(
+        means["map"]["test"]["lightgbm:lambda_map"]["web-search-like"]
+        - means["map"]["test"]["lightgbm:lambdarank"]["web-search-like"]
+    )
     assert 0.55 < means["auc"]["test"]["lightgbm:lambdarank"]["web-search-like"] < 1
     assert " of 40 chosen rounds are in " in results.with_suffix(".md").read_text()
     assert (tmp_path / "kept" / "web-search-like" / "report.html").exists()
+    written = results.with_suffix(".md").read_text()
+    # What is kept makes the same page, without another method that was never trained.
+    sys.argv[-1] += ",lightgbm:rank_xendcg"
+    monkeypatch.setattr("sys.argv", [*sys.argv, "--finished"])
+    accuracy.main()
+    assert results.with_suffix(".md").read_text() == written.replace(
+        "lambda_map\n", "lambda_map,lightgbm:rank_xendcg\n", 1
+    )

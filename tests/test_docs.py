@@ -1,4 +1,6 @@
-"""Every Python block of the README and of the pages runs, in the order of the page.
+"""Every block of the README and of the pages runs, in the order of the page.
+
+A diff is two programs, before and after, and both run.  Commands are parsed, not run.
 
 Pages that show what their code prints are run as the site is built, by myst-nb.  A block that
 imports a tool of the group "stack" is run where that tool is installed.
@@ -9,19 +11,30 @@ from __future__ import annotations
 import ast
 import importlib.util
 import re
+import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from threadpoolctl import threadpool_limits
+from typer.core import TyperGroup
+
+from lambdaplus.cli import app
+from lambdaplus.comparison import Config
 
 ROOT = Path(__file__).parents[1]
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-PAGES = [
-    page
+BLOCK = re.compile(
+    r"^```(python|diff|\{code-block\} python)\n(?::[^\n]*\n\n)?(.*?)^```", re.MULTILINE | re.DOTALL
+)
+COMMANDS = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
+SETTINGS = re.compile(r"^```toml\n(.*?)^```", re.MULTILINE | re.DOTALL)
+TEXTS = {
+    str(page.relative_to(ROOT)): page.read_text()
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
-    if BLOCK.search(page.read_text())
-]
+}
+PAGES = [ROOT / name for name, text in TEXTS.items() if BLOCK.search(text)]
 
 # Newer than what the package needs: LightGBM's own position=, and XGBoost's external memory.
 SINCE = {"clicks": ("lightgbm", "4.1"), "large-data": ("xgboost", "3.0")}
@@ -50,19 +63,65 @@ def test_the_code_of_a_page_runs(page: Path) -> None:
     names: dict[str, Any] = {"__name__": "__main__"}
     with threadpool_limits(1):  # on little data threads only wait for each other
         for block in BLOCK.finditer(text):
-            if not is_installed(block[1]):
-                continue
-            above = "\n" * text.count("\n", 0, block.start(1))  # so that an error names the line
-            exec(compile(above + block[1], page, "exec"), names)
+            above = "\n" * text.count("\n", 0, block.start(2))  # so that an error names the line
+            for program in programs(block[1], block[2]):
+                if is_installed(program):
+                    exec(compile(above + program, page, "exec"), names)
 
 
-def test_results_stand_below_the_heading_of_their_line(tmp_path: Path) -> None:
+def programs(kind: str, block: str) -> list[str]:
+    """The block; of a diff, what was there before and what is there after."""
+    if kind != "diff":
+        return [block]
+    lines = block.splitlines()
+    return ["\n".join(line[1:] for line in lines if line[:1] != gone) for gone in "+-"]
+
+
+def test_a_diff_is_two_programs() -> None:
+    assert programs("diff", " a = 1\n-b = 2\n+b = 3\n") == ["a = 1\nb = 2", "a = 1\nb = 3"]
+    assert programs("python", "a = 1\n") == ["a = 1\n"]
+
+
+def commands() -> list[str]:
+    """Each call of `lambdaplus` on a page, continued lines joined."""
+    lines = [
+        line.partition(" #")[0].strip()
+        for text in TEXTS.values()
+        for block in COMMANDS.finditer(text)
+        for line in block[1].replace("\\\n", " ").splitlines()
+    ]
+    return [line for line in lines if line.startswith("lambdaplus ")]
+
+
+@pytest.mark.parametrize("line", commands())
+def test_the_commands_of_the_pages_are_understood(line: str) -> None:
+    _, name, *arguments = shlex.split(line)
+    main = typer.main.get_command(app)
+    assert isinstance(main, TyperGroup)
+    command = main.commands[name]
+    assert command.make_context(name, arguments).params  # or click says what it does not know
+
+
+@pytest.mark.parametrize("name", [name for name, text in TEXTS.items() if SETTINGS.search(text)])
+def test_settings_of_the_pages_are_of_a_study(name: str) -> None:
+    for block in SETTINGS.finditer(TEXTS[name]):
+        config = Config.from_toml(block[1])
+        assert replace(config, data="").study().methods  # of the built-in data
+
+
+@pytest.fixture
+def extension(tmp_path: Path) -> Any:
+    """What fills in results, of another folder."""
     spec = importlib.util.spec_from_file_location("results", ROOT / "docs" / "_ext" / "results.py")
     assert spec is not None
     assert spec.loader is not None
     extension = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(extension)
     extension.RESULTS = tmp_path
+    return extension
+
+
+def test_results_stand_below_the_heading_of_their_line(extension: Any, tmp_path: Path) -> None:
     (tmp_path / "who.md").write_text("# Who is best?\n\n    command #\n\n## MAP\n\n### Sets\n")
     page = ["# Accuracy\n\n<!-- results: who -->\n\n## Queries\n\n<!-- results: who -->\n"]
     extension.fill_in(None, "results/accuracy", page)
@@ -73,3 +132,13 @@ def test_results_stand_below_the_heading_of_their_line(tmp_path: Path) -> None:
     page = ["# Accuracy\n\n<!-- results: none -->\n"]
     extension.fill_in(None, "results/accuracy", page)
     assert page == ["# Accuracy\n\nNot measured for this version yet.\n"]
+
+
+def test_a_chart_of_results_is_shown_in_both_variants(extension: Any, tmp_path: Path) -> None:
+    (tmp_path / "who.md").write_text("# Who?\n\n<!-- chart: gains: What is gained -->\n\nText\n")
+    page = ["# Accuracy\n\n<!-- results: who -->\n"]
+    extension.fill_in(None, "results/accuracy", page)
+    assert re.findall(r"\{image\} (.*)\n:class: (.*)\n:alt: (.*)", page[0]) == [
+        ("/figures/out/gains-light.svg", "only-light", "What is gained"),
+        ("/figures/out/gains-dark.svg", "only-dark", "What is gained"),
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import math
 import re
 import sys
@@ -16,16 +17,19 @@ import pytest
 
 from lambdaplus.comparison import Settings, Study, find_methods, write_csv, write_parquet
 from lambdaplus.comparison.boosting import train_lightgbm
+from lambdaplus.comparison.columns import main_metrics
 from lambdaplus.comparison.figures import BETTER, SERIES, WORSE, save_plot
-from lambdaplus.comparison.lead import _significance
+from lambdaplus.comparison.lead import in_words
 from lambdaplus.comparison.line_plots import learning_curves_of
+from lambdaplus.comparison.markup import table_of
 from lambdaplus.comparison.methods import Fitted, Method
 from lambdaplus.comparison.outputs import OURS, OutputFolder
 from lambdaplus.comparison.plots import plots_of, shares, training_time
 from lambdaplus.comparison.report import write_report
+from lambdaplus.comparison.significance import comparison, significantly_below
 from lambdaplus.comparison.tables import marked_results
 from lambdaplus.datasets import digits_queries
-from lambdaplus.evaluation import RunComparison, compare_runs, evaluate
+from lambdaplus.evaluation import RunComparison, Table, compare_runs, evaluate
 from lambdaplus.metrics import parse_metric
 
 HOSTILE = "svm:<script>alert('x')</script>&\"$title"
@@ -380,8 +384,52 @@ def test_a_best_mean_is_called_significant_only_if_it_is() -> None:
         return best, compare_runs(runs)
 
     best, found = compared(good=2.0, poor=0.1)
-    assert _significance(found, "map", best) == "significantly better than all others"
+    assert in_words(found, "map", best, ".9") == "good is significantly better than all others (.9)"
     best, found = compared(one=1.0, other=1.0)
-    assert _significance(found, "map", best) == "no significant difference from any other method"
+    assert in_words(found, "map", best, ".9") == (
+        "no significant difference to the highest mean, .9 of one"
+    )
     best, found = compared(good=2.0, level=2.0, poor=0.1)
-    assert _significance(found, "map", best) == "no significant difference from level"
+    assert in_words(found, "map", best, ".9") == (
+        "good has the highest mean (.9), with no significant difference to level"
+    )
+    best, found = compared(good=2.0, level=2.0, even=2.0, poor=0.1)
+    assert in_words(found, "map", best, ".9") == (
+        "good has the highest mean (.9); significantly below it: poor; no significant difference "
+        "to the other 2"
+    )
+
+
+def test_what_is_level_with_the_best_is_as_bold(page: str, study: Study) -> None:
+    found = comparison(study)
+    assert found is not None
+    table = page.partition("</table>")[0]
+    rows = re.findall(r'<tr><th scope="row">(.*?)</th>(.*?)</tr>', table)
+    bold = {row[0]: re.findall(r'<td class="number( best)?" data', row[1]) for row in rows}
+    for place, metric in enumerate(study.metrics):
+        best = max(found.names, key=lambda name: found.means[str(metric)][name])
+        level = {*found.names} - {*significantly_below(found, str(metric), best)}
+        marked = [name for name in found.names if bold[html.escape(name)][place]]
+        assert set(marked) == level
+    even = Table(("method", "map"), [("one", 0.5), ("other", 0.4), ("poor", 0.1)])
+    assert table_of(even, "", best={(0, 1), (1, 1)}).count("number best") == 2
+
+
+def test_metrics_that_are_one_are_shown_once(study: Study, tmp_path: Path) -> None:
+    metrics = [parse_metric(name) for name in ("ndcg@10", "auc", "mauc", "map")]
+    methods = find_methods("lightgbm:lambda_auc,lightgbm:lambda_map")
+    binary = Study(study.folds, methods, metrics, study.settings, folder=study.folder)
+    list(binary.run())
+    reader = Reader(write_report(binary, tmp_path).read_text(encoding="utf-8"))
+    # Those that methods were trained for come first.
+    assert reader.tables[0][0] == ["method", "letter", "auc", "map", "ndcg@10", "seconds"]
+    assert "mauc has the values of auc on every query, and is not shown." in reader.shown
+    write_csv(binary, tmp_path)
+    with (tmp_path / "summary.csv").open(newline="") as file:
+        kept = {row["metric"]: row["mean"] for row in csv.DictReader(file)}
+    assert float(kept["mauc"]) == pytest.approx(float(kept["auc"]))
+    by_mauc = Study(
+        study.folds, find_methods("lightgbm:lambda_mauc"), metrics, study.settings,
+    )  # fmt: skip
+    list(by_mauc.run())
+    assert [str(metric) for metric in main_metrics(by_mauc)] == ["auc"]

@@ -11,7 +11,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from accuracy_gains import accuracy_gains
 from certificate import certificate
+from leaves import leaves
 from pair_kernels import pair_kernels
 from potentials_of_metrics import potentials_of_metrics
 from small_study import small_study
@@ -27,7 +29,9 @@ def main() -> None:
         "pair-kernels": pair_kernels(),
         "potentials": potentials_of_metrics(),
         "certificate": certificate(),
+        "leaves": leaves(),
         **small_study(),
+        **accuracy_gains(),
     }
     for name, figure in figures.items():
         save(figure, folder, name)

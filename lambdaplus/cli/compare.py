@@ -57,7 +57,8 @@ def compare(
         str | None,
         typer.Option(
             help="Comma-separated: lightgbm, svm:map, xgboost:lambda_map@5, module:Class, ...; "
-            "or all. Default: the boosted trees."
+            "or all. Default: the boosted trees, those for MAUC only if labels have three or more "
+            "grades."
         ),
     ] = None,
     metrics: Annotated[
@@ -150,8 +151,9 @@ def _run(
     console: Console,
 ) -> int:
     """Fit, write the results, and return the exit code."""
-    from lambdaplus.comparison import results_table, write_report
+    from lambdaplus.comparison import comparison, results_table, write_report
     from lambdaplus.comparison.figures import needs_matplotlib
+    from lambdaplus.comparison.lead import best_methods
     from lambdaplus.comparison.outputs import OutputFolder
     from lambdaplus.comparison.workers import working_folder
 
@@ -180,7 +182,13 @@ def _run(
                 soft_wrap=True,
             )
         if study.finished:
-            console.print(results_table(study))
+            found = None
+            if not code:
+                with console.status("Testing significance ..."):
+                    found = comparison(study, config.baseline or None)
+            console.print(results_table(study, found))
+            for sentence in best_methods(study, found):
+                console.print(f"- {sentence}", soft_wrap=True)
             missing = _write_tables(study, made)
             folder.publish(made, outdated=["per_query.parquet", "choices.csv"])
             console.print(

@@ -22,15 +22,10 @@ from lambdaplus.comparison.config import Config
 from lambdaplus.comparison.methods import Fitted, Method, Settings
 from lambdaplus.comparison.registry import METHODS, find_methods
 from lambdaplus.comparison.report import write_report
+from lambdaplus.comparison.significance import comparison
 from lambdaplus.comparison.store import Store, installed_versions, versions_in_words
 from lambdaplus.comparison.study import Study
-from lambdaplus.comparison.tables import (
-    comparison,
-    footnotes,
-    results_table,
-    write_csv,
-    write_parquet,
-)
+from lambdaplus.comparison.tables import footnotes, results_table, write_csv, write_parquet
 
 __all__ = [
     "METHODS",

@@ -21,6 +21,8 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
+import numpy as np
+
 from lambdaplus.baselines import QueryScaler
 from lambdaplus.comparison.data import folds_of
 from lambdaplus.comparison.methods import Method, Settings
@@ -45,7 +47,8 @@ class Config:
     data, splits, shares, balanced, valid
         Source of the folds; see ``lambdaplus.comparison.data.folds_of``.
     methods : tuple of str
-        See `find_methods`; by default, the boosted trees.
+        See `find_methods`; by default, the boosted trees, those for MAUC only if labels have three
+        or more grades, since MAUC of two grades is AUC.
     metrics : tuple of str
         Metrics to evaluate on test queries.
     folds : str
@@ -181,6 +184,8 @@ class Config:
         metrics = list(dict.fromkeys(parse_metric(name) for name in self.metrics))
         select = str(eval_metric(self.select).metrics[0]) if self.select else None
         found = folds_of(self.data, self.splits, self.shares, self.balanced, self.valid)
+        if not self.methods and all(np.unique(fold.train.labels).size <= 2 for fold in found):
+            methods = [m for m in methods if m.criterion != "mauc" or m.name in self.grid]
         chosen = [found[i] for i in _chosen(self.folds, len(found))]
         if self.scaling == "query":
             chosen = [scaled_fold(fold) for fold in chosen]

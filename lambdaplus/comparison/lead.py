@@ -1,6 +1,6 @@
 """The summary of a report: how the study was made, and the best methods for each metric.
 
-The best mean is followed by the methods from which it does not differ significantly.
+A method is called better than another only if the difference is significant.
 
 Examples
 --------
@@ -21,7 +21,9 @@ Examples
 
 from __future__ import annotations
 
-from lambdaplus.comparison.plots import main_metrics, method_to_beat
+from lambdaplus.comparison.columns import main_metrics
+from lambdaplus.comparison.plots import method_to_beat
+from lambdaplus.comparison.significance import significantly_below
 from lambdaplus.comparison.study import Study
 from lambdaplus.evaluation import RunComparison
 
@@ -43,27 +45,30 @@ def best_methods(study: Study, found: RunComparison | None) -> list[str]:
     for metric in main_metrics(study):
         best = method_to_beat(study, metric, None)
         if best is not None:
-            mean = f"{metric}: {best.name} has the highest mean ({study.mean(best, metric):.4f})"
-            said = "" if found is None else f"; {_significance(found, str(metric), best.name)}"
-            sentences.append(f"{mean}{said}.")
+            mean = f"{study.mean(best, metric):.4f}"
+            said = in_words(found, str(metric), best.name, mean)
+            sentences.append(f"{metric}: {said}.")
     return sentences
 
 
-def _significance(found: RunComparison, metric: str, best: str) -> str:
-    """How the best method compares with the others, or the others with the baseline."""
-    others, better = [], []
-    for pair in found.of(metric):
-        significant = pair.p_corrected < found.alpha
-        if found.baseline is not None:
-            if significant and pair.difference > 0:
-                better.append(pair.first)
-        elif best in (pair.first, pair.second) and not significant:
-            others.append(pair.second if pair.first == best else pair.first)
+def in_words(found: RunComparison | None, metric: str, best: str, mean: str) -> str:
+    """What significance says of the highest mean of a metric, or of the baseline."""
+    highest = f"{best} has the highest mean ({mean})"
+    if found is None or not (pairs := found.of(metric)):
+        return highest
     if found.baseline is not None:
+        better = [p.first for p in pairs if p.p_corrected < found.alpha and p.difference > 0]
         names = ", ".join(better) or "no method"
-        return f"significantly better than the baseline {found.baseline}: {names}"
-    if not others:
-        return "significantly better than all others"
-    if len(others) == len(found.names) - 1:
-        return "no significant difference from any other method"
-    return f"no significant difference from {', '.join(others)}"
+        return f"{highest}; significantly better than the baseline {found.baseline}: {names}"
+    below = significantly_below(found, metric, best)
+    level = [name for name in found.names if name not in (best, *below)]
+    if not below:
+        return f"no significant difference to the highest mean, {mean} of {best}"
+    if not level:
+        return f"{best} is significantly better than all others ({mean})"
+    if len(level) <= len(below):
+        return f"{highest}, with no significant difference to {', '.join(level)}"
+    return (
+        f"{highest}; significantly below it: {', '.join(below)}; no significant difference to the "
+        f"other {len(level)}"
+    )

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from lambdaplus.evaluation import Cell, Table
@@ -37,7 +37,7 @@ def table_of(
     caption: str,
     *,
     head: int = 0,
-    best: bool = True,
+    best: bool | Collection[tuple[int, int]] = True,
     shade: Style | None = None,
 ) -> str:
     """A table that scrolls separately; the script of the page sorts and filters it.
@@ -48,8 +48,9 @@ def table_of(
     caption : str
     head : int
         Column with the name of a row.
-    best : bool
-        Whether the largest float of each column is marked, compared by the digits shown.
+    best : bool or collection of (int, int)
+        Whether the largest float of each column is marked, compared by the digits shown; or the
+        rows and columns of the cells to mark.
     shade : callable, optional
         Attributes of the cell in row i and column j.
     """
@@ -57,7 +58,13 @@ def table_of(
         bool(table.rows) and all(_number(row[j]) is not None for row in table.rows)
         for j in range(len(table.columns))
     ]
-    top = [_top([row[j] for row in table.rows]) if best else "" for j in range(len(numeric))]
+    top = [_top([row[j] for row in table.rows]) for j in range(len(numeric))]
+
+    def is_best(i: int, j: int, value: Any) -> bool:
+        if isinstance(best, bool):
+            return best and bool(top[j]) and shown(value) == top[j]
+        return (i, j) in best
+
     columns = "".join(
         f'<th scope="col"{" class=" + chr(34) + "number" + chr(34) if number else ""}>'
         f"{text(name)}</th>"
@@ -72,7 +79,7 @@ def table_of(
             if j == head:
                 cells.append(f'<th scope="row">{inner}</th>')
                 continue
-            kind = "number best" if top[j] and shown(value) == top[j] else "number"
+            kind = "number best" if is_best(i, j, value) else "number"
             said = f' class="{kind}"' if numeric[j] else ""
             if isinstance(value, float):  # for sorting by all digits
                 said += f' data-value="{value!r}"'

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lambdaplus.comparison.columns import criterion_of, main_metrics, shown_metrics
 from lambdaplus.comparison.figures import (
     BETTER,
     INK,
@@ -90,12 +91,6 @@ def finished(study: Study) -> list[Method]:
     return [method for method in study.methods if study.evaluation(method) is not None]
 
 
-def main_metrics(study: Study) -> list[RankingMetric]:
-    """Metrics that some method optimises; all metrics if there are none."""
-    criteria = {method.criterion for method in study.methods}
-    return [metric for metric in study.metrics if str(metric) in criteria] or list(study.metrics)
-
-
 def method_to_beat(study: Study, metric: RankingMetric, baseline: str | None) -> Method | None:
     """The baseline if it is finished; without a baseline, the best method by the metric."""
     done = [m for m in finished(study) if not math.isnan(study.mean(m, metric))]
@@ -106,8 +101,13 @@ def method_to_beat(study: Study, metric: RankingMetric, baseline: str | None) ->
 
 def by_criterion(study: Study) -> list[Method]:
     """Finished methods, grouped by criterion in the order of the metrics."""
-    order = {str(metric): place for place, metric in enumerate(study.metrics)}
-    return sorted(finished(study), key=lambda m: (order.get(m.criterion, len(order)), m.criterion))
+    order = {str(metric): place for place, metric in enumerate(shown_metrics(study))}
+
+    def place(method: Method) -> tuple[int, str]:
+        criterion = criterion_of(study, method)
+        return order.get(criterion, len(order)), criterion
+
+    return sorted(finished(study), key=place)
 
 
 @styled
@@ -147,19 +147,21 @@ def training_time(study: Study) -> Figure:
 @styled
 def criterion_matrix(study: Study) -> Figure:
     """Methods, by the criterion that they optimise, and test metrics (KDD 2008, fig. 9)."""
-    methods = by_criterion(study)
-    means = np.array([[study.mean(m, k) for k in study.metrics] for m in methods])
-    figure, [axes] = new_figure(1.0 + 0.22 * len(methods), width=3.0 + 0.65 * len(study.metrics))
+    methods, metrics = by_criterion(study), shown_metrics(study)
+    criteria = [criterion_of(study, method) for method in methods]
+    means = np.array([[study.mean(m, k) for k in metrics] for m in methods])
+    figure, [axes] = new_figure(1.0 + 0.22 * len(methods), width=3.0 + 0.65 * len(metrics))
     axes.imshow(shares(means), cmap=shades(), vmin=0, vmax=1, aspect="auto")
     for (row, column), mean in np.ndenumerate(means):
-        own = methods[row].criterion == str(study.metrics[column])
+        own = criteria[row] == str(metrics[column])
         axes.text(column, row, f"{mean:.4f}", ha="center", va="center", fontsize=8,
                   weight="bold" if own else "normal")  # fmt: skip
     for row in range(1, len(methods)):
-        if methods[row].criterion != methods[row - 1].criterion:
+        if criteria[row] != criteria[row - 1]:
             axes.axhline(row - 0.5, color=INK, linewidth=0.8)
-    axes.set_xticks(range(len(study.metrics)), [str(metric) for metric in study.metrics])
-    axes.set_yticks(range(len(methods)), [f"{short(m.name)}  ({m.criterion})" for m in methods])
+    names = [f"{short(m.name)}  ({of})" for m, of in zip(methods, criteria, strict=True)]
+    axes.set_xticks(range(len(metrics)), [str(metric) for metric in metrics])
+    axes.set_yticks(range(len(methods)), names)
     axes.tick_params(length=0, labeltop=True, labelbottom=False)
     axes.grid(False)
     axes.spines[:].set_visible(False)

@@ -29,9 +29,10 @@ from lambdaplus.comparison.figures import save_plot
 from lambdaplus.comparison.lead import best_methods, how_made
 from lambdaplus.comparison.markup import text
 from lambdaplus.comparison.page import write_page
-from lambdaplus.comparison.plots import finished, plots_of
+from lambdaplus.comparison.plots import plots_of
+from lambdaplus.comparison.significance import comparison
 from lambdaplus.comparison.study import Study
-from lambdaplus.comparison.tables import comparison, marked_results, n_test_queries
+from lambdaplus.comparison.tables import marked_results, n_test_queries
 from lambdaplus.evaluation import RunComparison
 
 
@@ -80,7 +81,7 @@ def write_report(
         raise ValueError("nothing has been fitted: run the study first, as list(study.run())")
     folder = Path(folder)
     plots = _save_plots(study, folder / "plots", baseline)
-    found = comparison(study, baseline if baseline in {m.name for m in finished(study)} else None)
+    found = comparison(study, baseline)
     _save_tables(study, folder / "tables", found)
     parts = [
         ("results", "Results", sections.results(study, found)),
@@ -88,7 +89,7 @@ def write_report(
         (
             "criteria",
             "Criterion trained for \N{MULTIPLICATION SIGN} criterion of the test",
-            sections.criteria(study),
+            sections.criteria(study, found),
         ),
         ("time", "Training time", sections.times(plots)),
         ("queries", "Query by query", sections.queries(study, plots, baseline)),

@@ -4,8 +4,7 @@ Examples
 --------
 >>> from lambdaplus.comparison import Settings, Study, find_methods, sections
 >>> from lambdaplus.datasets import digits_queries
->>> from lambdaplus.metrics import parse_metric
->>> study = Study(
+>>> >>> study = Study(
 ...     folds=digits_queries()[:1],
 ...     methods=find_methods("lightgbm:auc"),
 ...     metrics=[parse_metric("map")],
@@ -26,17 +25,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from lambdaplus.comparison.columns import (
+    criterion_of,
+    main_metrics,
+    same_in_words,
+    shown_metrics,
+)
 from lambdaplus.comparison.figures import file_name
 from lambdaplus.comparison.line_plots import learning_curves_of
 from lambdaplus.comparison.markup import details, figure_of, paragraphs, table_of, text
-from lambdaplus.comparison.plots import (
-    by_criterion,
-    finished,
-    main_metrics,
-    method_to_beat,
-    shares,
-)
+from lambdaplus.comparison.plots import by_criterion, finished, method_to_beat, shares
 from lambdaplus.comparison.searches import Chosen, choosers, chosen_rows, parameter_table, summary
+from lambdaplus.comparison.significance import significantly_below
 from lambdaplus.comparison.study import Study
 from lambdaplus.comparison.tables import footnotes, marked_results
 from lambdaplus.evaluation import RunComparison, Table
@@ -45,8 +45,13 @@ from lambdaplus.evaluation import RunComparison, Table
 def results(study: Study, found: RunComparison | None) -> Iterator[str]:
     """Means with marks, and those of each fold."""
     table = marked_results(study, found)
-    yield table_of(table, "Test means; bold: best in its column")
-    yield f'<div class="note">{paragraphs(table.foot[:1])}</div>'
+    level = _level_with_the_best(study, found)
+    yield table_of(
+        table,
+        f"Test means; bold: {'not significantly below ' if level else ''}the highest of a column",
+        best=level or True,
+    )
+    yield f'<div class="note">{paragraphs([table.foot[0], *same_in_words(study)])}</div>'
     rows = [
         (
             method.name,
@@ -54,7 +59,7 @@ def results(study: Study, found: RunComparison | None) -> Iterator[str]:
             study.mean(method, metric),
             *(means.get(f, np.nan) for f in names),
         )
-        for metric in study.metrics
+        for metric in shown_metrics(study)
         for method in study.methods
         for names in [[fold.name for fold in study.folds]]
         for means in [study.fold_means(method, metric)]
@@ -62,6 +67,27 @@ def results(study: Study, found: RunComparison | None) -> Iterator[str]:
     by_fold = Table(("method", "metric", "mean", *(fold.name for fold in study.folds)), rows)
     if len(study.folds) > 1:
         yield details("By fold", table_of(by_fold, "Test means of each fold", best=False))
+
+
+def _level_with_the_best(study: Study, found: RunComparison | None) -> set[tuple[int, int]]:
+    """Row and column of the means that are not significantly below the best of their column.
+
+    Empty where every method is only compared with a baseline.
+    """
+    cells = set()
+    for place, metric in enumerate(shown_metrics(study)):
+        best = method_to_beat(study, metric, None)
+        if found is None or found.baseline is not None or best is None:
+            return set()
+        below = significantly_below(found, str(metric), best.name)
+        tested = bool(found.of(metric))  # a value of the whole data set is not
+        cells |= {
+            (row, place + 2)
+            for row, method in enumerate(study.methods)
+            if (tested and method.name in found.names and method.name not in below)
+            or method.name == best.name
+        }
+    return cells
 
 
 def pairs(found: RunComparison | None) -> Iterator[str]:
@@ -94,49 +120,58 @@ def pairs(found: RunComparison | None) -> Iterator[str]:
         yield details(metric, inner, opened=place == 0 and len(rows) < 30)
 
 
-def criteria(study: Study) -> Iterator[str]:
+def criteria(study: Study, found: RunComparison | None) -> Iterator[str]:
     """Criterion trained for against test metric (KDD 2008, fig. 9), as a heat map."""
-    methods = by_criterion(study)
+    methods, metrics = by_criterion(study), shown_metrics(study)
     if not methods:
         return
-    means = np.array([[study.mean(m, k) for k in study.metrics] for m in methods])
+    trained_for = [criterion_of(study, method) for method in methods]
+    means = np.array([[study.mean(m, k) for k in metrics] for m in methods])
     heat = shares(means)
 
     def shade(i: int, j: int) -> str:
         if j < 2 or np.isnan(heat[i, j - 2]):
             return ""
-        own = " data-own" if methods[i].criterion == str(study.metrics[j - 2]) else ""
+        own = " data-own" if trained_for[i] == str(metrics[j - 2]) else ""
         return f'{own} style="--share:{heat[i, j - 2]:.3f}"'
 
     rows = [
-        (method.name, method.criterion, *map(float, values))
-        for method, values in zip(methods, means, strict=True)
+        (method.name, criterion, *map(float, values))
+        for method, criterion, values in zip(methods, trained_for, means, strict=True)
     ]
-    heads = ("method", "trained for", *map(str, study.metrics))
     yield table_of(
-        Table(heads, rows),
-        "Test means, each column shaded from its worst to its best; bold: best in its column; "
-        "framed: the criterion that the method was trained for",
+        Table(("method", "trained for", *map(str, metrics)), rows),
+        "Test means, each column shaded from its lowest to its highest; framed: the criterion that "
+        "the method was trained for",
+        best=False,
         shade=shade,
     )
-    yield paragraphs([_own_criterion_wins(study)])
+    yield paragraphs([_own_criterion_wins(study, found)])
 
 
-def _own_criterion_wins(study: Study) -> str:
-    """Whether the best method by a metric was trained for this metric."""
-    yes: list[str] = []
-    no: list[str] = []
-    for metric in study.metrics:
-        if any(m.criterion == str(metric) for m in finished(study)):
-            best = method_to_beat(study, metric, None)
-            own = best is not None and best.criterion == str(metric)
-            (yes if own else no).append(str(metric))
-    said = []
-    if yes:
-        said.append(f"Best by {', '.join(yes)}: a method that was trained for it.")
-    if no:
-        said.append(f"Best by {', '.join(no)}: a method that was trained for another criterion.")
-    return " ".join(said)
+def _own_criterion_wins(study: Study, found: RunComparison | None) -> str:
+    """Whether methods that were trained for a metric are better by it than the others."""
+    said: dict[str, list[str]] = {}
+    for metric in main_metrics(study):
+        name = str(metric)
+        own: dict[str, float] = {}
+        other: dict[str, float] = {}
+        for method in finished(study):
+            mine = criterion_of(study, method) == name
+            (own if mine else other)[method.name] = study.mean(method, metric)
+        if found is None or found.baseline is not None or not found.of(metric):
+            continue
+        if not own or not other:
+            continue
+        first, second = max(own, key=lambda m: own[m]), max(other, key=lambda m: other[m])
+        if second in significantly_below(found, name, first):
+            verdict = "Significantly better when trained for it"
+        elif first in significantly_below(found, name, second):
+            verdict = "Significantly better when trained for another criterion"
+        else:
+            verdict = "No significant difference between the best trained for it and the others"
+        said.setdefault(verdict, []).append(name)
+    return " ".join(f"{verdict}: {', '.join(names)}." for verdict, names in said.items())
 
 
 def times(plots: dict[str, str]) -> Iterator[str]:

@@ -9,37 +9,64 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from lambdaplus.comparison.columns import same_in_words, shown_metrics
 from lambdaplus.comparison.methods import Method
 from lambdaplus.comparison.searches import summary, write_choices
+from lambdaplus.comparison.significance import significantly_below
 from lambdaplus.comparison.store import versions_in_words
 from lambdaplus.comparison.study import Study
-from lambdaplus.evaluation import Cell, RunComparison, Table, compare_runs
+from lambdaplus.evaluation import Cell, RunComparison, Table
+from lambdaplus.metrics import RankingMetric
 
 
-def results_table(study: Study) -> Table:
-    """Methods by metrics: test means over folds, with a star for the best value of a column."""
-    means = np.array([[study.mean(m, k) for k in study.metrics] for m in study.methods])
-    best = [np.nanmax(column) if not np.isnan(column).all() else math.nan for column in means.T]
+def results_table(study: Study, found: RunComparison | None = None) -> Table:
+    """Methods by metrics: test means over folds, with a mark for the best of each column.
+
+    Parameters
+    ----------
+    study : Study
+    found : RunComparison, optional
+        What `comparison` found: then means that are significantly below the best of their column
+        are marked too, or with a baseline those that are significantly above or below it.
+    """
+    metrics = shown_metrics(study)
+    columns = [_marks(study, metric, found) for metric in metrics]
     rows = [
         [
             method.name,
-            # Methods with the same displayed digits share the star.
             *(
-                Cell(float(value), "*" if f"{value:.4f}" == f"{top:.4f}" else " ")
-                for value, top in zip(row, best, strict=True)
+                Cell(study.mean(method, metric), marks.get(method.name, " "))
+                for metric, marks in zip(metrics, columns, strict=True)
             ),
             f"{study.seconds(method):.1f}s",
         ]
-        for method, row in zip(study.methods, means, strict=True)
+        for method in study.methods
     ]
-    foot = footnotes(study)
-    names = [_heading(str(metric)) for metric in study.metrics]
-    return Table(
-        ("method", *names, "time"),
-        rows,
-        [f"* best in its column. {foot[0]}", *foot[1:]],
-        narrow=True,
-    )
+    first, *foot = footnotes(study)
+    names = [_heading(str(metric)) for metric in metrics]
+    said = "* highest of its column"
+    if found is not None:
+        said += "; - significantly below it"
+        if found.baseline is not None:
+            said = f"+, - significantly above, below {found.baseline}"
+    return Table(("method", *names, "time"), rows, [f"{said}. {first}", *foot], narrow=True)
+
+
+def _marks(study: Study, metric: RankingMetric, found: RunComparison | None) -> dict[str, str]:
+    """By method: * for the highest mean as far as it is shown, + and - where significant."""
+    tested = found is not None and str(metric) in found.means
+    if found is not None and tested and found.baseline is not None:
+        pairs = [pair for pair in found.of(metric) if pair.p_corrected < found.alpha]
+        return {pair.first: "-+"[pair.difference > 0] for pair in pairs}
+    means = {method.name: study.mean(method, metric) for method in study.methods}
+    known = {name: mean for name, mean in means.items() if not math.isnan(mean)}
+    best = max(known, key=lambda name: known[name], default=None)
+    if best is None:
+        return {}
+    below = significantly_below(found, str(metric), best) if found is not None and tested else []
+    # Methods that agree in what is shown are best together.
+    top = [name for name, mean in known.items() if f"{mean:.4f}" == f"{known[best]:.4f}"]
+    return {**dict.fromkeys(below, "-"), **dict.fromkeys(top, "*")}
 
 
 def marked_results(study: Study, found: RunComparison | None) -> Table:
@@ -48,6 +75,7 @@ def marked_results(study: Study, found: RunComparison | None) -> Table:
     Without a baseline, each finished method has a letter, and a mean is marked with the letters of
     the methods that it is significantly better than.
     """
+    metrics = shown_metrics(study)
     marks: dict[str, tuple[str, list[str]]] = {}
     foot = footnotes(study)
     if found is not None:
@@ -57,11 +85,11 @@ def marked_results(study: Study, found: RunComparison | None) -> Table:
         foot = [found.foot[0], *foot]
     rows = []
     for method in study.methods:
-        letter, beaten = marks.get(method.name, ("", [""] * len(study.metrics)))
-        means = [study.mean(method, metric) for metric in study.metrics]
+        letter, beaten = marks.get(method.name, ("", [""] * len(metrics)))
+        means = [study.mean(method, metric) for metric in metrics]
         cells = [Cell(value, mark) for value, mark in zip(means, beaten, strict=True)]
         rows.append([method.name, letter, *cells, f"{study.seconds(method):.1f}"])
-    return Table(("method", "letter", *map(str, study.metrics), "seconds"), rows, foot)
+    return Table(("method", "letter", *map(str, metrics), "seconds"), rows, foot)
 
 
 def _heading(name: str) -> str:
@@ -85,6 +113,7 @@ def footnotes(study: Study) -> list[str]:
             if study.repeated
             else ""
         ),
+        *same_in_words(study),
         *_rules(study),
         "Times: training time over all folds, seeds and parameters, without the compilation of "
         "kernels.",
@@ -162,13 +191,6 @@ def _warnings(study: Study) -> list[str]:
 def _once(study: Study) -> list[Method]:
     """One method of each objective, from any framework."""
     return list({m.name.partition(":")[2]: m for m in reversed(study.methods)}.values())[::-1]
-
-
-def comparison(study: Study, baseline: str | None = None) -> RunComparison | None:
-    """Compare methods on the test queries of all folds; None if fewer than two are finished."""
-    found = {method.name: study.evaluation(method) for method in study.methods}
-    runs = {name: evaluation for name, evaluation in found.items() if evaluation is not None}
-    return compare_runs(runs, baseline=baseline) if len(runs) > 1 else None
 
 
 def per_query_rows(study: Study) -> Iterator[tuple[str, str, int, str, str, float]]:
