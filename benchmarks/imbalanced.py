@@ -1,4 +1,4 @@
-"""Few positives, no queries: lambda_auc and lambda_map against log-loss, on twenty real sets.
+"""Few positives, no queries: lambda_auc and lambda_map against log-loss, on up to twenty real sets.
 
     python benchmarks/imbalanced.py [--frameworks LightGBM] --json FILE > TABLES.md
 

@@ -1,8 +1,8 @@
 """Rare positives, no queries: train for average precision itself, and judge fairly if it pays.
 
 With few positives a single data set can show anything. So here are several, rounds chosen on
-validation rows, and the paired difference beside its standard error. Log-loss is hard to beat:
-benchmarks/results/imbalanced.md has tuned models on four kinds of data, and no clear winner.
+validation rows, and the paired difference beside its standard error. On real sets log-loss is hard
+to beat: benchmarks/results/imbalanced.md has tuned models on thirteen of them, no clear winner.
 
 python examples/imbalanced_classification.py
 """
