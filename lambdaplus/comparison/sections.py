@@ -48,7 +48,7 @@ def results(study: Study, found: RunComparison | None) -> Iterator[str]:
     level = _level_with_the_best(study, found)
     yield table_of(
         table,
-        f"Test means; bold: {'not significantly below the' if level else 'the'} highest of a column",
+        f"Test means; bold: {'not significantly below ' if level else ''}the highest of a column",
         best=level or True,
     )
     yield f'<div class="note">{paragraphs([table.foot[0], *same_in_words(study)])}</div>'
