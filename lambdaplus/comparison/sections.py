@@ -154,7 +154,8 @@ def _own_criterion_wins(study: Study, found: RunComparison | None) -> str:
     said: dict[str, list[str]] = {}
     for metric in main_metrics(study):
         name = str(metric)
-        own, other = {}, {}
+        own: dict[str, float] = {}
+        other: dict[str, float] = {}
         for method in finished(study):
             mine = criterion_of(study, method) == name
             (own if mine else other)[method.name] = study.mean(method, metric)
