@@ -55,6 +55,7 @@ def rows(path: pathlib.Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 def test_summary_is_the_mean_of_fold_means_of_the_per_query_values(
     letor: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
@@ -84,6 +85,7 @@ def test_summary_is_the_mean_of_fold_means_of_the_per_query_values(
         assert name in result.output
 
 
+@pytest.mark.slow
 def test_the_best_of_each_column_is_marked(letor: pathlib.Path, tmp_path: pathlib.Path) -> None:
     result = CliRunner().invoke(
         app,

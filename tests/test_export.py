@@ -355,7 +355,7 @@ def test_a_model_that_says_it_ranks_is_saved_as_elasticsearch_takes_it(tmp_path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("format", "suffix"), zip(FORMATS, [".txt", ".json", ".ubj", ".txt"], strict=True)
+    ("format", "suffix"), [*zip(FORMATS, [".txt", ".json", ".ubj", ".txt"], strict=True)]
 )
 def test_the_command_writes_what_the_function_returns(
     format: Any, suffix: str, tmp_path: Path

@@ -76,6 +76,7 @@ def test_evaluation_sets_have_the_names_they_are_given(kind: Any) -> None:
         fitted(kind, eval_names=["one"])
 
 
+@pytest.mark.slow
 @every_estimator
 def test_training_goes_on_from_a_model(kind: Any, tmp_path: Path) -> None:
     X = graded().features
@@ -152,6 +153,7 @@ def test_contributions_of_features_add_up_to_the_score(kind: Any) -> None:
     assert_allclose(some.sum(axis=1), model.predict(X, num_iteration=3), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 @every_estimator
 def test_shap_explains_the_model_that_predicts(kind: Any) -> None:
     shap = pytest.importorskip("shap")

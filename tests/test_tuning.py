@@ -227,6 +227,7 @@ def test_methods_with_a_grid_are_chosen_by_each_metric_too(folds: list[Fold]) ->
 # What is kept, in what order ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_processes_change_nothing_and_what_is_there_is_not_trained_again(
     folds: list[Fold], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -484,6 +485,7 @@ def test_the_report_shows_the_search(finished: Study, tmp_path: Path) -> None:
     assert "trial and round chosen on validation data by each metric separately" in page
 
 
+@pytest.mark.slow
 def test_command_line(folds: list[Fold], tmp_path: Path) -> None:
     for fold in folds:
         for part, name in zip((fold.train, fold.valid, fold.test), ("train", "vali", "test"),
