@@ -37,8 +37,8 @@ class Mutation:
 MUTATIONS = (
     Mutation(
         "sign of the sweep's gradient",
-        "gradient[first + i] += -push if relevant else push",
-        "gradient[first + i] += push if relevant else -push",
+        "gradient[first + i] += push * (1.0 - 2.0 * relevant)",
+        "gradient[first + i] += push * (2.0 * relevant - 1.0)",
         ("tests/test_gradients.py",),
     ),
     Mutation(
@@ -92,8 +92,8 @@ MUTATIONS = (
     ),
     Mutation(
         "rank:map gets binary labels",
-        "return (data.labels >= 1).astype(np.float64) if target in BINARY else data.labels",
-        "return data.labels",
+        "binary = isinstance(objective, str) and objective in BINARY",
+        "binary = False",
         ("tests/test_tuning.py::test_objectives_that_know_relevant_or_not_alone_get_that",),
     ),
 )

@@ -29,6 +29,7 @@ from lambdaplus.dask import (  # noqa: E402
     query_sizes,
     refuse_cut_queries,
 )
+from lambdaplus.objectives.position_bias import PositionBias  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:Parameter .* will be ignored:UserWarning")
 
@@ -219,6 +220,35 @@ def test_models_are_as_good_as_on_one_machine(client: Any, data_folder: Path) ->
             value = lp.evaluate(test.labels, scores, qid=test.qid, metrics="ndcg@10")["ndcg@10"]
             found[name].append(value)
     assert abs(np.mean(found["two"]) - np.mean(found["one"])) < 0.005
+
+
+def biased() -> Any:
+    return PositionBias(lp.lambda_objective("ndcg@10 + 0.5*map"))
+
+
+def test_a_weighted_sum_with_position_bias_is_its_own_on_each_worker(
+    client: Any, tmp_path: Path
+) -> None:
+    parts = partition_by_qid(
+        dd.from_pandas(frame(graded()), npartitions=4), qid="qid", label="label"
+    )
+    matrix = xgb.dask.DaskQuantileDMatrix(client, *parts[:2], qid=parts[2])
+    xgb.dask.train(client, XGBOOST, matrix, num_boost_round=1, obj=Kept(biased(), tmp_path))
+    workers = Kept(None, tmp_path).workers()
+    assert len(workers) == 2
+    for worker in workers:
+        sizes = np.diff(worker["bounds"].astype(int))
+        expected = biased()(worker["labels"], worker["scores"], None, sizes)
+        for name, array in zip(("gradient", "hessian"), expected, strict=True):
+            assert_array_equal(worker[name], array)
+            assert array.any()
+
+    ranker = lgb.DaskLGBMRanker(
+        client=client, objective=biased(), n_estimators=5, n_jobs=1, min_child_samples=5, verbose=-1
+    )
+    ranker.fit(parts.X, parts.y, group=parts.group)
+    assert ranker.booster_.num_trees() == 5
+    assert np.unique(ranker.to_local().predict(graded().features)).size > 5
 
 
 # -- no queries ----------------------------------------------------------------------------------
