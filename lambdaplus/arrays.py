@@ -13,7 +13,7 @@ ValueError: labels is a masked array with 1 masked entry, the first in row 1: le
 >>> identifiers(["a", None])
 Traceback (most recent call last):
 ...
-ValueError: qid has no identifier in row 1, but None
+ValueError: qid is missing in row 1: it is None
 """  # noqa: E501
 
 from __future__ import annotations
@@ -70,13 +70,13 @@ def identifiers(values: Any, name: str = "qid") -> NDArray[Any]:
         return array
     for row, value in enumerate(array.ravel().tolist() if array.dtype.kind == "O" else ()):
         if value is None or value is np.ma.masked or _is_nan(value):
-            raise ValueError(f"{name} has no identifier in row {row}, but {value!r}")
+            raise ValueError(f"{name} is missing in row {row}: it is {value!r}")
     if array.dtype.kind == "O":
         array = _of_one_kind(array, name)
     missing = np.flatnonzero(array != array)
     if missing.size:
         row = int(missing[0])
-        raise ValueError(f"{name} has no identifier in row {row}, but {array.ravel()[row]}")
+        raise ValueError(f"{name} is missing in row {row}: it is {array.ravel()[row]}")
     if array.dtype.kind == "f":
         bits = np.finfo(array.dtype).nmant + 1
         if float(np.abs(array).max()) >= 2.0**bits:

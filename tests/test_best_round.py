@@ -68,6 +68,7 @@ def stopped(kind: Any, X: Any, **options: Any) -> Any:
         fit: dict[str, Any] = {"qid": data.qid[train]}
         held_out: Any = (parts[1], y[~train], data.qid[~train])
     else:
+        options.setdefault("objective", lp.lambda_objective("map", balance=0.0))  # likewise
         y, fit = np.where(train, data.binary, noisy_labels() > 1), {}
         held_out = (parts[1], y[~train])
     model = kind(**options).fit(parts[0], y[train], eval_set=held_out, **fit)

@@ -303,5 +303,5 @@ def test_across_workers_is_for_xgboost_without_queries() -> None:
     with pytest.raises(ValueError, match="has queries"):
         AcrossWorkers(lp.lambda_map)(data.scores(), grouped)
     other = lgb.Dataset(data.features, data.binary).construct()
-    with pytest.raises(ValueError, match="only XGBoost"):
+    with pytest.raises(ValueError, match="needs XGBoost"):
         AcrossWorkers(lp.lambda_map)(data.scores(), other)

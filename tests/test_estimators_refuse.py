@@ -106,9 +106,9 @@ def test_rows_without_a_qid_are_refused(kind: Any, absent: Any) -> None:
     data = graded()
     qid = data.qid.astype(object)
     qid[5] = absent
-    with pytest.raises(ValueError, match="qid holds no identifier in row 5"):
+    with pytest.raises(ValueError, match="qid is missing in row 5"):
         kind(**SMALL).fit(data.features, data.labels, qid=qid)
-    with pytest.raises(ValueError, match="qid holds no identifier in row 5"):
+    with pytest.raises(ValueError, match="qid is missing in row 5"):
         lp.query_folds(qid=qid)
 
 

@@ -267,13 +267,13 @@ NAN = float("nan")
 @pytest.mark.parametrize(
     ("qid", "message"),
     [
-        ([1, 1, None, None], "qid has no identifier in row 2, but None"),
-        ([1.0, 1.0, NAN, NAN], "qid has no identifier in row 2, but nan"),
-        (["a", "a", NAN, "b"], "qid has no identifier in row 2, but nan"),
-        (np.array(["a", "a", None, "b"], dtype=object), "no identifier in row 2, but None"),
+        ([1, 1, None, None], "qid is missing in row 2: it is None"),
+        ([1.0, 1.0, NAN, NAN], "qid is missing in row 2: it is nan"),
+        (["a", "a", NAN, "b"], "qid is missing in row 2: it is nan"),
+        (np.array(["a", "a", None, "b"], dtype=object), "missing in row 2: it is None"),
         ([7, 7, "7", "7"], "qid must be all text or all numbers; row 2 is the str '7'"),
-        (np.array([2.0**53, 2.0**53, 1, 1]), r"floats of 2\*\*53 and more"),
-        (np.array(["2020-01-01", "2020-01-01", "NaT", "NaT"], dtype="M8[D]"), "row 2, but NaT"),
+        (np.array([2.0**53, 2.0**53, 1, 1]), r"floats of 2\*\*53 or more"),
+        (np.array(["2020-01-01", "2020-01-01", "NaT", "NaT"], dtype="M8[D]"), "row 2: it is NaT"),
         ([(1, 2), (1, 2), (3, 4), (3, 4)], "qid must be all text or all numbers"),
     ],
 )

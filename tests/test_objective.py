@@ -245,7 +245,7 @@ def test_one_group_leaves_real_queries_alone(metric: str) -> None:
         (([1, 0], [[0.0, 1.0]], None, [2]), r"scores must be one-dimensional"),
         (([], [], None, None), r"labels is empty"),
         (([1, 0], [0.0, 1.0], None, [3]), r"add up to 3, but there are 2 rows"),
-        (([1, 0], [0.0, 1.0], None, [1.5, 0.5]), r"whole numbers"),
+        (([1, 0], [0.0, 1.0], None, [1.5, 0.5]), "query sizes: integers"),
         (([1, 0], [0.0, 1.0], None, [2, 0]), r"at least 1"),
         (([1, 0], [0.0, 1.0], [1.0], [2]), r"1 weights for 2 rows"),
         (([1, 0], [0.0, 1.0], [1.0, -1.0], [2]), r"not be negative: -1.0 in row 1"),

@@ -37,7 +37,7 @@ NAN, INF = float("nan"), float("inf")
         ({"group": [1]}, "group sizes add up to 1, but there are 3 rows"),
         ({"group": [3, 0]}, "at least 1 each"),
         ({"group": [4, -1]}, "at least 1 each"),
-        ({"group": [1.5, 1.5]}, "whole numbers"),
+        ({"group": [1.5, 1.5]}, "query sizes: integers"),
         ({"group": []}, "group must be a list of query sizes, got shape (0,)"),
         ({"group": 3}, "group must be a list of query sizes, got shape ()"),
         ({"group": [[3]]}, "group must be a list of query sizes, got shape (1, 1)"),

@@ -261,7 +261,7 @@ def test_explain_on_the_command_line(tmp_path: Path) -> None:
     assert "ties=docno" in found.output
     for arguments, message in (
         (["ndcg@3"], "pass a run, or --labels and --scores"),
-        (["ndcg@3", "--labels", "1,0", "--scores", "1"], "as many numbers in each query"),
+        (["ndcg@3", "--labels", "1,0", "--scores", "1"], "the same length in each query"),
         (["ndcg@3", "--labels", "1,x", "--scores", "1,2"], "--labels '1,x'"),
     ):
         found = invoke("explain", *arguments)

@@ -61,7 +61,7 @@ def test_each_loss_of_a_combination_has_its_c() -> None:
     [
         ({"slack": "both"}, "slack='both'"),
         ({"losses": []}, "non-empty list"),
-        ({"losses": "map"}, "must be a list"),
+        ({"losses": "map"}, "must be a non-empty list"),
         ({"feature_maps": ["po"]}, "1 feature maps for 3 losses"),
     ],
 )

@@ -143,7 +143,9 @@ class McRank(Ranker):
         labels = sample.queries.labels
         self.classes_: Floats = np.unique(labels)
         if self.classes_.size < 2:
-            raise ValueError(f"all labels are {labels[0]:g}: at least two classes are needed")
+            raise ValueError(
+                f"all labels are {labels[0]:g}, which is one class: at least two are needed"
+            )
         params: dict[str, Any] = {
             "learning_rate": self.learning_rate,
             "num_leaves": self.num_leaves,

@@ -151,7 +151,7 @@ class StructuralRanker(LinearRanker):
         if hinges.n_blocks == 0:
             raise ValueError(
                 f"there is nothing to rank: each of the {sample.queries.n_queries} queries has "
-                f"labels of a single class (relevant={self.relevant})"
+                f"labels of one class only (relevant={self.relevant})"
             )
         return hinges, sample.queries.n_queries
 

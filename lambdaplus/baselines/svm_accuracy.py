@@ -102,8 +102,8 @@ class SVMAccuracy(Ranker):
         good = reaches(sample.queries.labels, self.relevant)
         if good.all() or not good.any():
             raise ValueError(
-                f"two classes are needed, but {good.sum()} of {good.size} rows are relevant "
-                f"(relevant={self.relevant})"
+                f"labels must not be of one class only, but {good.sum()} of {good.size} rows are "
+                f"relevant (relevant={self.relevant})"
             )
         self.classifier_ = LinearSVC(
             C=self.C,

@@ -4,7 +4,8 @@ Examples
 --------
 >>> from lambdaplus.comparison import Settings, Study, find_methods, sections
 >>> from lambdaplus.datasets import digits_queries
->>> >>> study = Study(
+>>> from lambdaplus.metrics import parse_metric
+>>> study = Study(
 ...     folds=digits_queries()[:1],
 ...     methods=find_methods("lightgbm:auc"),
 ...     metrics=[parse_metric("map")],

@@ -57,7 +57,7 @@ AUC = Declaration(
 PARTIAL_AUC = Declaration(
     name="pauc",
     aliases=("partial_auc",),
-    title="Partial AUC up to a false positive rate; 0.5 for a random ranking, 1 for the best",
+    title="Partial AUC up to a false positive rate, from 0.5 (random ranking) to 1",
     source="McClish 1989, eq. 3: scikit-learn's roc_auc_score(max_fpr=), for scores without ties",
     binary=True,
     discount=c.constant,
@@ -127,7 +127,7 @@ HAND_TILL = Declaration(
 CONCORDANCE = Declaration(
     name="concordance",
     aliases=("cindex",),
-    title="Graded concordance: share of correctly ordered pairs among pairs with different labels",
+    title="Graded concordance: share of pairs of different labels in the right order",
     source="Harrell's c; for two classes it is AUC",
     binary=False,
     discount=c.constant,
@@ -382,7 +382,7 @@ MACRO_PRECISION = Declaration(
 
 PRINTED_PRECISION = Declaration(
     name="printed_precision",
-    title="Relevant documents in the first k, divided by k and the number of relevant classes",
+    title="Relevant documents in the first k over k times the number of relevant classes",
     source="Welleck 2016, eq. 2 as printed, over relevant classes; eq. 4 is its sum over queries",
     binary=False,
     discount=c.constant,
