@@ -137,7 +137,7 @@ def test_float_queries_of_a_parquet_file(tmp_path: Path) -> None:
     assert qids([7.5, 8.0]) == ["7.5", "8.0"]
     with pytest.raises(ValueError, match=r"a.parquet, column 'qid': .* floats of 2\*\*53"):
         qids([2.0**53, 1.0])
-    with pytest.raises(ValueError, match=r"column 'qid': .* no identifier in row 1, but nan"):
+    with pytest.raises(ValueError, match=r"column 'qid': .* missing in row 1: it is nan"):
         qids([7.0, float("nan")])
     with pytest.raises(ValueError, match=r"column 'qid': 1 cells are empty, the first is in row 2"):
         qids([7.0, None])
