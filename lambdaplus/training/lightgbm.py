@@ -108,6 +108,8 @@ class LightGBM(Framework):
     @cache
     def names() -> dict[str, str]:
         """Every name of a parameter, and the main one of those that mean the same."""
+        import lambdaplus.lightgbm  # noqa: F401  # without LightGBM, the error says what to install
+
         groups = dict(lightgbm_parameters())
         groups["metric"] = [*groups["metric"], "eval_metric"]
         return {alias: main for main, aliases in groups.items() for alias in (main, *aliases)}
