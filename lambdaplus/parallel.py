@@ -27,7 +27,7 @@ import numpy as np
 
 from lambdaplus.queries import Ints
 
-WORTH_A_THREAD = 2_500  # documents; for fewer, starting a thread costs more than it saves
+WORTH_A_THREAD = 16_000  # documents; for fewer, starting a thread costs more than it saves
 
 _limit: ContextVar[int | None] = ContextVar("limit", default=None)
 
