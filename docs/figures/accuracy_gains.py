@@ -27,16 +27,18 @@ def gains_figure(gains: list[dict[str, Any]]) -> Figure:
     """A panel for each metric: a row for each set and their mean, a mark for each framework."""
     metrics = list(dict.fromkeys(gain["metric"] for gain in gains))
     sets = list(dict.fromkeys(gain["on"] for gain in gains))
+    frameworks = [name for name in FRAMEWORKS if any(g["framework"] == name for g in gains)]
     rows = (len(metrics) + 1) // 2
     figure, panels = new_figure(0.6 + rows * (0.6 + 0.24 * len(sets)), rows, 2, width=6.4)
     for place, (axes, metric) in enumerate(zip(panels, metrics, strict=False)):
-        for i, (framework, name) in enumerate(FRAMEWORKS.items()):
+        for i, framework in enumerate(frameworks):
             mine = [g for g in gains if (g["metric"], g["framework"]) == (metric, framework)]
             axes.errorbar(
                 [gain["mean"] for gain in mine],
-                [sets.index(gain["on"]) + 0.24 * (i - 0.5) for gain in mine],
+                [sets.index(gain["on"]) + 0.24 * (i - (len(frameworks) - 1) / 2) for gain in mine],
                 xerr=[ERRORS * gain["error"] for gain in mine],
-                fmt="os"[i], color=SERIES[i], markersize=4, elinewidth=1.2, label=name,
+                fmt="os"[i], color=SERIES[i], markersize=4, elinewidth=1.2,
+                label=FRAMEWORKS[framework],
             )  # fmt: skip
         axes.axvline(0, color=INK, linewidth=0.8)
         axes.axhline(len(sets) - 1.5, color=INK, linewidth=0.6)  # the mean is below the line
