@@ -79,7 +79,7 @@ def test_same_state_same_model() -> None:
 
 def test_unusable_input(monkeypatch: pytest.MonkeyPatch) -> None:
     data = graded(4)
-    with pytest.raises(ValueError, match=r"all labels are 2: at least two classes"):
+    with pytest.raises(ValueError, match=r"all labels are 2, which is one class: at least two"):
         McRank().fit(data.features, np.full(data.n, 2.0))
     for options in ({"variant": "both"}, {"relevance": "rank"}, {"num_leaves": 1}, {"patience": 0}):
         with pytest.raises(ValueError, match=next(iter(options))):

@@ -237,7 +237,7 @@ def test_unscaled_pairs_are_another_problem() -> None:
         ({"loss": "ndcg@5", "cutoff": 10}, "already has a cutoff"),
         ({"loss": "auc", "cutoff": 10}, "auc takes no cutoff"),
         ({"loss": "ndcg"}, r"[34] different labels"),
-        ({"relevant": 99}, "a single class"),
+        ({"relevant": 99}, "one class only"),
     ],
 )
 def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
