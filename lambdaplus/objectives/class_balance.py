@@ -1,16 +1,17 @@
-"""Curvature of rare classes where all rows are one ranking.
+"""Curvature of rare classes if all rows are one ranking.
 
-Each pair adds the same to the Hessians of its two documents.  With P positives and N negatives, a
-positive's Hessian is therefore N / P times a negative's in the mean, whatever the metric, and a
-leaf of positives takes small steps.  Log-loss at the base rate gives all rows one Hessian.
+Each pair adds the same value to the Hessians of its two documents.  With P positives and N
+negatives, the mean Hessian of a positive is therefore N / P times that of a negative, whatever the
+metric, and a leaf of positives takes small steps.  Log-loss at the base rate gives all rows the
+same Hessian.
 
-So the Hessians of class c are multiplied by
+Therefore the Hessians of class c are multiplied by
 
     (k n_c / n) ^ balance,
 
-n_c of n rows being of class c and k the number of classes (n_c and n are sums of weights where
-there are some).  This is scikit-learn's ``class_weight="balanced"`` turned upside down, on the
-Hessian alone: the gradient, and with it what is optimised, stays as it is.  With balance=1 all
+where n_c of n rows are of class c and k is the number of classes (with row weights, n_c and n are
+sums of weights).  These factors are the inverses of scikit-learn's ``class_weight="balanced"``.
+Only the Hessian changes: the gradient, and with it the optimised metric, does not.  With balance=1 all
 classes have the same mean Hessian, and the first Newton step of a leaf is that of log-loss at the
 base rate: n / P for positives alone, -n / N for negatives alone.
 
@@ -38,7 +39,7 @@ from lambdaplus.queries import Floats, Queries
 
 
 def checked(balance: Any) -> float:
-    """The exponent as a float; a ValueError if it is none."""
+    """The exponent as a float; a ValueError if it is not a number from 0 to 1."""
     is_number = isinstance(balance, numbers.Real) and not isinstance(balance, bool)
     if not (is_number and 0 <= balance <= 1):
         raise ValueError(f"balance must be a number from 0 to 1, got {balance!r}")
@@ -48,7 +49,7 @@ def checked(balance: Any) -> float:
 def balance_classes(
     metric: RankingMetric, queries: Queries, balance: float, hessian: Floats
 ) -> None:
-    """Multiply the Hessians of each class, in place; nothing within queries.
+    """Multiply the Hessians of each class in place; no effect for data with queries.
 
     Parameters
     ----------
