@@ -11,9 +11,9 @@ Therefore the Hessians of class c are multiplied by
 
 where n_c of n rows are of class c and k is the number of classes (with row weights, n_c and n are
 sums of weights).  These factors are the inverses of scikit-learn's ``class_weight="balanced"``.
-Only the Hessian changes: the gradient, and with it the optimised metric, does not.  With balance=1 all
-classes have the same mean Hessian, and the first Newton step of a leaf is that of log-loss at the
-base rate: n / P for positives alone, -n / N for negatives alone.
+Only the Hessian changes: the gradient, and with it the optimised metric, does not.  With balance=1
+all classes have the same mean Hessian, and the first Newton step of a leaf is that of log-loss at
+the base rate: n / P for positives alone, -n / N for negatives alone.
 
 Examples
 --------
