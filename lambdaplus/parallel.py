@@ -77,7 +77,9 @@ def over_queries(kernel: Callable[..., None], boundaries: Ints, *arguments: Any)
     """Call ``kernel(first_query, last_query, *arguments)`` on ranges that cover all queries."""
     n_documents = int(boundaries[-1] - boundaries[0])
     n_queries = boundaries.size - 1
-    threads = min(n_threads(), 1 + n_documents // WORTH_A_THREAD, n_queries)
+    threads = min(1 + n_documents // WORTH_A_THREAD, n_queries)
+    if threads > 1:  # ask only then, since the answer takes as long as a short query
+        threads = min(threads, n_threads())
     if threads == 1:
         kernel(0, n_queries, *arguments)
         return

@@ -70,8 +70,8 @@ def rank(queries: Queries, scores: ArrayLike) -> Ranking:
 
 def sort_lists(ranking: Ranking, boundaries: Ints) -> None:
     """Sort each list by descending score in place; tied documents keep their order."""
-    if n_threads() > 1:
-        long = np.diff(boundaries) >= LONG
+    long = np.diff(boundaries) >= LONG
+    if long.any() and n_threads() > 1:
         ends = zip(boundaries[:-1][long], boundaries[1:][long], strict=True)
         buckets = [_deal_on_threads(ranking, int(start), int(stop)) for start, stop in ends]
         boundaries = np.sort(np.concatenate([boundaries, *buckets]))

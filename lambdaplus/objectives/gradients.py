@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike
 from lambdaplus.compiled import compiled
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.arrays import scope
-from lambdaplus.objectives.lists import Ranked, pair_sums, ranked_queries
+from lambdaplus.objectives.lists import Ranked, pair_sums, ranked_queries, with_metric
 from lambdaplus.objectives.noisy_neighbours import Noise, neighbour_sums
 from lambdaplus.objectives.sweep import Derivatives
 from lambdaplus.parallel import over_queries
 from lambdaplus.queries import Floats, Queries
+from lambdaplus.ranking import rank
 
 # If no pair contributes, sums only contain the sweep's guard against denormal numbers, which must
 # not be scaled up.
@@ -78,7 +79,7 @@ def lambda_gradients(
     all_pairs: bool = False,
 ) -> Derivatives:
     """Gradient and Hessian of every row, (n,) float64 each, weights applied."""
-    out = _of_all_pairs(metric, queries, scores, shape, all_pairs)
+    out = _of_all_pairs(metric, queries, ranked_queries(metric, queries, scores), shape, all_pairs)
     apply_weights(metric, queries, out)
     return out
 
@@ -92,22 +93,26 @@ def noisy_gradients(
     have pairs to compare, just as those of one data set without queries sum to half its rows.
     """
     weighing = metric if noise.metric is None else parse_metric(noise.metric)
-    ranked = ranked_queries(weighing, queries, scores)
+    ranking = rank(queries, scores)
+    ranked = with_metric(weighing, queries, ranking)
     neighbours = _room(queries)
     neighbour_sums(ranked, weighing, noise, shape.sigma, neighbours)
     parts = [(noise.share, neighbours)]
     if noise.share < 1:
-        parts.append((1 - noise.share, _of_all_pairs(metric, queries, scores, shape)))
-    out = Derivatives(np.zeros(queries.n_documents), np.zeros(queries.n_documents))
+        same = ranked if weighing == metric else with_metric(metric, queries, ranking)
+        parts.append((1 - noise.share, _of_all_pairs(metric, queries, same, shape)))
     # Queries without pairs must not change the scale of the others.
     teaches = (np.diff(ranked.metric.first) > 1) & (ranked.metric.scale > 0)
     rows = float(queries.sizes[teaches].sum())
     for share, part in parts:
         # Sums are taken in ranked order, so that they do not depend on the order of the rows.
         size = float(np.abs(part.gradient[ranked.row]).sum())
-        factor = share * rows / 2 / size if size > NOTHING else 0.0
+        for array in part:
+            array *= share * rows / 2 / size if size > NOTHING else 0.0
+    out = parts[0][1]
+    for _, part in parts[1:]:
         for total, array in zip(out, part, strict=True):
-            total += factor * array
+            total += array
     apply_weights(metric, queries, out)
     return out
 
@@ -115,11 +120,10 @@ def noisy_gradients(
 def _of_all_pairs(
     metric: RankingMetric,
     queries: Queries,
-    scores: ArrayLike,
+    ranked: Ranked,
     shape: Shape,
     all_pairs: bool = False,
 ) -> Derivatives:
-    ranked = ranked_queries(metric, queries, scores)
     all_pairs = all_pairs or metric.declaration.signed_deltas
     out = _room(queries)
     received = pair_sums(ranked, shape.sigma, shape.damping, all_pairs, out)

@@ -21,7 +21,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compiled import borrowed, compiled
 from lambdaplus.metrics.arrays import COUNT_ANY, GAINS, MetricArrays, classes_of, metric_arrays
@@ -33,7 +33,7 @@ from lambdaplus.objectives.pairs import visit_pairs
 from lambdaplus.objectives.sweep import Derivatives, RankedList, sweep, workspace_for
 from lambdaplus.parallel import over_queries
 from lambdaplus.queries import Floats, Ints, Queries
-from lambdaplus.ranking import rank
+from lambdaplus.ranking import Ranking, rank
 
 # A list of n documents in L classes is processed pair by pair if n < FEW + FEW_A_CLASS * L, where
 # the fixed cost of the sweep per document is larger, or if ``all_pairs`` is set.
@@ -67,9 +67,14 @@ class Ranked(NamedTuple):
     metric: MetricArrays
 
 
-def ranked_queries(metric: RankingMetric, queries: Queries, scores: Any) -> Ranked:
+def ranked_queries(metric: RankingMetric, queries: Queries, scores: ArrayLike) -> Ranked:
     """Rank every query and compute the arrays of the metric."""
-    ranking, arrays = rank(queries, scores), metric_arrays(metric, queries)
+    return with_metric(metric, queries, rank(queries, scores))
+
+
+def with_metric(metric: RankingMetric, queries: Queries, ranking: Ranking) -> Ranked:
+    """Every query in this order, and the arrays of the metric."""
+    arrays = metric_arrays(metric, queries)
     n, boundaries = queries.n_documents, queries.boundaries
     row, relevance = np.empty(n, queries.row_order.dtype), np.empty(n, np.int32)
     by_document = (queries.row_order, arrays.relevance)

@@ -48,7 +48,6 @@ from lambdaplus.objectives.lists import (
     discount_of_copies,
     n_lists,
     ranked_list,
-    reorder,
     write_by_row,
 )
 from lambdaplus.objectives.sweep import Derivatives
@@ -71,6 +70,10 @@ def _harmonic(n: Floats) -> Floats:
     """1 + 1/2 + ... + 1/n for whole numbers n."""
     sums = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1.0, n.max() + 1.0))])
     return np.asarray(sums[n.astype(np.int64)])
+
+
+# Below this, sums of two strengths lose digits, as they are close to the smallest float64.
+FAINT = 1e-280
 
 
 @dataclass(frozen=True)
@@ -146,30 +149,31 @@ def neighbour_sums(
     metric : RankingMetric
         The metric of the arrays in ``ranked``.
     """
-    n = ranked.score.size
-    keys = np.empty(ranked.boundaries.size - 1, dtype=np.uint64)
-    over_queries(_keys, ranked.boundaries, ranked, np.uint64(noise.seed), keys)
+    n, boundaries = ranked.score.size, ranked.boundaries
+    keys = np.empty(boundaries.size - 1, dtype=np.uint64)
+    over_queries(_keys, boundaries, ranked, np.uint64(noise.seed), keys)
+    best = np.repeat(ranked.score[boundaries[:-1]], np.diff(boundaries))
+    with np.errstate(under="ignore"):
+        strength = np.exp(sigma * (ranked.score - best))
+    weighing = (sigma, noise.neighbours, noise.curvature == "logistic", noise.divide)
     by_rank = Derivatives(np.zeros(n), np.zeros(n))
+    relevance = np.empty(n, np.int32)
     for k in range(noise.rankings):
         noisy = Ranking(np.arange(n, dtype=ranked.row.dtype), np.empty(n))
-        over_queries(_perturb, ranked.boundaries, ranked, keys, k, noise.scale, noisy.score)
-        sort_lists(noisy, ranked.boundaries)
-        order, discount, copies = noisy.permutation, ranked.discount, ranked.copies
+        over_queries(_perturb, boundaries, ranked, keys, k, noise.scale, noisy.score)
+        sort_lists(noisy, boundaries)
+        discount, copies = ranked.discount, ranked.copies
         if copies.size:
-            copies = copies[order]
+            copies = copies[noisy.permutation]
             discount = discount_of_copies(metric, copies)
-        score, relevance = np.empty(n), np.empty(n, np.int32)
-        clean, by_noise = (ranked.score, ranked.relevance), (score, relevance)
-        over_queries(reorder, ranked.boundaries, ranked.boundaries, order, clean, by_noise)
         shuffled = ranked._replace(
-            row=order,
-            score=score,
+            row=noisy.permutation,
+            score=noisy.score,
             relevance=relevance,
             discount=discount,
             copies=copies,
         )
-        weighing = (sigma, noise.neighbours, noise.curvature == "logistic", noise.divide)
-        over_queries(_compare_neighbours, ranked.boundaries, shuffled, weighing, by_rank)
+        over_queries(_compare_neighbours, boundaries, ranked, shuffled, strength, weighing, by_rank)
     for part in by_rank:
         part /= noise.rankings
     over_queries(_write_queries, ranked.boundaries, ranked, by_rank, out)
@@ -209,38 +213,54 @@ def _perturb(
             noisy[r] = score[r] + scale * math.log(uniform / (1.0 - uniform))
 
 
-@compiled
-def _compare_neighbours(first: int, last: int, shuffled: Any, weighing: Any, by_rank: Any) -> None:
-    """Add the pairs of neighbours of one noisy ranking."""
+@compiled(error_model="numpy")
+def _compare_neighbours(
+    first: int, last: int, ranked: Any, shuffled: Any, strength: Any, weighing: Any, by_rank: Any
+) -> None:
+    """Add the pairs of neighbours of one noisy ranking, whose classes are written on the way.
+
+    Parameters
+    ----------
+    ranked, shuffled : Ranked
+        The ranking without noise, and the noisy one with the rank without noise as ``row``.
+    strength : (n,) float64
+        exp(sigma * score) in units of the best document of the query, by rank without noise.  With
+        the strengths x and y of the better and the worse document, rho is y / (x + y) (Bradley &
+        Terry 1952), so that one exponential of each document is enough.
+    """
     sigma, neighbours, logistic, divide = weighing
-    shuffled, by_rank = borrowed(shuffled), borrowed(by_rank)
-    gradient, hessian = by_rank.gradient, by_rank.hessian
+    ranked, shuffled, by_rank = borrowed(ranked), borrowed(shuffled), borrowed(by_rank)
+    gradient, hessian, clean_score = by_rank.gradient, by_rank.hessian, ranked.score
     for q in range(first, last):
-        start = shuffled.boundaries[q]
-        clean_rank = shuffled.row[start : shuffled.boundaries[q + 1]]
-        scale = shuffled.metric.scale[q] if divide else 1.0
+        start, stop = shuffled.boundaries[q], shuffled.boundaries[q + 1]
+        clean_rank = shuffled.row[start:stop]
+        for r in range(stop - start):
+            shuffled.relevance[start + r] = ranked.relevance[clean_rank[r]]
+        scale = sigma * (shuffled.metric.scale[q] if divide else 1.0)
         for k in range(n_lists(shuffled, q)):
             members, its_list = ranked_list(shuffled, q, k)
-            score, relevance, gain = its_list.score, its_list.relevance, its_list.gain
-            U, V, copies, every = its_list.U, its_list.V, its_list.copies, members.size == 0
-            for i in range(score.size):
+            relevance, gain, copies = its_list.relevance, its_list.gain, its_list.copies
+            U, V, every = its_list.U, its_list.V, members.size == 0
+            for i in range(U.size):
                 rank_i = i if every else members[i]
-                for j in range(i + 1, score.size):
+                for j in range(i + 1, min(i + 1 + neighbours, U.size)):
                     rank_j = j if every else members[j]
                     if rank_j - rank_i > neighbours:
                         break
                     a, b = relevance[i], relevance[j]
-                    if a == b:
-                        continue
+                    # Two documents of one class have the weight 0; a branch would cost more.
                     gap = U[i] - U[j] if a > b else V[i] - V[j]
-                    weight = scale * sigma * abs(gap * (gain[a] - gain[b]))
+                    weight = scale * abs(gap * (gain[a] - gain[b]))
                     if copies.size:
                         weight *= copies[i] * copies[j]
                     better, worse = clean_rank[rank_i], clean_rank[rank_j]
-                    distance = score[i] - score[j]
                     if a < b:
-                        better, worse, distance = worse, better, -distance
-                    rho = 1.0 / (1.0 + math.exp(sigma * distance))
+                        better, worse = worse, better
+                    both = strength[better] + strength[worse]
+                    rho = strength[worse] / both
+                    if both < FAINT:
+                        distance = clean_score[better] - clean_score[worse]
+                        rho = 1.0 / (1.0 + math.exp(sigma * distance))
                     curve = sigma * weight * (rho * (1.0 - rho) if logistic else 1.0)
                     gradient[better] -= weight * rho
                     gradient[worse] += weight * rho
