@@ -43,7 +43,8 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     if function is None:
         return lambda given: compiled(given, **options)
     try:
-        kernel = numba.njit(cache=True, nogil=True, **options)(function)
+        # No kernel is passed to C as a callback, and wrappers for that take time to compile.
+        kernel = numba.njit(cache=True, nogil=True, no_cfunc_wrapper=True, **options)(function)
     except RuntimeError:  # there is no writable folder for the cache
         return numba.njit(nogil=True, **options)(function)
     # numba compares this stamp (by default, time and size of the file) with that of the cached one.
@@ -85,11 +86,22 @@ def borrowed(_typing: Any, value: Any) -> Any:
     """The same array or record of arrays, with references to them no longer counted.
 
     numba counts references with atomic operations, at each call and at each use of an array in a
-    record, which adds up where queries are short.  Use it only in the first lines of a kernel, on
-    its arguments, which the caller holds until the kernel returns, and never return the result.
+    record, which adds up where queries are short.  Use it only on the arguments of a kernel, which
+    the caller holds until the kernel returns, or on an array that is passed to `hold` at the end of
+    the kernel, and never return the result.
     """
 
     def code(_context: Any, builder: Any, _signature: Any, values: Any) -> Any:
         return _without_owner(value, builder, values[0])
 
     return value(value), code
+
+
+@intrinsic
+def hold(_typing: Any, value: Any) -> Any:
+    """Do nothing with a value, which numba would otherwise release after its last use."""
+
+    def code(context: Any, _builder: Any, _signature: Any, _values: Any) -> Any:
+        return context.get_dummy_value()
+
+    return types.void(value), code

@@ -70,8 +70,8 @@ def rank(queries: Queries, scores: ArrayLike) -> Ranking:
 
 def sort_lists(ranking: Ranking, boundaries: Ints) -> None:
     """Sort each list by descending score in place; tied documents keep their order."""
-    long = np.diff(boundaries) >= LONG
-    if long.any() and n_threads() > 1:
+    if boundaries[-1] - boundaries[0] >= LONG and n_threads() > 1:
+        long = np.diff(boundaries) >= LONG
         ends = zip(boundaries[:-1][long], boundaries[1:][long], strict=True)
         buckets = [_deal_on_threads(ranking, int(start), int(stop)) for start, stop in ends]
         boundaries = np.sort(np.concatenate([boundaries, *buckets]))
@@ -126,7 +126,8 @@ def _sort(first: int, last: int, boundaries: Any, ranking: Any) -> None:
             buckets = min(2 * (stop - start), MOST_BUCKETS)
             if not _find_buckets(score[start:stop], buckets, bucket):
                 continue
-            room[:buckets] = 0
+            for b in range(buckets):
+                room[b] = 0
             for i in range(stop - start):
                 room[bucket[i]] += 1
             begin = start

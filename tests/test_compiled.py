@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lambdaplus.compiled import borrowed, compiled, source_of_kernels
+from lambdaplus.compiled import borrowed, compiled, hold, source_of_kernels
 from lambdaplus.ranking import _sort as rank_kernel
 
 WITHOUT_A_CACHE = """
@@ -76,3 +76,20 @@ def test_borrowed_arrays_hold_the_same_values_and_are_not_freed() -> None:
     assert (sys.getrefcount(one), sys.getrefcount(two)) == references
     assert one.tolist() == [0, 1, 2, 3, 4]
     assert two.tolist() == [10, 11, 12, 13, 14]
+
+
+@compiled
+def _sum_of_an_array_of_its_own(n):  # type: ignore[no-untyped-def]
+    """A borrowed array that is held, while others are made that would take its memory."""
+    mine = np.ones(n)
+    lent = borrowed(mine)
+    total = 0.0
+    for i in range(n):
+        other = np.full(n, 100.0)
+        total += lent[i] + 0.0 * other[i]
+    hold(mine)
+    return total
+
+
+def test_an_array_that_is_held_is_not_released_while_it_is_borrowed() -> None:
+    assert [_sum_of_an_array_of_its_own(n) for n in (10, 100, 1000)] == [10, 100, 1000]

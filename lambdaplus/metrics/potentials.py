@@ -135,7 +135,8 @@ def _of_cascade(relevance: Any, discount: Any, classes: Any, pair: Any, out: Any
     passed_U = passed_V = 0.0
     for r in range(relevance.size):
         if stops - abs(stops_change) >= limit:  # no reader reaches this rank, even after the swap
-            out.U[r:], out.V[r:] = passed_U, passed_V
+            for below in range(r, relevance.size):
+                out.U[below], out.V[below] = passed_U, passed_V
             break
         x = relevance[r]
         reach = reached(log_chance, stops, limit)

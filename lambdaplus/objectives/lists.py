@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.compiled import borrowed, compiled
+from lambdaplus.compiled import borrowed, compiled, hold
 from lambdaplus.metrics.arrays import COUNT_ANY, GAINS, MetricArrays, classes_of, metric_arrays
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.potentials import ABOVE, OWN, OWN_AND_ABOVE, Potentials, potentials
@@ -149,18 +149,14 @@ def _queries(
     most = 2
     for q in range(first, last):
         most = max(most, ranked.metric.first[q + 1] - ranked.metric.first[q])
-    work = workspace_for(most, kernels[2].rates.shape[0])
-    _queries_within(work, (first, last), ranked, kernels, all_pairs, skip, received, out)
-
-
-@compiled
-def _queries_within(
-    work: Any, queries: Any, ranked: Any, kernels: Any, all_pairs: bool, skip: Any, received: Any,
-    out: Any,
-) -> None:  # fmt: skip
-    """The same in memory that the caller made, and keeps until all is done."""
-    work, ranked, kernels, out = borrowed(work), borrowed(ranked), borrowed(kernels), borrowed(out)
-    for q in range(*queries):
+    own_work = workspace_for(most, kernels[2].rates.shape[0])
+    work, ranked, kernels, out = (
+        borrowed(own_work),
+        borrowed(ranked),
+        borrowed(kernels),
+        borrowed(out),
+    )
+    for q in range(first, last):
         if skip[q]:
             continue
         kernel, n = _kernel_of(ranked, q, kernels), ranked.boundaries[q + 1] - ranked.boundaries[q]
@@ -174,6 +170,7 @@ def _queries_within(
                 received[q] += sweep(its_list, kernel, work, part)
             _add(part, members, own)
         write_by_row(ranked, q, own, out)
+    hold(own_work)
 
 
 @compiled
@@ -215,15 +212,32 @@ def ranked_list(ranked: Any, q: int, k: int) -> Any:
     both = Potentials(np.empty(stop - start), np.empty(stop - start))
     potentials(relevance, discount, copies, classes, (a, b), parts, both)
     if own:
-        copies = np.where(relevance == a, copies**2, copies)
+        copies = copies.copy()
+        for r in range(copies.size):
+            copies[r] *= copies[r] if relevance[r] == a else 1.0
     two = np.array([0.0, 1.0])
     if classes.gain.size == 2:
         return everyone, RankedList(score, relevance, both.U, both.V, two, copies)
-    members = np.flatnonzero((relevance == a) | (relevance == b))
+    members, is_a = np.empty(stop - start, np.int64), np.empty(stop - start, np.int32)
+    size = 0
+    for r in range(stop - start):
+        if relevance[r] == a or relevance[r] == b:
+            members[size], is_a[size] = r, relevance[r] == a
+            size += 1
+    members = members[:size]
     return members, RankedList(
-        score[members], (relevance[members] == a).astype(np.int32), both.U[members],
-        both.V[members], two, copies[members] if weighted else copies,
+        _taken(score, members), is_a[:size], _taken(both.U, members), _taken(both.V, members), two,
+        _taken(copies, members) if weighted else copies,
     )  # fmt: skip
+
+
+@compiled
+def _taken(values: Any, members: Any) -> Any:
+    """values[members], which numba takes longer to compile."""
+    found = np.empty(members.size)
+    for i in range(members.size):
+        found[i] = values[members[i]]
+    return found
 
 
 @compiled

@@ -241,31 +241,34 @@ def _compare_neighbours(
             members, its_list = ranked_list(shuffled, q, k)
             relevance, gain, copies = its_list.relevance, its_list.gain, its_list.copies
             U, V, every = its_list.U, its_list.V, members.size == 0
-            for i in range(U.size):
-                rank_i = i if every else members[i]
-                for j in range(i + 1, min(i + 1 + neighbours, U.size)):
-                    rank_j = j if every else members[j]
+            for apart in range(1, neighbours + 1):
+                for i in range(U.size - apart):
+                    j = i + apart
+                    rank_i, rank_j = (i, j) if every else (members[i], members[j])
                     if rank_j - rank_i > neighbours:
-                        break
+                        continue
                     a, b = relevance[i], relevance[j]
-                    # Two documents of one class have the weight 0; a branch would cost more.
-                    gap = U[i] - U[j] if a > b else V[i] - V[j]
+                    # Selections instead of branches, as no one can predict which class comes next;
+                    # two documents of one class have the weight 0.
+                    concordant, discordant = U[i] - U[j], V[i] - V[j]
+                    gap = concordant if a > b else discordant
                     weight = scale * abs(gap * (gain[a] - gain[b]))
                     if copies.size:
                         weight *= copies[i] * copies[j]
-                    better, worse = clean_rank[rank_i], clean_rank[rank_j]
-                    if a < b:
-                        better, worse = worse, better
-                    both = strength[better] + strength[worse]
-                    rho = strength[worse] / both
-                    if both < FAINT:
-                        distance = clean_score[better] - clean_score[worse]
-                        rho = 1.0 / (1.0 + math.exp(sigma * distance))
+                    x, y = clean_rank[rank_i], clean_rank[rank_j]
+                    of_x, of_y = strength[x], strength[y]
+                    both = of_x + of_y
+                    if both > FAINT:
+                        rho = (of_y if a > b else of_x) / both
+                    else:
+                        distance = clean_score[x] - clean_score[y]
+                        rho = 1.0 / (1.0 + math.exp(sigma * (distance if a > b else -distance)))
+                    push = weight * (rho if a > b else -rho)
                     curve = sigma * weight * (rho * (1.0 - rho) if logistic else 1.0)
-                    gradient[better] -= weight * rho
-                    gradient[worse] += weight * rho
-                    hessian[better] += curve
-                    hessian[worse] += curve
+                    gradient[x] -= push
+                    gradient[y] += push
+                    hessian[x] += curve
+                    hessian[y] += curve
 
 
 @compiled
