@@ -42,9 +42,10 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """
     if function is None:
         return lambda given: compiled(given, **options)
+    # No kernel is passed to C as a callback, and wrappers for that take time to compile.
+    options = {"no_cfunc_wrapper": True, **options}
     try:
-        # No kernel is passed to C as a callback, and wrappers for that take time to compile.
-        kernel = numba.njit(cache=True, nogil=True, no_cfunc_wrapper=True, **options)(function)
+        kernel = numba.njit(cache=True, nogil=True, **options)(function)
     except RuntimeError:  # there is no writable folder for the cache
         return numba.njit(nogil=True, **options)(function)
     # numba compares this stamp (by default, time and size of the file) with that of the cached one.
