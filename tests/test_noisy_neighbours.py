@@ -102,6 +102,17 @@ def test_each_pair_of_neighbours_adds_its_swap_delta(metric: RankingMetric, nois
         assert_allclose(ours, right, rtol=ROUNDING, atol=ROUNDING * max(size, 1.0) * 100)
 
 
+@pytest.mark.parametrize("lead", [500.0, 700.0, 2000.0, 1.7e308])
+def test_neighbours_far_below_the_best_document_are_compared_as_exactly(lead: float) -> None:
+    """Their strengths are close to the smallest float64, or below it."""
+    metric = parse_metric("ndcg")
+    scores = [lead, *SCORES]
+    right = textbook(metric, [0.0, *GRADES], scores, Noise(), 1.5)
+    found = found_by_library(metric, [0.0, *GRADES], scores, Noise(), 1.5)
+    for ours, expected in zip(found, right, strict=True):
+        assert_allclose(ours, expected, rtol=ROUNDING, atol=ROUNDING * 100)
+
+
 def test_the_definition_notices_another_neighbourhood() -> None:
     """A negative control: the textbook's two neighbours are not the library's one."""
     metric = parse_metric("map")

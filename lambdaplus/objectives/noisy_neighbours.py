@@ -153,7 +153,7 @@ def neighbour_sums(
     keys = np.empty(boundaries.size - 1, dtype=np.uint64)
     over_queries(_keys, boundaries, ranked, np.uint64(noise.seed), keys)
     best = np.repeat(ranked.score[boundaries[:-1]], np.diff(boundaries))
-    with np.errstate(under="ignore"):
+    with np.errstate(under="ignore", over="ignore"):  # scores may be any finite numbers
         strength = np.exp(sigma * (ranked.score - best))
     weighing = (sigma, noise.neighbours, noise.curvature == "logistic", noise.divide)
     by_rank = Derivatives(np.zeros(n), np.zeros(n))
@@ -176,7 +176,7 @@ def neighbour_sums(
         over_queries(_compare_neighbours, boundaries, ranked, shuffled, strength, weighing, by_rank)
     for part in by_rank:
         part /= noise.rankings
-    over_queries(_write_queries, ranked.boundaries, ranked, by_rank, out)
+    over_queries(_write_queries, boundaries, ranked, by_rank, out)
 
 
 @compiled
