@@ -225,3 +225,28 @@ def test_the_study_runs_and_writes_its_page(accuracy, tmp_path, monkeypatch, cap
     assert results.with_suffix(".md").read_text() == written.replace(
         "lambda_map\n", "lambda_map,lightgbm:rank_xendcg\n", 1
     )
+
+
+def test_gains_are_those_over_the_same_trees_alone(monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    same = importlib.import_module("same_trees")
+
+    def trial(method, fold, trees, value, **options):
+        best = dict.fromkeys(("ndcg@10", "map", "mrr", "auc"), value)
+        return same.Trial(f"xgboost:{method}", ("made-up", fold, 0), (trees,), options, best)
+
+    trials = [
+        trial("rank:map", "Fold1", "small", 0.5),
+        trial("rank:ndcg", "Fold1", "small", 0.3),
+        trial("lambda_map", "Fold1", "small", 0.6, noise=None),
+        trial("rank:map", "Fold2", "small", 0.7),
+        trial("rank:ndcg", "Fold2", "small", 0.7),
+        trial("lambda_map", "Fold2", "small", 0.8, noise=None),
+        trial("rank:map", "Fold1", "large", 0.9),  # one of the methods has not got so far
+        trial("lambda_map", "Fold1", "large", 0.1, noise=1.0),
+        trial("lambda_auc", "Fold1", "small", 0.0, noise=1.0),
+    ]
+    found = same.gains(trials, "xgboost", "lambda_map", "map")
+    assert found == [({"noise": None}, pytest.approx((0.2 + 0.1) / 2))]
+    assert same.gains(trials, "xgboost", "rank:map", "map")[0][1] == pytest.approx((0.1 + 0.0) / 2)
+    assert same.in_words([0.25, -0.05]) == "+.1000 ± .1500 (2)"
