@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+
+# A thread of LightGBM or XGBoost that has nothing to do sleeps, where it would spin: the workers of
+# pytest-xdist share the cores.  Set before either is loaded, and for the processes of tests, too.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 DATA = pathlib.Path(__file__).parents[2] / "shared" / "data"
 
