@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -44,8 +45,9 @@ def module_of(path: Path) -> str:
 FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if module_of(path) != "__init__"]
 
 
-def imported_modules(source: str, of: str = "lambdaplus") -> set[str]:
-    """Modules of a package that a file imports from, at its top or within a function."""
+@cache
+def imported_names(source: str) -> set[str]:
+    """Dotted names of all that a file imports, at its top or within a function."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -53,7 +55,12 @@ def imported_modules(source: str, of: str = "lambdaplus") -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "use absolute imports: a relative one hides the layer"
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
-    parts = [[*name.split("."), "__init__"] for name in names]
+    return names
+
+
+def imported_modules(source: str, of: str = "lambdaplus") -> set[str]:
+    """Modules of a package that a file imports from."""
+    parts = [[*name.split("."), "__init__"] for name in imported_names(source)]
     return {module for package, module, *_ in parts if package == of}
 
 
