@@ -98,7 +98,7 @@ def test_hessians_that_are_too_small_would_fail_that_bar(data_folder: Path) -> N
         gradient, hessian = lp.lambda_map(scores, given)
         return 1e-6 * gradient, 1e-6 * hessian
 
-    booster = train(tiny, dataset(data), 30)
+    booster = train(tiny, dataset(data), 10)
     leaves = [tree["num_leaves"] for tree in booster.dump_model()["tree_info"]]
     assert np.mean(leaves) < 5
 

@@ -116,9 +116,8 @@ def test_scores_and_labels_may_be_read_only(metric: str) -> None:
     assert_same_gradient(found, gradient_of(lambda_objective(metric), data))
 
 
-@EACH_METRIC
 @pytest.mark.parametrize("kind", [list, np.float32, "column", "strided"])
-def test_scores_may_come_in_any_shape_of_vector(metric: str, kind: Any) -> None:
+def test_scores_may_come_in_any_shape_of_vector(kind: Any) -> None:
     data = graded()
     scores: Any = data.scores()
     if kind is list:
@@ -129,7 +128,7 @@ def test_scores_may_come_in_any_shape_of_vector(metric: str, kind: Any) -> None:
         scores = np.repeat(scores, 2)[::2]
     else:
         scores = scores.astype(kind)
-    objective = lambda_objective(metric)
+    objective = lambda_objective("ndcg")  # all read their scores by the same lines
     assert_same_gradient(gradient_of(objective, data, scores), gradient_of(objective, data))
 
 

@@ -58,21 +58,6 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
     return make_study(tmp_path_factory.mktemp("fits"))
 
 
-def outline(_: Any, folder: Path, name: str) -> str:
-    for ending in ("png", "svg"):
-        (folder / f"{name}.{ending}").touch()
-    return "<svg></svg>"
-
-
-@pytest.fixture
-def outlines(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files of plots are empty, for tests of all else: most of a report's time is spent on them."""
-    monkeypatch.setattr("lambdaplus.comparison.report.save_plot", outline)
-
-
-without_plots = pytest.mark.usefixtures("outlines")
-
-
 @pytest.fixture(scope="module")
 def folder(study: Study, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
@@ -227,7 +212,7 @@ def test_the_style_of_the_user_changes_nothing(folder: Path, study: Study, tmp_p
         assert (tmp_path / name).read_bytes() == (folder / "plots" / name).read_bytes()
 
 
-@without_plots
+@pytest.mark.usefixtures("empty_plots")
 def test_a_baseline_has_stars_and_one_that_failed_is_left_aside(
     study: Study, tmp_path: Path
 ) -> None:
@@ -248,7 +233,7 @@ def test_a_baseline_has_stars_and_one_that_failed_is_left_aside(
         write_report(by_map, tmp_path, baseline="nonsense")
 
 
-@without_plots
+@pytest.mark.usefixtures("empty_plots")
 def test_studies_with_little_in_them(study: Study, tmp_path: Path) -> None:
     alone = Study(
         study.folds, study.methods[:1], study.metrics, study.settings, folder=study.folder
@@ -284,7 +269,7 @@ def published(study: Study, folder: Path, made: Path) -> None:
         out.publish(made, outdated=["plots/", "tables/"])
 
 
-@without_plots
+@pytest.mark.usefixtures("empty_plots")
 def test_what_a_former_report_left_is_removed_and_nothing_else(
     study: Study, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -380,7 +365,7 @@ def test_what_is_not_installed_is_named(
         write(study, tmp_path)
 
 
-@without_plots
+@pytest.mark.usefixtures("empty_plots")
 def test_the_report_begins_with_data_date_and_search(study: Study, tmp_path: Path) -> None:
     page = write_report(study, tmp_path, data="mq2008", date="2026-11-22").read_text()
     lead = page.partition("<main>")[0]
@@ -434,7 +419,7 @@ def test_what_is_level_with_the_best_is_as_bold(page: str, study: Study) -> None
     assert table_of(even, "", best={(0, 1), (1, 1)}).count("number best") == 2
 
 
-@without_plots
+@pytest.mark.usefixtures("empty_plots")
 def test_metrics_that_are_one_are_shown_once(study: Study, tmp_path: Path) -> None:
     metrics = [parse_metric(name) for name in ("ndcg@10", "auc", "mauc", "map")]
     methods = find_methods("lightgbm:lambda_auc,lightgbm:lambda_map")

@@ -105,7 +105,7 @@ def test_certified_on_a_fold_of_real_data_at_every_c(name: str, data_folder: Pat
     for set_name in ("ohsumed-letor3", "mq2008"):
         train = folds_of(data_folder, set_name)[0].train
         model = StructuralSVM(**MODELS[name], relevant=1)
-        path = model.fit_path(train.features, train.labels, train.qid, Cs=[1, 10, 100, 1e3, 1e4])
+        path = model.fit_path(train.features, train.labels, train.qid, Cs=[1, 100, 1e4])
         for point in path:
             assert point.primal - point.dual <= 1e-3 * point.primal
             assert point.share <= 1
