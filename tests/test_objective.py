@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, clone
-from small_data import OBJECTIVE_NAMES, Small, graded
+from small_data import OBJECTIVE_NAMES, TRAINED, Small, graded
 
 import lambdaplus as lp
 from lambdaplus import eval_metric, lambda_objective
@@ -26,7 +26,7 @@ from lambdaplus.frameworks import read_call
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.catalogue import NDCG
 
-EACH_METRIC = pytest.mark.parametrize("metric", OBJECTIVE_NAMES)
+EACH_METRIC = pytest.mark.parametrize("metric", TRAINED)
 OBJECTIVES = [
     lambda_objective("auc"),
     lambda_objective("mauc", classes="all", share="dataset"),
