@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+
+# A thread of LightGBM or XGBoost that has nothing to do sleeps, where it would spin: the workers of
+# pytest-xdist share the cores.  Set before either is loaded, and for the processes of tests, too.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 DATA = pathlib.Path(__file__).parents[2] / "shared" / "data"
 
@@ -22,7 +27,7 @@ ALL_PROFILES: dict[str, Any] = {
         HealthCheck.function_scoped_fixture,
     ],
 }
-settings.register_profile("full", max_examples=100, **ALL_PROFILES)
+settings.register_profile("full", max_examples=40, **ALL_PROFILES)
 settings.register_profile("fast", max_examples=20, **ALL_PROFILES)
 settings.register_profile(  # for mutations.py, which asks whether a test fails and not where
     "unshrunk", settings.get_profile("fast"), phases=[Phase.explicit, Phase.generate]
@@ -44,3 +49,15 @@ def data_folder() -> pathlib.Path:
     if not DATA.is_dir():
         pytest.skip(f"the real data sets are not at {DATA}")
     return DATA
+
+
+@pytest.fixture
+def empty_plots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plots of a report are empty files, for tests of all else in it: drawing takes most time."""
+
+    def save_plot(_: Any, folder: pathlib.Path, name: str) -> str:
+        for ending in ("png", "svg"):
+            (folder / f"{name}.{ending}").touch()
+        return "<svg></svg>"
+
+    monkeypatch.setattr("lambdaplus.comparison.report.save_plot", save_plot)

@@ -8,6 +8,7 @@ ended and what was wrong.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import pathlib
@@ -20,10 +21,9 @@ import traceback
 from odd_estimators import Slow
 
 from lambdaplus.cli import app
-from lambdaplus.comparison import Store, preload
+from lambdaplus.comparison import Store
 
 METHODS = "odd_estimators:Slow,odd_estimators:FirstFeature"
-assert preload
 assert Slow
 
 
@@ -105,4 +105,5 @@ def main(folder: pathlib.Path, n: int) -> dict[str, object]:
 
 
 if __name__ == "__main__":
+    importlib.import_module("lambdaplus.comparison.preload")  # with its kernels, for all forks
     print(json.dumps(main(pathlib.Path(sys.argv[1]).resolve(), int(sys.argv[2]))))

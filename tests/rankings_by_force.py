@@ -87,9 +87,14 @@ class Setting:
             found[wrong, a] -= 2
         return found / len(pairs) if self.pair_scale else found
 
+    def constraints(self, labels: Floats) -> tuple[Floats, Floats]:
+        """Losses and features of all rankings, (n!,) and (n!, n); one of zeros for one class."""
+        if len(np.unique(labels)) == 1:
+            return np.zeros(1), np.zeros((1, labels.size))
+        order = permutations(labels.size)
+        return self.losses(labels, order), self.features(labels, order)
+
     def hinge(self, labels: Floats, scores: Floats) -> float:
         """The value of the most violated constraint over all rankings."""
-        if len(np.unique(labels)) == 1:
-            return 0.0
-        order = permutations(labels.size)
-        return float(np.max(self.losses(labels, order) + self.features(labels, order) @ scores))
+        losses, features = self.constraints(labels)
+        return float(np.max(losses + features @ scores))

@@ -15,6 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 from lambdaplus.datasets import Fold, read_folds, read_letor
+from lambdaplus.evaluation import evaluate
 from lambdaplus.metrics import CATALOGUE
 
 # Every metric that is an objective, and one of each kind for tests that train.
@@ -155,6 +156,14 @@ def mq2008(data_folder: Path) -> Small:
         data = read_letor(Path(folder, "Fold1", "train.txt"))
     starts = np.flatnonzero(np.append(True, data.qid[1:] != data.qid[:-1]))
     return Small(data.features, data.labels, np.diff(np.append(starts, len(data.labels))))
+
+
+def value(metric: str, data: Small, scores: Any) -> float:
+    return evaluate(data.labels, scores, group=data.sizes, metrics=metric)[metric]
+
+
+def same_gradient(one: Any, other: Any) -> bool:
+    return bool(np.array_equal(one[0], other[0]) and np.array_equal(one[1], other[1]))
 
 
 class Recorder:

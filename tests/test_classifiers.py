@@ -53,8 +53,8 @@ def data() -> Any:
 @pytest.mark.slow
 @parametrize_with_checks(
     [
-        LightGBMClassifier(n_estimators=5, n_jobs=1, cv=2, min_child_samples=1),
-        XGBoostClassifier(n_estimators=5, n_jobs=1, cv=2),
+        LightGBMClassifier(n_estimators=2, n_jobs=1, cv=2, min_child_samples=1),
+        XGBoostClassifier(n_estimators=2, n_jobs=1, cv=2),
     ],
     expected_failed_checks=lambda estimator: EXCEPTED,
 )
@@ -78,8 +78,11 @@ def test_it_ranks_as_training_for_average_precision_does(kind: Any) -> None:
 
 
 @both
-@pytest.mark.parametrize("held_out", [False, True], ids=["cross-validation", "eval_set"])
-@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+@pytest.mark.parametrize(
+    ("held_out", "method"),
+    [(False, "sigmoid"), (True, "sigmoid"), (True, "isotonic")],
+    ids=["cross-validation", "eval_set", "isotonic"],
+)
 def test_probabilities_are_calibrated(kind: Any, held_out: bool, method: str) -> None:
     X, y, Xt, yt = data()
     fit = {"eval_set": (Xt, yt)} if held_out else {}
@@ -118,11 +121,14 @@ def fitted_on_numbers(kind: Any) -> Any:
     return kind(cv=2, **SMALL).fit(X, y, eval_set=(Xt, yt))
 
 
-@both
 @pytest.mark.parametrize(
-    "labels",
-    [np.array([0, 1]), np.array([-1, 1]), np.array(["no", "yes"]), np.array([False, True]),
-     np.array([7.0, 9.0]), np.array(["a", "b"], dtype=object)],
+    ("kind", "labels"),
+    [
+        (XGBoostClassifier, np.array(["no", "yes"])),  # both read labels by the same lines
+        *((LightGBMClassifier, labels) for labels in
+          (np.array([-1, 1]), np.array(["no", "yes"]), np.array([False, True]),
+           np.array([7.0, 9.0]), np.array(["a", "b"], dtype=object))),
+    ],
     ids=str,
 )  # fmt: skip
 def test_any_two_labels_do(kind: Any, labels: Any) -> None:
@@ -174,14 +180,15 @@ def test_training_that_goes_on_wants_new_rows_to_calibrate_on(kind: Any) -> None
 
 
 @pytest.mark.slow
-@both
-def test_thresholds_can_be_chosen_for_a_metric(kind: Any) -> None:
+@pytest.mark.parametrize(
+    ("kind", "calibration"), [(LightGBMClassifier, "sigmoid"), (XGBoostClassifier, None)]
+)
+def test_thresholds_can_be_chosen_for_a_metric(kind: Any, calibration: str | None) -> None:
     X, y, Xt, yt = data()
-    for calibration in ("sigmoid", None):
-        model = kind(calibration=calibration, cv=2, **SMALL)
-        tuned = TunedThresholdClassifierCV(model, scoring="f1", cv=2, random_state=0).fit(X, y)
-        half = clone(model).fit(X, y)
-        assert f1_score(yt, tuned.predict(Xt)) > max(0.2, f1_score(yt, half.predict(Xt)) - 0.1)
+    model = kind(calibration=calibration, cv=2, **SMALL)
+    tuned = TunedThresholdClassifierCV(model, scoring="f1", cv=2, random_state=0).fit(X, y)
+    half = clone(model).fit(X, y)
+    assert f1_score(yt, tuned.predict(Xt)) > max(0.2, f1_score(yt, half.predict(Xt)) - 0.1)
     fixed = FixedThresholdClassifier(kind(cv=2, **SMALL), threshold=0.1).fit(X, y)
     assert_array_equal(fixed.predict(Xt), (fixed.predict_proba(Xt)[:, 1] >= 0.1).astype(int))
 

@@ -226,6 +226,7 @@ def biased() -> Any:
     return PositionBias(lp.lambda_objective("ndcg@10 + 0.5*map"))
 
 
+@pytest.mark.slow
 def test_a_weighted_sum_with_position_bias_is_its_own_on_each_worker(
     client: Any, tmp_path: Path
 ) -> None:

@@ -64,7 +64,7 @@ EXCEPTED = {
 def checked(kind: Any, **options: Any) -> Any:
     # The checks know no queries and have labels of all kinds; concordance takes any numbers.
     return kind(
-        objective=lambda_objective("concordance", one_group=True), n_estimators=5, n_jobs=1,
+        objective=lambda_objective("concordance", one_group=True), n_estimators=2, n_jobs=1,
         **options,
     )  # fmt: skip
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -44,8 +45,9 @@ def module_of(path: Path) -> str:
 FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if module_of(path) != "__init__"]
 
 
-def imported_modules(source: str, of: str = "lambdaplus") -> set[str]:
-    """Modules of a package that a file imports from, at its top or within a function."""
+@cache
+def imported_names(source: str) -> set[str]:
+    """Dotted names of all that a file imports, at its top or within a function."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -53,26 +55,32 @@ def imported_modules(source: str, of: str = "lambdaplus") -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "use absolute imports: a relative one hides the layer"
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
-    parts = [[*name.split("."), "__init__"] for name in names]
+    return names
+
+
+def imported_modules(source: str, of: str = "lambdaplus") -> set[str]:
+    """Modules of a package that a file imports from."""
+    parts = [[*name.split("."), "__init__"] for name in imported_names(source)]
     return {module for package, module, *_ in parts if package == of}
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_no_layer_imports_an_upper_one(path: Path) -> None:
-    module = module_of(path)
-    assert module in LAYER, f"add {module} to a layer in LAYERS"
-    for other in imported_modules(path.read_text()) - {module}:
-        assert other in LAYER, f"{path.name} imports the whole package, or {other} has no layer"
-        assert LAYER[other] <= LAYER[module], f"{module} imports {other}, which is above it"
-        assert (module, other) not in INDEPENDENT, f"{module} imports {other}"
-        if LAYER[other] == LAYER[module]:
-            assert other in MAY_IMPORT.get(module, {other}), f"{module} imports {other}"
+def test_no_layer_imports_an_upper_one() -> None:
+    for path in FILES:
+        module = module_of(path)
+        assert module in LAYER, f"add {module} to a layer in LAYERS"
+        for other in imported_modules(path.read_text()) - {module}:
+            what = f"{path} imports {other}"
+            assert other in LAYER, f"{what}: the whole package, or a module without a layer"
+            assert LAYER[other] <= LAYER[module], f"{what}, which is above it"
+            assert (module, other) not in INDEPENDENT, what
+            if LAYER[other] == LAYER[module]:
+                assert other in MAY_IMPORT.get(module, {other}), what
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_the_library_imports_nothing_that_is_not_in_the_wheel(path: Path) -> None:
-    for folder in ("papers", "benchmarks", "tests"):
-        assert not imported_modules(path.read_text(), folder)
+def test_the_library_imports_nothing_that_is_not_in_the_wheel() -> None:
+    for path in FILES:
+        for folder in ("papers", "benchmarks", "tests"):
+            assert not imported_modules(path.read_text(), folder), f"{path} imports {folder}"
 
 
 def test_imports_are_found_wherever_they_are() -> None:

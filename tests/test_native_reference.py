@@ -30,7 +30,7 @@ same_libm = pytest.mark.skipif(
     reason="equal bits need the frameworks and numba to share a libm and to fuse no multiply-adds",
 )
 
-ROUNDS = 50
+ROUNDS = 25
 MQ2008 = Path(__file__).parents[2] / "shared" / "data" / "mq2008" / "S1.txt.xz"
 XGBoostName = Literal["rank:ndcg", "rank:map"]
 

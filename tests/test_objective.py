@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, clone
-from small_data import OBJECTIVE_NAMES, Small, graded
+from small_data import OBJECTIVE_NAMES, TRAINED, Small, graded
 
 import lambdaplus as lp
 from lambdaplus import eval_metric, lambda_objective
@@ -26,7 +26,7 @@ from lambdaplus.frameworks import read_call
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.catalogue import NDCG
 
-EACH_METRIC = pytest.mark.parametrize("metric", OBJECTIVE_NAMES)
+EACH_METRIC = pytest.mark.parametrize("metric", TRAINED)
 OBJECTIVES = [
     lambda_objective("auc"),
     lambda_objective("mauc", classes="all", share="dataset"),
@@ -116,9 +116,8 @@ def test_scores_and_labels_may_be_read_only(metric: str) -> None:
     assert_same_gradient(found, gradient_of(lambda_objective(metric), data))
 
 
-@EACH_METRIC
 @pytest.mark.parametrize("kind", [list, np.float32, "column", "strided"])
-def test_scores_may_come_in_any_shape_of_vector(metric: str, kind: Any) -> None:
+def test_scores_may_come_in_any_shape_of_vector(kind: Any) -> None:
     data = graded()
     scores: Any = data.scores()
     if kind is list:
@@ -129,7 +128,7 @@ def test_scores_may_come_in_any_shape_of_vector(metric: str, kind: Any) -> None:
         scores = np.repeat(scores, 2)[::2]
     else:
         scores = scores.astype(kind)
-    objective = lambda_objective(metric)
+    objective = lambda_objective("ndcg")  # all read their scores by the same lines
     assert_same_gradient(gradient_of(objective, data, scores), gradient_of(objective, data))
 
 

@@ -212,6 +212,7 @@ def test_the_style_of_the_user_changes_nothing(folder: Path, study: Study, tmp_p
         assert (tmp_path / name).read_bytes() == (folder / "plots" / name).read_bytes()
 
 
+@pytest.mark.usefixtures("empty_plots")
 def test_a_baseline_has_stars_and_one_that_failed_is_left_aside(
     study: Study, tmp_path: Path
 ) -> None:
@@ -232,6 +233,7 @@ def test_a_baseline_has_stars_and_one_that_failed_is_left_aside(
         write_report(by_map, tmp_path, baseline="nonsense")
 
 
+@pytest.mark.usefixtures("empty_plots")
 def test_studies_with_little_in_them(study: Study, tmp_path: Path) -> None:
     alone = Study(
         study.folds, study.methods[:1], study.metrics, study.settings, folder=study.folder
@@ -267,6 +269,7 @@ def published(study: Study, folder: Path, made: Path) -> None:
         out.publish(made, outdated=["plots/", "tables/"])
 
 
+@pytest.mark.usefixtures("empty_plots")
 def test_what_a_former_report_left_is_removed_and_nothing_else(
     study: Study, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -362,6 +365,7 @@ def test_what_is_not_installed_is_named(
         write(study, tmp_path)
 
 
+@pytest.mark.usefixtures("empty_plots")
 def test_the_report_begins_with_data_date_and_search(study: Study, tmp_path: Path) -> None:
     page = write_report(study, tmp_path, data="mq2008", date="2026-11-22").read_text()
     lead = page.partition("<main>")[0]
@@ -415,6 +419,7 @@ def test_what_is_level_with_the_best_is_as_bold(page: str, study: Study) -> None
     assert table_of(even, "", best={(0, 1), (1, 1)}).count("number best") == 2
 
 
+@pytest.mark.usefixtures("empty_plots")
 def test_metrics_that_are_one_are_shown_once(study: Study, tmp_path: Path) -> None:
     metrics = [parse_metric(name) for name in ("ndcg@10", "auc", "mauc", "map")]
     methods = find_methods("lightgbm:lambda_auc,lightgbm:lambda_map")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +35,19 @@ MODELS: dict[str, dict[str, Any]] = {
 MAY_BE_ZERO = pytest.mark.filterwarnings("ignore:w = 0 is optimal")
 
 
+@cache
+def constraints(setting: Setting, data: Small) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Loss and feature vector of every ranking of each query."""
+    found = []
+    for rows in np.split(np.arange(data.n), np.cumsum(data.sizes)[:-1]):
+        losses, coefficients = setting.constraints(data.labels[rows])
+        found.append((losses, coefficients @ data.features[rows]))
+    return found
+
+
 def objective(setting: Setting, data: Small, w: np.ndarray, C: float) -> float:
     """P(w) by enumeration of all rankings."""
-    ends = np.cumsum(data.sizes)
-    hinges = [
-        setting.hinge(data.labels[a:b], data.features[a:b] @ w)
-        for a, b in zip(ends - data.sizes, ends, strict=True)
-    ]
+    hinges = [np.max(losses + features @ w) for losses, features in constraints(setting, data)]
     return float(w @ w / 2 + C * np.mean(hinges))
 
 
@@ -98,7 +105,7 @@ def test_certified_on_a_fold_of_real_data_at_every_c(name: str, data_folder: Pat
     for set_name in ("ohsumed-letor3", "mq2008"):
         train = folds_of(data_folder, set_name)[0].train
         model = StructuralSVM(**MODELS[name], relevant=1)
-        path = model.fit_path(train.features, train.labels, train.qid, Cs=[1, 10, 100, 1e3, 1e4])
+        path = model.fit_path(train.features, train.labels, train.qid, Cs=[1, 100, 1e4])
         for point in path:
             assert point.primal - point.dual <= 1e-3 * point.primal
             assert point.share <= 1

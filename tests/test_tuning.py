@@ -476,6 +476,7 @@ def test_the_curve_of_trials_ends_at_what_was_chosen(finished: Study) -> None:
         assert curve[-1] == pytest.approx(np.mean(chosen))
 
 
+@pytest.mark.usefixtures("empty_plots")
 def test_the_report_shows_the_search(finished: Study, tmp_path: Path) -> None:
     page = write_report(finished, tmp_path).read_text()
     assert '<section id="searches"' in page
