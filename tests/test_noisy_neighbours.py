@@ -113,6 +113,15 @@ def test_neighbours_far_below_the_best_document_are_compared_as_exactly(lead: fl
         assert_allclose(ours, expected, rtol=ROUNDING, atol=ROUNDING * 100)
 
 
+def test_more_neighbours_than_documents_are_all_documents() -> None:
+    metric = parse_metric("map")
+    every, more = (
+        found_by_library(metric, GRADES, SCORES, Noise(neighbours=n), 1.0)
+        for n in (len(GRADES), 10**15)
+    )
+    assert_array_equal(every, more)
+
+
 def test_the_definition_notices_another_neighbourhood() -> None:
     """A negative control: the textbook's two neighbours are not the library's one."""
     metric = parse_metric("map")

@@ -99,8 +99,8 @@ def noisy_gradients(
     neighbour_sums(ranked, weighing, noise, shape.sigma, neighbours)
     parts = [(noise.share, neighbours)]
     if noise.share < 1:
-        same = ranked if weighing == metric else with_metric(metric, queries, ranking)
-        parts.append((1 - noise.share, _of_all_pairs(metric, queries, same, shape)))
+        to_train = ranked if weighing == metric else with_metric(metric, queries, ranking)
+        parts.append((1 - noise.share, _of_all_pairs(metric, queries, to_train, shape)))
     # Queries without pairs must not change the scale of the others.
     teaches = (np.diff(ranked.metric.first) > 1) & (ranked.metric.scale > 0)
     rows = float(queries.sizes[teaches].sum())

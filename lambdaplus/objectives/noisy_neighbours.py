@@ -241,7 +241,7 @@ def _compare_neighbours(
             members, its_list = ranked_list(shuffled, q, k)
             relevance, gain, copies = its_list.relevance, its_list.gain, its_list.copies
             U, V, every = its_list.U, its_list.V, members.size == 0
-            for apart in range(1, neighbours + 1):
+            for apart in range(1, min(neighbours, U.size - 1) + 1):
                 for i in range(U.size - apart):
                     j = i + apart
                     rank_i, rank_j = (i, j) if every else (members[i], members[j])
