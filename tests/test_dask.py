@@ -197,29 +197,23 @@ def test_xgboost_has_whole_queries_on_each_worker(client: Any, tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_models_are_as_good_as_on_one_machine(client: Any, data_folder: Path) -> None:
-    # Bins are found on each worker, so trees differ: compared are means over the folds, as in
-    # benchmarks/dask_ranking.py, where 250 bins in place of 255 move them as much.
-    objective = lp.lambda_objective("ndcg@10")
-    ranker: dict[str, Any] = {
-        "objective": objective, "metric": "None", "n_estimators": 30, "num_leaves": 8,
-        "min_child_samples": 100, "verbose": -1, "n_jobs": 1,
+def test_scores_are_those_of_one_machine(client: Any, data_folder: Path) -> None:
+    # Bins are found on each worker, so trees differ.  On one machine, 250 bins in place of 255 give
+    # scores with a correlation of .98 to .99 over the folds, gradients of which half are lost .96
+    # to .97, and gradients of other rows or of earlier scores less than .84.
+    fold = folds_of(data_folder, "mq2008")[0]
+    rows = pd.DataFrame(fold.train.features).add_prefix("f")
+    whole = rows.assign(qid=fold.train.qid.astype(int), label=fold.train.labels)
+    parts = partition_by_qid(dd.from_pandas(whole, npartitions=2), qid="qid", label="label")
+    options: dict[str, Any] = {
+        "objective": lp.lambda_objective("ndcg@10"), "metric": "None", "n_estimators": 30,
+        "num_leaves": 8, "min_child_samples": 100, "verbose": -1, "n_jobs": 1,
     }  # fmt: skip
-    found: dict[str, list[float]] = {"one": [], "two": []}
-    for fold in folds_of(data_folder, "mq2008"):
-        train, test = fold.train, fold.test
-        rows = pd.DataFrame(train.features).add_prefix("f")
-        rows = rows.assign(qid=train.qid.astype(int), label=train.labels)
-        parts = partition_by_qid(dd.from_pandas(rows, npartitions=2), qid="qid", label="label")
-        two = lgb.DaskLGBMRanker(client=client, **ranker)
-        two.fit(parts.X, parts.y, group=parts.group)
-        one = lgb.LGBMRanker(**ranker)
-        one.fit(rows.drop(columns=["qid", "label"]), train.labels, group=train.group)
-        for name, model in (("two", two.to_local()), ("one", one)):
-            scores = model.predict(pd.DataFrame(test.features).add_prefix("f"))
-            value = lp.evaluate(test.labels, scores, qid=test.qid, metrics="ndcg@10")["ndcg@10"]
-            found[name].append(value)
-    assert abs(np.mean(found["two"]) - np.mean(found["one"])) < 0.005
+    two = lgb.DaskLGBMRanker(client=client, **options)
+    two.fit(parts.X, parts.y, group=parts.group)
+    one = lgb.LGBMRanker(**options).fit(rows, fold.train.labels, group=fold.train.group)
+    test = pd.DataFrame(fold.test.features).add_prefix("f")
+    assert np.corrcoef(two.to_local().predict(test), one.predict(test))[0, 1] > 0.975
 
 
 def biased() -> Any:
