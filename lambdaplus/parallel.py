@@ -1,4 +1,4 @@
-"""Run a compiled kernel over the queries, on the number of threads that the user allows.
+"""Run a compiled kernel over queries or rows, on the number of threads that the user allows.
 
 The number of threads is determined by the first of these settings: `limit_threads`, with which an
 objective applies the setting of its training (LightGBM's ``num_threads``, XGBoost's ``nthread``,
@@ -75,23 +75,39 @@ def _pool(process: int) -> ThreadPoolExecutor:
 
 def over_queries(kernel: Callable[..., None], boundaries: Ints, *arguments: Any) -> None:
     """Call ``kernel(first_query, last_query, *arguments)`` on ranges that cover all queries."""
-    n_documents = int(boundaries[-1] - boundaries[0])
     n_queries = boundaries.size - 1
-    threads = min(1 + n_documents // WORTH_A_THREAD, n_queries)
-    if threads > 1:  # ask only then, since the answer takes as long as a short query
-        threads = min(threads, n_threads())
-    if threads == 1:
-        kernel(0, n_queries, *arguments)
-        return
+    threads = min(_worthwhile(int(boundaries[-1] - boundaries[0])), n_queries)
     # Split by documents, not by queries: one query may be as large as a hundred others.
-    shares = np.linspace(boundaries[0], boundaries[-1], threads + 1)[1:-1]
-    edges = [0, *np.searchsorted(boundaries, shares).tolist(), n_queries]
+    inner: list[int] = []
+    if threads > 1:
+        shares = np.linspace(boundaries[0], boundaries[-1], threads + 1)[1:-1]
+        inner = np.searchsorted(boundaries, shares).tolist()
+    _run(kernel, [0, *inner, n_queries], arguments)
+
+
+def over_rows(kernel: Callable[..., None], n: int, *arguments: Any) -> None:
+    """Call ``kernel(first_row, last_row, *arguments)`` on ranges that cover the rows 0 .. n - 1."""
+    threads = _worthwhile(n)
+    _run(kernel, [n * i // threads for i in range(threads + 1)], arguments)
+
+
+def _worthwhile(n_rows: int) -> int:
+    """Number of threads for so many rows; the limit takes as long to read as a short query."""
+    threads = 1 + n_rows // WORTH_A_THREAD
+    return threads if threads == 1 else min(threads, n_threads())
+
+
+def _run(kernel: Callable[..., None], edges: list[int], arguments: Any) -> None:
+    """Call the kernel on the ranges between these edges, one in this thread."""
     ranges = [(a, b) for a, b in itertools.pairwise(edges) if b > a]
+    if len(ranges) < 2:
+        kernel(edges[0], edges[-1], *arguments)
+        return
     pool = _pool(os.getpid())
     try:
         tasks = [pool.submit(kernel, a, b, *arguments) for a, b in ranges[1:]]
     except RuntimeError:  # the interpreter is shutting down while a training runs in a thread
-        kernel(0, n_queries, *arguments)
+        kernel(edges[0], edges[-1], *arguments)
         return
     kernel(*ranges[0], *arguments)  # this thread works too
     for task in tasks:

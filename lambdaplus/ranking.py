@@ -28,12 +28,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compiled import borrowed, compiled
-from lambdaplus.parallel import n_threads, over_queries
+from lambdaplus.parallel import n_threads, over_queries, over_rows
 from lambdaplus.queries import Floats, Ints, Queries
 
 LONG = 65_536  # documents from which a query is sorted on several threads
 CROWDED = 16  # a bucket with more documents is distributed again; others are left to the insertion
-MOST_BUCKETS = 4096  # more would not fit into the first-level cache
+MOST_BUCKETS = 2048  # with more, a long list is distributed more slowly
 
 
 class Ranking(NamedTuple):
@@ -62,9 +62,8 @@ def rank(queries: Queries, scores: ArrayLike) -> Ranking:
     """
     given = queries.check_scores(scores)
     ranking = Ranking(np.empty(given.size, dtype=queries.row_order.dtype), np.empty(given.size))
-    boundaries = queries.boundaries
-    over_queries(_gather, boundaries, given, queries.row_order, boundaries, ranking)
-    sort_lists(ranking, boundaries)
+    over_rows(_gather, given.size, given, queries.row_order, ranking)
+    sort_lists(ranking, queries.boundaries)
     return ranking
 
 
@@ -96,11 +95,9 @@ def split_ties(queries: Queries, ranking: Ranking, key: Floats) -> Ranking:
 
 
 @compiled
-def _gather(
-    first: int, last: int, given: Any, row_order: Any, boundaries: Any, ranking: Any
-) -> None:
+def _gather(first: int, last: int, given: Any, row_order: Any, ranking: Any) -> None:
     permutation, score = ranking.permutation, ranking.score
-    for i in range(boundaries[first], boundaries[last]):
+    for i in range(first, last):
         permutation[i] = i
         score[i] = given[row_order[i]] + 0.0  # -0.0 + 0.0 is 0.0
 

@@ -20,14 +20,13 @@ import lambdaplus as lp
 from lambdaplus.metrics import CATALOGUE, RankingMetric, parse_metric
 from lambdaplus.objectives import Noise, lambda_objective
 from lambdaplus.objectives.gradients import Shape, noisy_gradients
-from lambdaplus.objectives.lists import ranked_queries
+from lambdaplus.objectives.lists import derivatives_of, ranked_queries
 from lambdaplus.objectives.noisy_neighbours import (
     YETIRANK_MAP,
     _keys,
     _perturb,
     neighbour_sums,
 )
-from lambdaplus.objectives.sweep import Derivatives
 from lambdaplus.parallel import limit_threads
 from lambdaplus.queries import Queries
 
@@ -80,7 +79,7 @@ def textbook(metric: RankingMetric, labels: Any, scores: Any, noise: Noise, sigm
 
 def found_by_library(metric: RankingMetric, labels: Any, scores: Any, noise: Noise, sigma: float):
     ranked = ranked_queries(metric, Queries(labels, group=[len(labels)]), scores)
-    out = Derivatives(np.empty(len(labels)), np.empty(len(labels)))
+    out = derivatives_of(len(labels))
     neighbour_sums(ranked, metric, noise, sigma, out)
     return out
 

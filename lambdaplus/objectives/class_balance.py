@@ -60,6 +60,11 @@ def balance_classes(
         return
     order, weights = queries.row_order, queries.weights
     class_of = metric_arrays(metric, queries).relevance
-    count = np.bincount(class_of, None if weights is None else weights[order])
+    # Rows are in the order of their classes.
+    first = np.searchsorted(class_of, np.arange(class_of[-1] + 2))
+    count = np.diff(first) if weights is None else np.add.reduceat(weights[order], first[:-1])
     factor = (count * (count.size / count.sum())) ** balance
-    hessian[order] *= factor[class_of]
+    common = int(np.argmax(count))
+    hessian *= factor[common]  # most rows are of one class
+    for c in np.flatnonzero(np.arange(factor.size) != common):
+        hessian[order[first[c] : first[c + 1]]] *= factor[c] / factor[common]

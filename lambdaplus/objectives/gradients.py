@@ -13,7 +13,14 @@ from numpy.typing import ArrayLike
 from lambdaplus.compiled import compiled
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.arrays import scope
-from lambdaplus.objectives.lists import Ranked, pair_sums, ranked_queries, with_metric
+from lambdaplus.objectives.lists import (
+    Ranked,
+    Sums,
+    derivatives_of,
+    pair_sums,
+    ranked_queries,
+    with_metric,
+)
 from lambdaplus.objectives.noisy_neighbours import Noise, neighbour_sums
 from lambdaplus.objectives.sweep import Derivatives
 from lambdaplus.parallel import over_queries
@@ -79,7 +86,8 @@ def lambda_gradients(
     all_pairs: bool = False,
 ) -> Derivatives:
     """Gradient and Hessian of every row, (n,) float64 each, weights applied."""
-    out = _of_all_pairs(metric, queries, ranked_queries(metric, queries, scores), shape, all_pairs)
+    ranked = ranked_queries(metric, queries, scores)
+    out, _ = _of_all_pairs(metric, queries, ranked, shape, all_pairs)
     apply_weights(metric, queries, out)
     return out
 
@@ -95,22 +103,20 @@ def noisy_gradients(
     weighing = metric if noise.metric is None else parse_metric(noise.metric)
     ranking = rank(queries, scores)
     ranked = with_metric(weighing, queries, ranking)
-    neighbours = _room(queries)
-    neighbour_sums(ranked, weighing, noise, shape.sigma, neighbours)
-    parts = [(noise.share, neighbours)]
+    neighbours = derivatives_of(queries.n_documents)
+    size = neighbour_sums(ranked, weighing, noise, shape.sigma, neighbours)
+    parts = [(noise.share, neighbours, size)]
     if noise.share < 1:
         to_train = ranked if weighing == metric else with_metric(metric, queries, ranking)
-        parts.append((1 - noise.share, _of_all_pairs(metric, queries, to_train, shape)))
+        parts.append((1 - noise.share, *_of_all_pairs(metric, queries, to_train, shape)))
     # Queries without pairs must not change the scale of the others.
     teaches = (np.diff(ranked.metric.first) > 1) & (ranked.metric.scale > 0)
     rows = float(queries.sizes[teaches].sum())
-    for share, part in parts:
-        # Sums are taken in ranked order, so that they do not depend on the order of the rows.
-        size = float(np.abs(part.gradient[ranked.row]).sum())
+    for share, part, size in parts:
         for array in part:
             array *= share * rows / 2 / size if size > NOTHING else 0.0
-    out = parts[0][1]
-    for _, part in parts[1:]:
+    out = neighbours
+    for _, part, _ in parts[1:]:
         for total, array in zip(out, part, strict=True):
             total += array
     apply_weights(metric, queries, out)
@@ -123,16 +129,12 @@ def _of_all_pairs(
     ranked: Ranked,
     shape: Shape,
     all_pairs: bool = False,
-) -> Derivatives:
+) -> tuple[Derivatives, float]:
+    """Gradient and Hessian of every row, and the sum of absolute gradients."""
     all_pairs = all_pairs or metric.declaration.signed_deltas
-    out = _room(queries)
-    received = pair_sums(ranked, shape.sigma, shape.damping, all_pairs, out)
-    scale_queries(metric, queries, ranked, received, shape.normalize, out)
-    return out
-
-
-def _room(queries: Queries) -> Derivatives:
-    return Derivatives(np.empty(queries.n_documents), np.empty(queries.n_documents))
+    out = derivatives_of(queries.n_documents)
+    sums = pair_sums(ranked, shape.sigma, shape.damping, all_pairs, out)
+    return out, scale_queries(metric, queries, ranked, sums, shape.normalize, out)
 
 
 def _is_pooled(metric: RankingMetric, queries: Queries) -> bool:
@@ -143,24 +145,25 @@ def scale_queries(
     metric: RankingMetric,
     queries: Queries,
     ranked: Ranked,
-    received: Floats,
+    sums: Sums,
     normalize: bool,
     out: Derivatives,
-) -> None:
-    """Divide by Z, and normalise if ``normalize``, in place.
+) -> float:
+    """Divide by Z, and normalise if ``normalize``, in place; return the sum of absolute gradients.
 
     Parameters
     ----------
-    received : (n_queries,) float64
-        S of each query, in units of Z like the values in ``out``.
+    sums : Sums
+        Sums of each query, in units of Z like the values in ``out``.
     """
     factor = ranked.metric.scale
     if normalize:
         pooled = _is_pooled(metric, queries)
         factor = factor * (
-            _half_the_rows(ranked, out) if pooled else _log_of_sums(ranked, received)
+            _half_the_rows(ranked, sums) if pooled else _log_of_sums(ranked, sums.received)
         )
     over_queries(_multiply, queries.boundaries, queries.boundaries, factor, out)
+    return float((sums.absolute * factor).sum())
 
 
 def apply_weights(metric: RankingMetric, queries: Queries, out: Derivatives) -> None:
@@ -176,10 +179,9 @@ def _log_of_sums(ranked: Ranked, received: Floats) -> Floats:
     return np.divide(np.log1p(S), math.log(2.0) * S, out=np.ones_like(S), where=S > 0)
 
 
-def _half_the_rows(ranked: Ranked, out: Derivatives) -> float:
+def _half_the_rows(ranked: Ranked, sums: Sums) -> float:
     """The factor by which absolute gradients add up to half the rows of one data set."""
-    # Sums are taken in ranked order, so that they do not depend on the order of the rows.
-    size = float(np.abs(out.gradient[ranked.row]).sum() * ranked.metric.scale[0])
+    size = float(sums.absolute[0] * ranked.metric.scale[0])
     rows = ranked.copies.sum() if ranked.copies.size else ranked.row.size
     return float(rows / 2 / size) if size > NOTHING else 1.0
 

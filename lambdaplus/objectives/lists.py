@@ -31,7 +31,7 @@ from lambdaplus.objectives import long_lists
 from lambdaplus.objectives.kernels import REACH, pair_kernel
 from lambdaplus.objectives.pairs import visit_pairs
 from lambdaplus.objectives.sweep import Derivatives, RankedList, sweep, workspace_for
-from lambdaplus.parallel import over_queries
+from lambdaplus.parallel import over_queries, over_rows
 from lambdaplus.queries import Floats, Ints, Queries
 from lambdaplus.ranking import Ranking, rank
 
@@ -67,6 +67,31 @@ class Ranked(NamedTuple):
     metric: MetricArrays
 
 
+class Sums(NamedTuple):
+    """Sums over each query.
+
+    Attributes
+    ----------
+    received : (n_queries,) float64
+        S, the sum over pairs of 2 |lambda|.
+    absolute : (n_queries,) float64
+        The sum over documents of the absolute gradient.
+    """
+
+    received: Floats
+    absolute: Floats
+
+
+def derivatives_of(n: int) -> Derivatives:
+    """Memory for the gradient and Hessian of n rows, by row.
+
+    Both values of a row are adjacent: rows are written in ranked order, and in a long list nearly
+    each of them needs another line of the cache.
+    """
+    by_row = np.empty((n, 2))
+    return Derivatives(by_row[:, 0], by_row[:, 1])
+
+
 def ranked_queries(metric: RankingMetric, queries: Queries, scores: ArrayLike) -> Ranked:
     """Rank every query and compute the arrays of the metric."""
     return with_metric(metric, queries, rank(queries, scores))
@@ -78,9 +103,7 @@ def with_metric(metric: RankingMetric, queries: Queries, ranking: Ranking) -> Ra
     n, boundaries = queries.n_documents, queries.boundaries
     row, relevance = np.empty(n, queries.row_order.dtype), np.empty(n, np.int32)
     by_document = (queries.row_order, arrays.relevance)
-    over_queries(
-        reorder, boundaries, boundaries, ranking.permutation, by_document, (row, relevance)
-    )
+    over_rows(_reorder, n, ranking.permutation, by_document, (row, relevance))
     discount, copies = arrays.discount, np.empty(0)
     if queries.multiplicities is not None:
         if arrays.kind == COUNT_ANY and (arrays.gain < arrays.row * arrays.column).any():
@@ -95,10 +118,10 @@ def with_metric(metric: RankingMetric, queries: Queries, ranking: Ranking) -> Ra
 
 
 @compiled
-def reorder(first: int, last: int, boundaries: Any, order: Any, given: Any, out: Any) -> None:
-    """Write two arrays in another order, for the queries first .. last - 1."""
+def _reorder(first: int, last: int, order: Any, given: Any, out: Any) -> None:
+    """Write the elements first .. last - 1 of two arrays in another order."""
     (one, other), (new_one, new_other) = given, out
-    for i in range(boundaries[first], boundaries[last]):
+    for i in range(first, last):
         new_one[i] = one[order[i]]
         new_other[i] = other[order[i]]
 
@@ -114,8 +137,8 @@ def discount_of_copies(metric: RankingMetric, copies: Floats) -> Floats:
 
 def pair_sums(
     ranked: Ranked, sigma: float, damping: float | None, all_pairs: bool, out: Derivatives
-) -> Floats:
-    """Write gradient and Hessian by row, in units of Z; return S of each query, (n_queries,).
+) -> Sums:
+    """Write gradient and Hessian by row, and return sums of each query, all in units of Z.
 
     Damping is not applied to queries whose scores are all equal.
     """
@@ -124,25 +147,30 @@ def pair_sums(
     spread = np.ptp(ranked.score[[ranked.boundaries[:-1], ranked.boundaries[1:] - 1]], axis=0)
     wide = damping and sigma * spread.max() > REACH
     kernels = (plain, near, pair_kernel(float(sigma), width, far=True) if wide else near)
-    sizes, received = np.diff(ranked.boundaries), np.zeros(ranked.boundaries.size - 1)
+    sizes, n_queries = np.diff(ranked.boundaries), ranked.boundaries.size - 1
+    sums = Sums(np.zeros(n_queries), np.zeros(n_queries))
     long = (sizes >= long_lists.LONG) & (not all_pairs)
     if not long.all():
-        over_queries(_queries, ranked.boundaries, ranked, kernels, all_pairs, long, received, out)
+        over_queries(_queries, ranked.boundaries, ranked, kernels, all_pairs, long, sums, out)
     for q in np.flatnonzero(long).tolist():
         kernel = _kernel_of(ranked, q, kernels)
         own = Derivatives(np.zeros(sizes[q]), np.zeros(sizes[q]))
         for k in range(n_lists(ranked, q)):
             members, its_list = ranked_list(ranked, q, k)
             part = _room(members, own)
-            received[q] += long_lists.sweep_by_blocks(its_list, kernel, part)
+            sums.received[q] += long_lists.sweep_by_blocks(its_list, kernel, part)
             _add(part, members, own)
-        write_by_row(ranked, q, own, out)
-    return received
+        # In blocks, so that the sum does not depend on the number of threads.
+        edges = np.append(np.arange(0, sizes[q], long_lists.BLOCK), sizes[q])
+        absolute = np.empty(edges.size - 1)
+        over_queries(_write_blocks, edges, edges, ranked, q, own, absolute, out)
+        sums.absolute[q] = absolute.sum()
+    return sums
 
 
 @compiled
 def _queries(
-    first: int, last: int, ranked: Any, kernels: Any, all_pairs: bool, skip: Any, received: Any,
+    first: int, last: int, ranked: Any, kernels: Any, all_pairs: bool, skip: Any, sums: Any,
     out: Any,
 ) -> None:  # fmt: skip
     """Process the queries first .. last - 1, except those in ``skip``."""
@@ -156,6 +184,7 @@ def _queries(
         borrowed(kernels),
         borrowed(out),
     )
+    received, absolute = sums
     for q in range(first, last):
         if skip[q]:
             continue
@@ -169,7 +198,7 @@ def _queries(
             else:
                 received[q] += sweep(its_list, kernel, work, part)
             _add(part, members, own)
-        write_by_row(ranked, q, own, out)
+        absolute[q] = write_by_row(ranked, q, own, (0, n), out)
     hold(own_work)
 
 
@@ -256,28 +285,49 @@ def _add(part: Any, members: Any, own: Any) -> None:
 
 
 @compiled
-def write_by_row(ranked: Any, q: int, own: Any, out: Any) -> None:
-    """Write the sums of query q by row; documents with the same score and class share equally.
+def _write_blocks(
+    first: int, last: int, edges: Any, ranked: Any, q: int, own: Any, absolute: Any, out: Any
+) -> None:
+    for b in range(first, last):
+        absolute[b] = write_by_row(ranked, q, own, (edges[b], edges[b + 1]), out)
 
-    Their order in the ranking is arbitrary.  Shares are proportional to multiplicities.
+
+@compiled
+def write_by_row(ranked: Any, q: int, own: Any, ranks: Any, out: Any) -> float:
+    """Write the sums of query q by row, and return the sum of absolute gradients.
+
+    Documents with the same score and class share equally, as their order in the ranking is
+    arbitrary; shares are proportional to multiplicities.  ``ranks`` are the first rank and the one
+    after the last; documents that share are written with the first of them.
     """
+    ranked, own, out = borrowed(ranked), borrowed(own), borrowed(out)
     start, n = ranked.boundaries[q], own.gradient.size
     score, relevance = ranked.score[start : start + n], ranked.relevance[start : start + n]
-    first = 0
-    for last in range(1, n + 1):
-        if last < n and score[last] == score[first] and relevance[last] == relevance[first]:
-            continue
-        if last - first > 1:
-            copies = ranked.copies[start + first : start + last]
-            total = copies.sum() if copies.size else float(last - first)
-            gradient, hessian = own.gradient[first:last].sum(), own.hessian[first:last].sum()
-            for r in range(first, last):
-                times = copies[r - first] if copies.size else 1.0
-                share = times / total if total > 0.0 else 0.0
-                own.gradient[r], own.hessian[r] = gradient * share, hessian * share
-        first = last
-    row, gradient, hessian = ranked.row[start : start + n], out.gradient, out.hessian
+    copies, row = ranked.copies[start : start + n], ranked.row[start : start + n]
     own_gradient, own_hessian = own.gradient, own.hessian
-    for r in range(n):
-        gradient[row[r]] = own_gradient[r]
-        hessian[row[r]] = own_hessian[r]
+    (first, stop), gradient, hessian, absolute = ranks, out.gradient, out.hessian, 0.0
+    while 0 < first < stop and _tied(score, relevance, first):
+        first += 1
+    while first < stop:
+        last = first + 1
+        while last < n and _tied(score, relevance, last):
+            last += 1
+        if last - first > 1:
+            total = copies[first:last].sum() if copies.size else float(last - first)
+            slope, bend = own_gradient[first:last].sum(), own_hessian[first:last].sum()
+            for r in range(first, last):
+                times = copies[r] if copies.size else 1.0
+                share = times / total if total > 0.0 else 0.0
+                own_gradient[r], own_hessian[r] = slope * share, bend * share
+        for r in range(first, last):
+            absolute += abs(own_gradient[r])
+            gradient[row[r]] = own_gradient[r]
+            hessian[row[r]] = own_hessian[r]
+        first = last
+    return absolute
+
+
+@compiled
+def _tied(score: Any, relevance: Any, r: int) -> bool:
+    """Whether the document at rank r has the same score and class as the one before."""
+    return bool(score[r] == score[r - 1] and relevance[r] == relevance[r - 1])

@@ -139,8 +139,8 @@ class Noise:
 
 def neighbour_sums(
     ranked: Ranked, metric: RankingMetric, noise: Noise, sigma: float, out: Derivatives
-) -> None:
-    """Write gradient and Hessian of the noisy rankings by row.
+) -> float:
+    """Write gradient and Hessian of the noisy rankings by row; return the sum of |gradient|.
 
     Parameters
     ----------
@@ -176,7 +176,9 @@ def neighbour_sums(
         over_queries(_compare_neighbours, boundaries, ranked, shuffled, strength, weighing, by_rank)
     for part in by_rank:
         part /= noise.rankings
-    over_queries(_write_queries, boundaries, ranked, by_rank, out)
+    absolute = np.empty(boundaries.size - 1)
+    over_queries(_write_queries, boundaries, ranked, by_rank, absolute, out)
+    return float(absolute.sum())
 
 
 @compiled
@@ -272,9 +274,11 @@ def _compare_neighbours(
 
 
 @compiled
-def _write_queries(first: int, last: int, ranked: Any, by_rank: Any, out: Any) -> None:
+def _write_queries(
+    first: int, last: int, ranked: Any, by_rank: Any, absolute: Any, out: Any
+) -> None:
     ranked, by_rank, out = borrowed(ranked), borrowed(by_rank), borrowed(out)
     for q in range(first, last):
         its = slice(ranked.boundaries[q], ranked.boundaries[q + 1])
         own = Derivatives(by_rank.gradient[its], by_rank.hessian[its])
-        write_by_row(ranked, q, own, out)
+        absolute[q] = write_by_row(ranked, q, own, (0, own.gradient.size), out)

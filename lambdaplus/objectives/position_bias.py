@@ -39,10 +39,9 @@ from lambdaplus.metrics.potentials import Potentials
 from lambdaplus.objectives.base import Objective
 from lambdaplus.objectives.gradients import apply_weights, scale_queries
 from lambdaplus.objectives.kernels import pair_kernel
-from lambdaplus.objectives.lists import ranked_queries
+from lambdaplus.objectives.lists import Sums, derivatives_of, ranked_queries
 from lambdaplus.objectives.objective import LambdaObjective
 from lambdaplus.objectives.pair_weights import Ratios, weighted_pairs
-from lambdaplus.objectives.sweep import Derivatives
 from lambdaplus.queries import Floats, Ints, Queries
 
 
@@ -205,13 +204,17 @@ class PropensityRatios(_ClickObjective):
         kernel = pair_kernel(float(shape.sigma), float(shape.damping or 0.0))
         n, longest = queries.n_documents, int(queries.sizes.max())
         room = Potentials(np.empty(longest), np.empty(longest))
-        received, out = np.zeros(queries.n_queries), Derivatives(np.zeros(n), np.zeros(n))
+        received, out = np.zeros(queries.n_queries), derivatives_of(n)
+        for part in out:
+            part[:] = 0.0
         ratios = Ratios(self.clicked_, self.unclicked_)
         losses = weighted_pairs(ranked, position, ratios, kernel, room, received, out)
         power = 1.0 / (1.0 + self.regularization)
         for ratio, loss in zip(ratios, losses, strict=True):
             if loss[0] > 0.0:  # the ratio of a position without pairs does not change
                 np.power(loss / loss[0], power, out=ratio, where=loss > 0.0)
-        scale_queries(metric, queries, ranked, received, shape.normalize, out)
+        absolute = np.add.reduceat(np.abs(out.gradient[ranked.row]), queries.boundaries[:-1])
+        sums = Sums(received, absolute)
+        scale_queries(metric, queries, ranked, sums, shape.normalize, out)
         apply_weights(metric, queries, out)
         return out
