@@ -20,13 +20,14 @@ import lambdaplus as lp
 from lambdaplus.metrics import CATALOGUE, RankingMetric, parse_metric
 from lambdaplus.objectives import Noise, lambda_objective
 from lambdaplus.objectives.gradients import Shape, noisy_gradients
-from lambdaplus.objectives.lists import derivatives_of, ranked_queries
 from lambdaplus.objectives.noisy_neighbours import (
     YETIRANK_MAP,
     _keys,
     _perturb,
     neighbour_sums,
 )
+from lambdaplus.objectives.ranked import ranked_queries
+from lambdaplus.objectives.rows import derivatives_of
 from lambdaplus.parallel import limit_threads
 from lambdaplus.queries import Queries
 

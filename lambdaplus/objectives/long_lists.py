@@ -1,4 +1,4 @@
-"""Sweep of one long list on all threads, in blocks of ranks.
+"""One long list on all threads, in blocks of ranks.
 
 The sweep of a block depends on the ranks above it only through the sums E and M at the rank before
 (see `sweep`), and their change over a block has a closed form.  With G the difference of potentials
@@ -21,6 +21,8 @@ import numpy as np
 from lambdaplus.compiled import compiled
 from lambdaplus.objectives.kernels import PairKernel
 from lambdaplus.objectives.lanes import LANES, load, store
+from lambdaplus.objectives.ranked import Ranked
+from lambdaplus.objectives.rows import write_by_row
 from lambdaplus.objectives.sweep import (
     CHUNK,
     Derivatives,
@@ -47,6 +49,15 @@ def sweep_by_blocks(ranked: RankedList, kernel: PairKernel, out: Derivatives) ->
     received = np.empty(edges.size - 1)
     over_queries(_walk_blocks, edges, edges, ranked, kernel, sums, out, received)
     return float(received.sum())
+
+
+def write_by_blocks(ranked: Ranked, q: int, own: Derivatives, out: Derivatives) -> float:
+    """Like `lambdaplus.objectives.rows.write_by_row`, on the allowed number of threads."""
+    start, stop = ranked.boundaries[q], ranked.boundaries[q + 1]
+    edges = np.append(np.arange(start, stop, BLOCK), stop)
+    absolute = np.empty(edges.size - 1)
+    over_queries(_write_blocks, edges, edges, ranked, q, own, absolute, out)
+    return float(absolute.sum())
 
 
 @compiled(error_model="numpy")
@@ -105,3 +116,11 @@ def _walk_blocks(
                 store(load(sums[b, way, 0], row), work.E, row)
                 store(load(sums[b, way, 1], row), work.M, row)
             received[b] += walk(edges[b], edges[b + 1], way == 0, ranked, kernel, work, out)
+
+
+@compiled
+def _write_blocks(
+    first: int, last: int, edges: Any, ranked: Any, q: int, own: Any, absolute: Any, out: Any
+) -> None:
+    for b in range(first, last):
+        absolute[b] = write_by_row(ranked, q, own, edges[b], edges[b + 1], out)

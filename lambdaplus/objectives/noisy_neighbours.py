@@ -43,13 +43,9 @@ from lambdaplus.compiled import borrowed, compiled
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics import components as c
 from lambdaplus.metrics.declaration import shortest
-from lambdaplus.objectives.lists import (
-    Ranked,
-    discount_of_copies,
-    n_lists,
-    ranked_list,
-    write_by_row,
-)
+from lambdaplus.objectives.lists import n_lists, ranked_list
+from lambdaplus.objectives.ranked import Ranked, discount_of_copies
+from lambdaplus.objectives.rows import write_by_row
 from lambdaplus.objectives.sweep import Derivatives
 from lambdaplus.parallel import over_queries
 from lambdaplus.queries import Floats
@@ -279,6 +275,6 @@ def _write_queries(
 ) -> None:
     ranked, by_rank, out = borrowed(ranked), borrowed(by_rank), borrowed(out)
     for q in range(first, last):
-        its = slice(ranked.boundaries[q], ranked.boundaries[q + 1])
-        own = Derivatives(by_rank.gradient[its], by_rank.hessian[its])
-        absolute[q] = write_by_row(ranked, q, own, (0, own.gradient.size), out)
+        start, stop = ranked.boundaries[q], ranked.boundaries[q + 1]
+        own = Derivatives(by_rank.gradient[start:stop], by_rank.hessian[start:stop])
+        absolute[q] = write_by_row(ranked, q, own, start, stop, out)
