@@ -150,8 +150,10 @@ def _same(known: RawData, raw: RawData) -> bool:
     )
 
 
-def _copies(raw: RawData) -> RawData:
-    return RawData(*(None if array is None else array.copy() for array in raw))  # type: ignore[arg-type]
+def _copies(raw: RawData, queries: Queries) -> RawData:
+    """Arrays that the caller cannot write to; the queries have a copy of the labels already."""
+    sizes, weights = (None if array is None else array.copy() for array in raw[1:])
+    return RawData(queries.labels.reshape(raw.labels.shape), sizes, weights)
 
 
 def _from_data_set(data: Any, raw: RawData) -> Queries:
@@ -166,7 +168,7 @@ def _from_data_set(data: Any, raw: RawData) -> Queries:
         weights = _row_weights(raw)
     queries = Queries(raw.labels, group=raw.sizes, weight=weights)
     with _lock:
-        _by_data_set[data] = (_copies(raw), queries)
+        _by_data_set[data] = (_copies(raw, queries), queries)
     return queries
 
 
@@ -179,7 +181,7 @@ def _from_arrays(raw: RawData, booster: Any) -> Queries:
             return queries
     queries = Queries(raw.labels, group=raw.sizes, weight=raw.weights)
     with _lock:
-        kept.append((_copies(raw), queries))
+        kept.append((_copies(raw, queries), queries))
     return queries
 
 
