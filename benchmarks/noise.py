@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from generated_folds import generated
 from linear_data import folds
 from rich.progress import track
 from tables import RESULTS, Section, show, write
 
 import lambdaplus as lp
-from lambdaplus.datasets import Fold, RankingData
+from lambdaplus.datasets import Fold
 from lambdaplus.objectives import Noise
 from lambdaplus.queries import Queries
 from lambdaplus.training import LIGHTGBM, XGBOOST, Documents, Framework, Training
@@ -37,6 +38,7 @@ NOISES = {
     "half, curvature of weights": Noise(curvature="weights"),
 }
 NATIVE = {"lightgbm": ("lambdarank", "rank_xendcg"), "xgboost": ("rank:ndcg", "rank:map")}
+NOISE_OF = {"generated-clean": 0.2, "generated-noisy": 3.0}
 LEAVES, RATE, DOCUMENTS = 4, 0.095, 10
 TREES: dict[str, tuple[Framework, dict[str, Any]]] = {
     "lightgbm": (LIGHTGBM, {
@@ -49,26 +51,9 @@ TREES: dict[str, tuple[Framework, dict[str, Any]]] = {
 }  # fmt: skip
 
 
-def generated(label_noise: float, fold: int) -> Fold:
-    """Queries of 8 to 25 documents, four grades of a smooth function of twenty features."""
-    rng, model = np.random.default_rng([fold, int(10 * label_noise)]), np.random.default_rng(5)
-    weights = model.normal(size=(20, 6))
-
-    def part(n_queries: int) -> RankingData:
-        group = rng.integers(8, 26, n_queries)
-        features = rng.normal(size=(group.sum(), 20))
-        merit = np.tanh(features @ weights / 2) @ np.array([2, 1.5, -1, 1, 0.7, -0.5])
-        merit += 0.8 * (features[:, 0] > 1) + np.repeat(rng.normal(size=n_queries), group) / 2
-        seen = merit + label_noise * rng.normal(size=merit.size)
-        grade = np.digitize(seen, np.quantile(seen, [0.6, 0.85, 0.95])).astype(float)
-        return RankingData(features, grade, np.repeat(np.arange(n_queries), group))
-
-    return Fold(f"{fold}", part(600), part(300), part(2))
-
-
 def folds_of(name: str, n: int) -> list[Fold]:
-    if name.startswith("generated"):
-        return [generated(0.2 if "clean" in name else 3.0, fold) for fold in range(n)]
+    if name in NOISE_OF:
+        return [generated(NOISE_OF[name], fold) for fold in range(n)]
     return folds(SHARED, name)[:n]
 
 
@@ -105,7 +90,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=300)
     parser.add_argument("--framework", choices=NATIVE, default="lightgbm")
     given = parser.parse_args()
-    sets = [*given.data, "generated-clean", "generated-noisy"]
+    sets = [*given.data, *NOISE_OF]
     of_set = {name: folds_of(name, given.folds) for name in sets}
     found: dict[str, dict[str, dict[str, list[Any]]]] = {metric: {} for metric in METRICS}
     jobs: list[Any] = [(None, native) for native in NATIVE[given.framework]]

@@ -24,7 +24,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from noise import METRICS, NATIVE, folds_of
+from noise import METRICS, NATIVE, NOISE_OF, folds_of
 from rich.progress import track
 from tables import RESULTS, Section, show, write
 
@@ -133,7 +133,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args()
-    sets = [*given.data, "generated-clean", "generated-noisy"]
+    sets = [*given.data, *NOISE_OF]
     metrics = tuple(given.metrics)
     contenders = [(name, (metric,)) for metric in metrics for name in SETTINGS]
     contenders += [(name, metrics) for name in NATIVE[given.framework]]
@@ -147,11 +147,14 @@ def main() -> None:
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(given.jobs, mp_context=spawn) as pool:
         tasks = {pool.submit(train, job): job for job in jobs}
-        for task in track(as_completed(tasks), total=len(tasks), description=given.framework):
-            job = tasks[task]
-            for metric, value in task.result().items():
-                its = found[metric].setdefault(job.objective, {})
-                its[f"{job.data}/{job.fold}/{job.draw}"] = value
+        try:
+            for task in track(as_completed(tasks), total=len(tasks), description=given.framework):
+                job = tasks[task]
+                for metric, value in task.result().items():
+                    its = found[metric].setdefault(job.objective, {})
+                    its[f"{job.data}/{job.fold}/{job.draw}"] = value
+        except KeyboardInterrupt:  # the draws that are finished are shown
+            pool.shutdown(wait=False, cancel_futures=True)
     sections = [section(metric, its, sets) for metric, its in found.items()]
     show(sections)
     text = [f"# Settings of the noise, {given.framework}", "", f"`python {' '.join(sys.argv)}`"]
