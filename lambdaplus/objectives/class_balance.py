@@ -61,7 +61,7 @@ def balance_classes(
     order, weights = queries.row_order, queries.weights
     class_of = metric_arrays(metric, queries).relevance
     # Rows are in the order of their classes.
-    first = np.searchsorted(class_of, np.arange(class_of[-1] + 2))
+    first = np.searchsorted(class_of, np.arange(class_of[-1] + 2, dtype=class_of.dtype))
     count = np.diff(first) if weights is None else np.add.reduceat(weights[order], first[:-1])
     factor = (count * (count.size / count.sum())) ** balance
     common = int(np.argmax(count))
