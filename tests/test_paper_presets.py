@@ -238,9 +238,7 @@ def test_yue_verdicts_follow_the_figures(shift: float, holds: bool) -> None:
 
 
 @pytest.mark.slow
-def test_elsas_table_4_is_the_mean_over_queries_and_seeds(
-    letor: Path, finished: Finished
-) -> None:
+def test_elsas_table_4_is_the_mean_over_queries_and_seeds(letor: Path, finished: Finished) -> None:
     found, studies, out = finished(ELSAS)
     study, sizes = studies
     assert [method.name for method in sizes.methods] == ["10 members", "100 members"]
