@@ -74,6 +74,7 @@ def test_a_second_run_fits_nothing_again(tmp_path: pathlib.Path, jobs: int) -> N
     assert not (tmp_path / "data").exists()
 
 
+@pytest.mark.slow
 def test_processes_fit_what_this_one_does(tmp_path: pathlib.Path) -> None:
     names = "lightgbm:lambda_ndcg,xgboost:lambda_map,svm:map,pairs:rankboost"
     results = []
