@@ -10,7 +10,8 @@ MAKEFLAGS += --no-print-directory
 
 .DELETE_ON_ERROR:
 
-PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadfile --ignore=tests/lightgbm3
+# The order of files is that of tests/conftest.py.
+PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --ignore=tests/lightgbm3
 
 .PHONY: demo test test-fast test-oldest mutations check docs bench papers release clean
 
@@ -18,8 +19,7 @@ demo: .venv/installed-demo  ## train every objective on the built-in data and sh
 	$(BIN)/lambdaplus compare --rounds 100 --out build/demo
 
 test: check .venv-lightgbm3/installed  ## lint, types, tests, and the tests on LightGBM 3
-	$(PYTEST) -m "not slow"
-	$(PYTEST) -m slow
+	$(PYTEST)
 	$(BIN3)/python -m pytest -q tests/lightgbm3
 
 test-fast: .venv/installed  ## the tests of what you change most, with fewer random examples

@@ -19,7 +19,7 @@ sklearn.set_config(enable_metadata_routing=True)
 
 fold = digits_queries()[0]
 train, test = fold.train, fold.test
-same = {"eval_metric": "ndcg@10", "n_estimators": 40, "n_jobs": 1, "random_state": 0}
+same = {"eval_metric": "ndcg@10", "n_estimators": 20, "n_jobs": 1, "random_state": 0}
 grid = [
     {
         "ranker": [LightGBMRanker(num_leaves=15, **same)],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -33,6 +34,25 @@ settings.register_profile(  # for mutations.py, which asks whether a test fails 
     "unshrunk", settings.get_profile("fast"), phases=[Phase.explicit, Phase.generate]
 )
 settings.load_profile("full")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The order in which workers take files: none compiles what another does, or ends long after.
+
+    First those that compile most kernels, each its own; then files with slow tests; then the
+    others, by their number of tests.
+    """
+    compile_most = ("test_gradients.py", "test_values.py")
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    tests = Counter(item.path for item in items)
+    items.sort(
+        key=lambda item: (
+            item.path.name not in compile_most,
+            item.path not in slow,
+            -tests[item.path],
+        )
+    )
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -22,6 +22,7 @@ from odd_estimators import Slow
 
 from lambdaplus.cli import app
 from lambdaplus.comparison import Store
+from lambdaplus.comparison.identity import _versions
 
 METHODS = "odd_estimators:Slow,odd_estimators:FirstFeature"
 assert Slow
@@ -79,7 +80,7 @@ def main(folder: pathlib.Path, n: int) -> dict[str, object]:
         lasts[jobs] = time.monotonic() - began
     draw = random.Random(0)
     for number in range(n):
-        jobs = 2 if number % 4 == 0 else 1
+        jobs = 2 if number % 6 == 0 else 1
         pids = [start(folder, log / f"{number} {k}", f"{number}", jobs) for k in range(2)]
         time.sleep(draw.uniform(0, 0.9 * lasts[jobs]))
         if at_work := [pid for pid in pids if runs(pid)]:
@@ -106,4 +107,5 @@ def main(folder: pathlib.Path, n: int) -> dict[str, object]:
 
 if __name__ == "__main__":
     importlib.import_module("lambdaplus.comparison.preload")  # with its kernels, for all forks
+    _versions()  # which takes a second
     print(json.dumps(main(pathlib.Path(sys.argv[1]).resolve(), int(sys.argv[2]))))

@@ -197,6 +197,7 @@ def test_the_short_table_has_a_row_for_each_framework(page, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("empty_plots")
 def test_the_study_runs_and_writes_its_page(accuracy, tmp_path, monkeypatch, capsys):
     results = tmp_path / "results" / "accuracy"
     monkeypatch.setattr("sys.argv", [

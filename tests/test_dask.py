@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from small_data import Small, folds_of, graded, rare
+from test_docs import ROOT, run_blocks
 
 import lambdaplus as lp
 
@@ -300,3 +302,20 @@ def test_across_workers_is_for_xgboost_without_queries() -> None:
     other = lgb.Dataset(data.features, data.binary).construct()
     with pytest.raises(ValueError, match="needs XGBoost"):
         AcrossWorkers(lp.lambda_map)(data.scores(), other)
+
+
+# -- the page ------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_the_code_of_the_page_runs(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the cluster of these tests, since a cluster takes long to start."""
+
+    def cluster(n_workers: int, threads_per_worker: int) -> Any:
+        assert (n_workers, threads_per_worker) == (2, 1)
+        return nullcontext(client.cluster)
+
+    monkeypatch.setattr(distributed, "LocalCluster", cluster)
+    monkeypatch.setattr(distributed, "Client", lambda given: nullcontext(client))
+    run_blocks(ROOT / "docs" / "how-to" / "dask.md")

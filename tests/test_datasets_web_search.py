@@ -56,6 +56,7 @@ def test_kinds_of_features(data: RankingData) -> None:
     assert min(known) > limit > max(unknown)
 
 
+@pytest.mark.slow
 def test_trees_find_more_than_a_linear_model(data: RankingData) -> None:
     """Part of the signal is a product of aspects, which no sum of features shows."""
     cut = int(data.group[:300].sum())

@@ -54,11 +54,19 @@ def is_installed(block: str) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of the frameworks, about parameters and small data
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if page.stem != "dask"],  # test_dask.py has a cluster for that one
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
 def test_the_code_of_a_page_runs(page: Path) -> None:
     if page.stem in SINCE:
         package, version = SINCE[page.stem]
         pytest.importorskip(package, version, reason=f"{page.name} needs {package} {version}")
+    run_blocks(page)
+
+
+def run_blocks(page: Path) -> None:
     text = page.read_text()
     names: dict[str, Any] = {"__name__": "__main__"}
     with threadpool_limits(1):  # on little data threads only wait for each other

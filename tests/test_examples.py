@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -27,16 +28,39 @@ NEEDS = {"dask_ranking": ("dask.dataframe", "distributed", "xgboost")}
 SINCE = {"position_bias": ("lightgbm", "4.1"), "scikit_learn_search": ("sklearn", "1.8")}
 
 
+@pytest.fixture(scope="module")
+def run() -> Iterator[Callable[[Path, Path], int]]:
+    """Exit code of a program, with its output in a file."""
+    command = [sys.executable, "-W", "ignore", str(Path(__file__).with_name("forked_programs.py"))]
+    one = {**os.environ, "OMP_NUM_THREADS": "1"}  # on little data threads only wait for each other
+    server = subprocess.Popen(
+        command, env=one, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        questions, answers = server.stdin, server.stdout
+
+        def run(program: Path, output: Path) -> int:
+            print(program, output, sep="\n", file=questions, flush=True)
+            return int(answers.readline())
+
+        yield run
+
+
 @pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_an_example_runs_and_prints_what_it_shows(file: Path) -> None:
+def test_an_example_runs_and_prints_what_it_shows(
+    file: Path, run: Callable[[Path, Path], int], tmp_path: Path
+) -> None:
     for package in ("lightgbm", *NEEDS.get(file.stem, ())):
         pytest.importorskip(package, reason=f"{file.name} needs {package}")
     if file.stem in SINCE:
         package, version = SINCE[file.stem]
         pytest.importorskip(package, version, reason=f"{file.name} needs {package} {version}")
-    command = [sys.executable, "-W", "ignore", str(file)]
-    one = {**os.environ, "OMP_NUM_THREADS": "1"}  # on little data threads only wait for each other
-    ran = subprocess.run(command, env=one, capture_output=True, text=True, timeout=300, check=False)
-    assert ran.returncode == 0, ran.stderr[-2000:]
-    assert re.search(SAYS.get(file.stem, r"\S.*\d"), ran.stdout, re.DOTALL), ran.stdout[-2000:]
+    output = tmp_path / "output"
+    code = run(file, output)
+    printed = output.read_text()
+    assert code == 0, printed[-2000:]
+    assert re.search(SAYS.get(file.stem, r"\S.*\d"), printed, re.DOTALL), printed[-2000:]

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 HERE = pathlib.Path(__file__).parent
-RUNS = 20
+RUNS = 12
 
 
 def write_folds(folder: pathlib.Path) -> None:

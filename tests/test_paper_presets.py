@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,7 @@ from papers.yue_2007.tables import BASES, OTHERS, OURS, Against
 YUE, ELSAS = (next(p for p in PRESETS if p.name == name) for name in ("yue-2007", "elsas-2008"))
 YUE_SMALL = YUE.options(trials=6, train=2, valid=1, test=3, thresholds=3)
 ELSAS_SMALL = ELSAS.options(passes=2, seeds=2, curve_passes=3)
+SMALL = {YUE.name: YUE_SMALL, ELSAS.name: ELSAS_SMALL}
 
 
 @pytest.fixture(scope="module")
@@ -53,20 +56,30 @@ def letor(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run_and_catch(
-    preset: Preset, options: Any, data: Path, out: Path, patch: pytest.MonkeyPatch
-) -> tuple[Findings, list[Study]]:
-    """Findings on one set, and the studies that they rest on."""
-    studies: list[Study] = []
-    run = Session.study
+Finished = Callable[[Preset], tuple[Findings, list[Study], Path]]
 
-    def spied(self: Session, *args: Any, **kwargs: Any) -> Study:
-        studies.append(run(self, *args, **kwargs))
-        return studies[-1]
 
-    patch.setattr(Session, "study", spied)
-    [found] = run_preset(preset, [data], out, options=options)
-    return found, studies
+@pytest.fixture(scope="module")
+def finished(letor: Path, tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    """A preset's findings, the studies that they rest on, and the folder: one run for all tests."""
+
+    @cache
+    def of(name: str) -> tuple[Findings, list[Study], Path]:
+        studies: list[Study] = []
+        run = Session.study
+
+        def spied(self: Session, *args: Any, **kwargs: Any) -> Study:
+            studies.append(run(self, *args, **kwargs))
+            return studies[-1]
+
+        preset = next(preset for preset in PRESETS if preset.name == name)
+        out = tmp_path_factory.mktemp(name)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Session, "study", spied)
+            [found] = run_preset(preset, [letor], out, options=SMALL[name])
+        return found, studies, out
+
+    return lambda preset: of(preset.name)
 
 
 def tables_of(found: Findings) -> dict[str, Table]:
@@ -82,9 +95,9 @@ def average_precision(labels: np.ndarray, scores: np.ndarray) -> float:
 
 @pytest.mark.slow
 def test_yue_trials_are_balanced_and_tables_are_those_of_the_mean_values_by_hand(
-    letor: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    finished: Finished,
 ) -> None:
-    found, studies = run_and_catch(YUE, YUE_SMALL, letor, tmp_path, monkeypatch)
+    found, studies, _ = finished(YUE)
     with_best, fewer = studies
     assert [fold.train.features.shape[1] for fold in (*with_best.folds, *fewer.folds)] == (
         [5] * 6 + [4] * 6
@@ -150,11 +163,10 @@ def test_yue_needs_enough_queries(letor: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("preset", [YUE, ELSAS], ids=lambda preset: preset.name)
 def test_a_second_run_fits_nothing_and_writes_the_same(
-    preset: Preset, letor: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    preset: Preset, letor: Path, finished: Finished, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options = YUE_SMALL if preset is YUE else ELSAS_SMALL
-    run_preset(preset, [letor], tmp_path, options=options)
-    before = {name: (tmp_path / name).read_text() for name in ("findings.md", "report.html")}
+    out = finished(preset)[2]
+    before = {name: (out / name).read_text() for name in ("findings.md", "report.html")}
     assert not re.search("https?:(?!//www.w3.org/)", before["report.html"])
 
     def refuse(*_: Any) -> None:
@@ -163,9 +175,9 @@ def test_a_second_run_fits_nothing_and_writes_the_same(
     monkeypatch.setattr(Method, "fit", refuse)
     monkeypatch.setattr("papers.kept.compute", refuse)
     for name in before:
-        (tmp_path / name).unlink()
-    run_preset(preset, [letor], tmp_path, options=options)
-    assert before == {name: (tmp_path / name).read_text() for name in before}
+        (out / name).unlink()
+    run_preset(preset, [letor], out, options=SMALL[preset.name])
+    assert before == {name: (out / name).read_text() for name in before}
 
 
 @pytest.mark.slow
@@ -181,6 +193,7 @@ def test_a_stopped_run_goes_on(
         return fit(self, *args)
 
     monkeypatch.setattr(Method, "fit", stopped)
+    monkeypatch.setattr("papers.report.save_plot", lambda *_: "<svg></svg>")  # it takes a while
     command = [
         "yue-2007", str(letor), "--out", str(tmp_path), "--jobs", "1",
         "--trials", "6", "--train", "2", "--valid", "1", "--test", "3", "--thresholds", "3",
@@ -226,10 +239,8 @@ def test_yue_verdicts_follow_the_figures(shift: float, holds: bool) -> None:
 
 
 @pytest.mark.slow
-def test_elsas_table_4_is_the_mean_over_queries_and_seeds(
-    letor: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found, studies = run_and_catch(ELSAS, ELSAS_SMALL, letor, tmp_path, monkeypatch)
+def test_elsas_table_4_is_the_mean_over_queries_and_seeds(letor: Path, finished: Finished) -> None:
+    found, studies, out = finished(ELSAS)
     study, sizes = studies
     assert [method.name for method in sizes.methods] == ["10 members", "100 members"]
     rows = {row[0]: row for row in tables_of(found)["table_4"].rows}
@@ -247,7 +258,7 @@ def test_elsas_table_4_is_the_mean_over_queries_and_seeds(
         assert rows[method.name][1].value == pytest.approx(np.mean(values), abs=1e-12)
     claim = next(c for c in found.claims if "still improves after 500" in c.statement)
     assert claim.holds is None  # of three passes nothing can be said of 500
-    kept = [json.loads(path.read_text()) for path in (tmp_path / letor.name / "kept").iterdir()]
+    kept = [json.loads(path.read_text()) for path in (out / letor.name / "kept").iterdir()]
     assert len(kept) == 3 * 2 + 2  # curves of three forms on two folds, times of two folds
 
 

@@ -194,6 +194,7 @@ def test_what_failed_is_said_with_its_error(page: str, study: Study) -> None:
     assert "2 of 10 fits are not finished" in reader.shown
 
 
+@pytest.mark.slow
 def test_the_same_fits_give_the_same_bytes(folder: Path, study: Study, tmp_path: Path) -> None:
     again = make_study(study.folder)
     write_report(again, tmp_path, config_text="rounds = 4 # <&>")

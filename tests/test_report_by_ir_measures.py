@@ -92,6 +92,7 @@ def written_values(folder: Path) -> Mapping[tuple[str, ...], str]:
         }
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("empty_plots")
 def test_the_report_has_the_numbers_of_ir_measures(study: Study, tmp_path: Path) -> None:
     write_csv(study, tmp_path)

@@ -74,6 +74,7 @@ def test_a_second_run_fits_nothing_again(tmp_path: pathlib.Path, jobs: int) -> N
     assert not (tmp_path / "data").exists()
 
 
+@pytest.mark.slow
 def test_processes_fit_what_this_one_does(tmp_path: pathlib.Path) -> None:
     names = "lightgbm:lambda_ndcg,xgboost:lambda_map,svm:map,pairs:rankboost"
     results = []
@@ -180,7 +181,7 @@ def test_a_killed_study_goes_on_where_it_was(tmp_path: pathlib.Path) -> None:
     script, folder = tmp_path / "run.py", tmp_path / "study"
     script.write_text(RUN.format(tests=str(TESTS), folder=str(folder)))
     random, before = np.random.default_rng(0), {}
-    for _ in range(6):
+    for _ in range(2):  # a new study and one that goes on; test_killed_runs.py kills more often
         running = subprocess.Popen([sys.executable, script], start_new_session=True)
         deadline = time.monotonic() + 300  # the first run may have kernels to compile
         # A random moment after something new was finished, or at once if all is.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from typing import Any
@@ -25,34 +26,34 @@ import lambdaplus as lp
 random = np.random.default_rng(0)
 labels, group = random.integers(0, 3, 60_000), [100] * 600
 data = lightgbm.Dataset(random.normal(size=(60_000, 3)), label=labels, group=group)
-params = {"objective": lp.lambda_map, "verbosity": 0, "metric": "None", **eval(sys.argv[1])}
-model = lightgbm.train(params, data, 3)
-ours = [thread.name for thread in threading.enumerate() if thread.name.startswith("lambdaplus")]
-scores = model.predict(data.get_data() if data.data is not None else random.normal(size=(9, 3)))
-print(len(ours), repr(float(np.sum(scores))))
+rows = random.normal(size=(9, 3))
+for given in sys.argv[1:]:
+    params = {"objective": lp.lambda_map, "verbosity": 0, "metric": "None", **eval(given)}
+    model = lightgbm.train(params, data, 3)
+    ours = [thread.name for thread in threading.enumerate() if thread.name.startswith("lambdaplus")]
+    print("\\n", len(ours), repr(float(np.sum(model.predict(rows)))))
 """
 
 
-def trained(params: str, **environment: str) -> tuple[int, str, str]:
-    """Threads that were started, the sum of the predictions, and what was warned of."""
+def trained(*params: str, **environment: str) -> tuple[list[tuple[int, str]], str]:
+    """Threads that there are after each training, the sum of its predictions; all that is said."""
     clean = {k: v for k, v in os.environ.items() if not k.endswith("NUM_THREADS")}
     done = subprocess.run(
-        [sys.executable, "-c", TRAIN, params], capture_output=True, text=True, check=True,
+        [sys.executable, "-c", TRAIN, *params], capture_output=True, text=True, check=True,
         env={**clean, **environment},
     )  # fmt: skip
-    threads, total = done.stdout.split()[-2:]
-    return int(threads), total, done.stdout + done.stderr
+    found = re.findall(r"^ (\d+) (\S+)$", done.stdout, re.MULTILINE)
+    return [(int(threads), total) for threads, total in found], done.stdout + done.stderr
 
 
 @pytest.mark.slow
 def test_one_thread_where_one_is_asked_for_and_no_warning() -> None:
     pytest.importorskip("lightgbm", minversion="4")
-    by_environment = trained("{'seed': 1}", OMP_NUM_THREADS="1")
-    by_parameter = trained("{'seed': 1, 'num_threads': 1}")
-    both = trained("{'seed': 1, 'num_threads': 2}", OMP_NUM_THREADS="1")
-    for threads, _, said in (by_environment, by_parameter):
-        assert threads == 0  # all is done in the thread that trains
-        assert "num_threads" not in said
+    one, two = "{'seed': 1, 'num_threads': 1}", "{'seed': 1, 'num_threads': 2}"
+    (by_environment, both), said = trained("{'seed': 1}", two, OMP_NUM_THREADS="1")
+    [by_parameter], also_said = trained(one)
+    assert by_environment[0] == by_parameter[0] == 0  # all is done in the thread that trains
+    assert "num_threads" not in said + also_said
     if (os.cpu_count() or 1) > 1:
         assert both[0] == 1  # the training's own setting comes first
     assert by_environment[1] == by_parameter[1]

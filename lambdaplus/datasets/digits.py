@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -61,14 +63,7 @@ def digits_queries(n_folds: int = 5, seed: int = 0) -> list[Fold]:
     """
     if not 3 <= n_folds <= 12:
         raise ValueError(f"n_folds must be from 3 to 12, not {n_folds}")
-    from sklearn.datasets import load_digits  # type: ignore[import-untyped, unused-ignore]
-
-    pixels, digits = load_digits(return_X_y=True)
-    images = pixels.reshape(-1, 8, 8) / 16.0
-    parts = []
-    for queries, documents in _draw(digits, n_folds, seed):
-        labels = (digits[queries] == digits[documents]).astype(np.float64)
-        parts.append(RankingData(_compare(images, queries, documents), labels, queries))
+    parts = _parts(n_folds, seed)
     folds = []
     for i in range(n_folds):
         turned = parts[i:] + parts[:i]
@@ -77,6 +72,19 @@ def digits_queries(n_folds: int = 5, seed: int = 0) -> list[Fold]:
         valid, test = join(turned[-2:-1], f"{name} vali"), join(turned[-1:], f"{name} test")
         folds.append(Fold(name, train, valid, test))
     return folds
+
+
+@lru_cache(maxsize=1)  # folds have copies of their rows
+def _parts(n_folds: int, seed: int) -> list[RankingData]:
+    from sklearn.datasets import load_digits  # type: ignore[import-untyped, unused-ignore]
+
+    pixels, digits = load_digits(return_X_y=True)
+    images = pixels.reshape(-1, 8, 8) / 16.0
+    parts = []
+    for queries, documents in _draw(digits, n_folds, seed):
+        labels = (digits[queries] == digits[documents]).astype(np.float64)
+        parts.append(RankingData(_compare(images, queries, documents), labels, queries))
+    return parts
 
 
 def _draw(digits: _Ints, n_folds: int, seed: int) -> list[tuple[_Ints, _Ints]]:

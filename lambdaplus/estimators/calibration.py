@@ -71,16 +71,24 @@ def score_at_one_half(calibrator: Any) -> float:
     Where no score in reach has a higher one, all are below it.
     """
 
-    def above(score: float) -> bool:
-        return bool(calibrator.predict_proba([[score]])[0, 1] > 0.5)
+    def above(scores: Floats) -> Any:
+        return calibrator.predict_proba(scores[:, np.newaxis])[:, 1] > 0.5
+
+    def is_above(score: float) -> bool:
+        return bool(above(np.array([score]))[0])
 
     low, high = -1.0, 1.0
-    while above(low) and low > -1e6:
+    while is_above(low) and low > -1e6:
         low *= 2
-    while not above(high) and high < 1e6:
+    while not is_above(high) and high < 1e6:
         high *= 2
-    if above(low) or not above(high):
-        return low if above(low) else high
-    while low < (middle := low + (high - low) / 2) < high:
-        low, high = (low, middle) if above(middle) else (middle, high)
-    return low
+    if is_above(low) or not is_above(high):
+        return low if is_above(low) else high
+    while True:  # a call takes about as long for a thousand scores as for one
+        inner = np.linspace(low, high, 1025)
+        inner = inner[(low < inner) & (inner < high)]
+        if inner.size == 0:
+            return low
+        ends = [low, *inner.tolist(), high]
+        below = int(np.searchsorted(above(inner), True))
+        low, high = ends[below], ends[below + 1]
