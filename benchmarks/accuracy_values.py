@@ -72,6 +72,25 @@ def chosen_values(
     return found
 
 
+def fold_means(studies: Mapping[str, Study], metric: str) -> Values:
+    """Like `chosen_values` on test queries, with one mean for each fold in place of its queries.
+
+    Queries of a fold share their models.  Where there are many of them, differences between models
+    are all that is left to chance, and only other folds show how large they are.
+    """
+    found: Values = {}
+    for name, study in studies.items():
+        for method in study.methods:
+            by_fold: dict[str, list[float]] = {}
+            for choice in study.results[method.name]:
+                value = float(np.nanmean(choice.evaluation.per_query[metric]))
+                by_fold.setdefault(choice.fold.name, []).append(value)
+            if len(by_fold) > 1:
+                means = [np.mean(by_fold[fold]) for fold in sorted(by_fold)]
+                found.setdefault(method.name, {})[name] = np.array(means)
+    return found
+
+
 def on_all(values: Values, sets: list[str]) -> Values:
     """The contenders that were trained on each of the sets."""
     return {label: mine for label, mine in values.items() if set(sets) <= set(mine)}
