@@ -136,7 +136,7 @@ class Noise:
 def neighbour_sums(
     ranked: Ranked, metric: RankingMetric, noise: Noise, sigma: float, out: Derivatives
 ) -> float:
-    """Write gradient and Hessian of the noisy rankings by row; return the sum of |gradient|.
+    """Write gradient and Hessian of the noisy rankings by row.
 
     Parameters
     ----------
@@ -144,6 +144,11 @@ def neighbour_sums(
         Documents in the order of the scores without noise.
     metric : RankingMetric
         The metric of the arrays in ``ranked``.
+
+    Returns
+    -------
+    float
+        The sum of absolute gradients.
     """
     n, boundaries = ranked.score.size, ranked.boundaries
     keys = np.empty(boundaries.size - 1, dtype=np.uint64)
