@@ -6,7 +6,7 @@ that have all of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -59,16 +59,9 @@ def chosen_values(
     have not finished a fold.
     """
     found: Values = {}
-    for name, study in studies.items():
-        folds = {choice.fold.name for mine in study.results.values() for choice in mine}
-        for method in study.methods:
-            by_fold: dict[str, list[NDArray[Any]]] = {}
-            for choice in study.results[method.name]:
-                evaluation = choice.evaluation if part == "test" else choice.validation()
-                by_fold.setdefault(choice.fold.name, []).append(evaluation.per_query[metric])
-            if by_fold and set(by_fold) == folds:
-                values = np.concatenate([np.mean(seeds, axis=0) for seeds in by_fold.values()])
-                found.setdefault(method.name, {})[name] = values[~np.isnan(values)]
+    for method, name, folds in _finished(studies, metric, part):
+        values = np.concatenate(folds)
+        found.setdefault(method, {})[name] = values[~np.isnan(values)]
     return found
 
 
@@ -79,16 +72,24 @@ def fold_means(studies: Mapping[str, Study], metric: str) -> Values:
     are all that is left to chance, and only other folds show how large they are.
     """
     found: Values = {}
-    for name, study in studies.items():
-        for method in study.methods:
-            by_fold: dict[str, list[float]] = {}
-            for choice in study.results[method.name]:
-                value = float(np.nanmean(choice.evaluation.per_query[metric]))
-                by_fold.setdefault(choice.fold.name, []).append(value)
-            if len(by_fold) > 1:
-                means = [np.mean(by_fold[fold]) for fold in sorted(by_fold)]
-                found.setdefault(method.name, {})[name] = np.array(means)
+    for method, name, folds in _finished(studies, metric, "test"):
+        found.setdefault(method, {})[name] = np.array([np.nanmean(fold) for fold in folds])
     return found
+
+
+def _finished(
+    studies: Mapping[str, Study], metric: str, part: Literal["valid", "test"]
+) -> Iterator[tuple[str, str, list[NDArray[Any]]]]:
+    """Method, set, and the values by query of each fold, averaged over seeds."""
+    for name, study in studies.items():
+        folds = {choice.fold.name for mine in study.results.values() for choice in mine}
+        for method in study.methods:
+            by_fold: dict[str, list[NDArray[Any]]] = {}
+            for choice in study.results[method.name]:
+                evaluation = choice.evaluation if part == "test" else choice.validation()
+                by_fold.setdefault(choice.fold.name, []).append(evaluation.per_query[metric])
+            if by_fold and set(by_fold) == folds:
+                yield method.name, name, [np.mean(by_fold[fold], axis=0) for fold in sorted(folds)]
 
 
 def on_all(values: Values, sets: list[str]) -> Values:

@@ -24,15 +24,17 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from noise import METRICS, NATIVE, NOISE_OF, folds_of
+from noise import METRICS, NATIVE, NOISE_OF, TREES, folds_of
 from rich.progress import track
+from same_trees import TREES as SPACES
+from same_trees import highest
 from tables import RESULTS, Section, show, write
 
 import lambdaplus as lp
-from lambdaplus.comparison import search_space
+from lambdaplus.comparison.search_space import draw
 from lambdaplus.objectives import Noise
 from lambdaplus.queries import Queries
-from lambdaplus.training import LIGHTGBM, XGBOOST, Documents, Training
+from lambdaplus.training import Documents, Training
 
 DEFAULT = "default: half of the gradient"
 SETTINGS: dict[str, tuple[Noise | None, float]] = {  # and a factor of the learning rate
@@ -43,12 +45,6 @@ SETTINGS: dict[str, tuple[Noise | None, float]] = {  # and a factor of the learn
     "all, curvature of weights": (Noise(share=1.0, curvature="weights"), 1.0),
     "no noise": (None, 1.0),
 }
-TRAINERS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
-    "lightgbm": (LIGHTGBM, search_space.LIGHTGBM, {"verbose": -1}),
-    "xgboost": (XGBOOST, search_space.XGBOOST, {
-        "grow_policy": "lossguide", "max_depth": 0, "tree_method": "hist", "base_score": 0.0,
-    }),
-}  # fmt: skip
 WINDOW = 25  # rounds
 PATIENCE = 200  # rounds without a better value of any metric, after which a training ends
 
@@ -70,9 +66,9 @@ read = lru_cache(folds_of)  # in each process
 
 def train(job: Job) -> dict[str, float]:
     """The value of each metric on the validation queries."""
-    trainer, space, params = TRAINERS[job.framework]
+    trainer, params = TREES[job.framework]
     fold = read(job.data, job.fold + 1)[job.fold]
-    params = {**params, **search_space.draw(space, 0, job.draw)}
+    params = {**params, **draw(SPACES[job.framework], 0, job.draw)}
     objective: Any = job.objective
     if objective in SETTINGS:
         noise, factor = SETTINGS[objective]
@@ -92,13 +88,7 @@ def train(job: Job) -> dict[str, float]:
         for part in (fold.train, fold.valid)
     )
     curves = trainer.train(training, train, {"valid": valid}).curves["valid"]
-    return {name: highest(np.asarray(curve)) for name, curve in curves.items()}
-
-
-def highest(curve: Any) -> float:
-    """The highest mean over consecutive values of a curve."""
-    width = min(WINDOW, curve.size)
-    return float(np.convolve(curve, np.full(width, 1 / width), "valid").max())
+    return {name: highest(np.asarray(curve), WINDOW) for name, curve in curves.items()}
 
 
 Values = dict[str, dict[str, dict[str, float]]]

@@ -62,16 +62,16 @@ def trials_in(kept: pathlib.Path) -> Iterator[Trial]:
             names = [f"more/curves/{metric}" for metric in METRICS]
             if framework not in TREES or not all(name in arrays.files for name in names):
                 continue
-            best = {m: highest(arrays[n]) for m, n in zip(METRICS, names, strict=True)}
+            best = {m: highest(arrays[n], WINDOW) for m, n in zip(METRICS, names, strict=True)}
         place = (path.parents[1].name, about["fold"], about["seed"])
         options = about["parameters"]
         trees = tuple(options.get(name) for name in TREES[framework])
         yield Trial(about["method"], place, trees, options, best)
 
 
-def highest(curve: Any) -> float:
+def highest(curve: Any, window: int) -> float:
     """The highest mean over consecutive values of a curve."""
-    width = min(WINDOW, curve.size)
+    width = min(window, curve.size)
     return float(np.convolve(curve, np.full(width, 1 / width), "valid").max())
 
 

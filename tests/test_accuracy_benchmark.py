@@ -68,6 +68,15 @@ def test_seeds_are_averaged_and_queries_without_a_value_left_out(page):
     assert page.chosen_values(studies, "map", "valid")["a"]["s"] == pytest.approx([0.4, 0.4])
 
 
+def test_a_fold_counts_once_and_a_method_that_lacks_one_is_left_out(page):
+    values = importlib.import_module("accuracy_values")
+    whole = [choice("2", [0.7, 0.8, 0.9]), choice("1", [0.1, np.nan]), choice("1", [0.5, np.nan])]
+    studies = {"s": MadeUp({"a": whole, "b": whole[:1]})}
+    found = values.fold_means(studies, "map")
+    assert list(found) == ["a"]
+    assert found["a"]["s"] == pytest.approx([0.3, 0.8])  # in the order of the folds' names
+
+
 def test_one_set_is_the_paired_t_test(page):
     rng = np.random.default_rng(0)
     values = {"a": {"s": rng.normal(size=40)}, "b": {"s": rng.normal(size=40)}}

@@ -66,5 +66,6 @@ def balance_classes(
     factor = (count * (count.size / count.sum())) ** balance
     common = int(np.argmax(count))
     hessian *= factor[common]  # most rows are of one class
-    for c in np.flatnonzero(np.arange(factor.size) != common):
-        hessian[order[first[c] : first[c + 1]]] *= factor[c] / factor[common]
+    for c in range(factor.size):
+        if c != common:
+            hessian[order[first[c] : first[c + 1]]] *= factor[c] / factor[common]

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 from lambdaplus.compiled import compiled
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.arrays import scope
-from lambdaplus.objectives.lists import pair_sums
+from lambdaplus.objectives.lists import Sums, pair_sums
 from lambdaplus.objectives.noisy_neighbours import Noise, neighbour_sums
 from lambdaplus.objectives.ranked import Ranked, ranked_queries, with_metric
-from lambdaplus.objectives.rows import Sums, derivatives_of
+from lambdaplus.objectives.rows import derivatives_of
 from lambdaplus.objectives.sweep import Derivatives
 from lambdaplus.parallel import over_queries
 from lambdaplus.queries import Floats, Queries

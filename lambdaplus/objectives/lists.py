@@ -18,7 +18,7 @@ and is swapped as a block.  It is a definition that is equal to the swap delta f
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,13 +29,29 @@ from lambdaplus.objectives import long_lists
 from lambdaplus.objectives.kernels import REACH, pair_kernel
 from lambdaplus.objectives.pairs import visit_pairs
 from lambdaplus.objectives.ranked import Ranked
-from lambdaplus.objectives.rows import Sums, write_by_row
+from lambdaplus.objectives.rows import write_by_row
 from lambdaplus.objectives.sweep import Derivatives, RankedList, sweep, workspace_for
 from lambdaplus.parallel import over_queries
+from lambdaplus.queries import Floats
 
 # A list of n documents in L classes is processed pair by pair if n < FEW + FEW_A_CLASS * L, where
 # the fixed cost of the sweep per document is larger, or if ``all_pairs`` is set.
 FEW, FEW_A_CLASS = 12, 3
+
+
+class Sums(NamedTuple):
+    """Sums over each query.
+
+    Attributes
+    ----------
+    received : (n_queries,) float64
+        S, the sum over pairs of 2 |lambda|.
+    absolute : (n_queries,) float64
+        The sum over documents of the absolute gradient.
+    """
+
+    received: Floats
+    absolute: Floats
 
 
 def pair_sums(

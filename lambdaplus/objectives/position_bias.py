@@ -39,10 +39,11 @@ from lambdaplus.metrics.potentials import Potentials
 from lambdaplus.objectives.base import Objective
 from lambdaplus.objectives.gradients import apply_weights, scale_queries
 from lambdaplus.objectives.kernels import pair_kernel
+from lambdaplus.objectives.lists import Sums
 from lambdaplus.objectives.objective import LambdaObjective
 from lambdaplus.objectives.pair_weights import Ratios, weighted_pairs
 from lambdaplus.objectives.ranked import ranked_queries
-from lambdaplus.objectives.rows import Sums, derivatives_of
+from lambdaplus.objectives.rows import derivatives_of
 from lambdaplus.queries import Floats, Ints, Queries
 
 

@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from lambdaplus.compiled import borrowed, compiled
 from lambdaplus.objectives.sweep import Derivatives
-from lambdaplus.queries import Floats
-
-
-class Sums(NamedTuple):
-    """Sums over each query.
-
-    Attributes
-    ----------
-    received : (n_queries,) float64
-        S, the sum over pairs of 2 |lambda|.
-    absolute : (n_queries,) float64
-        The sum over documents of the absolute gradient.
-    """
-
-    received: Floats
-    absolute: Floats
 
 
 def derivatives_of(n: int) -> Derivatives:
