@@ -10,15 +10,12 @@ change.  Our objective for each metric is compared with the best of the same fra
 from __future__ import annotations
 
 from accuracy import command, contenders, parser, studies_of
-from accuracy_values import FRAMEWORKS, METRICS, fold_means, gains
+from accuracy_values import FRAMEWORKS, METRICS, Gain, fold_means, gains
 from tables import Section, show, write
 
 
-def main() -> None:
-    arguments = parser(__doc__, "accuracy-by-fold").parse_args()
-    studies = studies_of(arguments, contenders(arguments.methods))
-    sets = list(studies)
-    found = gains({metric: fold_means(studies, metric) for metric in METRICS}, sets)
+def gain_table(title: str, found: list[Gain], sets: list[str]) -> Section:
+    """A row for each metric and framework, a column for each set and their mean."""
     columns = [*sets, "mean"] if len(sets) > 1 else sets
     rows: dict[tuple[str, ...], list[str]] = {}
     for gain in found:
@@ -26,11 +23,16 @@ def main() -> None:
             name = f"{METRICS[gain.metric]}, {FRAMEWORKS[gain.framework]}"
             row = (name, gain.ours.partition(":")[2], gain.own.partition(":")[2])
             rows.setdefault(row, []).append(f"{gain.mean:+.4f} ± {gain.error:.4f}, p {gain.p:.2g}")
-    section = Section(
-        "Test values over folds",
-        ["", "ours", "best of the framework's own", *columns],
-        [[*row, *cells] for row, cells in rows.items()],
-    )
+    heads = ["", "ours", "best of the framework's own", *columns]
+    return Section(title, heads, [[*row, *cells] for row, cells in rows.items()])
+
+
+def main() -> None:
+    arguments = parser(__doc__, "accuracy-by-fold").parse_args()
+    studies = studies_of(arguments, contenders(arguments.methods))
+    sets = list(studies)
+    found = gains({metric: fold_means(studies, metric) for metric in METRICS}, sets)
+    section = gain_table("Test values over folds", found, sets)
     show([section])
     typed = command("accuracy_by_fold.py", arguments)
     write(

@@ -37,7 +37,10 @@ NOISES = {
     "all": Noise(share=1.0),
     "half, curvature of weights": Noise(curvature="weights"),
 }
-NATIVE = {"lightgbm": ("lambdarank", "rank_xendcg"), "xgboost": ("rank:ndcg", "rank:map")}
+NATIVE = {
+    "lightgbm": ("lambdarank", "rank_xendcg"),
+    "xgboost": ("rank:ndcg", "rank:map", "rank:pairwise"),
+}
 NOISE_OF = {"generated-clean": 0.2, "generated-noisy": 3.0}
 LEAVES, RATE, DOCUMENTS = 4, 0.095, 10
 TREES: dict[str, tuple[Framework, dict[str, Any]]] = {

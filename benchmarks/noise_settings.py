@@ -1,13 +1,13 @@
 """Which noise, with the trees of a random search?
 
-    python benchmarks/noise_settings.py DATA [DATA ...] [--framework lightgbm] [--draws 6]
+    python benchmarks/noise_settings.py FOLDER [FOLDER ...] --metric mrr [--framework lightgbm]
 
-Every setting of the noise, and every native objective, is trained with the same trees: those of the
-first draws of the search in `benchmarks/accuracy.py`, up to a thousand rounds.  The value of a
-training is the highest mean of a validation metric over `WINDOW` rounds, since single rounds
-fluctuate; no test query is looked at.  DATA and the generated sets are those of
-`benchmarks/noise.py`.  Shown is the difference to the default: means over folds and draws, then
-over sets, with a standard error over the pairs of a set and a draw.
+Our objective for a metric with other settings of its noise, and the framework's own objectives, are
+trained with the same trees: those of the first draws of the search in `benchmarks/accuracy.py`.
+The value of a training is the highest mean of the metric over `fixed_trees.WINDOW` consecutive
+evaluations on validation queries, since single ones fluctuate; no test query is looked at.  Shown
+is the difference to the default: means over folds and draws, then over sets, with a standard error
+over the pairs of a set and a draw.
 
 A larger Hessian means smaller steps.  To tell the curvature of weights from a lower learning rate,
 the default is also trained with a third of the rate.
@@ -15,141 +15,97 @@ the default is also trained with a third of the rate.
 
 from __future__ import annotations
 
-import argparse
-import itertools
-import multiprocessing
-import sys
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from functools import lru_cache
-from typing import Any, NamedTuple
+import pathlib
+from typing import Any
 
 import numpy as np
-from noise import METRICS, NATIVE, NOISE_OF, TREES, folds_of
-from rich.progress import track
-from same_trees import TREES as SPACES
-from same_trees import highest
+from accuracy_values import FRAMEWORKS, METRICS, SPECIALISTS
+from fixed_trees import Job, Trained, parser, trained
+from noise import NATIVE
 from tables import RESULTS, Section, show, write
 
-import lambdaplus as lp
-from lambdaplus.comparison.search_space import draw
-from lambdaplus.objectives import Noise
-from lambdaplus.queries import Queries
-from lambdaplus.training import Documents, Training
-
-DEFAULT = "default: half of the gradient"
-SETTINGS: dict[str, tuple[Noise | None, float]] = {  # and a factor of the learning rate
-    DEFAULT: (Noise(), 1.0),
-    "the same, a third of the rate": (Noise(), 1 / 3),
-    "half, curvature of weights": (Noise(curvature="weights"), 1.0),
-    "all of the gradient": (Noise(share=1.0), 1.0),
-    "all, curvature of weights": (Noise(share=1.0, curvature="weights"), 1.0),
-    "no noise": (None, 1.0),
+DEFAULT = "default"
+SETTINGS: dict[str, dict[str, Any]] = {  # options of our objective
+    DEFAULT: {},
+    "no noise": {"noise": None},
+    "noise of scale 2": {"noise": 2.0},
+    "all of the gradient": {"noise_share": 1.0},
+    "curvature of weights": {"noise_curvature": "weights"},
+    "a third of the learning rate": {},
+    "one neighbour": {"noise_neighbours": 1},
+    "ten neighbours": {"noise_neighbours": 10},
+    "ten neighbours, noise of scale 2": {"noise_neighbours": 10, "noise": 2.0},
+    "fifty neighbours": {"noise_neighbours": 50},
+    "fifty neighbours, noise of scale 2": {"noise_neighbours": 50, "noise": 2.0},
 }
-WINDOW = 25  # rounds
-PATIENCE = 200  # rounds without a better value of any metric, after which a training ends
+RATES = {"a third of the learning rate": 1 / 3}
 
 
-class Job(NamedTuple):
-    """One training, and the metrics whose values are kept."""
-
-    framework: str
-    objective: str
-    metrics: tuple[str, ...]
-    data: str
-    fold: int
-    draw: int
-    rounds: int
+def job_of(name: str, framework: str, metric: str, place: tuple[str, int, int]) -> Job:
+    """The training of a setting, or of an objective of the framework."""
+    if name not in SETTINGS:
+        return Job(f"{framework}:{name}", *place)
+    method = f"{framework}:{SPECIALISTS[metric]}"
+    return Job(method, *place, tuple(SETTINGS[name].items()), RATES.get(name, 1.0))
 
 
-read = lru_cache(folds_of)  # in each process
-
-
-def train(job: Job) -> dict[str, float]:
-    """The value of each metric on the validation queries."""
-    trainer, params = TREES[job.framework]
-    fold = read(job.data, job.fold + 1)[job.fold]
-    params = {**params, **draw(SPACES[job.framework], 0, job.draw)}
-    objective: Any = job.objective
-    if objective in SETTINGS:
-        noise, factor = SETTINGS[objective]
-        params["learning_rate"] *= factor
-        objective = lp.lambda_objective(job.metrics[0], noise=noise)
-    metric = lp.eval_metric(*job.metrics)
-
-    def over(_: Any, curves: Any) -> bool:
-        found = curves["valid"].values()
-        return all(len(curve) - int(np.argmax(curve)) > PATIENCE for curve in found)
-
-    training = Training(
-        objective, params, job.rounds, metric=metric, over=over, seed=job.draw, threads=1
-    )
-    train, valid = (
-        Documents(part.dense_features, Queries(part.labels, group=part.group))
-        for part in (fold.train, fold.valid)
-    )
-    curves = trainer.train(training, train, {"valid": valid}).curves["valid"]
-    return {name: highest(np.asarray(curve), WINDOW) for name, curve in curves.items()}
-
-
-Values = dict[str, dict[str, dict[str, float]]]
-"""Values by metric, objective, and "set/fold/draw"."""
-
-
-def section(metric: str, found: dict[str, dict[str, float]], sets: list[str]) -> Section:
-    """The differences of each objective to the default, by set and on average."""
-    rows = []
-    for name, values in found.items():
-        pairs: dict[tuple[str, str], list[float]] = {}
-        for place in values.keys() & found[DEFAULT].keys():
-            data, _, draw = place.split("/")
-            pairs.setdefault((data, draw), []).append(values[place] - found[DEFAULT][place])
-        means = {pair: float(np.mean(difference)) for pair, difference in pairs.items()}
-        by_set = [np.mean([m for (data, _), m in means.items() if data == one]) for one in sets]
-        error = np.std(list(means.values()), ddof=1) / np.sqrt(len(means)) if len(means) > 1 else 0
-        cells = [f"{value:+.4f}" for value in by_set]
-        rows.append([name, *cells, f"{np.mean(by_set):+.4f} ± {error:.4f}"])
-    absolute = np.mean(list(found[DEFAULT].values()))
-    title = f"{metric}, less the default's (mean {absolute:.4f})"
-    return Section(title, ["", *sets, "mean"], rows)
+def differences(
+    values: dict[str, dict[Any, float]], name: str, sets: list[str]
+) -> tuple[list[float], float]:
+    """To the default: the mean on each set, and the standard error of their mean."""
+    pairs: dict[tuple[str, int], list[float]] = {}
+    for data, fold, draw in values[name].keys() & values[DEFAULT].keys():
+        gain = values[name][data, fold, draw] - values[DEFAULT][data, fold, draw]
+        pairs.setdefault((data, draw), []).append(gain)
+    means = {pair: float(np.mean(gains)) for pair, gains in pairs.items()}
+    by_set = [float(np.mean([m for (data, _), m in means.items() if data == one])) for one in sets]
+    error = np.std(list(means.values()), ddof=1) / np.sqrt(len(means)) if len(means) > 1 else np.nan
+    return by_set, float(error)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("data", nargs="+")
-    parser.add_argument("--framework", choices=NATIVE, default="lightgbm")
-    parser.add_argument("--metrics", nargs="+", choices=METRICS, default=METRICS)
-    parser.add_argument("--draws", type=int, default=6)
-    parser.add_argument("--folds", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=1000)
-    parser.add_argument("--jobs", type=int, default=2)
-    given = parser.parse_args()
-    sets = [*given.data, *NOISE_OF]
-    metrics = tuple(given.metrics)
-    contenders = [(name, (metric,)) for metric in metrics for name in SETTINGS]
-    contenders += [(name, metrics) for name in NATIVE[given.framework]]
-    places = itertools.product(range(given.draws), range(given.folds), sets)
-    jobs = [
-        Job(given.framework, name, its_metrics, data, fold, draw, given.rounds)
-        for draw, fold, data in places
-        for name, its_metrics in contenders
-    ]
-    found: Values = {metric: {} for metric in metrics}
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(given.jobs, mp_context=spawn) as pool:
-        tasks = {pool.submit(train, job): job for job in jobs}
-        try:
-            for task in track(as_completed(tasks), total=len(tasks), description=given.framework):
-                job = tasks[task]
-                for metric, value in task.result().items():
-                    its = found[metric].setdefault(job.objective, {})
-                    its[f"{job.data}/{job.fold}/{job.draw}"] = value
-        except KeyboardInterrupt:  # the draws that are finished are shown
-            pool.shutdown(wait=False, cancel_futures=True)
-    sections = [section(metric, its, sets) for metric, its in found.items()]
-    show(sections)
-    text = [f"# Settings of the noise, {given.framework}", "", f"`python {' '.join(sys.argv)}`"]
-    text += ["", *(f"{section.markdown()}\n" for section in sections)]
-    write(RESULTS / f"noise-settings-{given.framework}", "\n".join(text), found)
+    options = parser(__doc__, draws=2, folds=5)
+    options.add_argument("--metric", choices=METRICS, required=True)
+    options.add_argument("--framework", choices=NATIVE, default="lightgbm")
+    options.add_argument("--settings", help="separated by ;", default=";".join(SETTINGS))
+    given = options.parse_args()
+    names = list(dict.fromkeys([DEFAULT, *given.settings.split(";"), *NATIVE[given.framework]]))
+    jobs = {
+        job_of(name, given.framework, given.metric, (data, fold, draw)): name
+        for draw in range(given.draws)
+        for fold in range(given.folds)
+        for data in given.sets
+        for name in names
+    }
+    values: dict[str, dict[Any, float]] = {name: {} for name in names}
+    found: list[tuple[Job, Trained]] = list(trained(jobs, given.kept, given.jobs))
+    for job, one in found:
+        values[jobs[job]][job.data, job.fold, job.draw] = one.valid[given.metric]
+    rows = []
+    for name in names:
+        by_set, error = differences(values, name, given.sets)
+        rows.append([name, *(f"{x:+.4f}" for x in by_set), f"{np.mean(by_set):+.4f} ± {error:.4f}"])
+    sets = [pathlib.Path(data).name for data in given.sets]
+    section = Section(
+        f"{SPECIALISTS[given.metric]} in {FRAMEWORKS[given.framework]}",
+        ["", *sets, "mean"],
+        rows,
+        f"validation {METRICS[given.metric]} less the default's, whose mean is "
+        f"{np.mean(list(values[DEFAULT].values())):.4f}",
+    )
+    show([section])
+    typed = (
+        f"python benchmarks/noise_settings.py {' '.join(sets)} --metric {given.metric} "
+        f"--framework {given.framework} --draws {given.draws} --folds {given.folds}"
+    )
+    write(
+        RESULTS / f"noise-settings-{given.metric}-{given.framework}",
+        f"    {typed}\n\n{section.table.to_markdown()}",
+        {
+            name: {"/".join(map(str, (pathlib.Path(k[0]).name, *k[1:]))): v for k, v in its.items()}
+            for name, its in values.items()
+        },
+    )
 
 
 if __name__ == "__main__":

@@ -56,13 +56,14 @@ def textbook(metric: RankingMetric, labels: Any, scores: Any, noise: Noise, sigm
     labels, scores = np.asarray(labels, dtype=float), np.asarray(scores, dtype=float)
     ranked = ranked_queries(metric, Queries(labels, group=[len(labels)]), scores)
     gradient, hessian = np.zeros(len(labels)), np.zeros(len(labels))
+    neighbours = noise.neighbours or metric.declaration.training.neighbours
     for noisy in noise_of(ranked, noise):
         order = ranked.row[np.argsort(-noisy, kind="stable")]
         deltas = np.abs(swap_deltas(metric, labels[order].tolist(), labels.tolist()))
         if not noise.divide:
             deltas = deltas / ranked.metric.scale[0]
         for p in range(len(order)):
-            for q in range(p + 1, min(p + 1 + noise.neighbours, len(order))):
+            for q in range(p + 1, min(p + 1 + neighbours, len(order))):
                 better, worse = order[p], order[q]
                 seen = brute_force.classes(metric, labels[order].tolist())
                 if seen[p] == seen[q]:
@@ -120,6 +121,17 @@ def test_more_neighbours_than_documents_are_all_documents() -> None:
         for n in (len(GRADES), 10**15)
     )
     assert_array_equal(every, more)
+
+
+@pytest.mark.parametrize(("name", "own", "other"), [("map", 1, 10), ("mrr", 10, 1)])
+def test_the_metric_gives_the_number_of_neighbours(name: str, own: int, other: int) -> None:
+    metric = parse_metric(name)
+    unsaid, said, not_its_own = (
+        found_by_library(metric, GRADES, SCORES, noise, 1.0)
+        for noise in (Noise(), Noise(neighbours=own), Noise(neighbours=other))
+    )
+    assert_array_equal(unsaid, said)
+    assert np.abs(unsaid.gradient - not_its_own.gradient).max() > 0.01
 
 
 def test_the_definition_notices_another_neighbourhood() -> None:

@@ -37,6 +37,8 @@ TOP = Parameter(
     "highest grade; label l satisfies with probability (2^l - 1) / 2^top",
     limits=(0.0, 900.0),
 )
+# At most two pairs of direct neighbours change a metric of the first relevant document.
+OF_THE_FIRST_RELEVANT = Training(neighbours=10)
 PERSISTENCE = "probability that the reader continues to the next rank"
 
 AUC = Declaration(
@@ -170,6 +172,7 @@ MRR = Declaration(
     gain=c.relevance,
     normalizer=c.any_relevant,
     form=Cascade(c.relevance),
+    training=OF_THE_FIRST_RELEVANT,
 )
 
 SUCCESS = Declaration(
@@ -183,6 +186,7 @@ SUCCESS = Declaration(
     normalizer=c.any_relevant,
     form=Cascade(c.relevance),
     cutoff="required",
+    training=OF_THE_FIRST_RELEVANT,
 )
 
 NDCG = Declaration(

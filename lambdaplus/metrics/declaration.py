@@ -133,11 +133,15 @@ class Training:
     ----------
     damping : float, optional
         Default of the parameter ``damping`` of `lambdaplus.objectives.lambda_objective`.
+    neighbours : int
+        Default number of neighbours in noisy rankings (`lambdaplus.objectives.Noise`): more than
+        one where few pairs of neighbours change the metric.
     refusal : str
         Reason why the metric cannot be an objective; empty if it can.
     """
 
     damping: float | None = None
+    neighbours: int = 1
     refusal: str = ""
 
 

@@ -83,8 +83,10 @@ class Noise:
         documents from lower ranks to the top, and regularises more.
     rankings : int
         Number of noisy rankings in each round.  Three gave the same accuracy as ten.
-    neighbours : int
-        Number of following documents that each document is compared with.
+    neighbours : int, optional
+        Number of following documents that each document is compared with.  Defaults to that of the
+        metric which gives the weights: 1, or 10 for the metrics of the first relevant document, as
+        MRR, where at most two pairs of direct neighbours have a weight.
     share : float
         Share of the gradient, above 0 and at most 1; the rest comes from all pairs in the ranking
         without noise.  Each part is first divided by its mean absolute gradient.
@@ -102,7 +104,7 @@ class Noise:
 
     scale: float = 1.0
     rankings: int = 3
-    neighbours: int = 1
+    neighbours: int | None = None
     share: float = 0.5
     metric: RankingMetric | str | None = None
     divide: bool = False
@@ -117,7 +119,8 @@ class Noise:
         if not 0 < self.share <= 1:
             raise ValueError(f"the noise's share must be above 0 and at most 1, got {self.share!r}")
         for name in ("rankings", "neighbours"):
-            if getattr(self, name) < 1 or getattr(self, name) != int(getattr(self, name)):
+            number = getattr(self, name)
+            if number is not None and (number < 1 or number != int(number)):
                 raise ValueError(f"{name} must be a whole number, at least 1")
         if self.curvature not in ("weights", "logistic"):
             raise ValueError(f"curvature={self.curvature!r} is not one of weights, logistic")
@@ -156,7 +159,8 @@ def neighbour_sums(
     best = np.repeat(ranked.score[boundaries[:-1]], np.diff(boundaries))
     with np.errstate(under="ignore", over="ignore"):  # scores may be any finite numbers
         strength = np.exp(sigma * (ranked.score - best))
-    weighing = (sigma, noise.neighbours, noise.curvature == "logistic", noise.divide)
+    neighbours = noise.neighbours or metric.declaration.training.neighbours
+    weighing = (sigma, neighbours, noise.curvature == "logistic", noise.divide)
     by_rank = Derivatives(np.zeros(n), np.zeros(n))
     relevance = np.empty(n, np.int32)
     for k in range(noise.rankings):
@@ -244,8 +248,12 @@ def _compare_neighbours(
             members, its_list = ranked_list(shuffled, q, k)
             relevance, gain, copies = its_list.relevance, its_list.gain, its_list.copies
             U, V, every = its_list.U, its_list.V, members.size == 0
+            # Below a cutoff, or the first relevant document, no pair has a weight.
+            end = U.size - 1
+            while end > 0 and U[end - 1] == U[end] and V[end - 1] == V[end]:
+                end -= 1
             for apart in range(1, min(neighbours, U.size - 1) + 1):
-                for i in range(U.size - apart):
+                for i in range(min(end, U.size - apart)):
                     j = i + apart
                     rank_i, rank_j = (i, j) if every else (members[i], members[j])
                     if rank_j - rank_i > neighbours:
