@@ -24,6 +24,10 @@ SPECIALISTS = {
     "mrr": "lambda_mrr",
     "auc": "lambda_auc",
 }
+NATIVE = {  # each framework's own objectives
+    "lightgbm": ("lambdarank", "rank_xendcg"),
+    "xgboost": ("rank:ndcg", "rank:map", "rank:pairwise"),
+}
 ALPHA = 0.05
 Values = dict[str, dict[str, NDArray[Any]]]  # method, set: one value per query
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from accuracy_values import NATIVE
 from generated_folds import generated
 from linear_data import folds
 from rich.progress import track
@@ -36,10 +37,6 @@ NOISES = {
     "half": Noise(),
     "all": Noise(share=1.0),
     "half, curvature of weights": Noise(curvature="weights"),
-}
-NATIVE = {
-    "lightgbm": ("lambdarank", "rank_xendcg"),
-    "xgboost": ("rank:ndcg", "rank:map", "rank:pairwise"),
 }
 NOISE_OF = {"generated-clean": 0.2, "generated-noisy": 3.0}
 LEAVES, RATE, DOCUMENTS = 4, 0.095, 10

@@ -19,9 +19,8 @@ import pathlib
 from typing import Any
 
 import numpy as np
-from accuracy_values import FRAMEWORKS, METRICS, SPECIALISTS
+from accuracy_values import FRAMEWORKS, METRICS, NATIVE, SPECIALISTS
 from fixed_trees import Job, Trained, parser, trained
-from noise import NATIVE
 from tables import RESULTS, Section, show, write
 
 DEFAULT = "default"
@@ -33,8 +32,6 @@ SETTINGS: dict[str, dict[str, Any]] = {  # options of our objective
     "curvature of weights": {"noise_curvature": "weights"},
     "a third of the learning rate": {},
     "one neighbour": {"noise_neighbours": 1},
-    "ten neighbours": {"noise_neighbours": 10},
-    "ten neighbours, noise of scale 2": {"noise_neighbours": 10, "noise": 2.0},
     "fifty neighbours": {"noise_neighbours": 50},
     "fifty neighbours, noise of scale 2": {"noise_neighbours": 50, "noise": 2.0},
 }
@@ -97,6 +94,7 @@ def main() -> None:
     typed = (
         f"python benchmarks/noise_settings.py {' '.join(sets)} --metric {given.metric} "
         f"--framework {given.framework} --draws {given.draws} --folds {given.folds}"
+        f" --settings '{given.settings}'"
     )
     write(
         RESULTS / f"noise-settings-{given.metric}-{given.framework}",

@@ -15,9 +15,8 @@ import pathlib
 
 import numpy as np
 from accuracy_by_fold import gain_table
-from accuracy_values import FRAMEWORKS, METRICS, SPECIALISTS, Values, gains, mean_of
+from accuracy_values import FRAMEWORKS, METRICS, NATIVE, SPECIALISTS, Values, gains, mean_of
 from fixed_trees import FOLDS, SETTINGS, Job, Trained, parser, trained
-from noise import NATIVE
 from tables import RESULTS, Section, show, write
 
 Found = list[tuple[Job, Trained]]
