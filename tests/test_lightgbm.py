@@ -44,7 +44,8 @@ def test_an_objective_in_params_trains(metric: str) -> None:
         for rounds in (1, 10)
     )
     assert booster.num_trees() == 10
-    assert value(metric, data, np.zeros(data.n)) + 0.1 < after_one < after_ten
+    assert value(metric, data, np.zeros(data.n)) + 0.1 < after_one
+    assert after_one < after_ten or after_one == 1.0  # as MRR is; it can't rise further
 
 
 @pytest.mark.slow
