@@ -144,6 +144,12 @@ class Training:
     neighbours: int = 1
     refusal: str = ""
 
+    def __post_init__(self) -> None:
+        if self.neighbours < 1 or self.neighbours != int(self.neighbours):
+            raise ValueError(
+                f"neighbours must be a whole number, at least 1, got {self.neighbours!r}"
+            )
+
 
 @dataclass(frozen=True)
 class Declaration:
