@@ -27,6 +27,7 @@ DEFAULT = "default"
 SETTINGS: dict[str, dict[str, Any]] = {  # options of our objective
     DEFAULT: {},
     "no noise": {"noise": None},
+    "noise of scale 1": {"noise": 1.0},
     "noise of scale 2": {"noise": 2.0},
     "all of the gradient": {"noise_share": 1.0},
     "curvature of weights": {"noise_curvature": "weights"},
@@ -97,7 +98,7 @@ def main() -> None:
         f" --settings '{given.settings}'"
     )
     write(
-        RESULTS / f"noise-settings-{given.metric}-{given.framework}",
+        RESULTS / f"noise-settings-{given.metric.replace('@', '')}-{given.framework}",
         f"    {typed}\n\n{section.table.to_markdown()}",
         {
             name: {"/".join(map(str, (pathlib.Path(k[0]).name, *k[1:]))): v for k, v in its.items()}

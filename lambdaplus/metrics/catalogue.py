@@ -37,6 +37,7 @@ TOP = Parameter(
     "highest grade; label l satisfies with probability (2^l - 1) / 2^top",
     limits=(0.0, 900.0),
 )
+DISCOUNTED_GAIN = Training(damping=0.01, noise=False)
 # At most two pairs of direct neighbours change a metric of the first relevant document.
 OF_THE_FIRST_RELEVANT = Training(neighbours=10)
 PERSISTENCE = "probability that the reader continues to the next rank"
@@ -207,7 +208,7 @@ NDCG = Declaration(
             ("value", "zero"),
         ),
     ),
-    training=Training(damping=0.01),
+    training=DISCOUNTED_GAIN,
 )
 
 DCG = Declaration(
@@ -219,7 +220,7 @@ DCG = Declaration(
     gain=c.label_gain,
     normalizer=c.one,
     parameters=(GAIN, DISCOUNT),
-    training=Training(damping=0.01),
+    training=DISCOUNTED_GAIN,
 )
 
 ERR = Declaration(

@@ -133,6 +133,9 @@ class Training:
     ----------
     damping : float, optional
         Default of the parameter ``damping`` of `lambdaplus.objectives.lambda_objective`.
+    noise : bool
+        Whether part of the gradient comes from neighbours in noisy rankings by default; with a
+        cutoff it always does.
     neighbours : int
         Default number of neighbours in noisy rankings (`lambdaplus.objectives.Noise`): more than
         one where few pairs of neighbours change the metric.
@@ -141,6 +144,7 @@ class Training:
     """
 
     damping: float | None = None
+    noise: bool = True
     neighbours: int = 1
     refusal: str = ""
 
