@@ -104,7 +104,8 @@ def main() -> None:
     show(sections)
     late = [r > 0.95 * SETTINGS.rounds for _, one in found for r in one.rounds.values()]
     said = [
-        f"    python benchmarks/one_line.py {' '.join(sets)} --draws {given.draws}",
+        f"    python benchmarks/one_line.py {' '.join(sets)} --frameworks {given.frameworks} "
+        f"--draws {given.draws}",
         f"Up to {SETTINGS.rounds:,} rounds; {sum(late)} of {len(late)} chosen rounds are in the "
         "last twentieth. ±: standard errors over folds, of means over draws; p by t-tests.",
     ]
