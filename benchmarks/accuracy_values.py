@@ -15,6 +15,7 @@ from scipy import stats
 
 from lambdaplus.comparison import Study
 from lambdaplus.evaluation.significance import holm
+from lambdaplus.training import LIGHTGBM, XGBOOST
 
 METRICS = {"ndcg@10": "NDCG@10", "map": "MAP", "mrr": "MRR", "auc": "AUC"}
 FRAMEWORKS = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}
@@ -24,10 +25,7 @@ SPECIALISTS = {
     "mrr": "lambda_mrr",
     "auc": "lambda_auc",
 }
-NATIVE = {  # each framework's own objectives
-    "lightgbm": ("lambdarank", "rank_xendcg"),
-    "xgboost": ("rank:ndcg", "rank:map", "rank:pairwise"),
-}
+NATIVE = {"lightgbm": tuple(LIGHTGBM.ranking), "xgboost": tuple(XGBOOST.ranking)}
 ALPHA = 0.05
 Values = dict[str, dict[str, NDArray[Any]]]  # method, set: one value per query
 

@@ -26,15 +26,16 @@ from same_trees import TREES, highest
 
 from lambdaplus.comparison import Settings, find_methods
 from lambdaplus.comparison.boosting import Boosting
+from lambdaplus.comparison.config import LONG
 from lambdaplus.comparison.search_space import draw
+from lambdaplus.comparison.trials import LOOKS
 from lambdaplus.comparison.validation import Validation
 from lambdaplus.datasets import read_folds
 from lambdaplus.evaluation import evaluate
 
-SETTINGS = Settings(rounds=1000, patience=100)
-EVERY = 5  # rounds from one evaluation to the next
+SETTINGS = Settings(*LONG)
+EVERY = SETTINGS.rounds // LOOKS  # rounds from one evaluation to the next
 WINDOW = 5  # evaluations whose highest mean is the validation value, since single ones fluctuate
-FOLDS = 5
 
 read = lru_cache(read_folds)  # in each process
 
@@ -119,12 +120,12 @@ def trained(
     return ((job, done[job.key]) for job in jobs if job.key in done)
 
 
-def parser(about: str, draws: int, folds: int) -> argparse.ArgumentParser:
+def parser(about: str, draws: int) -> argparse.ArgumentParser:
     """The options that both studies have."""
     found = argparse.ArgumentParser(description=about.splitlines()[0])
     found.add_argument("sets", nargs="+", help="folders of LETOR folds")
     found.add_argument("--draws", type=int, default=draws, help="of the trees' parameters")
-    found.add_argument("--folds", type=int, default=folds)
+    found.add_argument("--folds", type=int, default=5)
     found.add_argument("--jobs", type=int, default=2)
     found.add_argument("--kept", type=pathlib.Path, default=pathlib.Path("fixed-trees.jsonl"))
     return found

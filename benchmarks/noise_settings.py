@@ -62,7 +62,7 @@ def differences(
 
 
 def main() -> None:
-    options = parser(__doc__, draws=2, folds=5)
+    options = parser(__doc__, draws=2)
     options.add_argument("--metric", choices=METRICS, required=True)
     options.add_argument("--framework", choices=NATIVE, default="lightgbm")
     options.add_argument("--settings", help="separated by ;", default=";".join(SETTINGS))

@@ -16,7 +16,7 @@ import pathlib
 import numpy as np
 from accuracy_by_fold import gain_table
 from accuracy_values import FRAMEWORKS, METRICS, NATIVE, SPECIALISTS, Values, gains, mean_of
-from fixed_trees import FOLDS, SETTINGS, Job, Trained, parser, trained
+from fixed_trees import SETTINGS, Job, Trained, parser, trained
 from tables import RESULTS, Section, show, write
 
 Found = list[tuple[Job, Trained]]
@@ -74,7 +74,7 @@ def draws_table(found: Found, framework: str, sets: list[str]) -> Section:
 
 
 def main() -> None:
-    options = parser(__doc__, draws=6, folds=FOLDS)
+    options = parser(__doc__, draws=6)
     options.add_argument("--frameworks", default="lightgbm,xgboost")
     options.add_argument("--results", type=pathlib.Path, default=RESULTS / "one-line")
     given = options.parse_args()

@@ -38,14 +38,14 @@ pytestmark = pytest.mark.filterwarnings("ignore:The argument 'eval_set' is depre
 @EACH_METRIC
 def test_an_objective_in_params_trains(metric: str) -> None:
     data = graded()
-    booster = train(lambda_objective(metric), dataset(data), 10)
+    # Larger trees rank these queries perfectly by MRR at once.
+    booster = train(lambda_objective(metric), dataset(data), 10, params={"num_leaves": 4})
     after_one, after_ten = (
         value(metric, data, booster.predict(data.features, num_iteration=rounds))
         for rounds in (1, 10)
     )
     assert booster.num_trees() == 10
-    assert value(metric, data, np.zeros(data.n)) + 0.1 < after_one
-    assert after_one < after_ten or after_one == 1.0  # as MRR is; it can't rise further
+    assert value(metric, data, np.zeros(data.n)) + 0.1 < after_one < after_ten
 
 
 @pytest.mark.slow

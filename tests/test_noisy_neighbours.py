@@ -134,6 +134,20 @@ def test_the_metric_gives_the_number_of_neighbours(name: str, own: int, other: i
     assert np.abs(unsaid.gradient - not_its_own.gradient).max() > 0.01
 
 
+@pytest.mark.parametrize("name", ["ndcg", "dcg", "map", "mrr", "auc", "ndcg@5", "dcg@5", "mrr@5"])
+def test_only_discounted_gain_without_a_cutoff_has_no_noise_by_default(name: str) -> None:
+    found = {str(noise): lambda_objective(name, noise=noise) for noise in (None, Noise())}
+    usual, other = ("None", "Noise()") if name in ("ndcg", "dcg") else ("Noise()", "None")
+    assert lambda_objective(name) == found[usual] != found[other]
+    assert "noise" not in repr(found[usual])
+    assert f"noise={other}" in repr(found[other])
+    # What is trained decides, not what is named.
+    assert lambda_objective("auc", surrogate=name).noise == found[usual].noise
+    queries = (GRADES, SCORES, None, [12])
+    gradient, clean = (one(*queries)[0] for one in (lambda_objective(name), found["None"]))
+    assert np.array_equal(gradient, clean) == (usual == "None")
+
+
 def test_the_definition_notices_another_neighbourhood() -> None:
     """A negative control: the textbook's two neighbours are not the library's one."""
     metric = parse_metric("map")

@@ -37,6 +37,7 @@ TOP = Parameter(
     "highest grade; label l satisfies with probability (2^l - 1) / 2^top",
     limits=(0.0, 900.0),
 )
+# Noise lowers the validation values of NDCG (docs/results/noise.md).
 DISCOUNTED_GAIN = Training(damping=0.01, noise=False)
 # At most two pairs of direct neighbours change a metric of the first relevant document.
 OF_THE_FIRST_RELEVANT = Training(neighbours=10)

@@ -69,6 +69,7 @@ def test_an_objective_as_fobj_trains(metric: str) -> None:
         lambda_objective(metric),
         given,
         10,
+        params={"num_leaves": 4},  # larger trees rank these queries perfectly by MRR at once
         feval=eval_metric(metric, "map@3"),
         valid_sets=[given],
         valid_names=["train"],
@@ -79,8 +80,7 @@ def test_an_objective_as_fobj_trains(metric: str) -> None:
     for rounds in (1, 10):
         scores = booster.predict(data.features, num_iteration=rounds)
         assert curve[rounds - 1] == pytest.approx(value(metric, data, scores), abs=1e-9)
-    assert value(metric, data, np.zeros(data.n)) + 0.1 < curve[0]
-    assert curve[0] < curve[-1] or curve[0] == 1.0  # as MRR is; it can't rise further
+    assert value(metric, data, np.zeros(data.n)) + 0.1 < curve[0] < curve[-1]
 
 
 @EACH_METRIC
