@@ -102,6 +102,13 @@ def tiny(seed: int = 0) -> Small:
 
 
 @cache
+def lone_pairs() -> Small:
+    """Forty queries with one relevant and one irrelevant document, told apart by the feature."""
+    labels = np.tile([1.0, 0.0], 40)
+    return Small(labels[:, None], labels, np.full(40, 2))
+
+
+@cache
 def rare(n: int = 20_000) -> tuple[Small, Small]:
     """Ungrouped binary data with 3 % positives, halved into training and test data."""
     from sklearn.datasets import make_classification

@@ -19,7 +19,18 @@ from lightgbm_training import ESTIMATOR, QUIET, constructed, dataset, lgb, train
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.model_selection import GroupKFold
-from small_data import PLUMBED, TRAINED, Recorder, Small, graded, mq2008, rare, same_gradient, value
+from small_data import (
+    PLUMBED,
+    TRAINED,
+    Recorder,
+    Small,
+    graded,
+    lone_pairs,
+    mq2008,
+    rare,
+    same_gradient,
+    value,
+)
 
 import lambdaplus as lp
 from lambdaplus import eval_metric, evaluate, lambda_objective
@@ -46,6 +57,19 @@ def test_an_objective_in_params_trains(metric: str) -> None:
     )
     assert booster.num_trees() == 10
     assert value(metric, data, np.zeros(data.n)) + 0.1 < after_one < after_ten
+
+
+@EACH_METRIC
+@pytest.mark.parametrize("noise", ["default", None], ids=str)
+def test_a_learning_rate_means_the_step_of_lambdarank(metric: str, noise: Any) -> None:
+    one_step = {"learning_rate": 1.0, "num_leaves": 2, "min_data_in_leaf": 1}
+    data = lone_pairs()
+    ours, own = (
+        train(objective, dataset(data), 1, params=one_step).predict(data.features)
+        for objective in (lambda_objective(metric, noise=noise), "lambdarank")
+    )
+    assert_allclose(own, np.where(data.labels > 0, 2.0, -2.0), rtol=1e-4)
+    assert_allclose(ours, own, rtol=1e-4)
 
 
 @pytest.mark.slow

@@ -35,6 +35,7 @@ from lambdaplus.queries import Queries
 ROUNDING = 1e-10
 PLAIN = [plain(d) for d in OBJECTIVES]
 CUT = [d(5, **dict(plain(d).changed)) for d in OBJECTIVES if d.cutoff != "no"]
+LISTED = [d.name + ("@5" if d.cutoff == "required" else "") for d in OBJECTIVES if d in CATALOGUE]
 GRADES = [0.0, 2.0, 1.0, 0.0, 3.0, 0.0, 1.0, 4.0, 0.0, 2.0, 0.0, 1.0]
 SCORES = np.random.default_rng(0).permutation(12) / 5.0
 
@@ -139,13 +140,51 @@ def test_only_discounted_gain_without_a_cutoff_has_no_noise_by_default(name: str
     found = {str(noise): lambda_objective(name, noise=noise) for noise in (None, Noise())}
     usual, other = ("None", "Noise()") if name in ("ndcg", "dcg") else ("Noise()", "None")
     assert lambda_objective(name) == found[usual] != found[other]
-    assert "noise" not in repr(found[usual])
+    # Another metric for all pairs is always shown.
+    assert ("noise" in repr(found[usual])) == ("mrr" in name)
     assert f"noise={other}" in repr(found[other])
     # What is trained decides, not what is named.
     assert lambda_objective("auc", surrogate=name).noise == found[usual].noise
     queries = (GRADES, SCORES, None, [12])
     gradient, clean = (one(*queries)[0] for one in (lambda_objective(name), found["None"]))
     assert np.array_equal(gradient, clean) == (usual == "None")
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_the_rest_of_the_gradient_is_of_the_declared_metric(name: str) -> None:
+    first = name in ("mrr", "success@5")
+    usual, explicit = (
+        lambda_objective(name, noise=noise)
+        for noise in (Noise(), Noise(all_pairs="auc" if first else name))
+    )
+    arguments = GRADES, SCORES, None, [12]
+    assert_array_equal(usual(*arguments), explicit(*arguments))
+    assert ("all_pairs='auc'" in repr(usual)) == first
+    # Its half is AUC's, and that of the neighbours the metric's own.
+    metric, queries = parse_metric(name), Queries(GRADES, group=[12])
+    neighbours = noisy_gradients(metric, queries, SCORES, usual.shape, Noise(share=1.0))
+    every = lambda_objective("auc" if first else name, noise=None, damping=usual.shape.damping)
+    clean = np.array(every.derivatives(queries, SCORES))
+    clean *= 12 / 2 / np.abs(clean[0]).sum()
+    assert_allclose(usual.derivatives(queries, SCORES), (neighbours + clean) / 2, rtol=1e-9)
+
+
+def test_all_pairs_of_the_first_relevant_document_share_its_labels() -> None:
+    objective = lambda_objective("mrr@3", relevant=2)
+    assert str(objective.noise.all_pairs) == "auc(relevant=2)"
+    assert "all_pairs='auc(relevant=2)'" in repr(objective)
+    own = lambda_objective("mrr", noise=Noise(all_pairs="mrr"))
+    arguments = GRADES, SCORES, None, [12]
+    assert np.abs(own(*arguments)[0] - lambda_objective("mrr")(*arguments)[0]).max() > 0.01
+    # Nothing of it without noise, or where all of the gradient is noisy.
+    assert lambda_objective("mrr", noise=None).noise is None
+    assert lambda_objective("mrr", noise=Noise(share=1.0)).noise.all_pairs is None
+
+
+@pytest.mark.parametrize("option", ["metric", "all_pairs"])
+def test_noise_with_a_metric_that_cannot_be_trained_is_refused(option: str) -> None:
+    with pytest.raises(ValueError, match="class_auc is not available as an objective"):
+        lambda_objective("map", noise=Noise(**{option: "class_auc"}))
 
 
 def test_the_definition_notices_another_neighbourhood() -> None:
@@ -187,7 +226,6 @@ def test_noise_is_logistic_of_the_given_scale() -> None:
 
 # What must not matter -----------------------------------------------------------------------------
 
-LISTED = [d.name + ("@5" if d.cutoff == "required" else "") for d in OBJECTIVES if d in CATALOGUE]
 each_metric = pytest.mark.parametrize("name", LISTED)
 HALF = Noise(seed=3)
 

@@ -25,6 +25,7 @@ from lambdaplus import eval_metric, lambda_objective
 from lambdaplus.frameworks import read_call
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.catalogue import NDCG
+from lambdaplus.objectives import Noise
 
 EACH_METRIC = pytest.mark.parametrize("metric", TRAINED)
 OBJECTIVES = [
@@ -368,7 +369,8 @@ def test_names_of_the_library_are_the_defaults() -> None:
 
 @pytest.mark.parametrize("objective", OBJECTIVES, ids=repr)
 def test_repr_says_how_to_make_it_again(objective: Any) -> None:
-    assert eval(repr(objective), {"lambda_objective": lambda_objective}) == objective
+    names = {"lambda_objective": lambda_objective, "Noise": Noise}
+    assert eval(repr(objective), names) == objective
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=repr)
@@ -381,7 +383,8 @@ def test_repr_of_a_metric_says_how_to_make_it_again(metric: Any) -> None:
     [lambda_objective("auc", sigma=1 / 3), lambda_objective("map", relevant=0.1234567)],
 )
 def test_repr_keeps_every_digit(objective: Any) -> None:
-    assert eval(repr(objective), {"lambda_objective": lambda_objective}) == objective
+    names = {"lambda_objective": lambda_objective, "Noise": Noise}
+    assert eval(repr(objective), names) == objective
 
 
 def test_functions_have_names_that_logs_can_show() -> None:

@@ -181,8 +181,8 @@ def test_xgboost_rows_stand_as_they_were_shown(kind: Any) -> None:
     given = xgb.DMatrix(np.zeros((len(labels), 1)), labels, group=sizes)
     found = kind(lp.lambda_ndcg)(scores.astype(np.float32), given)
     expected = kind(lp.lambda_ndcg)(labels, scores.astype(np.float32), None, sizes)
-    for one, other in zip(found, expected, strict=True):
-        assert_array_equal(one, other)
+    for one, other, factor in zip(found, expected, (1, 2), strict=True):
+        assert_array_equal(one, factor * other)  # XGBoost gets twice the Hessian
 
 
 @EACH

@@ -17,12 +17,24 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import average_precision_score, roc_auc_score
-from small_data import PLUMBED, TRAINED, Recorder, Small, graded, mq2008, rare, same_gradient, value
+from small_data import (
+    PLUMBED,
+    TRAINED,
+    Recorder,
+    Small,
+    graded,
+    lone_pairs,
+    mq2008,
+    rare,
+    same_gradient,
+    value,
+)
 from xgboost_training import ONE_THREAD, SILENT, matrix, predict, train, xgb
 
 import lambdaplus as lp
 from lambdaplus import eval_metric, evaluate, lambda_objective
 from lambdaplus.frameworks import read_call
+from lambdaplus.objectives import Noise
 
 lxgb = pytest.importorskip("lambdaplus.xgboost")
 
@@ -47,6 +59,26 @@ def test_an_objective_trains_with_default_parameters(metric: str) -> None:
     )
     assert booster.num_boosted_rounds() == 10
     assert value(metric, data, np.zeros(data.n)) + 0.1 < after_one < after_ten
+
+
+@EACH_METRIC
+@pytest.mark.parametrize("noise", ["default", None, Noise(curvature="weights", share=1.0)], ids=str)
+def test_a_learning_rate_means_the_step_of_xgboosts_own_objectives(metric: str, noise: Any) -> None:
+    one_step = {"eta": 1.0, "lambda": 0.0, "min_child_weight": 0.0, "max_depth": 1}
+    data = lone_pairs()
+    ours, own = (
+        predict(
+            train(objective, matrix(data), 1, params={**one_step, **own, "base_score": 0.0}), data
+        )
+        for objective, own in (
+            (lambda_objective(metric, noise=noise), {}),
+            (None, {"objective": "rank:pairwise"}),
+        )
+    )
+    assert_allclose(own, np.where(data.labels > 0, 1.0, -1.0), rtol=1e-5)
+    # Where all scores are equal, rho is 1/2 and rho (1 - rho) a quarter of the weight.
+    weights = isinstance(noise, Noise)
+    assert_allclose(ours, own / 4 if weights else own, rtol=1e-5)
 
 
 @pytest.mark.slow
@@ -124,7 +156,8 @@ class Batches(xgb.DataIter):
 @pytest.mark.parametrize("metric", PLUMBED)
 def test_every_kind_of_matrix_gives_the_same_gradient(metric: str) -> None:
     data, objective = graded(), lambda_objective(metric)
-    expected = objective(data.labels, data.scores(), None, data.sizes)
+    gradient, hessian = objective(data.labels, data.scores(), None, data.sizes)
+    expected = gradient, 2 * hessian  # as XGBoost's own objectives
     by_group = xgb.DMatrix(data.features, data.labels)
     by_group.set_group(data.sizes)
     kinds = [

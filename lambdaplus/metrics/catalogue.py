@@ -39,8 +39,9 @@ TOP = Parameter(
 )
 # Noise lowers the validation values of NDCG (docs/results/noise.md).
 DISCOUNTED_GAIN = Training(damping=0.01, noise=False)
-# At most two pairs of direct neighbours change a metric of the first relevant document.
-OF_THE_FIRST_RELEVANT = Training(neighbours=10)
+# In a noisy ranking, at most two pairs of direct neighbours change a metric of the first relevant
+# document.  Without noise, no pair changes it unless this document is in it, so AUC is trained.
+OF_THE_FIRST_RELEVANT = Training(neighbours=10, all_pairs="auc")
 PERSISTENCE = "probability that the reader continues to the next rank"
 
 AUC = Declaration(

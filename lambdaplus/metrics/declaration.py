@@ -139,6 +139,10 @@ class Training:
     neighbours : int
         Default number of neighbours in noisy rankings (`lambdaplus.objectives.Noise`): more than
         one where few pairs of neighbours change the metric.
+    all_pairs : str
+        Default metric of the part of the gradient without noise, for an objective with noise:
+        another one if the ranking without noise has few pairs that change the metric; empty for
+        the metric itself.
     refusal : str
         Reason why the metric cannot be an objective; empty if it can.
     """
@@ -146,6 +150,7 @@ class Training:
     damping: float | None = None
     noise: bool = True
     neighbours: int = 1
+    all_pairs: str = ""
     refusal: str = ""
 
     def __post_init__(self) -> None:

@@ -14,6 +14,10 @@ from lambdaplus.metrics.weighted_sum import WeightedSum
 from lambdaplus.parallel import limit_threads
 from lambdaplus.queries import Floats, Queries
 
+# XGBoost's own ranking objectives pass twice the Hessian of each pair, as both of its documents
+# move.  Ours do so in XGBoost, so that a learning rate means the same step for all of them.
+HESSIANS_IN_XGBOOST = 2.0
+
 
 class Objective(ABC):
     """A custom objective for every interface of either framework.
@@ -64,6 +68,7 @@ class Objective(ABC):
         Returns
         -------
         gradient, hessian : (n,) float32
+            With queries, XGBoost gets twice the Hessian, as it does from its own objectives.
 
         Raises
         ------
@@ -74,7 +79,13 @@ class Objective(ABC):
         call = read_call(y_true_or_preds, y_pred_or_data, sample_weight, group)
         with limit_threads(call.threads):
             gradient, hessian = self._answer(call)
+        if call.framework == "xgboost" and self.compares_within_queries(call.queries):
+            hessian = HESSIANS_IN_XGBOOST * hessian
         return gradient.astype(np.float32), hessian.astype(np.float32)
+
+    def compares_within_queries(self, queries: Queries) -> bool:
+        """Whether pairs are those of queries, or of all rows as one query."""
+        return queries.grouped
 
     def _answer(self, call: Call) -> tuple[Floats, Floats]:
         return self.derivatives(call.queries, call.scores)

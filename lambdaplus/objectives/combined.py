@@ -63,6 +63,9 @@ class CombinedObjective(Objective):
             hessian += weight * bend
         return gradient, hessian
 
+    def compares_within_queries(self, queries: Queries) -> bool:
+        return any(part.compares_within_queries(queries) for part, _ in self.parts)
+
     def __repr__(self) -> str:
         parts = ", ".join(f"{part!r}: {shortest(weight)}" for part, weight in self.parts)
         return f"combine({{{parts}}})"

@@ -95,15 +95,15 @@ def noisy_gradients(
     Before weights are applied, absolute gradients sum to half the number of rows in queries that
     have pairs to compare, just as those of one data set without queries sum to half its rows.
     """
-    weighing = metric if noise.metric is None else parse_metric(noise.metric)
+    weighing, to_train = (parse_metric(one or metric) for one in (noise.metric, noise.all_pairs))
     ranking = rank(queries, scores)
     ranked = with_metric(weighing, queries, ranking)
     neighbours = derivatives_of(queries.n_documents)
     size = neighbour_sums(ranked, weighing, noise, shape.sigma, neighbours)
     parts = [(noise.share, neighbours, size)]
     if noise.share < 1:
-        to_train = ranked if weighing == metric else with_metric(metric, queries, ranking)
-        parts.append((1 - noise.share, *_of_all_pairs(metric, queries, to_train, shape)))
+        clean = ranked if to_train == weighing else with_metric(to_train, queries, ranking)
+        parts.append((1 - noise.share, *_of_all_pairs(to_train, queries, clean, shape)))
     # Queries without pairs must not change the scale of the others.
     teaches = (np.diff(ranked.metric.first) > 1) & (ranked.metric.scale > 0)
     rows = float(queries.sizes[teaches].sum())

@@ -92,6 +92,10 @@ class Noise:
         without noise.  Each part is first divided by its mean absolute gradient.
     metric : RankingMetric or str, optional
         Metric that gives the weights of neighbours.  Defaults to the metric of the objective.
+    all_pairs : RankingMetric or str, optional
+        Metric that gives the weights of all pairs in the ranking without noise.  Defaults to the
+        metric of the objective, but to AUC for metrics of the first relevant document, where few
+        pairs have a weight.
     divide : bool
         Divide weights by the normaliser Z of the metric, such as the number of relevant documents
         in average precision.  If False, as in CatBoost, queries with a larger normaliser have
@@ -107,13 +111,15 @@ class Noise:
     neighbours: int | None = None
     share: float = 0.5
     metric: RankingMetric | str | None = None
+    all_pairs: RankingMetric | str | None = None
     divide: bool = False
     curvature: Literal["logistic", "weights"] = "logistic"
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if isinstance(self.metric, str):
-            object.__setattr__(self, "metric", parse_metric(self.metric))
+        for name in ("metric", "all_pairs"):
+            if isinstance(getattr(self, name), str):
+                object.__setattr__(self, name, parse_metric(getattr(self, name)))
         if not (math.isfinite(self.scale) and self.scale > 0):
             raise ValueError(f"the noise's scale must be a positive number, got {self.scale!r}")
         if not 0 < self.share <= 1:
@@ -131,8 +137,8 @@ class Noise:
             value = getattr(self, one.name)
             if value != one.default:
                 text = shortest(value) if isinstance(value, float) else repr(value)
-                changed.append(f"{one.name}={str(value)!r}" if one.name == "metric" else
-                               f"{one.name}={text}")  # fmt: skip
+                text = repr(str(value)) if one.name in ("metric", "all_pairs") else text
+                changed.append(f"{one.name}={text}")
         return f"Noise({', '.join(changed)})"
 
 

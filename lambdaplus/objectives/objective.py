@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numbers
+from dataclasses import replace
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from lambdaplus.metrics import Declaration, RankingMetric
+from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.arrays import scope
 from lambdaplus.metrics.declaration import shortest
 from lambdaplus.metrics.names import share_options
@@ -56,9 +57,9 @@ class LambdaObjective(Objective):
     ) -> None:
         self.metric = metric
         self.shape = shape
-        self.noise = noise
         self.one_group = one_group
         self.optimised = metric if surrogate is None else surrogate
+        self.noise = noise if noise is None else with_all_pairs(noise, self.optimised)
         self.balance = checked(balance)
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
@@ -70,9 +71,12 @@ class LambdaObjective(Objective):
         balance_classes(self.optimised, ranked, self.balance, found.hessian)
         return found
 
+    def compares_within_queries(self, queries: Queries) -> bool:
+        return scope(self.metric, queries, self.one_group).grouped
+
     def __repr__(self) -> str:
         s = self.shape
-        usual = default_noise(self.optimised)
+        usual = default_noise(self.optimised)  # another metric for all pairs is always shown
         noise = "" if self.noise == usual else f", noise={self.noise!r}"
         one = ", one_group=True" if self.one_group else ""
         other = "" if self.optimised == self.metric else f", surrogate={str(self.optimised)!r}"
@@ -213,6 +217,25 @@ def default_noise(metric: RankingMetric) -> Noise | None:
     """
     cut = metric.cutoff is not None
     return DEFAULT_NOISE if cut or metric.declaration.training.noise else None
+
+
+def with_all_pairs(noise: Noise, metric: RankingMetric) -> Noise:
+    """The noise, with the declared metric for all pairs if it does not name one itself.
+
+    Raises
+    ------
+    ValueError
+        If it names a metric that cannot be optimised.
+    """
+    for other in (noise.metric, noise.all_pairs):
+        if other is not None:
+            objective_metric(other)
+    declared = metric.declaration.training.all_pairs
+    if not declared or noise.all_pairs is not None or noise.share == 1:
+        return noise
+    known = {parameter.name for parameter in parse_metric(declared).declaration.parameters}
+    options: dict[str, Any] = {name: value for name, value in metric.changed if name in known}
+    return replace(noise, all_pairs=parse_metric(declared, **options))
 
 
 def as_noise(noise: Noise | float | None) -> Noise | None:
