@@ -24,6 +24,7 @@ from fixed_trees import Job, Trained, parser, trained
 from tables import RESULTS, Section, show, write
 
 DEFAULT = "default"
+OWN = object()  # stands for the metric itself
 SETTINGS: dict[str, dict[str, Any]] = {  # options of our objective
     DEFAULT: {},
     "no noise": {"noise": None},
@@ -35,6 +36,7 @@ SETTINGS: dict[str, dict[str, Any]] = {  # options of our objective
     "one neighbour": {"noise_neighbours": 1},
     "fifty neighbours": {"noise_neighbours": 50},
     "fifty neighbours, noise of scale 2": {"noise_neighbours": 50, "noise": 2.0},
+    "the metric itself for all pairs": {"noise_all_pairs": OWN},
 }
 RATES = {"a third of the learning rate": 1 / 3}
 
@@ -44,7 +46,8 @@ def job_of(name: str, framework: str, metric: str, place: tuple[str, int, int]) 
     if name not in SETTINGS:
         return Job(f"{framework}:{name}", *place)
     method = f"{framework}:{SPECIALISTS[metric]}"
-    return Job(method, *place, tuple(SETTINGS[name].items()), RATES.get(name, 1.0))
+    options = {k: metric if v is OWN else v for k, v in SETTINGS[name].items()}
+    return Job(method, *place, tuple(options.items()), RATES.get(name, 1.0))
 
 
 def differences(

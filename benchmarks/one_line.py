@@ -1,11 +1,16 @@
 """What changes if one line changes: our objective in the place of the framework's own.
 
     python benchmarks/one_line.py FOLDER [FOLDER ...] [--frameworks lightgbm,xgboost] [--draws 6]
+                                  [--rate 1]
 
 Every objective, with its default options, is trained with the same parameters of the trees: the
 first draws of the search in `benchmarks/accuracy.py`.  The round is chosen on validation queries by
 the metric shown.  Where a search for parameters adds its own luck to a comparison of objectives,
 this one averages over the draws: what does a pipeline gain whose parameters stay as they are?
+
+At one learning rate, the steps of two objectives may have different lengths, since their Hessians
+have.  ``--rate 0.5`` multiplies all learning rates, and so tells a better objective from smaller
+steps.
 """
 
 from __future__ import annotations
@@ -76,11 +81,12 @@ def draws_table(found: Found, framework: str, sets: list[str]) -> Section:
 def main() -> None:
     options = parser(__doc__, draws=6)
     options.add_argument("--frameworks", default="lightgbm,xgboost")
+    options.add_argument("--rate", type=float, default=1.0, help="factor of the learning rates")
     options.add_argument("--results", type=pathlib.Path, default=RESULTS / "one-line")
     given = options.parse_args()
     frameworks = given.frameworks.split(",")
     jobs = [
-        Job(method, data, fold, draw)
+        Job(method, data, fold, draw, rate=given.rate)
         for draw, framework in itertools.product(range(given.draws), frameworks)
         for data in given.sets
         for method in methods_of(framework)
@@ -105,7 +111,7 @@ def main() -> None:
     late = [r > 0.95 * SETTINGS.rounds for _, one in found for r in one.rounds.values()]
     said = [
         f"    python benchmarks/one_line.py {' '.join(sets)} --frameworks {given.frameworks} "
-        f"--draws {given.draws}",
+        f"--draws {given.draws} --rate {given.rate:g}",
         f"Up to {SETTINGS.rounds:,} rounds; {sum(late)} of {len(late)} chosen rounds are in the "
         "last twentieth. ±: standard errors over folds, of means over draws; p by t-tests.",
     ]

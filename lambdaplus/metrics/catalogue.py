@@ -39,8 +39,11 @@ TOP = Parameter(
 )
 # Noise lowers the validation values of NDCG (docs/results/noise.md).
 DISCOUNTED_GAIN = Training(damping=0.01, noise=False)
-# In a noisy ranking, at most two pairs of direct neighbours change a metric of the first relevant
-# document.  Without noise, no pair changes it unless this document is in it, so AUC is trained.
+# Only pairs across the cutoff change a metric of the first documents: in a noisy ranking, a single
+# pair of direct neighbours.
+OF_THE_FIRST_DOCUMENTS = Training(neighbours=10)
+# Only pairs with the first relevant document change these metrics: in a noisy ranking, at most two
+# pairs of direct neighbours, and without noise few of all pairs, so AUC is trained there.
 OF_THE_FIRST_RELEVANT = Training(neighbours=10, all_pairs="auc")
 PERSISTENCE = "probability that the reader continues to the next rank"
 
@@ -291,6 +294,7 @@ P = Declaration(
             ("k", "documents"),
         ),
     ),
+    training=OF_THE_FIRST_DOCUMENTS,
 )
 
 TOP_PRECISION = Declaration(
@@ -307,6 +311,7 @@ TOP_PRECISION = Declaration(
         Parameter("fraction", 0.01, "share of the documents that is counted", limits=(0.0, 1.0)),
         OVER,
     ),
+    training=OF_THE_FIRST_DOCUMENTS,
 )
 
 F_ONE = Declaration(
@@ -318,6 +323,7 @@ F_ONE = Declaration(
     gain=c.relevance,
     normalizer=c.mean_of_cutoff_and_relevant,
     cutoff="required",
+    training=OF_THE_FIRST_DOCUMENTS,
 )
 
 RECALL = Declaration(
@@ -330,6 +336,7 @@ RECALL = Declaration(
     gain=c.relevance,
     normalizer=c.n_relevant,
     cutoff="required",
+    training=OF_THE_FIRST_DOCUMENTS,
 )
 
 R_PRECISION = Declaration(
@@ -342,6 +349,7 @@ R_PRECISION = Declaration(
     normalizer=c.n_relevant,
     form=Window(c.first_r_ranks),
     cutoff="no",
+    training=OF_THE_FIRST_DOCUMENTS,
 )
 
 BPREF = Declaration(
@@ -397,6 +405,7 @@ PRINTED_PRECISION = Declaration(
     normalizer=c.cutoff,
     cutoff="required",
     parameters=(RELEVANT,),
+    training=OF_THE_FIRST_DOCUMENTS,
 )
 
 CATALOGUE: tuple[Declaration, ...] = (

@@ -85,8 +85,8 @@ class Noise:
         Number of noisy rankings in each round.  Three gave the same accuracy as ten.
     neighbours : int, optional
         Number of following documents that each document is compared with.  Defaults to that of the
-        metric which gives the weights: 1, or 10 for the metrics of the first relevant document, as
-        MRR, where at most two pairs of direct neighbours have a weight.
+        metric which gives the weights: 1, or 10 for metrics of the first relevant document, as MRR,
+        or of the first k, as p@k, where one or two pairs of direct neighbours have a weight.
     share : float
         Share of the gradient, above 0 and at most 1; the rest comes from all pairs in the ranking
         without noise.  Each part is first divided by its mean absolute gradient.
