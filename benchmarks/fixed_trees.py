@@ -44,8 +44,9 @@ read = lru_cache(read_folds)  # in each process
 class Job:
     """One training.
 
-    ``method`` is named as in `lambdaplus compare`, ``options`` are those of our objective, and
-    ``rate`` is a factor of the learning rate that was drawn.
+    ``method`` is named as in `lambdaplus compare`, ``options`` are those of our objective,
+    ``rate`` is a factor of the learning rate that was drawn, and ``also`` is one more metric to
+    evaluate.
     """
 
     method: str
@@ -54,6 +55,11 @@ class Job:
     draw: int
     options: tuple[tuple[str, Any], ...] = ()
     rate: float = 1.0
+    also: str = ""
+
+    @property
+    def metrics(self) -> list[str]:
+        return [*METRICS, *([self.also] if self.also else [])]
 
     @property
     def framework(self) -> str:
@@ -62,6 +68,8 @@ class Job:
     @property
     def key(self) -> str:
         about = dataclasses.asdict(self) | {"data": pathlib.Path(self.data).name}
+        if not self.also:
+            del about["also"]
         return json.dumps(about, sort_keys=True)
 
 
@@ -79,16 +87,16 @@ def train(job: Job) -> Trained:
     fold = read(pathlib.Path(job.data))[job.fold]
     parameters = {**draw(TREES[job.framework], 0, job.draw), **dict(job.options)}
     parameters["learning_rate"] *= job.rate
-    validation = Validation(fold.valid, list(METRICS), SETTINGS.patience, EVERY)
+    validation = Validation(fold.valid, job.metrics, SETTINGS.patience, EVERY)
     assert isinstance(method.trainer, Boosting)
     predict = method.trainer.follow(method, parameters, fold.train, SETTINGS, job.draw, validation)
-    rounds = {metric: validation.best_round(metric) for metric in METRICS}
+    rounds = {metric: validation.best_round(metric) for metric in job.metrics}
     test = {}
     for metric, best in rounds.items():
         scores = predict(fold.test, best)
         found = evaluate(fold.test.labels, scores, group=fold.test.group, metrics=[metric])
         test[metric] = float(found.mean[metric])
-    valid = {m: highest(np.asarray(validation.curves[m]), WINDOW) for m in METRICS}
+    valid = {m: highest(np.asarray(validation.curves[m]), WINDOW) for m in job.metrics}
     return Trained(test, valid, rounds)
 
 
