@@ -71,8 +71,8 @@ def test_external_memory_has_the_same_queries_and_gradients(data: Small, tmp_pat
         objective = lambda_objective(metric)
         expected = objective(data.labels, data.scores(), None, data.sizes)
         found = objective(data.scores().astype(np.float32), given)
-        for one, other in zip(found, expected, strict=True):
-            assert_array_equal(one, other)
+        for one, other, factor in zip(found, expected, (1, 2), strict=True):
+            assert_array_equal(one, factor * other)  # XGBoost gets twice the Hessian
 
 
 def test_a_query_over_two_batches_becomes_two_queries(tmp_path: Path) -> None:
