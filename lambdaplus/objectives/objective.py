@@ -169,7 +169,7 @@ def lambda_objective(
     -----
     Defaults were chosen on validation queries, not on test queries.
 
-    - Noise in half of the gradient, over four real data sets, several draws of the trees' parameters
+    - Noise in half of the gradient, over four real data sets, draws of the trees' parameters
       and five folds (``benchmarks/noise_settings.py``; standard errors in parentheses): validation
       AUC is .001 (.001) higher, MAP .001 (.002) in LightGBM and .002 (.002) in XGBoost.  In all of
       the gradient it lowers MAP by .011 (.003).
