@@ -67,6 +67,9 @@ def test_a_training_is_kept_with_the_test_value_of_its_best_round(one_line, tmp_
     assert found.rounds["map"] % trees.EVERY == 0
     for other in ({"rate": 0.1}, {"options": (("sigma", 3.0),)}, {"draw": 1}, {"fold": 0}):
         assert trees.train(dataclasses.replace(job, **other)).test != found.test
+    more = dataclasses.replace(job, also="p@5")
+    assert trees.train(more).test.keys() - found.test.keys() == {"p@5"}
+    assert more.key != job.key
     test = read_folds(folder)[1].test
     chance = evaluate(test.labels, np.zeros(test.labels.size), group=test.group, metrics=["map"])
     assert found.test["map"] > chance.mean["map"]
