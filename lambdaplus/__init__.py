@@ -5,8 +5,8 @@ Importing the package does not load any submodule: each name is imported when it
 Examples
 --------
 >>> import lambdaplus as lp
->>> lp.lambda_objective("map@10")
-lambda_objective('map@10', sigma=1, normalize=True, damping=None)
+>>> lp.lambda_objective("map", sigma=2.0)
+lambda_objective('map', sigma=2, normalize=True, damping=None)
 >>> lp.lambda_map is lp.lambda_map
 True
 """

@@ -152,7 +152,7 @@ def test_only_discounted_gain_without_a_cutoff_has_no_noise_by_default(name: str
     usual, other = ("None", "Noise()") if name in ("ndcg", "dcg") else ("Noise()", "None")
     assert lambda_objective(name) == found[usual] != found[other]
     # Another metric for all pairs is always shown.
-    assert ("noise" in repr(found[usual])) == ("mrr" in name)
+    assert ("noise" in repr(found[usual])) == (name == "mrr" or "@" in name)
     assert f"noise={other}" in repr(found[other])
     # What is trained decides, not what is named.
     assert lambda_objective("auc", surrogate=name).noise == found[usual].noise
@@ -161,20 +161,21 @@ def test_only_discounted_gain_without_a_cutoff_has_no_noise_by_default(name: str
     assert np.array_equal(gradient, clean) == (usual == "None")
 
 
-@pytest.mark.parametrize("name", LISTED)
-def test_the_rest_of_the_gradient_is_of_the_declared_metric(name: str) -> None:
-    first = name in ("mrr", "success@5")
+@pytest.mark.parametrize("name", [*LISTED, "ndcg@5", "map@5", "mrr@5", "err@5", "rbp@5"])
+def test_the_rest_of_the_gradient_is_of_the_declared_metric_or_without_cutoff(name: str) -> None:
+    # Of a cutoff that may be left out, and of the first relevant document.
+    rest = name.removesuffix("@5") if name not in LISTED else name
+    rest = "auc" if name in ("mrr", "mrr@5", "success@5") else rest
     usual, explicit = (
-        lambda_objective(name, noise=noise)
-        for noise in (Noise(), Noise(all_pairs="auc" if first else name))
+        lambda_objective(name, noise=noise) for noise in (Noise(), Noise(all_pairs=rest))
     )
     arguments = GRADES, SCORES, None, [12]
     assert_array_equal(usual(*arguments), explicit(*arguments))
-    assert ("all_pairs='auc'" in repr(usual)) == first
-    # Its half is AUC's, and that of the neighbours the metric's own.
+    assert (f"all_pairs={rest!r}" in repr(usual)) == (rest != name)
+    # Its half is that of the other metric, and that of the neighbours the metric's own.
     metric, queries = parse_metric(name), Queries(GRADES, group=[12])
     neighbours = noisy_gradients(metric, queries, SCORES, usual.shape, Noise(share=1.0))
-    every = lambda_objective("auc" if first else name, noise=None, damping=usual.shape.damping)
+    every = lambda_objective(rest, noise=None, damping=usual.shape.damping)
     clean = np.array(every.derivatives(queries, SCORES))
     clean *= 12 / 2 / np.abs(clean[0]).sum()
     assert_allclose(usual.derivatives(queries, SCORES), (neighbours + clean) / 2, rtol=1e-9)

@@ -94,8 +94,8 @@ class Noise:
         Metric that gives the weights of neighbours.  Defaults to the metric of the objective.
     all_pairs : RankingMetric or str, optional
         Metric that gives the weights of all pairs in the ranking without noise.  Defaults to the
-        metric of the objective, but to AUC for metrics of the first relevant document, where few
-        pairs have a weight.
+        metric of the objective without its cutoff, and to AUC for metrics of the first relevant
+        document, which give few pairs a weight.
     divide : bool
         Divide weights by the normaliser Z of the metric, such as the number of relevant documents
         in average precision.  If False, as in CatBoost, queries with a larger normaliser have

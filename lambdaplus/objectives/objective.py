@@ -109,10 +109,10 @@ def lambda_objective(
     ----------
     metric : str
         For example ``"ndcg@10"``, ``"map"``, ``"mrr@5"`` or ``"auc"``;
-        `~lambdaplus.metrics.metric_names` lists all names.  A cutoff restricts the objective to the
-        top of the ranking: only pairs that affect it contribute to the gradient.  A sum such as
-        ``"ndcg@10 + 0.5*map"`` optimises several metrics; ``lambdaplus.objectives.combined``
-        describes the meaning of the weights.
+        `~lambdaplus.metrics.metric_names` lists all names.  With a cutoff, only pairs that affect
+        the top of a ranking have a weight: of noisy rankings by default (see ``noise``), where all
+        documents may reach it.  A sum such as ``"ndcg@10 + 0.5*map"`` optimises several metrics;
+        ``lambdaplus.objectives.combined`` describes the meaning of the weights.
     sigma : float
         Steepness of the logistic function of pairs.  With a larger value, the gradient is
         concentrated earlier on pairs that are still in the wrong order.
@@ -130,8 +130,10 @@ def lambda_objective(
         For data with queries, part of the gradient comes from neighbours in rankings by noisy
         scores.  A number is the scale of the noise; with None, the gradient consists of all pairs
         in the ranking without noise, as in textbooks.  The default depends on the optimised metric:
-        None for NDCG and DCG without a cutoff, and noise in half of the gradient for others.  With
-        noise, absolute gradients sum to half the number of rows.  See
+        None for NDCG and DCG without a cutoff, and noise in half of the gradient for others.  The
+        other half, of the ranking without noise, is that of the metric without its cutoff, or of
+        AUC for metrics of the first relevant document, if ``all_pairs`` of the noise is not set.
+        With noise, absolute gradients sum to half the number of rows.  See
         `lambdaplus.objectives.noisy_neighbours`.
     one_group : bool
         Treat a data set without queries as a single query, which is always the case for AUC and
@@ -187,8 +189,8 @@ def lambda_objective(
     Examples
     --------
     >>> from lambdaplus import lambda_objective
-    >>> lambda_objective("ndcg@10", gain="linear")
-    lambda_objective('ndcg(gain=linear)@10', sigma=1, normalize=True, damping=0.01)
+    >>> lambda_objective("ndcg", gain="linear")
+    lambda_objective('ndcg(gain=linear)', sigma=1, normalize=True, damping=0.01)
     >>> lambda_objective("ndcg@10 + 0.5*map").metric.parts[1][1]
     0.5
     """
@@ -217,22 +219,29 @@ def default_noise(metric: RankingMetric) -> Noise | None:
 
 
 def with_all_pairs(noise: Noise, metric: RankingMetric) -> Noise:
-    """The noise, with the declared metric for all pairs if it does not name one itself.
+    """The noise, with the default metric for all pairs if it is another than the objective's.
+
+    It is the one that the metric declares, or the metric without its cutoff, below which pairs have
+    no weight in the ranking without noise.
 
     Raises
     ------
     ValueError
-        If it names a metric that cannot be optimised.
+        If the noise names a metric that cannot be optimised.
     """
     for other in (noise.metric, noise.all_pairs):
         if other is not None:
             objective_metric(other)
-    declared = metric.declaration.training.all_pairs
-    if not declared or noise.all_pairs is not None or noise.share == 1:
+    if noise.all_pairs is not None or noise.share == 1:
         return noise
-    known = {parameter.name for parameter in parse_metric(declared).declaration.parameters}
-    options: dict[str, Any] = {name: value for name, value in metric.changed if name in known}
-    return replace(noise, all_pairs=parse_metric(declared, **options))
+    options: dict[str, Any] = dict(metric.changed)
+    if declared := metric.declaration.training.all_pairs:
+        known = {parameter.name for parameter in parse_metric(declared).declaration.parameters}
+        options = {name: value for name, value in options.items() if name in known}
+        return replace(noise, all_pairs=parse_metric(declared, **options))
+    if metric.cutoff is not None and metric.declaration.cutoff == "optional":
+        return replace(noise, all_pairs=metric.declaration(**options))
+    return noise
 
 
 def as_noise(noise: Noise | float | None) -> Noise | None:
