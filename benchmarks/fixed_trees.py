@@ -68,8 +68,6 @@ class Job:
     @property
     def key(self) -> str:
         about = dataclasses.asdict(self) | {"data": pathlib.Path(self.data).name}
-        if not self.also:
-            del about["also"]
         return json.dumps(about, sort_keys=True)
 
 

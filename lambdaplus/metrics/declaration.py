@@ -142,7 +142,7 @@ class Training:
     all_pairs : str
         Default metric of the part of the gradient without noise, for an objective with noise:
         another one if the ranking without noise has few pairs that change the metric; empty for
-        the metric itself.
+        the metric itself, without its cutoff if that is optional.
     refusal : str
         Reason why the metric cannot be an objective; empty if it can.
     """

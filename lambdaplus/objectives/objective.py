@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
+from lambdaplus.metrics import Declaration, RankingMetric
 from lambdaplus.metrics.arrays import scope
 from lambdaplus.metrics.declaration import shortest
 from lambdaplus.metrics.names import share_options
@@ -236,9 +236,8 @@ def with_all_pairs(noise: Noise, metric: RankingMetric) -> Noise:
         return noise
     options: dict[str, Any] = dict(metric.changed)
     if declared := metric.declaration.training.all_pairs:
-        known = {parameter.name for parameter in parse_metric(declared).declaration.parameters}
-        options = {name: value for name, value in options.items() if name in known}
-        return replace(noise, all_pairs=parse_metric(declared, **options))
+        its_options, _ = share_options((declared, metric), options)
+        return replace(noise, all_pairs=objective_metric(declared, **its_options))
     if metric.cutoff is not None and metric.declaration.cutoff == "optional":
         return replace(noise, all_pairs=metric.declaration(**options))
     return noise
