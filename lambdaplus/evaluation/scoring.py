@@ -25,8 +25,8 @@ from lambdaplus.evaluation.result import (
 )
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.arrays import scope
-from lambdaplus.metrics.declaration import as_text
 from lambdaplus.metrics.names import share_options
+from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.values import values
 from lambdaplus.queries import Floats, Queries
 from lambdaplus.ranking import Ranking, rank

@@ -10,20 +10,11 @@ Examples
 """
 
 from lambdaplus.metrics.catalogue import CATALOGUE
-from lambdaplus.metrics.declaration import (
-    OVER,
-    Cascade,
-    CountAbove,
-    Declaration,
-    Gains,
-    Metric,
-    Parameter,
-    RankingMetric,
-    Training,
-    Window,
-)
+from lambdaplus.metrics.declaration import Declaration, Metric, RankingMetric, Training
+from lambdaplus.metrics.forms import Cascade, CountAbove, Gains, Window
 from lambdaplus.metrics.label_counts import LabelCounts
 from lambdaplus.metrics.names import metric_names, parse_metric
+from lambdaplus.metrics.parameters import OVER, Parameter
 
 __all__ = [
     "CATALOGUE",

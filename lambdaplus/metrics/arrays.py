@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compiled import compiled
-from lambdaplus.metrics.declaration import Cascade, CountAbove, RankingMetric, Window, as_declared
+from lambdaplus.metrics.declaration import RankingMetric, as_declared
+from lambdaplus.metrics.forms import Cascade, CountAbove, Window
 from lambdaplus.metrics.label_counts import LabelCounts
 from lambdaplus.queries import Floats, Ints, Queries
 

@@ -7,16 +7,9 @@ function, entry in the tables and tests follow from it.
 from __future__ import annotations
 
 from lambdaplus.metrics import components as c
-from lambdaplus.metrics.declaration import (
-    OVER,
-    RELEVANT,
-    Cascade,
-    CountAbove,
-    Declaration,
-    Parameter,
-    Training,
-    Window,
-)
+from lambdaplus.metrics.declaration import Declaration, Training
+from lambdaplus.metrics.forms import Cascade, CountAbove, Window
+from lambdaplus.metrics.parameters import OVER, RELEVANT, Parameter
 
 GAIN = Parameter(
     "gain",

@@ -17,7 +17,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lambdaplus.metrics.declaration import Metric, RankingMetric, shortest
+from lambdaplus.metrics.declaration import Metric, RankingMetric
+from lambdaplus.metrics.parameters import shortest
 
 _PLUS = re.compile(r"(?<![\d.]e)\+(?![^()]*\))")  # not in an exponent or within parentheses
 

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lambdaplus.metrics.declaration import shortest
+from lambdaplus.metrics.parameters import shortest
 from lambdaplus.metrics.weighted_sum import WeightedSum
 from lambdaplus.objectives.base import Objective
 from lambdaplus.queries import Floats, Queries

@@ -42,7 +42,7 @@ import numpy as np
 from lambdaplus.compiled import borrowed, compiled
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics import components as c
-from lambdaplus.metrics.declaration import shortest
+from lambdaplus.metrics.parameters import shortest
 from lambdaplus.objectives.lists import n_lists, ranked_list
 from lambdaplus.objectives.ranked import Ranked, discount_of_copies
 from lambdaplus.objectives.rows import write_by_row

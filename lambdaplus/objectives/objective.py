@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.metrics import Declaration, RankingMetric
 from lambdaplus.metrics.arrays import scope
-from lambdaplus.metrics.declaration import shortest
 from lambdaplus.metrics.names import share_options
+from lambdaplus.metrics.parameters import shortest
 from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
 from lambdaplus.objectives.base import Objective
 from lambdaplus.objectives.class_balance import balance_classes, checked

@@ -1,0 +1,82 @@
+"""Parameters of ranking metrics, such as the gain of NDCG, and their values as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Value = str | float | tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An option of a metric: its name, default, description, and allowed values.
+
+    If there are ``choices``, the value is one of these words or, with ``per_label``, a number for
+    each label from 0, as a list or as text such as ``0/1/3/7``.  Otherwise it is a finite number,
+    strictly between ``limits``.
+    """
+
+    name: str
+    default: str | float
+    help: str
+    choices: tuple[str, ...] = ()
+    limits: tuple[float, float] = (-np.inf, np.inf)
+    per_label: bool = False
+
+    def check(self, value: Any) -> Value:
+        """The value in its canonical type, or a ValueError that says what is allowed."""
+        if self.choices:
+            if isinstance(value, str) and value in self.choices:
+                return str(value)
+            if self.per_label:
+                return self._per_label(value)
+            raise ValueError(f"{self.name}={value!r} is not one of {', '.join(self.choices)}")
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = np.nan
+        if not np.isfinite(number):
+            raise ValueError(f"{self.name}={value!r} is not a finite number")
+        low, high = self.limits
+        if not low < number < high:
+            raise ValueError(f"{self.name}={value!r} is not between {low:g} and {high:g}")
+        return number + 0.0  # convert -0.0 to 0.0, so that equal metrics have the same name
+
+    def _per_label(self, value: Any) -> tuple[float, ...]:
+        try:
+            numbers = np.asarray(value.split("/") if isinstance(value, str) else value, float)
+        except (TypeError, ValueError, OverflowError):
+            numbers = np.empty(0)
+        if numbers.ndim != 1 or numbers.size == 0:
+            raise ValueError(
+                f"{self.name}={value!r} is not one of {', '.join(self.choices)}, nor a list of "
+                "numbers, one for each label from 0, such as [0, 1, 3, 7] or 0/1/3/7"
+            )
+        if not (np.isfinite(numbers).all() and numbers[0] >= 0 and (np.diff(numbers) >= 0).all()):
+            raise ValueError(
+                f"{self.name}={as_text(tuple(numbers.tolist()))}: the numbers of labels 0, 1, ... "
+                "must be finite, not negative, and not decrease from one label to the next"
+            )
+        return tuple((numbers + 0.0).tolist())
+
+
+RELEVANT = Parameter("relevant", 1.0, "label from which a document counts as relevant")
+OVER = Parameter(
+    "over", "query", "rows that are ranked together: a query, or the data set", ("query", "dataset")
+)
+
+
+def as_text(value: Any) -> str:
+    """The value of a parameter as written in a name: ``linear``, ``0.5``, ``0/1/3``."""
+    if isinstance(value, tuple):
+        return "/".join(map(shortest, value))
+    return shortest(value) if isinstance(value, float) else str(value)
+
+
+def shortest(number: float) -> str:
+    """The number as text, with all digits and without ``.0``."""
+    text = f"{number:g}"
+    return text if float(text) == number else repr(number)
