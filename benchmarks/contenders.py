@@ -25,8 +25,8 @@ Array = NDArray[Any]
 SHARES = [0.52, 0.32, 0.13, 0.02, 0.01]  # of MSLR-WEB's grades
 
 OURS = {
-    "NDCG, no damping": lp.lambda_objective("ndcg", damping=None, noise=None),
     "NDCG": lp.lambda_objective("ndcg", noise=None),
+    "NDCG, damping 0.01": lp.lambda_objective("ndcg", damping=0.01, noise=None),
     "AUC": lp.lambda_objective("auc", noise=None),
     "MAUC": lp.lambda_objective("mauc", noise=None),
     "MAP": lp.lambda_objective("map", noise=None),

@@ -78,7 +78,6 @@ def lightgbm_steps(data: Any) -> dict[str, Callable[[], Any]]:
 
     found["LightGBM, lambdarank"] = native()
     found["LightGBM, lambda_ndcg"] = ours(lp.lambda_ndcg)
-    found["LightGBM, lambda_ndcg without damping"] = ours(lp.lambda_objective("ndcg", damping=None))
     found["LightGBM, lambda_map"] = ours(lp.lambda_map)
     found["LightGBM, lambdarank, ndcg@10 each round"] = native(metric=True)
     found["LightGBM, lambda_ndcg, our ndcg@10 each round"] = ours(lp.lambda_ndcg, metric=True)

@@ -175,7 +175,7 @@ def test_the_rest_of_the_gradient_is_of_the_declared_metric_or_without_cutoff(na
     # Its half is that of the other metric, and that of the neighbours the metric's own.
     metric, queries = parse_metric(name), Queries(GRADES, group=[12])
     neighbours = noisy_gradients(metric, queries, SCORES, usual.shape, Noise(share=1.0))
-    every = lambda_objective(rest, noise=None, damping=usual.shape.damping)
+    every = lambda_objective(rest, noise=None)
     clean = np.array(every.derivatives(queries, SCORES))
     clean *= 12 / 2 / np.abs(clean[0]).sum()
     assert_allclose(usual.derivatives(queries, SCORES), (neighbours + clean) / 2, rtol=1e-9)

@@ -26,6 +26,7 @@ from lambdaplus.frameworks import read_call
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.catalogue import NDCG
 from lambdaplus.objectives import Noise
+from lambdaplus.objectives.gradients import Shape
 
 EACH_METRIC = pytest.mark.parametrize("metric", TRAINED)
 OBJECTIVES = [
@@ -337,7 +338,7 @@ def test_another_metric_trains_in_its_place_where_asked_for_and_is_shown() -> No
     data = graded()
     objective = lambda_objective("mrr(relevant=2)@5", surrogate="ndcg", noise=None)
     expected = lp.gradients(
-        data.labels, data.scores(), metric="ndcg", group=data.sizes, normalize=True, damping=0.01
+        data.labels, data.scores(), metric="ndcg", group=data.sizes, normalize=True
     )
     assert_array_equal(gradient_of(objective, data)[0], expected[0].astype(np.float32))
     assert objective.metric == parse_metric("mrr(relevant=2)@5")
@@ -353,8 +354,7 @@ def test_another_metric_trains_in_its_place_where_asked_for_and_is_shown() -> No
 def test_default_options_are_the_metrics_own() -> None:
     for metric in OBJECTIVE_NAMES:
         objective = lambda_objective(metric)
-        assert objective.shape.damping == (0.01 if metric in ("ndcg", "dcg") else None)
-        assert (objective.shape.sigma, objective.shape.normalize) == (1.0, True)
+        assert objective.shape == Shape(sigma=1.0, normalize=True, damping=None)
         assert not objective.one_group
 
 
@@ -402,7 +402,7 @@ def test_equal_options_make_equal_objects_whatever_their_spelling() -> None:
     assert len(set(same)) == 1
     assert lambda_objective(NDCG(10)) == lambda_objective("ndcg@10")
     assert lambda_objective(NDCG) == lp.lambda_ndcg
-    assert lambda_objective("ndcg", damping=0.01) == lp.lambda_ndcg
+    assert lambda_objective("ndcg", damping=None) == lp.lambda_ndcg
 
 
 def test_other_options_make_other_objects() -> None:
@@ -413,7 +413,7 @@ def test_other_options_make_other_objects() -> None:
         lambda_objective("ndcg", gain="linear"),
         lambda_objective("ndcg", sigma=2),
         lambda_objective("ndcg", normalize=False),
-        lambda_objective("ndcg", damping=None),
+        lambda_objective("ndcg", damping=0.01),
         lambda_objective("ndcg", one_group=True),
     ]
     assert len(set(others)) == len(others)
@@ -426,7 +426,7 @@ def test_other_options_make_other_objects() -> None:
 def test_options_change_the_gradient() -> None:
     data = graded()
     plain = gradient_of(lp.lambda_ndcg, data)[0]
-    for options in ({"sigma": 2}, {"normalize": False}, {"damping": None}, {"gain": "linear"}):
+    for options in ({"sigma": 2}, {"normalize": False}, {"damping": 0.01}, {"gain": "linear"}):
         other = gradient_of(lambda_objective("ndcg", **options), data)[0]
         assert np.abs(other - plain).max() > 0.01
 
@@ -495,7 +495,6 @@ def test_arrays_written_to_between_calls_are_read_again() -> None:
     found = objective(labels, data.scores(), weight, sizes)
     fresh = lp.gradients(
         labels, data.scores(), metric="ndcg", group=sizes, weight=weight, normalize=True,
-        damping=0.01,
     )  # fmt: skip
     assert_array_equal(found[0], fresh[0].astype(np.float32))
 

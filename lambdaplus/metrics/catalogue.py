@@ -30,8 +30,8 @@ TOP = Parameter(
     "highest grade; label l satisfies with probability (2^l - 1) / 2^top",
     limits=(0.0, 900.0),
 )
-# Noise lowers the validation values of NDCG (docs/results/noise.md).
-DISCOUNTED_GAIN = Training(damping=0.01, noise=False)
+# Noise lowers the validation values of NDCG (docs/results/options.md).
+WITHOUT_NOISE = Training(noise=False)
 # Only pairs across the cutoff change a metric of the first documents: in a noisy ranking, a single
 # pair of direct neighbours.
 OF_THE_FIRST_DOCUMENTS = Training(neighbours=10)
@@ -206,7 +206,7 @@ NDCG = Declaration(
             ("value", "zero"),
         ),
     ),
-    training=DISCOUNTED_GAIN,
+    training=WITHOUT_NOISE,
 )
 
 DCG = Declaration(
@@ -218,7 +218,7 @@ DCG = Declaration(
     gain=c.label_gain,
     normalizer=c.one,
     parameters=(GAIN, DISCOUNT),
-    training=DISCOUNTED_GAIN,
+    training=WITHOUT_NOISE,
 )
 
 ERR = Declaration(

@@ -32,8 +32,6 @@ class Training:
 
     Attributes
     ----------
-    damping : float, optional
-        Default of the parameter ``damping`` of `lambdaplus.objectives.lambda_objective`.
     noise : bool
         Whether part of the gradient comes from neighbours in noisy rankings by default; with a
         cutoff it always does.
@@ -48,7 +46,6 @@ class Training:
         Reason why the metric cannot be an objective; empty if it can.
     """
 
-    damping: float | None = None
     noise: bool = True
     neighbours: int = 1
     all_pairs: str = ""

@@ -96,7 +96,7 @@ def lambda_objective(
     *,
     sigma: float = 1.0,
     normalize: bool = True,
-    damping: float | Literal["default"] | None = "default",
+    damping: float | None = None,
     noise: Noise | float | Literal["default"] | None = "default",
     one_group: bool = False,
     surrogate: str | RankingMetric | None = None,
@@ -124,8 +124,8 @@ def lambda_objective(
         odds.
     damping : float or None
         Divide each pair by ``damping + |score distance|`` (unless all scores of the query are
-        equal), which gives more weight to pairs with close scores.  The default depends on the
-        optimised metric: 0.01 for NDCG and DCG, as in LightGBM and XGBoost, and None for others.
+        equal), which gives more weight to pairs with close scores, as LightGBM and XGBoost do with
+        0.01.  None for no such division.
     noise : Noise, float or None
         For data with queries, part of the gradient comes from neighbours in rankings by noisy
         scores.  A number is the scale of the noise; with None, the gradient consists of all pairs
@@ -172,15 +172,16 @@ def lambda_objective(
     Defaults were chosen on validation queries, not on test queries.
 
     - Noise in half of the gradient, over four real data sets, draws of the trees' parameters
-      and five folds (``benchmarks/noise_settings.py``; standard errors in parentheses): validation
+      and five folds (``benchmarks/options.py``; standard errors in parentheses): validation
       AUC is .001 (.001) higher, MAP .001 (.002) in LightGBM and .002 (.002) in XGBoost.  In all of
       the gradient it lowers MAP by .011 (.003).
     - It lowers the NDCG@10 of ``ndcg`` by .008 (.003) in LightGBM and by .003 (.002) in XGBoost.
     - For MRR, ten neighbours instead of one raise validation MRR by .014 (.007) in LightGBM, and
       AUC as the metric for all pairs by .007 (.003), in XGBoost by .029 (.010).
-    - Damping improves the NDCG@10 of the NDCG objective by .002 (standard error .002) over five
-      data sets, three seeds and both frameworks; without it a gradient takes less time.
-    - Sigma and the scaling of queries make little difference (``benchmarks/choices.py``).
+    - Damping of 0.01, as in LightGBM and XGBoost, changes the NDCG@10 of NDCG on the real sets by
+      .000 (.002) in LightGBM and -.001 (.002) in XGBoost.  On generated sets with noisy labels it
+      lowers it by .010 and .008, with clean labels it changes it by -.001 and .002.
+    - Sigma and the scaling of queries make little difference (``benchmarks/options.py``).
     - Balances of 0, 0.5 and 1, on validation rows of twenty sets with 3 to 30 % positives, in
       LightGBM: average precision of MAP .674, .677 and .671, log-loss .667; AUC of AUC .914, .915
       and .915, log-loss .913.  The differences are small: those to log-loss have standard errors of
@@ -190,18 +191,17 @@ def lambda_objective(
     --------
     >>> from lambdaplus import lambda_objective
     >>> lambda_objective("ndcg", gain="linear")
-    lambda_objective('ndcg(gain=linear)', sigma=1, normalize=True, damping=0.01)
+    lambda_objective('ndcg(gain=linear)', sigma=1, normalize=True, damping=None)
     >>> lambda_objective("ndcg@10 + 0.5*map").metric.parts[1][1]
     0.5
     """
     names, weights = zip(*terms_of(metric), strict=True)
     shares = share_options(names, options) if len(names) > 1 else [options]
+    shape = Shape(sigma, normalize, damping)
     parts = []
     for name, mine in zip(names, shares, strict=True):
         named = objective_metric(name, **mine)
         optimised = named if surrogate is None else objective_metric(surrogate)
-        chosen = optimised.declaration.training.damping if damping == "default" else damping
-        shape = Shape(sigma, normalize, chosen)
         its_noise = default_noise(optimised) if noise == "default" else as_noise(noise)
         parts.append(LambdaObjective(named, shape, its_noise, one_group, optimised, balance))
     if len(parts) == 1 and weights == (1.0,):

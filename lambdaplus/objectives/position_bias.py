@@ -126,7 +126,7 @@ class PositionBias(_ClickObjective):
     --------
     >>> from lambdaplus import lambda_ndcg
     >>> PositionBias(lambda_ndcg)
-    PositionBias(lambda_objective('ndcg', sigma=1, normalize=True, damping=0.01))
+    PositionBias(lambda_objective('ndcg', sigma=1, normalize=True, damping=None))
     """
 
     def __init__(
@@ -176,7 +176,7 @@ class PropensityRatios(_ClickObjective):
     --------
     >>> from lambdaplus import lambda_ndcg
     >>> PropensityRatios(lambda_ndcg)
-    PropensityRatios(lambda_objective('ndcg', sigma=1, normalize=True, damping=0.01))
+    PropensityRatios(lambda_objective('ndcg', sigma=1, normalize=True, damping=None))
     """
 
     objective: LambdaObjective

@@ -1,8 +1,8 @@
-"""Which noise, with the trees of a random search?
+"""What do the options of our objectives do, with the trees of a random search?
 
-    python benchmarks/noise_settings.py FOLDER [FOLDER ...] --metric mrr [--framework lightgbm]
+    python benchmarks/options.py FOLDER [FOLDER ...] --metric mrr [--framework lightgbm]
 
-Our objective for a metric with other settings of its noise, and the framework's own objectives, are
+Our objective for a metric with other options, and the framework's own objectives, are
 trained with the same trees: those of the first draws of the search in `benchmarks/accuracy.py`.
 The value of a training is the highest mean of the metric over `fixed_trees.WINDOW` consecutive
 evaluations on validation queries, since single ones fluctuate; no test query is looked at.  Shown
@@ -37,6 +37,10 @@ SETTINGS: dict[str, dict[str, Any]] = {  # options of our objective
     "fifty neighbours": {"noise_neighbours": 50},
     "fifty neighbours, noise of scale 2": {"noise_neighbours": 50, "noise": 2.0},
     "the metric itself for all pairs": {"noise_all_pairs": OWN},
+    "sigma 0.5": {"sigma": 0.5},
+    "sigma 2": {"sigma": 2.0},
+    "no scaling of queries": {"normalize": False},
+    "damping 0.01": {"damping": 0.01},
 }
 RATES = {"a third of the learning rate": 1 / 3}
 
@@ -101,12 +105,12 @@ def main() -> None:
     )
     show([section])
     typed = (
-        f"python benchmarks/noise_settings.py {' '.join(sets)} --metric {given.metric} "
+        f"python benchmarks/options.py {' '.join(sets)} --metric {given.metric} "
         f"--framework {given.framework} --draws {given.draws} --folds {given.folds}"
         f" --settings '{given.settings}'"
     )
     write(
-        RESULTS / f"noise-settings-{given.metric.replace('@', '')}-{given.framework}",
+        RESULTS / f"options-{given.metric.replace('@', '')}-{given.framework}",
         f"    {typed}\n\n{section.table.to_markdown()}",
         {
             name: {"/".join(map(str, (pathlib.Path(k[0]).name, *k[1:]))): v for k, v in its.items()}
