@@ -34,6 +34,7 @@ SETTINGS: dict[str, dict[str, Any]] = {  # options of our objective
     "curvature of weights": {"noise_curvature": "weights"},
     "a third of the learning rate": {},
     "one neighbour": {"noise_neighbours": 1},
+    "ten neighbours": {"noise_neighbours": 10},
     "fifty neighbours": {"noise_neighbours": 50},
     "fifty neighbours, noise of scale 2": {"noise_neighbours": 50, "noise": 2.0},
     "the metric itself for all pairs": {"noise_all_pairs": OWN},
@@ -78,6 +79,7 @@ def main() -> None:
     options.add_argument("--metric", required=True, help="which our objective is trained for")
     options.add_argument("--framework", choices=NATIVE, default="lightgbm")
     options.add_argument("--settings", help="separated by ;", default=";".join(SETTINGS))
+    options.add_argument("--name", help="of the results, by default that of the metric")
     given = options.parse_args()
     names = list(dict.fromkeys([DEFAULT, *given.settings.split(";"), *NATIVE[given.framework]]))
     jobs = {
@@ -107,10 +109,10 @@ def main() -> None:
     typed = (
         f"python benchmarks/options.py {' '.join(sets)} --metric {given.metric} "
         f"--framework {given.framework} --draws {given.draws} --folds {given.folds}"
-        f" --settings '{given.settings}'"
+        f" --settings '{given.settings}'" + (f" --name {given.name}" if given.name else "")
     )
     write(
-        RESULTS / f"options-{given.metric.replace('@', '')}-{given.framework}",
+        RESULTS / f"options-{given.name or given.metric.replace('@', '')}-{given.framework}",
         f"    {typed}\n\n{section.table.to_markdown()}",
         {
             name: {"/".join(map(str, (pathlib.Path(k[0]).name, *k[1:]))): v for k, v in its.items()}

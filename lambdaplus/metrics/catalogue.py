@@ -7,7 +7,7 @@ function, entry in the tables and tests follow from it.
 from __future__ import annotations
 
 from lambdaplus.metrics import components as c
-from lambdaplus.metrics.declaration import Declaration, Training
+from lambdaplus.metrics.declaration import MANY_NEIGHBOURS, Declaration, Training
 from lambdaplus.metrics.forms import Cascade, CountAbove, Window
 from lambdaplus.metrics.parameters import OVER, RELEVANT, Parameter
 
@@ -34,7 +34,7 @@ TOP = Parameter(
 WITHOUT_NOISE = Training(noise=False)
 # Only pairs across the cutoff change a metric of the first documents: in a noisy ranking, a single
 # pair of direct neighbours.
-OF_THE_FIRST_DOCUMENTS = Training(neighbours=10)
+OF_THE_FIRST_DOCUMENTS = Training(neighbours=MANY_NEIGHBOURS)
 # Only pairs with the first relevant document change these metrics: in a noisy ranking, at most two
 # pairs of direct neighbours, and without noise few of all pairs, so AUC is trained there.
 OF_THE_FIRST_RELEVANT = Training(neighbours=10, all_pairs="auc")
@@ -287,7 +287,6 @@ P = Declaration(
             ("k", "documents"),
         ),
     ),
-    training=OF_THE_FIRST_DOCUMENTS,
 )
 
 TOP_PRECISION = Declaration(
@@ -316,7 +315,6 @@ F_ONE = Declaration(
     gain=c.relevance,
     normalizer=c.mean_of_cutoff_and_relevant,
     cutoff="required",
-    training=OF_THE_FIRST_DOCUMENTS,
 )
 
 RECALL = Declaration(
@@ -329,7 +327,6 @@ RECALL = Declaration(
     gain=c.relevance,
     normalizer=c.n_relevant,
     cutoff="required",
-    training=OF_THE_FIRST_DOCUMENTS,
 )
 
 R_PRECISION = Declaration(
@@ -398,7 +395,6 @@ PRINTED_PRECISION = Declaration(
     normalizer=c.cutoff,
     cutoff="required",
     parameters=(RELEVANT,),
-    training=OF_THE_FIRST_DOCUMENTS,
 )
 
 CATALOGUE: tuple[Declaration, ...] = (

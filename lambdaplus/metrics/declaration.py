@@ -25,6 +25,8 @@ from lambdaplus.metrics.forms import CountAbove, Form, Gains, Rule
 from lambdaplus.metrics.parameters import OVER, RELEVANT, Parameter, Value, as_text
 from lambdaplus.queries import Floats
 
+MANY_NEIGHBOURS = 30  # with a cutoff, where few pairs of direct neighbours change the metric
+
 
 @dataclass(frozen=True)
 class Training:
@@ -35,9 +37,9 @@ class Training:
     noise : bool
         Whether part of the gradient comes from neighbours in noisy rankings by default; with a
         cutoff it always does.
-    neighbours : int
-        Default number of neighbours in noisy rankings (`lambdaplus.objectives.Noise`): more than
-        one where few pairs of neighbours change the metric.
+    neighbours : int, optional
+        Default number of neighbours in noisy rankings (`lambdaplus.objectives.Noise`).  If it is
+        not given, 1, or 30 with a cutoff, below which pairs of neighbours do not change the metric.
     all_pairs : str
         Default metric of the part of the gradient without noise, for an objective with noise:
         another one if the ranking without noise has few pairs that change the metric; empty for
@@ -47,15 +49,14 @@ class Training:
     """
 
     noise: bool = True
-    neighbours: int = 1
+    neighbours: int | None = None
     all_pairs: str = ""
     refusal: str = ""
 
     def __post_init__(self) -> None:
-        if self.neighbours < 1 or self.neighbours != int(self.neighbours):
-            raise ValueError(
-                f"neighbours must be a whole number, at least 1, got {self.neighbours!r}"
-            )
+        count = self.neighbours
+        if count is not None and (count < 1 or count != int(count)):
+            raise ValueError(f"neighbours must be a whole number, at least 1, got {count!r}")
 
 
 @dataclass(frozen=True)
@@ -225,6 +226,14 @@ class RankingMetric:
     def relevant(self) -> float | None:
         """Label from which a document is relevant; None for a graded metric."""
         return float(self["relevant"]) if self.declaration.binary else None
+
+    @property
+    def neighbours(self) -> int:
+        """Default number of neighbours in noisy rankings, see `Training`."""
+        declared = self.declaration.training.neighbours
+        if declared is not None:
+            return declared
+        return 1 if self.cutoff is None else MANY_NEIGHBOURS
 
     @property
     def over_data_set(self) -> bool:

@@ -85,8 +85,8 @@ class Noise:
         Number of noisy rankings in each round.  Three gave the same accuracy as ten.
     neighbours : int, optional
         Number of following documents that each document is compared with.  Defaults to that of the
-        metric which gives the weights: 1, or 10 for metrics of the first relevant document, as MRR,
-        or of the first k, as p@k, where one or two pairs of direct neighbours have a weight.
+        metric which gives the weights: 1, or where few pairs of direct neighbours have a weight,
+        10 for metrics of the first relevant document, as MRR, and 30 with other cutoffs.
     share : float
         Share of the gradient, above 0 and at most 1; the rest comes from all pairs in the ranking
         without noise.  Each part is first divided by its mean absolute gradient.
@@ -165,7 +165,7 @@ def neighbour_sums(
     best = np.repeat(ranked.score[boundaries[:-1]], np.diff(boundaries))
     with np.errstate(under="ignore", over="ignore"):  # scores may be any finite numbers
         strength = np.exp(sigma * (ranked.score - best))
-    neighbours = noise.neighbours or metric.declaration.training.neighbours
+    neighbours = noise.neighbours or metric.neighbours
     weighing = (sigma, neighbours, noise.curvature == "logistic", noise.divide)
     by_rank = Derivatives(np.zeros(n), np.zeros(n))
     relevance = np.empty(n, np.int32)
