@@ -31,7 +31,7 @@ OURS = {
     "MAUC": lp.lambda_objective("mauc", noise=None),
     "MAP": lp.lambda_objective("map", noise=None),
     "MRR": lp.lambda_objective("mrr", noise=None),
-    "NDCG with noise": lp.lambda_objective("ndcg", noise=1.0),
+    "NDCG@10 with noise, the default": lp.lambda_objective("ndcg@10"),
     "MAP with noise, the default": lp.lambda_objective("map"),
 }
 LIGHTGBM = {
