@@ -183,8 +183,8 @@ def lambda_objective(
     - Damping of 0.01, as in LightGBM and XGBoost, changes the NDCG@10 of NDCG on the real sets by
       .000 (.002) in LightGBM and -.001 (.002) in XGBoost.  On generated sets with noisy labels it
       lowers it by .010 and .008, with clean labels it changes it by -.001 and .002.
-    - Half or twice the default sigma, and no scaling of queries, lower the MAP of MAP by .002 (.001 to
-      .002) in LightGBM.
+    - Half or twice the default sigma, and no scaling of queries, lower the MAP of MAP by .002
+      (.001 to .002) in LightGBM.
     - Balances of 0, 0.5 and 1, on validation rows of twenty sets with 3 to 30 % positives, in
       LightGBM: average precision of MAP .674, .677 and .671, log-loss .667; AUC of AUC .914, .915
       and .915, log-loss .913.  The differences are small: those to log-loss have standard errors of
