@@ -62,8 +62,8 @@ def stopped(kind: Any, X: Any, **options: Any) -> Any:
     train = data.qid < 40
     parts = [X[rows] if isinstance(X, np.ndarray) else X.loc[rows] for rows in (train, ~train)]
     if kind in KINDS[:2]:
-        # Without noise: what stops early is to be this very training.
-        options.setdefault("objective", lp.lambda_objective("ndcg", noise=None))
+        # Fixed options, as it is to be this training that stops early and splits by categories.
+        options.setdefault("objective", lp.lambda_objective("ndcg", noise=None, damping=0.01))
         y = np.where(train, data.labels, noisy_labels())
         fit: dict[str, Any] = {"qid": data.qid[train]}
         held_out: Any = (parts[1], y[~train], data.qid[~train])
