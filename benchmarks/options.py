@@ -79,7 +79,7 @@ def main() -> None:
     options.add_argument("--metric", required=True, help="which our objective is trained for")
     options.add_argument("--framework", choices=NATIVE, default="lightgbm")
     options.add_argument("--settings", help="separated by ;", default=";".join(SETTINGS))
-    options.add_argument("--name", help="of the results, by default that of the metric")
+    options.add_argument("--results", type=pathlib.Path, help="by default named by the metric")
     given = options.parse_args()
     names = list(dict.fromkeys([DEFAULT, *given.settings.split(";"), *NATIVE[given.framework]]))
     jobs = {
@@ -109,10 +109,11 @@ def main() -> None:
     typed = (
         f"python benchmarks/options.py {' '.join(sets)} --metric {given.metric} "
         f"--framework {given.framework} --draws {given.draws} --folds {given.folds}"
-        f" --settings '{given.settings}'" + (f" --name {given.name}" if given.name else "")
+        f" --settings '{given.settings}'"
     )
+    usual = RESULTS / f"options-{given.metric.replace('@', '')}-{given.framework}"
     write(
-        RESULTS / f"options-{given.name or given.metric.replace('@', '')}-{given.framework}",
+        given.results or usual,
         f"    {typed}\n\n{section.table.to_markdown()}",
         {
             name: {"/".join(map(str, (pathlib.Path(k[0]).name, *k[1:]))): v for k, v in its.items()}
