@@ -239,6 +239,7 @@ def test_a_declaration_has_at_least_one_neighbour(neighbours: Any) -> None:
 
 def test_a_declared_number_of_neighbours_is_that_of_the_noise() -> None:
     own = declared("own", training=Training(neighbours=3))
+    assert own().neighbours == own(5).neighbours == 3  # also with a cutoff
     unsaid, said, other = (
         lp.lambda_objective(own, noise=noise)(LABELS, SCORES, None, [8])
         for noise in (Noise(), Noise(neighbours=3), Noise(neighbours=1))

@@ -133,6 +133,7 @@ def test_the_metric_gives_the_number_of_neighbours(name: str, own: int, other: i
         found_by_library(metric, GRADES, SCORES, noise, 1.0)
         for noise in (Noise(), Noise(neighbours=own), Noise(neighbours=other))
     )
+    assert metric.neighbours == own
     assert_array_equal(unsaid, said)
     assert np.abs(unsaid.gradient - not_its_own.gradient).max() > 0.01
 
