@@ -1,4 +1,4 @@
-"""Run a compiled kernel over queries or rows, on the number of threads that the user allows.
+"""Run kernels over queries or rows, on the number of threads that the user allows.
 
 The number of threads is determined by the first of these settings: `limit_threads`, with which an
 objective applies the setting of its training (LightGBM's ``num_threads``, XGBoost's ``nthread``,
@@ -28,6 +28,7 @@ import numpy as np
 from lambdaplus.queries import Ints
 
 WORTH_A_THREAD = 16_000  # documents; for fewer, starting a thread costs more than it saves
+BLOCK = 16_384  # documents
 
 _limit: ContextVar[int | None] = ContextVar("limit", default=None)
 
@@ -76,39 +77,54 @@ def _pool(process: int) -> ThreadPoolExecutor:
 def over_queries(kernel: Callable[..., None], boundaries: Ints, *arguments: Any) -> None:
     """Call ``kernel(first_query, last_query, *arguments)`` on ranges that cover all queries."""
     n_queries = boundaries.size - 1
-    threads = min(_worthwhile(int(boundaries[-1] - boundaries[0])), n_queries)
+    threads = min(n_pieces(int(boundaries[-1] - boundaries[0])), n_queries)
     # Split by documents, not by queries: one query may be as large as a hundred others.
     inner: list[int] = []
     if threads > 1:
         shares = np.linspace(boundaries[0], boundaries[-1], threads + 1)[1:-1]
         inner = np.searchsorted(boundaries, shares).tolist()
-    _run(kernel, [0, *inner, n_queries], arguments)
+    _run(lambda a, b: kernel(a, b, *arguments), [0, *inner, n_queries], threads)
 
 
-def over_rows(kernel: Callable[..., None], n: int, *arguments: Any) -> None:
-    """Call ``kernel(first_row, last_row, *arguments)`` on ranges that cover the rows 0 .. n - 1."""
-    threads = _worthwhile(n)
-    _run(kernel, [n * i // threads for i in range(threads + 1)], arguments)
+def over_blocks(work: Callable[[int, int], None], boundaries: Ints) -> None:
+    """Call ``work(first_query, last_query)`` on blocks of queries that cover all of them.
+
+    A block has about `BLOCK` documents, whose arrays stay in the cache from one kernel to the next.
+    """
+    n = int(boundaries[-1] - boundaries[0])
+    if n <= BLOCK:
+        work(0, boundaries.size - 1)
+        return
+    inner = np.searchsorted(boundaries, np.arange(boundaries[0] + BLOCK, boundaries[-1], BLOCK))
+    _run(work, [0, *inner.tolist(), boundaries.size - 1], n_pieces(n))
 
 
-def _worthwhile(n_rows: int) -> int:
-    """Number of threads for so many rows; the limit takes as long to read as a short query."""
-    threads = 1 + n_rows // WORTH_A_THREAD
+def over_pieces(work: Callable[[int, int, int], None], n: int) -> None:
+    """Call ``work(piece, first_row, last_row)`` on `n_pieces` pieces that cover n rows."""
+    pieces = n_pieces(n)
+    edges = [n * i // pieces for i in range(pieces + 1)]
+    _run(lambda a, b: work(a, edges[a], edges[b]), list(range(pieces + 1)), pieces)
+
+
+def n_pieces(n_rows: int) -> int:
+    """Number of threads that so many rows are worth, and of pieces that they are cut into."""
+    threads = 1 + n_rows // WORTH_A_THREAD  # the limit takes as long to read as a short query
     return threads if threads == 1 else min(threads, n_threads())
 
 
-def _run(kernel: Callable[..., None], edges: list[int], arguments: Any) -> None:
-    """Call the kernel on the ranges between these edges, one in this thread."""
-    ranges = [(a, b) for a, b in itertools.pairwise(edges) if b > a]
-    if len(ranges) < 2:
-        kernel(edges[0], edges[-1], *arguments)
-        return
-    pool = _pool(os.getpid())
+def _run(work: Callable[[int, int], None], edges: list[int], threads: int) -> None:
+    """Call work on the ranges between these edges, by this thread and others."""
+    ranges = iter([(a, b) for a, b in itertools.pairwise(edges) if b > a])
+
+    def take_turns() -> None:
+        for a, b in ranges:  # each thread takes the next one
+            work(a, b)
+
+    tasks = []
     try:
-        tasks = [pool.submit(kernel, a, b, *arguments) for a, b in ranges[1:]]
+        tasks = [_pool(os.getpid()).submit(take_turns) for _ in range(threads - 1)]
     except RuntimeError:  # the interpreter is shutting down while a training runs in a thread
-        kernel(edges[0], edges[-1], *arguments)
-        return
-    kernel(*ranges[0], *arguments)  # this thread works too
+        pass
+    take_turns()
     for task in tasks:
         task.result()

@@ -44,7 +44,7 @@ class Strata:
     first : (n_queries + 1,) int64
         Index of the first stratum of each query.
     relevance : (n,) int32
-        Class of each document within its query, in the order of `Queries.row_order`.
+        Class of each row within its query.
     """
 
     label: Floats
@@ -163,27 +163,37 @@ class Queries:
         return self._strata[relevant]
 
     def _split(self, relevant: float | None) -> Strata:
-        label = self.labels[self.row_order]
-        if relevant is not None:
-            label = reaches(label, relevant).astype(np.float64)
-        starts_query = np.zeros(label.size, dtype=bool)
-        starts_query[self.boundaries[:-1]] = True
-        starts = starts_query.copy()
-        starts[1:] |= label[1:] != label[:-1]
-        start = np.flatnonzero(starts)
-        stratum = np.cumsum(starts) - 1
-        first_stratum = stratum[self.boundaries[:-1]]
-        if self.multiplicities is None:
-            count = np.diff(np.append(start, label.size)).astype(np.float64)
+        label = self.labels if relevant is None else reaches(self.labels, relevant)
+        if self.n_queries == 1:  # no sort of long data
+            found, relevance = np.unique(label, return_inverse=True)
+            query, first = np.zeros(found.size, dtype=np.int64), np.array([0, found.size])
+            stratum = relevance
         else:
-            count = np.add.reduceat(self.multiplicities[self.row_order], start)
-        first = np.append(first_stratum, start.size)
+            order = self.row_order
+            starts_query = np.zeros(label.size, dtype=bool)
+            starts_query[self.boundaries[:-1]] = True
+            starts = starts_query.copy()
+            starts[1:] |= label[order[1:]] != label[order[:-1]]
+            stratum = np.empty(label.size, dtype=np.int64)
+            stratum[order] = np.cumsum(starts) - 1
+            of_first_row = np.flatnonzero(starts)
+            found = label[order[of_first_row]]
+            query = np.cumsum(starts_query)[of_first_row] - 1
+            first = np.searchsorted(query, np.arange(self.n_queries + 1))
+            relevance = stratum - np.repeat(first[:-1], self.sizes)
+        copies = self.multiplicities
+        if copies is None:
+            count = np.bincount(stratum, minlength=found.size).astype(np.float64)
+        else:  # in an order that does not depend on that of the rows, as sums are rounded
+            order = np.lexsort((copies, stratum))
+            starts = np.searchsorted(stratum[order], np.arange(found.size))
+            count = np.add.reduceat(copies[order], starts)
         return Strata(
-            label=label[start],
+            label=found.astype(np.float64),
             count=count,
-            query=np.repeat(np.arange(self.n_queries), np.diff(first)),
+            query=query,
             first=first,
-            relevance=(stratum - np.repeat(first_stratum, self.sizes)).astype(np.int32),
+            relevance=relevance.astype(np.int32),
         )
 
     def check_scores(self, scores: ArrayLike) -> Floats:
@@ -222,8 +232,9 @@ def _vector(values: ArrayLike, name: str, copy: bool = True) -> Floats:
         array = array.astype(np.float64, copy=copy)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numbers: {error}") from None
-    bad = np.flatnonzero(~np.isfinite(array))
-    if bad.size:
+    finite = np.isfinite(array)
+    if not finite.all():
+        bad = np.flatnonzero(~finite)
         raise ValueError(
             f"{name} must be finite: {bad.size} of {array.size} are not, "
             f"the first is {array[bad[0]]} in row {bad[0]}"

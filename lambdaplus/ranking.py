@@ -14,9 +14,7 @@ Examples
 --------
 >>> from lambdaplus.queries import Queries
 >>> from lambdaplus.ranking import rank
->>> queries = Queries([1, 0, 2, 0], group=[4])
->>> ranking = rank(queries, [0.5, 0.5, 0.1, 0.9])
->>> queries.row_order[ranking.permutation].tolist()
+>>> rank(Queries([1, 0, 2, 0], group=[4]), [0.5, 0.5, 0.1, 0.9]).row.tolist()
 [3, 1, 0, 2]
 """
 
@@ -27,11 +25,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.compiled import borrowed, compiled
-from lambdaplus.parallel import n_threads, over_queries, over_rows
+from lambdaplus.compiled import compiled
+from lambdaplus.parallel import over_queries
 from lambdaplus.queries import Floats, Ints, Queries
 
-LONG = 65_536  # documents from which a query is sorted on several threads
 CROWDED = 16  # a bucket with more documents is distributed again; others are left to the insertion
 MOST_BUCKETS = 2048  # with more, a long list is distributed more slowly
 
@@ -41,13 +38,13 @@ class Ranking(NamedTuple):
 
     Attributes
     ----------
-    permutation : (n,) int32, int64 for long data
-        Index into `Queries.row_order` (and into `Strata.relevance`) of the document at each rank.
+    row : (n,) int32, int64 for long data
+        Row of the document at each rank.
     score : (n,) float64
         Its score; -0.0 is converted to 0.0.
     """
 
-    permutation: NDArray[np.signedinteger[Any]]
+    row: NDArray[np.signedinteger[Any]]
     score: Floats
 
 
@@ -60,21 +57,27 @@ def rank(queries: Queries, scores: ArrayLike) -> Ranking:
     scores : (n,) array_like
         Finite numbers; a ValueError names the first row that is not.
     """
-    given = queries.check_scores(scores)
-    ranking = Ranking(np.empty(given.size, dtype=queries.row_order.dtype), np.empty(given.size))
-    over_rows(_gather, given.size, given, queries.row_order, ranking)
-    sort_lists(ranking, queries.boundaries)
+    given, order = queries.check_scores(scores), queries.row_order
+    ranking = Ranking(np.empty(given.size, dtype=order.dtype), np.empty(given.size))
+    over_queries(sort_lists, queries.boundaries, queries.boundaries, given, order, *ranking)
     return ranking
 
 
-def sort_lists(ranking: Ranking, boundaries: Ints) -> None:
-    """Sort each list by descending score in place; tied documents keep their order."""
-    if boundaries[-1] - boundaries[0] >= LONG and n_threads() > 1:
-        long = np.diff(boundaries) >= LONG
-        ends = zip(boundaries[:-1][long], boundaries[1:][long], strict=True)
-        buckets = [_deal_on_threads(ranking, int(start), int(stop)) for start, stop in ends]
-        boundaries = np.sort(np.concatenate([boundaries, *buckets]))
-    over_queries(_sort, boundaries, boundaries, ranking)
+def rank_some(boundaries: Ints, given: Floats, order: NDArray[np.signedinteger[Any]]) -> Ranking:
+    """Rank some consecutive queries.
+
+    Parameters
+    ----------
+    boundaries : (k + 1,) int64
+        Boundaries of these queries.
+    given : (n,) float64
+        Scores of all rows.
+    order : (m,) int
+        Rows of these queries; tied ones keep their order.
+    """
+    ranking = Ranking(np.empty(order.size, dtype=order.dtype), np.empty(order.size))
+    sort_lists(0, boundaries.size - 1, boundaries, given, order, *ranking)
+    return ranking
 
 
 def split_ties(queries: Queries, ranking: Ranking, key: Floats) -> Ranking:
@@ -85,48 +88,61 @@ def split_ties(queries: Queries, ranking: Ranking, key: Floats) -> Ranking:
     queries : Queries
     ranking : Ranking
     key : (n,) float64
-        Key of each document, in the order of `Queries.row_order`.
+        Key of each row.
     """
     starts = np.ones(ranking.score.size, dtype=bool)
     starts[1:] = ranking.score[1:] != ranking.score[:-1]
     starts[queries.boundaries[:-1]] = True
-    order = np.lexsort((key[ranking.permutation], np.cumsum(starts)))
-    return Ranking(ranking.permutation[order], -np.arange(ranking.score.size, dtype=np.float64))
+    order = np.lexsort((key[ranking.row], np.cumsum(starts)))
+    return Ranking(ranking.row[order], -np.arange(ranking.score.size, dtype=np.float64))
 
 
 @compiled
-def _gather(first: int, last: int, given: Any, row_order: Any, ranking: Any) -> None:
-    permutation, score = ranking.permutation, ranking.score
-    for i in range(first, last):
-        permutation[i] = i
-        score[i] = given[row_order[i]] + 0.0  # -0.0 + 0.0 is 0.0
+def sort_lists(
+    first: int, last: int, boundaries: Any, given: Any, order: Any, row: Any, score: Any
+) -> None:
+    """Write rows and scores of the lists first .. last - 1, by descending score.
 
-
-@compiled
-def _sort(first: int, last: int, boundaries: Any, ranking: Any) -> None:
-    """Sort each of the lists first .. last - 1 in place."""
-    longest = 0
+    The other arrays than ``given`` begin with the first list of ``boundaries``.
+    """
+    base, longest = boundaries[0], 0
     for q in range(first, last):
         longest = max(longest, boundaries[q + 1] - boundaries[q])
-    ranking = borrowed(ranking)
-    permutation, score = ranking.permutation, ranking.score
-    spare_permutation, spare_score = np.empty(longest, dtype=np.int32), np.empty(longest)
+    for i in range(boundaries[first] - base, boundaries[last] - base):
+        row[i] = order[i]
+        score[i] = given[order[i]] + 0.0  # -0.0 + 0.0 is 0.0
+    spare_row, spare_score = np.empty(longest, dtype=row.dtype), np.empty(longest)
     bucket = np.empty(longest, dtype=np.int32)
     room = np.empty(MOST_BUCKETS, dtype=np.int64)
     waiting = np.empty((longest // CROWDED + 1, 2), dtype=np.int64)
     for q in range(first, last):
-        waiting[0, 0], waiting[0, 1] = boundaries[q], boundaries[q + 1]
+        waiting[0, 0], waiting[0, 1] = boundaries[q] - base, boundaries[q + 1] - base
         n_waiting = int(boundaries[q + 1] > boundaries[q])
         while n_waiting > 0:
             n_waiting -= 1
             start, stop = waiting[n_waiting, 0], waiting[n_waiting, 1]
-            buckets = min(2 * (stop - start), MOST_BUCKETS)
-            if not _find_buckets(score[start:stop], buckets, bucket):
+            low = high = score[start]
+            for i in range(start, stop):
+                s = score[i]
+                low = s if s < low else low
+                high = s if s > high else high
+            if low == high:
                 continue
+            # A power of two by which the range of the scores neither overflows nor vanishes.
+            lift = 1.0
+            if high * 0.5 - low * 0.5 > 1e300:
+                lift = 2.0**-600
+            elif high - low < 1e-290:
+                lift = 2.0**600
+            buckets = min(2 * (stop - start), MOST_BUCKETS)
+            scale = (buckets - 1.0) / (high * lift - low * lift)
             for b in range(buckets):
                 room[b] = 0
-            for i in range(stop - start):
-                room[bucket[i]] += 1
+            for i in range(start, stop):
+                b = int(min((high * lift - score[i] * lift) * scale, buckets - 1.0))
+                bucket[i - start] = b
+                room[b] += 1
+                spare_row[i - start], spare_score[i - start] = row[i], score[i]
             begin = start
             for b in range(buckets):
                 size = room[b]
@@ -136,98 +152,13 @@ def _sort(first: int, last: int, boundaries: Any, ranking: Any) -> None:
                     n_waiting += 1
                 begin += size
             for i in range(stop - start):
-                spare_permutation[i], spare_score[i] = permutation[start + i], score[start + i]
-            for i in range(stop - start):
                 to = room[bucket[i]]
                 room[bucket[i]] = to + 1
-                permutation[to], score[to] = spare_permutation[i], spare_score[i]
-        _insert(ranking, boundaries[q], boundaries[q + 1])
-
-
-@compiled
-def _find_buckets(score: Any, buckets: int, bucket: Any) -> bool:
-    """Write the bucket of each score, the highest ones in bucket 0; False if all are equal."""
-    low = high = score[0]
-    for s in score:
-        low = s if s < low else low
-        high = s if s > high else high
-    if low == high:
-        return False
-    scale = _buckets_per_unit(low, high, buckets)
-    lift = _lift(low, high)
-    for i in range(score.size):
-        bucket[i] = int(min((high * lift - score[i] * lift) * scale, buckets - 1.0))
-    return True
-
-
-@compiled
-def _lift(low: float, high: float) -> float:
-    """A power of two by which the range of the scores neither overflows nor vanishes."""
-    if high * 0.5 - low * 0.5 > 1e300:
-        return float(2.0**-600)
-    return float(2.0**600) if high - low < 1e-290 else 1.0
-
-
-@compiled
-def _buckets_per_unit(low: float, high: float, buckets: int) -> float:
-    lift = _lift(low, high)
-    return float((buckets - 1.0) / (high * lift - low * lift))
-
-
-@compiled
-def _insert(ranking: Any, start: int, stop: int) -> None:
-    score, permutation = ranking.score, ranking.permutation
-    for r in range(start + 1, stop):
-        s, document = score[r], permutation[r]
-        at = r
-        while at > start and score[at - 1] < s:
-            score[at], permutation[at] = score[at - 1], permutation[at - 1]
-            at -= 1
-        score[at], permutation[at] = s, document
-
-
-def _deal_on_threads(ranking: Ranking, start: int, stop: int) -> Ints:
-    """Distribute one long list to buckets on all threads; return the end of each bucket.
-
-    Each part of the list first counts its documents in each bucket, from which follows where the
-    documents of each part begin.  The result is that of a stable sort by bucket, for any parts.
-    """
-    mine = Ranking(ranking.permutation[start:stop], ranking.score[start:stop])
-    pieces = np.linspace(0, stop - start, n_threads() + 1).astype(np.int64)
-    low, high = float(mine.score.min()), float(mine.score.max())
-    counts = np.zeros((pieces.size - 1, MOST_BUCKETS), dtype=np.int64)
-    if low == high:
-        return np.array([start])
-    bucket = np.empty(stop - start, dtype=np.int16)
-    over_queries(_count_buckets, pieces, pieces, mine.score, (low, high), bucket, counts)
-    ends = np.cumsum(counts.T.ravel()).reshape(counts.T.shape).T
-    room = np.ascontiguousarray(ends - counts)
-    unsorted = Ranking(mine.permutation.copy(), mine.score.copy())
-    over_queries(_deal, pieces, pieces, unsorted, bucket, room, mine)
-    return np.asarray(start + ends[-1])
-
-
-@compiled
-def _count_buckets(
-    first: int, last: int, pieces: Any, score: Any, extremes: Any, bucket: Any, counts: Any
-) -> None:
-    low, high = extremes
-    lift, scale = _lift(low, high), _buckets_per_unit(low, high, MOST_BUCKETS)
-    for piece in range(first, last):
-        for i in range(pieces[piece], pieces[piece + 1]):
-            b = int(min((high * lift - score[i] * lift) * scale, MOST_BUCKETS - 1.0))
-            bucket[i] = b
-            counts[piece, b] += 1
-
-
-@compiled
-def _deal(
-    first: int, last: int, pieces: Any, unsorted: Any, bucket: Any, room: Any, ranking: Any
-) -> None:
-    permutation, score = ranking.permutation, ranking.score
-    unsorted_permutation, unsorted_score = unsorted.permutation, unsorted.score
-    for piece in range(first, last):
-        for i in range(pieces[piece], pieces[piece + 1]):
-            to = room[piece, bucket[i]]
-            room[piece, bucket[i]] = to + 1
-            permutation[to], score[to] = unsorted_permutation[i], unsorted_score[i]
+                row[to], score[to] = spare_row[i], spare_score[i]
+        for r in range(boundaries[q] - base + 1, boundaries[q + 1] - base):  # insertion sort
+            s, document = score[r], row[r]
+            at = r
+            while at > boundaries[q] - base and score[at - 1] < s:
+                score[at], row[at] = score[at - 1], row[at - 1]
+                at -= 1
+            score[at], row[at] = s, document

@@ -341,7 +341,7 @@ CASCADE = Declaration(
 )
 
 DECLARED = (*CATALOGUE, CASCADE)
-OBJECTIVES = tuple(declaration for declaration in DECLARED if not declaration.training.refusal)
+OBJECTIVES = tuple(declaration for declaration in DECLARED if not declaration.refusal)
 
 
 def kinds(declarations: Iterable[Declaration]) -> list[Declaration]:

@@ -20,7 +20,7 @@ from lambdaplus.metrics import CATALOGUE
 
 # Every metric that is an objective, and one of each kind for tests that train.
 OBJECTIVE_NAMES = tuple(
-    d.name + ("@5" if d.cutoff == "required" else "") for d in CATALOGUE if not d.training.refusal
+    d.name + ("@5" if d.cutoff == "required" else "") for d in CATALOGUE if not d.refusal
 )
 PLUMBED = ("map", "ndcg")  # where a framework alone is tested, which knows nothing of the metric
 TRAINED = ("auc", "mauc", "hand_till", "map", "mrr", "ndcg", "err", "rprec")

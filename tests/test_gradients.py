@@ -705,7 +705,7 @@ def test_over_the_data_set_queries_are_set_aside() -> None:
         )
 
 
-@pytest.mark.parametrize("declaration", [d for d in CATALOGUE if d.training.refusal], ids=str)
+@pytest.mark.parametrize("declaration", [d for d in CATALOGUE if d.refusal], ids=str)
 def test_what_is_no_objective_says_why(declaration) -> None:
     metric = plain(declaration)
     for refused in (

@@ -142,7 +142,7 @@ def test_many_neighbours_where_one_gives_few_pairs_a_weight() -> None:
     """Counted in one ranking of 48 documents."""
     cutoffs = {"required": [5], "optional": [None, 5], "no": [None]}
     for declaration in CATALOGUE:
-        for cutoff in [] if declaration.training.refusal else cutoffs[declaration.cutoff]:
+        for cutoff in [] if declaration.refusal else cutoffs[declaration.cutoff]:
             metric = declaration(cutoff)
             deltas = np.array(swap_deltas(metric, GRADES * 4, GRADES * 4))
             direct = np.count_nonzero(np.diagonal(deltas, 1))

@@ -63,13 +63,14 @@ class Objective:
         self.pair_weight = pair_weight
         # Labels in ascending order within a query are already in the order of `base`.
         self.queries = Queries(queries.labels[queries.row_order], group=queries.sizes)
-        self.code, self.n_classes = strata.relevance, np.diff(strata.first)
+        self.code = strata.relevance[queries.row_order]
+        self.n_classes = np.diff(strata.first)
 
     def _sums(self, ranking: Ranking, value: Floats) -> tuple[Floats, Floats, Floats]:
         below, above, total = np.empty_like(value), np.empty_like(value), np.empty_like(value)
         boundaries = self.queries.boundaries
         over_queries(
-            active_pairs, boundaries, boundaries, ranking.permutation, ranking.score, self.code,
+            active_pairs, boundaries, boundaries, ranking.row, ranking.score, self.code,
             self.n_classes, value, below, above, total,
         )  # fmt: skip
         return below, above, total

@@ -128,11 +128,11 @@ class RankBoost(Ranker):
         edges = [_edges(column, self.max_bins) for column in documents.T]
         bins, n_edges = _binned(documents, edges), np.array([e.size for e in edges])
         scores, potential = np.zeros(len(documents)), np.empty(len(documents))
-        mass = np.empty(queries.n_queries)
+        mass, code = np.empty(queries.n_queries), strata.relevance[queries.row_order]
 
         def weigh() -> float:
             over_queries(
-                potentials, queries.boundaries, queries.boundaries, strata.relevance,
+                potentials, queries.boundaries, queries.boundaries, code,
                 np.diff(strata.first), rate, scores, potential, mass,
             )  # fmt: skip
             return float(mass.sum())

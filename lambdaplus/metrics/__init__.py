@@ -10,7 +10,7 @@ Examples
 """
 
 from lambdaplus.metrics.catalogue import CATALOGUE
-from lambdaplus.metrics.declaration import Declaration, Metric, RankingMetric, Training
+from lambdaplus.metrics.declaration import Declaration, Metric, RankingMetric
 from lambdaplus.metrics.forms import Cascade, CountAbove, Gains, Window
 from lambdaplus.metrics.label_counts import LabelCounts
 from lambdaplus.metrics.names import metric_names, parse_metric
@@ -27,7 +27,6 @@ __all__ = [
     "Metric",
     "Parameter",
     "RankingMetric",
-    "Training",
     "Window",
     "metric_names",
     "parse_metric",

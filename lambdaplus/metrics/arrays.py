@@ -6,15 +6,11 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.compiled import compiled
 from lambdaplus.metrics.declaration import RankingMetric, as_declared
-from lambdaplus.metrics.forms import Cascade, CountAbove, Window
 from lambdaplus.metrics.label_counts import LabelCounts
 from lambdaplus.queries import Floats, Ints, Queries
-
-GAINS, COUNT_ANY, COUNT_HIGHER, CASCADE, WINDOW = range(5)  # kinds of form
 
 
 class MetricArrays(NamedTuple):
@@ -22,60 +18,27 @@ class MetricArrays(NamedTuple):
 
     Attributes
     ----------
-    kind : int
-        Kind of the form.
     first : (n_queries + 1,) int64
         Index of the first stratum of each query.
     relevance : (n,) int32
-        Class of each document within its query, in the order of `Queries.row_order`.
+        Class of each row within its query.
     discount : (longest query,) float64
         d by rank, counted from 0.
-    gain, row, column, stop : (s,) float64
-        g, the factors of A, and stop, per stratum; empty if the form does not have them.
-    limit : (n_queries,) float64
-        Number of certain stops after which no reader is left; empty if the form is not a cascade.
-    opens, closes : (s,) int64
-        Ranks, counted from 0, within which a stratum has its gain, excluding the last; empty if
-        the form is not a window.
+    gain : (s,) float64
+        g by stratum.
+    parts : tuple
+        What the form of the metric adds (`lambdaplus.metrics.forms`).
     scale, offset : (n_queries,) float64
         1/Z, which is 0 if the metric has no value, and the offset of the sum.
     """
 
-    kind: int
     first: Ints
     relevance: NDArray[np.int32]
     discount: Floats
     gain: Floats
-    row: Floats
-    column: Floats
-    stop: Floats
-    limit: Floats
-    opens: Ints
-    closes: Ints
+    parts: tuple[Any, ...]
     scale: Floats
     offset: Floats
-
-
-class ClassArrays(NamedTuple):
-    """The part of `MetricArrays` for one query: arrays by class, and the limit."""
-
-    kind: int
-    gain: Floats
-    row: Floats
-    column: Floats
-    stop: Floats
-    opens: Ints
-    closes: Ints
-    limit: float
-
-
-@compiled
-def classes_of(metric: Any, q: int) -> Any:
-    """The `ClassArrays` of query q."""
-    its = slice(metric.first[q], metric.first[q + 1])
-    limit = metric.limit[q] if metric.limit.size else 1.0
-    return ClassArrays(metric.kind, metric.gain[its], metric.row[its], metric.column[its],
-                       metric.stop[its], metric.opens[its], metric.closes[its], limit)  # fmt: skip
 
 
 def scope(metric: RankingMetric, queries: Queries, one_group: bool = False) -> Queries:
@@ -119,35 +82,20 @@ def metric_arrays(metric: RankingMetric, queries: Queries) -> MetricArrays:
 
 def _lay_out(metric: RankingMetric, queries: Queries) -> MetricArrays:
     declared, counts = metric.declaration, LabelCounts(metric, queries)
-    per_query, per_stratum = counts.size, counts.label
 
-    def of(part: str, rule: Any, like: Floats) -> Floats:
-        return as_declared(metric, part, rule(counts), like) if rule else np.empty(0)
+    def check(part: str, value: ArrayLike, like: Floats) -> Floats:
+        return as_declared(metric, part, value, like)
 
-    kind, row, column, stop, limit = GAINS, None, None, None, None
-    opens = closes = np.empty(0)
-    form = declared.form
-    if isinstance(form, CountAbove):
-        kind = COUNT_ANY if form.relation == "any" else COUNT_HIGHER
-        row, column = form.row, form.column
-    elif isinstance(form, Cascade):
-        kind, stop, limit = CASCADE, form.stop, form.limit
-    elif isinstance(form, Window):
-        kind = WINDOW
-        opens, closes = (as_declared(metric, "window", r, per_stratum) for r in form.ranks(counts))
-    normalizer = of("normalizer", declared.normalizer, per_query)
+    normalizer = check("normalizer", declared.normalizer(counts), counts.size)
+    offset = np.zeros_like(counts.size)
+    if declared.offset is not None:
+        offset = check("offset", declared.offset(counts), counts.size)
     return MetricArrays(
-        kind=kind,
         first=counts.strata.first,
         relevance=counts.strata.relevance,
         discount=metric.discounts(np.arange(1.0, counts.longest + 1)),
-        gain=of("gain", declared.gain, per_stratum),
-        row=of("row", row, per_stratum),
-        column=of("column", column, per_stratum),
-        stop=of("stop", stop, per_stratum),
-        limit=of("limit", limit, per_query),
-        opens=np.maximum(opens - 1, 0).astype(np.int64),
-        closes=closes.astype(np.int64),
+        gain=check("gain", declared.gain(counts), counts.label),
+        parts=declared.form.parts(counts, check),
         scale=np.divide(1.0, normalizer, out=np.zeros_like(normalizer), where=normalizer > 0),
-        offset=of("offset", declared.offset, per_query) if declared.offset else 0 * per_query,
+        offset=offset,
     )

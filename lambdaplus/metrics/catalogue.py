@@ -7,7 +7,7 @@ function, entry in the tables and tests follow from it.
 from __future__ import annotations
 
 from lambdaplus.metrics import components as c
-from lambdaplus.metrics.declaration import MANY_NEIGHBOURS, Declaration, Training
+from lambdaplus.metrics.declaration import Declaration
 from lambdaplus.metrics.forms import Cascade, CountAbove, Window
 from lambdaplus.metrics.parameters import OVER, RELEVANT, Parameter
 
@@ -30,14 +30,6 @@ TOP = Parameter(
     "highest grade; label l satisfies with probability (2^l - 1) / 2^top",
     limits=(0.0, 900.0),
 )
-# Noise lowers the validation values of NDCG (docs/results/options.md).
-WITHOUT_NOISE = Training(noise=False)
-# Only pairs across the cutoff change a metric of the first documents: in a noisy ranking, a single
-# pair of direct neighbours.
-OF_THE_FIRST_DOCUMENTS = Training(neighbours=MANY_NEIGHBOURS)
-# Only pairs with the first relevant document change these metrics: in a noisy ranking, at most two
-# pairs of direct neighbours, and without noise few of all pairs, so AUC is trained there.
-OF_THE_FIRST_RELEVANT = Training(neighbours=10, all_pairs="auc")
 PERSISTENCE = "probability that the reader continues to the next rank"
 
 AUC = Declaration(
@@ -106,10 +98,8 @@ CLASS_AUC = Declaration(
     cutoff="no",
     parameters=(Parameter("label", 1.0, "label of the class"), OVER),
     follows_label_order=False,
-    training=Training(
-        refusal="it rewards a class for being ranked above higher classes; use mauc, or auc with "
-        "relevant="
-    ),
+    refusal="it rewards a class for being ranked above higher classes; use mauc, or auc with "
+    "relevant=",
 )
 
 HAND_TILL = Declaration(
@@ -171,7 +161,6 @@ MRR = Declaration(
     gain=c.relevance,
     normalizer=c.any_relevant,
     form=Cascade(c.relevance),
-    training=OF_THE_FIRST_RELEVANT,
 )
 
 SUCCESS = Declaration(
@@ -185,7 +174,6 @@ SUCCESS = Declaration(
     normalizer=c.any_relevant,
     form=Cascade(c.relevance),
     cutoff="required",
-    training=OF_THE_FIRST_RELEVANT,
 )
 
 NDCG = Declaration(
@@ -206,7 +194,6 @@ NDCG = Declaration(
             ("value", "zero"),
         ),
     ),
-    training=WITHOUT_NOISE,
 )
 
 DCG = Declaration(
@@ -218,7 +205,6 @@ DCG = Declaration(
     gain=c.label_gain,
     normalizer=c.one,
     parameters=(GAIN, DISCOUNT),
-    training=WITHOUT_NOISE,
 )
 
 ERR = Declaration(
@@ -303,7 +289,6 @@ TOP_PRECISION = Declaration(
         Parameter("fraction", 0.01, "share of the documents that is counted", limits=(0.0, 1.0)),
         OVER,
     ),
-    training=OF_THE_FIRST_DOCUMENTS,
 )
 
 F_ONE = Declaration(
@@ -339,7 +324,6 @@ R_PRECISION = Declaration(
     normalizer=c.n_relevant,
     form=Window(c.first_r_ranks),
     cutoff="no",
-    training=OF_THE_FIRST_DOCUMENTS,
 )
 
 BPREF = Declaration(
@@ -369,7 +353,7 @@ MICRO_PRECISION = Declaration(
     normalizer=c.n_predicted,
     form=Window(c.predicted_ranks),
     parameters=(RELEVANT, CLASSES),
-    training=Training(refusal=PREDICTED),
+    refusal=PREDICTED,
 )
 
 MACRO_PRECISION = Declaration(
@@ -382,7 +366,7 @@ MACRO_PRECISION = Declaration(
     normalizer=c.n_classes_predicted,
     form=Window(c.predicted_ranks),
     parameters=(RELEVANT, CLASSES),
-    training=Training(refusal=PREDICTED),
+    refusal=PREDICTED,
 )
 
 PRINTED_PRECISION = Declaration(

@@ -17,46 +17,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
 from lambdaplus.metrics.forms import CountAbove, Form, Gains, Rule
 from lambdaplus.metrics.parameters import OVER, RELEVANT, Parameter, Value, as_text
 from lambdaplus.queries import Floats
-
-MANY_NEIGHBOURS = 30  # with a cutoff, where few pairs of direct neighbours change the metric
-
-
-@dataclass(frozen=True)
-class Training:
-    """Defaults for the objective of a metric.
-
-    Attributes
-    ----------
-    noise : bool
-        Whether part of the gradient comes from neighbours in noisy rankings by default; with a
-        cutoff it always does.
-    neighbours : int, optional
-        Default number of neighbours in noisy rankings (`lambdaplus.objectives.Noise`).  If it is
-        not given, 1, or 30 with a cutoff, below which pairs of neighbours do not change the metric.
-    all_pairs : str
-        Default metric of the part of the gradient without noise, for an objective with noise:
-        another one if the ranking without noise has few pairs that change the metric; empty for
-        the metric itself, without its cutoff if that is optional.
-    refusal : str
-        Reason why the metric cannot be an objective; empty if it can.
-    """
-
-    noise: bool = True
-    neighbours: int | None = None
-    all_pairs: str = ""
-    refusal: str = ""
-
-    def __post_init__(self) -> None:
-        count = self.neighbours
-        if count is not None and (count < 1 or count != int(count)):
-            raise ValueError(f"neighbours must be a whole number, at least 1, got {count!r}")
 
 
 @dataclass(frozen=True)
@@ -98,7 +65,8 @@ class Declaration:
         evaluated in their worst order.
     judged_only : bool
         Whether unjudged documents are left out if they are known.
-    training : Training
+    refusal : str
+        Reason why the metric cannot be an objective; empty if it can.
 
     Raises
     ------
@@ -123,7 +91,7 @@ class Declaration:
     signed_deltas: bool = False
     closed_ties: bool = True
     judged_only: bool = False
-    training: Training = Training()
+    refusal: str = ""
 
     def __post_init__(self) -> None:
         for name in (self.name, *self.aliases):
@@ -132,8 +100,8 @@ class Declaration:
                     "a metric's name consists of lower case letters, digits and _, begins with a "
                     f"letter and does not end in _ and a number (a cutoff), got {name!r}"
                 )
-        if not isinstance(self.form, get_args(Form)):
-            kinds = ", ".join(kind.__name__ for kind in get_args(Form))
+        if not isinstance(self.form, Form):
+            kinds = ", ".join(kind.__name__ for kind in Form.__subclasses__())
             raise ValueError(f"{self.name}: form must be one of {kinds}, got {self.form!r}")
         for option, allowed in (
             ("cutoff", ("optional", "required", "no")),
@@ -163,8 +131,8 @@ class Declaration:
     @property
     def how_optimised(self) -> str:
         """The cost of its objective for n documents in L classes, or why there is none."""
-        if self.training.refusal:
-            return f"none: {self.training.refusal}"
+        if self.refusal:
+            return f"none: {self.refusal}"
         if self.signed_deltas:
             return "every pair, O(n^2)"
         if self.binary or isinstance(self.form, Gains):
@@ -226,14 +194,6 @@ class RankingMetric:
     def relevant(self) -> float | None:
         """Label from which a document is relevant; None for a graded metric."""
         return float(self["relevant"]) if self.declaration.binary else None
-
-    @property
-    def neighbours(self) -> int:
-        """Default number of neighbours in noisy rankings, see `Training`."""
-        declared = self.declaration.training.neighbours
-        if declared is not None:
-            return declared
-        return 1 if self.cutoff is None else MANY_NEIGHBOURS
 
     @property
     def over_data_set(self) -> bool:

@@ -11,7 +11,7 @@ Examples
 from lambdaplus.objectives.base import Objective
 from lambdaplus.objectives.combined import CombinedObjective, combine
 from lambdaplus.objectives.gradients import Shape, gradients
-from lambdaplus.objectives.noisy_neighbours import Noise
+from lambdaplus.objectives.noise import Noise
 from lambdaplus.objectives.objective import LambdaObjective, lambda_objective
 
 __all__ = [

@@ -36,6 +36,7 @@ class Objective(ABC):
 
     metric: RankingMetric | WeightedSum
     one_group: bool
+    uses_positions = False  # whether it needs the positions of a call, not only queries and scores
 
     @property
     def __name__(self) -> str:

@@ -28,44 +28,20 @@ Examples
 
 from __future__ import annotations
 
-import numbers
-from typing import Any
-
 import numpy as np
 
 from lambdaplus.metrics import RankingMetric
-from lambdaplus.metrics.arrays import metric_arrays
 from lambdaplus.queries import Floats, Queries
 
 
-def checked(balance: Any) -> float:
-    """The exponent as a float; a ValueError if it is not a number from 0 to 1."""
-    is_number = isinstance(balance, numbers.Real) and not isinstance(balance, bool)
-    if not (is_number and 0 <= balance <= 1):
-        raise ValueError(f"balance must be a number from 0 to 1, got {balance!r}")
-    return float(balance)
+def class_factors(metric: RankingMetric, queries: Queries, balance: float) -> Floats | None:
+    """Factors of the Hessians of each class; None for data with queries.
 
-
-def balance_classes(
-    metric: RankingMetric, queries: Queries, balance: float, hessian: Floats
-) -> None:
-    """Multiply the Hessians of each class in place; no effect for data with queries.
-
-    Parameters
-    ----------
-    hessian : (n,) float64
-        By row.
+    Returns
+    -------
+    (n_classes,) float64 or None
     """
     if queries.grouped or balance == 0:
-        return
-    order, weights = queries.row_order, queries.weights
-    class_of = metric_arrays(metric, queries).relevance
-    # Rows are in the order of their classes.
-    first = np.searchsorted(class_of, np.arange(class_of[-1] + 2, dtype=class_of.dtype))
-    count = np.diff(first) if weights is None else np.add.reduceat(weights[order], first[:-1])
-    factor = (count * (count.size / count.sum())) ** balance
-    common = int(np.argmax(count))
-    hessian *= factor[common]  # most rows are of one class
-    for c in range(factor.size):
-        if c != common:
-            hessian[order[first[c] : first[c + 1]]] *= factor[c] / factor[common]
+        return None
+    count = queries.strata(metric.relevant).count
+    return np.asarray((count * (count.size / count.sum())) ** balance)

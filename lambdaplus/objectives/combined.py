@@ -103,4 +103,6 @@ def combine(parts: Mapping[Objective, float]) -> CombinedObjective:
                 f"{part!r} is not a lambda objective: create parts with lambda_objective, or pass "
                 "an expression such as 'ndcg@10 + 0.5*map' to lambda_objective"
             )
+        if part.uses_positions:
+            raise TypeError(f"{part!r} cannot be a part: combine first, then PositionBias(sum)")
     return CombinedObjective(tuple((part, float(weight)) for part, weight in parts.items()))

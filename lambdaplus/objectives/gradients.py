@@ -1,30 +1,45 @@
-"""The gradient and Hessian of a ranking metric as a plain function."""
+"""The gradient and Hessian of a ranking metric as a plain function.
+
+The path of the scores: queries are ranked and tied documents become one entry, or the scores of a
+long list are rounded (`ranking`, `lists`, `rounding`); the entries make ranked lists with
+potentials (`lists`); the pairs of each list are summed (`sums`); and the sums of the entries are
+written to their rows (`rows`).
+"""
 
 from __future__ import annotations
 
 import math
-import numbers
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lambdaplus.compiled import compiled
+from lambdaplus.arguments import flag, number
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
-from lambdaplus.metrics.arrays import scope
-from lambdaplus.objectives.lists import Sums, pair_sums
-from lambdaplus.objectives.noisy_neighbours import Noise, neighbour_sums
-from lambdaplus.objectives.ranked import Ranked, ranked_queries, with_metric
-from lambdaplus.objectives.rows import derivatives_of
-from lambdaplus.objectives.sweep import Derivatives
-from lambdaplus.parallel import over_queries
+from lambdaplus.metrics.arrays import MetricArrays, metric_arrays, scope
+from lambdaplus.metrics.forms import CountAbove
+from lambdaplus.objectives.class_balance import class_factors
+from lambdaplus.objectives.lists import Entries, each_alone, merge_ties, ranked_lists
+from lambdaplus.objectives.noise import Noise, neighbour_sums
+from lambdaplus.objectives.rounding import LONG, MOST_CLASSES, round_scores
+from lambdaplus.objectives.rows import per_document, write_rows
+from lambdaplus.objectives.sums import Sums, add_pairs, no_sums
+from lambdaplus.parallel import over_blocks
 from lambdaplus.queries import Floats, Queries
-from lambdaplus.ranking import rank
+from lambdaplus.ranking import rank_some
 
 # If no pair contributes, sums only contain the sweep's guard against denormal numbers, which must
 # not be scaled up.
 NOTHING = 1e-100
+
+
+class Derivatives(NamedTuple):
+    """Gradient and Hessian of each row, (n,) float64 each."""
+
+    gradient: Floats
+    hessian: Floats
 
 
 @dataclass(frozen=True)
@@ -45,149 +60,189 @@ class Shape:
         Divide each pair by ``damping + |score distance|`` (unless all scores of the query are
         equal), so that pairs with close scores have the largest weight; LightGBM and XGBoost use
         0.01.  None or 0: no damping.
+    undamped : float
+        With damping, also add each pair without damping, this many times.
     """
 
     sigma: float = 1.0
     normalize: bool = True
     damping: float | None = None
+    undamped: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (_is_number(self.sigma) and self.sigma > 0):
-            raise ValueError(f"sigma must be a positive number, got {self.sigma!r}")
-        if self.damping is not None and not (_is_number(self.damping) and self.damping >= 0):
-            raise ValueError(f"damping must be None or a number >= 0, got {self.damping!r}")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, numbers.Real) and math.isfinite(value)
+        number("sigma", self.sigma, least=1e-100, most=1e100)
+        flag(normalize=self.normalize)
+        if self.damping:
+            number("damping", self.damping, least=1e-6, most=1e6)
+        elif self.damping is not None:
+            number("damping", self.damping, least=0.0)
+        number("undamped", self.undamped, least=0.0, most=1e6)
 
 
 def objective_metric(metric: str | RankingMetric | Declaration, **options: Any) -> RankingMetric:
     """Parse the name of a metric, and raise a ValueError if it cannot be optimised."""
     parsed = parse_metric(metric, **options)
-    if parsed.declaration.training.refusal:
-        raise ValueError(
-            f"{parsed} is not available as an objective: {parsed.declaration.training.refusal}"
-        )
+    if parsed.declaration.refusal:
+        raise ValueError(f"{parsed} is not available as an objective: {parsed.declaration.refusal}")
     return parsed
 
 
-def lambda_gradients(
-    metric: RankingMetric,
-    queries: Queries,
-    scores: ArrayLike,
-    shape: Shape,
-    *,
-    all_pairs: bool = False,
-) -> Derivatives:
-    """Gradient and Hessian of every row, (n,) float64 each, weights applied."""
-    ranked = ranked_queries(metric, queries, scores)
-    out, _ = _of_all_pairs(metric, queries, ranked, shape, all_pairs)
-    apply_weights(metric, queries, out)
-    return out
-
-
-def noisy_gradients(
-    metric: RankingMetric, queries: Queries, scores: ArrayLike, shape: Shape, noise: Noise
-) -> Derivatives:
-    """Like `lambda_gradients`, with a share of the gradient from noisy neighbours.
-
-    Before weights are applied, absolute gradients sum to half the number of rows in queries that
-    have pairs to compare, just as those of one data set without queries sum to half its rows.
-    """
-    weighing, to_train = (parse_metric(one or metric) for one in (noise.metric, noise.all_pairs))
-    ranking = rank(queries, scores)
-    ranked = with_metric(weighing, queries, ranking)
-    neighbours = derivatives_of(queries.n_documents)
-    size = neighbour_sums(ranked, weighing, noise, shape.sigma, neighbours)
-    parts = [(noise.share, neighbours, size)]
-    if noise.share < 1:
-        clean = ranked if to_train == weighing else with_metric(to_train, queries, ranking)
-        parts.append((1 - noise.share, *_of_all_pairs(to_train, queries, clean, shape)))
-    # Queries without pairs must not change the scale of the others.
-    teaches = (np.diff(ranked.metric.first) > 1) & (ranked.metric.scale > 0)
-    rows = float(queries.sizes[teaches].sum())
-    for share, part, size in parts:
-        for array in part:
-            array *= share * rows / 2 / size if size > NOTHING else 0.0
-    out = neighbours
-    for _, part, _ in parts[1:]:
-        for total, array in zip(out, part, strict=True):
-            total += array
-    apply_weights(metric, queries, out)
-    return out
-
-
-def _of_all_pairs(
-    metric: RankingMetric,
-    queries: Queries,
-    ranked: Ranked,
-    shape: Shape,
-    all_pairs: bool = False,
-) -> tuple[Derivatives, float]:
-    """Gradient and Hessian of every row, and the sum of absolute gradients."""
-    all_pairs = all_pairs or metric.declaration.signed_deltas
-    out = derivatives_of(queries.n_documents)
-    sums = pair_sums(ranked, shape.sigma, shape.damping, all_pairs, out)
-    return out, scale_queries(metric, queries, ranked, sums, shape.normalize, out)
-
-
-def _is_pooled(metric: RankingMetric, queries: Queries) -> bool:
-    return not queries.grouped and metric.declaration.pooled is not None
-
-
-def scale_queries(
-    metric: RankingMetric,
-    queries: Queries,
-    ranked: Ranked,
-    sums: Sums,
-    normalize: bool,
-    out: Derivatives,
-) -> float:
-    """Divide by Z, and normalise if ``normalize``, in place; return the sum of absolute gradients.
+class LambdaGradient:
+    """The gradient of a metric on a data set, at any scores.
 
     Parameters
     ----------
-    sums : Sums
-        Sums of each query, in units of Z like the values in ``out``.
+    metric : RankingMetric
+    queries : Queries
+    shape : Shape
+    noise : Noise, optional
+        Not used for one data set without queries.
+    balance : float
+        See `lambdaplus.objectives.class_balance`.
+    all_pairs : bool
+        Visit every pair, in O(n^2), instead of using the sweep.
     """
-    factor = ranked.metric.scale
-    if normalize:
-        pooled = _is_pooled(metric, queries)
-        factor = factor * (
-            _half_the_rows(ranked, sums) if pooled else _log_of_sums(ranked, sums.received)
+
+    def __init__(
+        self,
+        metric: RankingMetric,
+        queries: Queries,
+        shape: Shape,
+        noise: Noise | None = None,
+        *,
+        balance: float = 0.0,
+        all_pairs: bool = False,
+    ) -> None:
+        self.metric, self.queries, self.shape = metric, queries, shape
+        self.noise = noise if queries.grouped else None
+        self.all_pairs = all_pairs
+        self.arrays, self.copies = metric_arrays(metric, queries), queries.multiplicities
+        self.clean_metric, self.clean_arrays = metric, self.arrays
+        if self.noise and self.noise.all_pairs:
+            self.clean_metric = parse_metric(self.noise.all_pairs)
+            self.clean_arrays = metric_arrays(self.clean_metric, queries)
+        self.of_class = class_factors(metric, queries, balance)
+        self.rows = float(queries.strata(metric.relevant).count.sum())
+        _refuse_signed_deltas(metric, self.arrays, self.copies)
+
+    def at(self, scores: ArrayLike) -> Derivatives:
+        """Gradient and Hessian of every row, (n,) float64 each, weights applied."""
+        given, boundaries = self.queries.check_scores(scores), self.queries.boundaries
+        out = Derivatives(np.empty(given.size), np.empty(given.size))
+        start = 0
+        for long in [*self._long_queries(), self.queries.n_queries]:
+            if long > start:
+                over_blocks(
+                    partial(self._of_queries, start, given, out), boundaries[start : long + 1]
+                )
+            if long < self.queries.n_queries:
+                self._of_long_query(long, given, out)
+            start = long + 1
+        return out
+
+    def _of_queries(
+        self, start: int, given: Floats, out: Derivatives, first: int, last: int
+    ) -> None:
+        """Write the gradient of the queries first .. last - 1 from the query start on."""
+        boundaries = self.queries.boundaries[start + first : start + last + 1]
+        order = self.queries.row_order[boundaries[0] : boundaries[-1]]
+        ranking = rank_some(boundaries, given, order)
+        entries, documents = merge_ties(boundaries, *ranking, self.arrays.relevance, self.copies)
+        values = self._of_entries(start + first, entries)
+        write_rows(ranking.row, documents, values, self.queries.weights, *out)
+
+    def _of_long_query(self, q: int, given: Floats, out: Derivatives) -> None:
+        """Write the gradient of one query, at rounded scores."""
+        rows, weights = slice(*self.queries.boundaries[q : q + 2]), self.queries.weights
+        n_classes = int(self.arrays.first[q + 1] - self.arrays.first[q])
+        rounded = round_scores(given[rows], self.arrays.relevance[rows], n_classes, self.copies)
+        values = self._of_entries(q, rounded.entries)
+        weight = None if weights is None else weights[rows]
+        rounded.write_rows(values, weight, out.gradient[rows], out.hessian[rows])
+
+    def _long_queries(self) -> list[int]:
+        if self.all_pairs or self.noise or self.metric.declaration.signed_deltas:
+            return []
+        rounded = (self.queries.sizes >= LONG) & (np.diff(self.arrays.first) <= MOST_CLASSES)
+        return np.flatnonzero(rounded).tolist()
+
+    def _of_entries(self, first: int, entries: Entries) -> Floats:
+        """Gradient and Hessian of a document of each entry, (m, 2).
+
+        The entries are those of the queries from ``first`` on.
+        """
+        mine = slice(first, first + entries.edges.size - 1)
+        sums = self._sums(first, entries)
+        factor = self._factor(sums, self.clean_arrays.scale[mine])
+        if self.noise:
+            sums = self._with_neighbours(first, entries, sums, factor)
+            factor = np.ones_like(factor)
+        return per_document(entries, sums, factor, self.of_class)
+
+    def _sums(self, first: int, entries: Entries) -> Sums:
+        """The sums over all pairs of the queries from ``first`` on, whose entries these are."""
+        shape, metric = self.shape, self.clean_metric
+        pair = float(shape.sigma), float(shape.damping or 0.0), float(shape.undamped)
+        # The deltas of signed pairs do not add up to that of their entries.
+        signed = metric.declaration.signed_deltas
+        documents = each_alone(entries) if signed else entries
+        sums = no_sums(documents.score.size, entries.edges.size - 1)
+        weighted = self.copies is not None
+        for lists in ranked_lists(metric, self.clean_arrays, first, documents, weighted):
+            add_pairs(lists, *pair, self.all_pairs or signed, sums)
+        return sums.of_entries(entries.size) if signed else sums
+
+    def _factor(self, sums: Sums, scale: Floats) -> Floats:
+        """What the sums of each query are multiplied by, (n_queries,)."""
+        if not self.shape.normalize:
+            return scale
+        if not self.queries.grouped and self.metric.declaration.pooled:
+            # Absolute gradients add up to half the rows of the data set.
+            size = float(np.abs(sums.gradient).sum())
+            return np.full(1, self.rows / 2 / size) if size * scale[0] > NOTHING else scale
+        return normalized(sums.received, scale)
+
+    def _with_neighbours(self, first: int, entries: Entries, sums: Sums, factor: Floats) -> Sums:
+        """The sums times their factor, mixed with those over neighbours in noisy rankings.
+
+        Both parts of a query have the same sum over their pairs of 2 |lambda|, that of all pairs.
+        """
+        assert self.noise
+        near = neighbour_sums(
+            self.metric, self.arrays, first, entries, self.noise, float(self.shape.sigma)
         )
-    over_queries(_multiply, queries.boundaries, queries.boundaries, factor, out)
-    return float((sums.absolute * factor).sum())
+        total = factor * sums.received
+        alone = normalized(near.received, self.arrays.scale[first : first + factor.size])
+        same = np.divide(total, near.received, out=alone, where=total > NOTHING)
+        same[near.received <= NOTHING] = 0.0
+        share, n = self.noise.share, np.diff(entries.edges)
+        return Sums(
+            *(
+                np.repeat((1 - share) * factor, n) * clean + np.repeat(share * same, n) * noisy
+                for clean, noisy in zip(sums[:2], near[:2], strict=True)
+            ),
+            total,
+        )
 
 
-def apply_weights(metric: RankingMetric, queries: Queries, out: Derivatives) -> None:
-    """Multiply rows by their weights, in place, unless these are multiplicities."""
-    if queries.weights is not None and not _is_pooled(metric, queries):
-        for array in out:
-            array *= queries.weights
+def normalized(received: Floats, scale: Floats) -> Floats:
+    """The factor by which the sum S of each query becomes log2(1 + S), exactly for small S too."""
+    S = received * scale
+    return np.divide(np.log1p(S) / math.log(2.0), received, out=scale.copy(), where=S > 0)
 
 
-def _log_of_sums(ranked: Ranked, received: Floats) -> Floats:
-    """log2(1 + S) / S of each query, in full precision also for small S; 1 if S is 0."""
-    S = received * ranked.metric.scale
-    return np.divide(np.log1p(S), math.log(2.0) * S, out=np.ones_like(S), where=S > 0)
-
-
-def _half_the_rows(ranked: Ranked, sums: Sums) -> float:
-    """The factor by which absolute gradients add up to half the rows of one data set."""
-    size = float(sums.absolute[0] * ranked.metric.scale[0])
-    rows = ranked.copies.sum() if ranked.copies.size else ranked.row.size
-    return float(rows / 2 / size) if size > NOTHING else 1.0
-
-
-@compiled
-def _multiply(first: int, last: int, boundaries: Any, factor: Any, out: Any) -> None:
-    gradient, hessian = out.gradient, out.hessian
-    for q in range(first, last):
-        for row in range(boundaries[q], boundaries[q + 1]):
-            gradient[row] *= factor[q]
-            hessian[row] *= factor[q]
+def _refuse_signed_deltas(
+    metric: RankingMetric, arrays: MetricArrays, copies: Floats | None
+) -> None:
+    if copies is None or not isinstance(metric.declaration.form, CountAbove):
+        return
+    row, column = arrays.parts[:2]
+    if (arrays.gain < row * column).any():
+        raise ValueError(
+            f"{metric} of weighted rows without queries has swap deltas of both signs, since "
+            "the gain of a document is smaller than what each document above it adds: pass no "
+            "weights"
+        )
 
 
 def gradients(
@@ -230,8 +285,8 @@ def gradients(
     all_pairs : bool
         Visit every pair, in O(n^2), instead of using the sweep.  This is the reference in tests.
     **options
-        ``sigma=1.0``, ``normalize=False`` and ``damping=None``, see `Shape`; and parameters of the
-        metric, such as ``gain="linear"`` or ``relevant=2``.
+        ``sigma=1.0``, ``normalize=False``, ``damping=None`` and ``undamped=0``, see `Shape`; and
+        parameters of the metric, such as ``gain="linear"`` or ``relevant=2``.
 
     Returns
     -------
@@ -253,8 +308,11 @@ def gradients(
     >>> gradient.round(4).tolist()
     [0.3655, -0.5, 0.1345]
     """
-    textbook: dict[str, Any] = {"sigma": 1.0, "normalize": False, "damping": None}
+    textbook: dict[str, Any] = {
+        "sigma": 1.0, "normalize": False, "damping": None, "undamped": 0.0,
+    }  # fmt: skip
+    flag(one_group=one_group, all_pairs=all_pairs)
     shape = Shape(**{name: options.pop(name, value) for name, value in textbook.items()})
     chosen = objective_metric(metric, **options)
     queries = scope(chosen, Queries(labels, group=group, qid=qid, weight=weight), one_group)
-    return lambda_gradients(chosen, queries, scores, shape, all_pairs=all_pairs)
+    return LambdaGradient(chosen, queries, shape, all_pairs=all_pairs).at(scores)

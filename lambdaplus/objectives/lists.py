@@ -1,15 +1,17 @@
-"""The ranked lists of every query, and the sums over their pairs.
+"""Ranked lists of entries, of whose pairs the gradient consists.
 
-A query consists of one or more ranked lists.  If the metric is a discounted sum of gains, or has
-two classes, there is one list; otherwise each pair of classes has its own potentials and list.
+An entry stands for the documents of one class with the same score, whose order in the ranking is
+arbitrary: they share all that happens to them.  All the documents of a query make one list if the
+metric is a discounted sum of gains, or if there are two classes; otherwise each pair of classes has
+its own potentials and list.
 
 Without queries, row weights are multiplicities: a row of weight k counts as k rows.  With T the
 cumulative weight of the ranking, AUC's potential is minus the middle rank of the copies of a row,
 T - (w - 1) / 2, and AP's is C/T - H with C the cumulative relevant weight and H the sum of w/T over
 relevant rows; the delta of a pair is w_i w_j times the difference of potentials.  A document's own
 contribution counts once for each of its copies: in AP a discordant pair adds
-w_rel w_i w_j (1/T_p - 1/T_q).  This part is a separate list, whose multiplicities include the
-weight of the better row twice.
+w_rel w_i w_j (1/T_p - 1/T_q).  This part is a separate list, whose weights include that of the
+better row twice.  The rows of an entry have its mean weight.
 
 For AUC, the gradient of a row is then the sum of the gradients of its copies.  For AP it is not:
 copies of a row would have consecutive ranks and be swapped one by one, whereas the row has one rank
@@ -18,183 +20,229 @@ and is swapped as a block.  It is a definition that is equal to the swap delta f
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lambdaplus.compiled import borrowed, compiled, hold
-from lambdaplus.metrics.arrays import GAINS, classes_of
-from lambdaplus.metrics.potentials import ABOVE, OWN, OWN_AND_ABOVE, Potentials, potentials
-from lambdaplus.objectives import long_lists
-from lambdaplus.objectives.kernels import REACH, pair_kernel
-from lambdaplus.objectives.pairs import visit_pairs
-from lambdaplus.objectives.ranked import Ranked
-from lambdaplus.objectives.rows import write_by_row
-from lambdaplus.objectives.sweep import Derivatives, RankedList, sweep, workspace_for
-from lambdaplus.parallel import over_queries
-from lambdaplus.queries import Floats
+from lambdaplus.compiled import compiled
+from lambdaplus.metrics import Gains, RankingMetric
+from lambdaplus.metrics.arrays import MetricArrays
+from lambdaplus.queries import Floats, Ints
 
-# A list of n documents in L classes is processed pair by pair if n < FEW + FEW_A_CLASS * L, where
-# the fixed cost of the sweep per document is larger, or if ``all_pairs`` is set.
-FEW, FEW_A_CLASS = 12, 3
+Int32s = NDArray[np.int32]
+ALL, OWN, ABOVE = (1.0, 1.0), (1.0, 0.0), (0.0, 1.0)  # parts of a potential, see `Form`
 
 
-class Sums(NamedTuple):
-    """Sums over each query.
+class Entries(NamedTuple):
+    """The documents of some queries in ranked order, those of one class and score as one entry.
 
     Attributes
     ----------
-    received : (n_queries,) float64
-        S, the sum over pairs of 2 |lambda|.
-    absolute : (n_queries,) float64
-        The sum over documents of the absolute gradient.
+    edges : (n_queries + 1,) int64
+        First entry of each query.
+    score : (m,) float64
+    relevance : (m,) int32
+        Class.
+    size : (m,) int64
+        Number of documents; only of those with a multiplicity above 0, if there are any.
+    weight : (m,) float64
+        Sum of their multiplicities.
     """
 
-    received: Floats
-    absolute: Floats
+    edges: Ints
+    score: Floats
+    relevance: Int32s
+    size: Ints
+    weight: Floats
 
 
-def pair_sums(
-    ranked: Ranked, sigma: float, damping: float | None, all_pairs: bool, out: Derivatives
-) -> Sums:
-    """Write gradient and Hessian by row, and return sums of each query, all in units of Z.
+class Lists(NamedTuple):
+    """Ranked lists, from the highest to the lowest score.
 
-    Damping is not applied to queries whose scores are all equal.
+    Attributes
+    ----------
+    query, start, stop : (k,) int64
+        Query of each list; its elements in the arrays below.
+    gain_at : (k,) int64
+        Index in ``gain`` of the gain of the lowest class of each list.
+    gain : (g,) float64
+        The swap delta of classes a and b is ``abs(gain[a] - gain[b])`` times the difference of the
+        potentials.
+    n_classes : (k,) int64
+    score : (m,) float64
+    relevance : (m,) int32
+        Class, higher is better.
+    U, V : (m,) float64
+        Potentials for concordant and for discordant pairs.  They are the same if there are more
+        than two classes.
+    weight : (m,) float64
+    entry : (m,) int64 or empty
+        Entry of each element; empty if they are the entries.
     """
-    plain, width = pair_kernel(float(sigma), 0.0), float(damping or 0.0)
-    near = pair_kernel(float(sigma), width) if damping else plain
-    spread = np.ptp(ranked.score[[ranked.boundaries[:-1], ranked.boundaries[1:] - 1]], axis=0)
-    wide = damping and sigma * spread.max() > REACH
-    kernels = (plain, near, pair_kernel(float(sigma), width, far=True) if wide else near)
-    sizes, n_queries = np.diff(ranked.boundaries), ranked.boundaries.size - 1
-    sums = Sums(np.zeros(n_queries), np.zeros(n_queries))
-    long = (sizes >= long_lists.LONG) & (not all_pairs)
-    if not long.all():
-        over_queries(_queries, ranked.boundaries, ranked, kernels, all_pairs, long, sums, out)
-    for q in np.flatnonzero(long).tolist():
-        kernel = _kernel_of(ranked, q, kernels)
-        own = Derivatives(np.zeros(sizes[q]), np.zeros(sizes[q]))
-        for k in range(n_lists(ranked, q)):
-            members, its_list = ranked_list(ranked, q, k)
-            part = _room(members, own)
-            sums.received[q] += long_lists.sweep_by_blocks(its_list, kernel, part)
-            _add(part, members, own)
-        sums.absolute[q] = long_lists.write_by_blocks(ranked, q, own, out)
-    return sums
+
+    query: Ints
+    start: Ints
+    stop: Ints
+    gain_at: Ints
+    gain: Floats
+    n_classes: Ints
+    score: Floats
+    relevance: Int32s
+    U: Floats
+    V: Floats
+    weight: Floats
+    entry: Ints
+
+
+def merge_ties(
+    boundaries: Ints, row: Any, score: Floats, relevance: Int32s, copies: Floats | None
+) -> tuple[Entries, Ints]:
+    """The entries of some ranked queries, and the first document of each entry.
+
+    Parameters
+    ----------
+    boundaries : (k + 1,) int64
+        Boundaries of these queries.
+    row, score : (m,)
+        Their ranking.
+    relevance : (n,) int32
+        Class of each row of the data.
+    copies : (n,) float64, optional
+        Multiplicity of each row.
+    """
+    n = row.size
+    edges, first, found = np.empty_like(boundaries), np.empty(n + 1, np.int64), np.empty(n)
+    classes, size, weight = np.empty(n, np.int32), np.empty(n, np.int64), np.empty(n)
+    given = np.empty(0) if copies is None else copies
+    entries = found, classes, size, weight
+    m = _merge(boundaries, row, score, relevance, given, edges, first, *entries)
+    return Entries(edges, *(part[:m] for part in entries)), first[: m + 1]
 
 
 @compiled
-def _queries(
-    first: int, last: int, ranked: Any, kernels: Any, all_pairs: bool, skip: Any, sums: Any,
-    out: Any,
-) -> None:  # fmt: skip
-    """Process the queries first .. last - 1, except those in ``skip``."""
-    most = 2
-    for q in range(first, last):
-        most = max(most, ranked.metric.first[q + 1] - ranked.metric.first[q])
-    own_work = workspace_for(most, kernels[2].rates.shape[0])
-    work, ranked, kernels, out = (
-        borrowed(own_work),
-        borrowed(ranked),
-        borrowed(kernels),
-        borrowed(out),
-    )
-    received, absolute = sums
-    for q in range(first, last):
-        if skip[q]:
-            continue
-        kernel, n = _kernel_of(ranked, q, kernels), ranked.boundaries[q + 1] - ranked.boundaries[q]
-        own = Derivatives(np.zeros(n), np.zeros(n))
-        for k in range(n_lists(ranked, q)):
-            members, its_list = ranked_list(ranked, q, k)
-            part = _room(members, own)
-            if all_pairs or its_list.score.size < FEW + FEW_A_CLASS * its_list.gain.size:
-                received[q] += visit_pairs(its_list, kernel, part)
+def _merge(
+    boundaries: Any, row: Any, score: Any, relevance: Any, copies: Any, edges: Any, first: Any,
+    found: Any, classes: Any, size: Any, weight: Any,
+) -> int:  # fmt: skip
+    m, base = 0, boundaries[0]
+    for q in range(boundaries.size - 1):
+        edges[q] = m
+        for r in range(boundaries[q] - base, boundaries[q + 1] - base):
+            s, x, w = score[r], relevance[row[r]], 1.0
+            if copies.size:
+                w = copies[row[r]]
+            if m > edges[q] and found[m - 1] == s and classes[m - 1] == x:
+                size[m - 1] += 1 if w > 0.0 and weight[m - 1] > 0.0 else 0
+                weight[m - 1] += w
             else:
-                received[q] += sweep(its_list, kernel, work, part)
-            _add(part, members, own)
-        start, stop = ranked.boundaries[q], ranked.boundaries[q + 1]
-        absolute[q] = write_by_row(ranked, q, own, start, stop, out)
-    hold(own_work)
+                first[m], found[m], classes[m], size[m], weight[m] = r, s, x, 1, w
+                m += 1
+    edges[-1], first[m] = m, row.size
+    return m
 
 
-@compiled
-def _kernel_of(ranked: Any, q: int, kernels: Any) -> Any:
-    spread = ranked.score[ranked.boundaries[q]] - ranked.score[ranked.boundaries[q + 1] - 1]
-    if spread == 0.0:
-        return kernels[0]
-    return kernels[2] if kernels[1].sigma * spread > REACH else kernels[1]
+def each_alone(entries: Entries) -> Entries:
+    """The documents of the entries in the same order, each as an entry of its own."""
+    size = entries.size
+    return Entries(
+        edges=np.append(0, np.cumsum(size))[entries.edges],
+        score=np.repeat(entries.score, size),
+        relevance=np.repeat(entries.relevance, size),
+        size=np.ones(int(size.sum()), np.int64),
+        weight=np.repeat(entries.weight / size, size),
+    )
 
 
-@compiled
-def n_lists(ranked: Any, q: int) -> int:
-    """Number of ranked lists of query q."""
-    classes = ranked.metric.first[q + 1] - ranked.metric.first[q]
-    if classes < 2 or ranked.metric.scale[q] == 0.0:
-        return 0
-    if ranked.metric.kind == GAINS:
-        return 1
-    return int(classes * (classes - 1) // 2 * (2 if ranked.copies.size else 1))
+def ranked_lists(
+    metric: RankingMetric, arrays: MetricArrays, first: int, entries: Entries, weighted: bool
+) -> Iterator[Lists]:
+    """The lists of the queries whose entries these are; with multiplicities two sets of lists.
 
-
-@compiled
-def ranked_list(ranked: Any, q: int, k: int) -> Any:
-    """The ranks in the k-th list of query q (empty for all ranks), and the list."""
-    start, stop = ranked.boundaries[q], ranked.boundaries[q + 1]
-    classes, weighted = classes_of(ranked.metric, q), ranked.copies.size > 0
-    score, relevance = ranked.score[start:stop], ranked.relevance[start:stop]
-    discount, copies = ranked.discount[: stop - start], ranked.copies[start:stop]
-    everyone = np.empty(0, dtype=np.int64)
-    if ranked.metric.kind == GAINS:  # the discount is the potential
-        return everyone, RankedList(score, relevance, discount, discount, classes.gain, copies)
-    own = weighted and k % 2 == 1
-    a, b = 1, k // 2 if weighted else k
-    while b >= a:
-        a, b = a + 1, b - a
-    parts = OWN_AND_ABOVE
+    Parameters
+    ----------
+    metric, arrays
+        The metric, and its arrays on the data set.
+    first : int
+        The first of these queries.
+    entries : Entries
+    weighted : bool
+        Whether documents have multiplicities, of which there is one query.
+    """
+    form, edges = metric.declaration.form, entries.edges
+    strata, scale = arrays.first[first : first + edges.size], arrays.scale[first:]
+    n_classes = np.diff(strata)
+    query = np.flatnonzero((n_classes > 1) & (scale[: n_classes.size] > 0))
+    whole = isinstance(form, Gains) or not (n_classes[query] > 2).any()
+    entry = np.empty(0, np.int64)
+    if whole:
+        b, start, stop = np.zeros_like(query), edges[:-1][query], edges[1:][query]
+        a = b + 1
+    else:
+        query, a, b, start, stop, entry = _each_two_classes(query, n_classes, entries)
+    taken: Any = slice(None) if whole else entry
+    relevance = entries.relevance
+    if not whole:
+        relevance = (relevance[entry] == np.repeat(a, stop - start)).astype(np.int32)
+    gain, gain_at = np.array([0.0, 1.0]), np.zeros_like(query)  # those of two classes
+    if isinstance(form, Gains):
+        gain, gain_at = arrays.gain, strata[query]
+    each, discount = np.empty(0), arrays.discount
     if weighted:
-        parts = OWN if own else ABOVE
-    both = Potentials(np.empty(stop - start), np.empty(stop - start))
-    potentials(relevance, discount, copies, classes, (a, b), parts, both)
-    if own:
-        copies = copies.copy()
-        for r in range(copies.size):
-            copies[r] *= copies[r] if relevance[r] == a else 1.0
-    two = np.array([0.0, 1.0])
-    if classes.gain.size == 2:
-        return everyone, RankedList(score, relevance, both.U, both.V, two, copies)
-    members, is_a = np.empty(stop - start, np.int64), np.empty(stop - start, np.int32)
+        each = entries.weight / entries.size
+        discount = _discount_of_copies(metric, entries, each)
+    of_list = n_classes[query] if whole else np.full_like(query, 2)
+    U, V = np.empty(relevance.size), np.empty(relevance.size)
+    split = weighted and not isinstance(form, Gains)
+    for part in (OWN, ABOVE) if split else (ALL,):
+        form.potential_kernel(
+            query, a, b, start, edges, entries.relevance, entries.size, each, discount, strata,
+            arrays.gain, *part, U, V, *arrays.parts,
+        )  # fmt: skip
+        weight = entries.weight
+        if part is OWN:
+            weight = weight * np.where(relevance == 1, each, 1.0)
+        yield Lists(
+            query, start, stop, gain_at, gain, of_list, entries.score[taken], relevance, U, V,
+            weight[taken], entry,
+        )  # fmt: skip
+
+
+def _each_two_classes(
+    active: Ints, n_classes: Ints, entries: Entries
+) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints]:
+    """A list for each pair of classes: query, classes a > b, first and last element, entries."""
+    n_pairs = n_classes[active] * (n_classes[active] - 1) // 2
+    query = np.repeat(active, n_pairs)
+    pair = np.arange(query.size) - np.repeat(np.cumsum(n_pairs) - n_pairs, n_pairs)
+    # Pairs are numbered 1 > 0, 2 > 0, 2 > 1, 3 > 0, ...: those of class a begin at a (a - 1) / 2.
+    a = ((1 + np.sqrt(1 + 8 * pair)) / 2).astype(np.int64)
+    b = pair - a * (a - 1) // 2
+    size = int((np.diff(entries.edges)[active] * (n_classes[active] - 1)).sum())
+    entry, stop = np.empty(size, np.int64), np.empty_like(query)
+    _select(query, a, b, entries.edges, entries.relevance, entry, stop)
+    return query, a, b, np.concatenate([[0], stop[:-1]]), stop, entry
+
+
+@compiled
+def _select(
+    query: Any, a: Any, b: Any, edges: Any, relevance: Any, entry: Any, stop: Any
+) -> None:  # fmt: skip
     size = 0
-    for r in range(stop - start):
-        if relevance[r] == a or relevance[r] == b:
-            members[size], is_a[size] = r, relevance[r] == a
-            size += 1
-    members = members[:size]
-    return members, RankedList(
-        _taken(score, members), is_a[:size], _taken(both.U, members), _taken(both.V, members), two,
-        _taken(copies, members) if weighted else copies,
-    )  # fmt: skip
+    for k in range(query.size):
+        for e in range(edges[query[k]], edges[query[k] + 1]):
+            if relevance[e] == a[k] or relevance[e] == b[k]:
+                entry[size] = e
+                size += 1
+        stop[k] = size
 
 
-@compiled
-def _taken(values: Any, members: Any) -> Any:
-    """values[members], which numba takes longer to compile."""
-    found = np.empty(members.size)
-    for i in range(members.size):
-        found[i] = values[members[i]]
-    return found
-
-
-@compiled
-def _room(members: Any, own: Any) -> Any:
-    """Arrays for the sums of a list: those of the query if the list contains all documents."""
-    if members.size == 0:
-        return own
-    return Derivatives(np.zeros(members.size), np.zeros(members.size))
-
-
-@compiled
-def _add(part: Any, members: Any, own: Any) -> None:
-    for i in range(members.size):
-        own.gradient[members[i]] += part.gradient[i]
-        own.hessian[members[i]] += part.hessian[i]
+def _discount_of_copies(metric: RankingMetric, entries: Entries, each: Floats) -> Floats:
+    """Discount of each document of one list whose documents have these multiplicities."""
+    copies = np.repeat(each, entries.size)
+    ranks = np.cumsum(copies)
+    # A row of weight 0 at the top has rank 0; since its multiplicity is 0, it does not contribute.
+    if metric.declaration.pooled == "last":
+        return metric.discounts(np.where(ranks > 0, ranks, 1.0))
+    return metric.discounts(np.maximum(ranks - (copies - 1) / 2, 1e-9))

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import numbers
-from dataclasses import replace
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
+from lambdaplus.arguments import flag, number
 from lambdaplus.metrics import Declaration, RankingMetric
 from lambdaplus.metrics.arrays import scope
 from lambdaplus.metrics.names import share_options
 from lambdaplus.metrics.parameters import shortest
 from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
 from lambdaplus.objectives.base import Objective
-from lambdaplus.objectives.class_balance import balance_classes, checked
 from lambdaplus.objectives.combined import CombinedObjective
-from lambdaplus.objectives.gradients import (
-    Shape,
-    lambda_gradients,
-    noisy_gradients,
-    objective_metric,
-)
-from lambdaplus.objectives.noisy_neighbours import Noise
+from lambdaplus.objectives.defaults import BALANCE, default_noise
+from lambdaplus.objectives.gradients import LambdaGradient, Shape, objective_metric
+from lambdaplus.objectives.noise import Noise
 from lambdaplus.queries import Floats, Queries
-
-DEFAULT_NOISE = Noise()  # see Notes of `lambda_objective`
-DEFAULT_BALANCE = 0.5  # likewise
 
 
 class LambdaObjective(Objective):
@@ -53,23 +44,25 @@ class LambdaObjective(Objective):
         noise: Noise | None = None,
         one_group: bool = False,
         surrogate: RankingMetric | None = None,
-        balance: float = DEFAULT_BALANCE,
+        balance: float = BALANCE,
     ) -> None:
         self.metric = metric
         self.shape = shape
         self.one_group = one_group
         self.optimised = metric if surrogate is None else surrogate
-        self.noise = noise if noise is None else with_all_pairs(noise, self.optimised)
-        self.balance = checked(balance)
+        self.noise = noise
+        self.balance = number("balance", balance, least=0.0, most=1.0)
+        flag(one_group=one_group)
+        if noise is not None and noise.all_pairs is not None:
+            objective_metric(noise.all_pairs)
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row, (n,) float64 each, weights applied."""
         ranked = scope(self.metric, queries, self.one_group)
-        if self.noise is not None and ranked.grouped:
-            return noisy_gradients(self.optimised, ranked, scores, self.shape, self.noise)
-        found = lambda_gradients(self.optimised, ranked, scores, self.shape)
-        balance_classes(self.optimised, ranked, self.balance, found.hessian)
-        return found
+        gradient = LambdaGradient(
+            self.optimised, ranked, self.shape, self.noise, balance=self.balance
+        )
+        return gradient.at(scores)
 
     def compares_within_queries(self, queries: Queries) -> bool:
         return scope(self.metric, queries, self.one_group).grouped
@@ -80,7 +73,7 @@ class LambdaObjective(Objective):
         noise = "" if self.noise == usual else f", noise={self.noise!r}"
         one = ", one_group=True" if self.one_group else ""
         other = "" if self.optimised == self.metric else f", surrogate={str(self.optimised)!r}"
-        balance = "" if self.balance == DEFAULT_BALANCE else f", balance={shortest(self.balance)}"
+        balance = "" if self.balance == BALANCE else f", balance={shortest(self.balance)}"
         return (
             f"lambda_objective({str(self.metric)!r}, sigma={shortest(s.sigma)}, "
             f"normalize={s.normalize}, damping={s.damping}{noise}{one}{other}{balance})"
@@ -100,7 +93,7 @@ def lambda_objective(
     noise: Noise | float | Literal["default"] | None = "default",
     one_group: bool = False,
     surrogate: str | RankingMetric | None = None,
-    balance: float = DEFAULT_BALANCE,
+    balance: float = BALANCE,
     **options: Any,
 ) -> LambdaObjective | CombinedObjective:
     """Create an objective that optimises a ranking metric or a weighted sum of metrics.
@@ -212,44 +205,9 @@ def lambda_objective(
     return CombinedObjective(tuple(zip(parts, weights, strict=True)))
 
 
-def default_noise(metric: RankingMetric) -> Noise | None:
-    """The noise of an objective for which none is given.
-
-    Below a cutoff, only noise brings a document to where pairs have weights.
-    """
-    cut = metric.cutoff is not None
-    return DEFAULT_NOISE if cut or metric.declaration.training.noise else None
-
-
-def with_all_pairs(noise: Noise, metric: RankingMetric) -> Noise:
-    """The noise, with the default metric for all pairs if it is another than the objective's.
-
-    It is the one that the metric declares, or the metric without its cutoff, below which pairs have
-    no weight in the ranking without noise.
-
-    Raises
-    ------
-    ValueError
-        If the noise names a metric that cannot be optimised.
-    """
-    for other in (noise.metric, noise.all_pairs):
-        if other is not None:
-            objective_metric(other)
-    if noise.all_pairs is not None or noise.share == 1:
-        return noise
-    options: dict[str, Any] = dict(metric.changed)
-    if declared := metric.declaration.training.all_pairs:
-        its_options, _ = share_options((declared, metric), options)
-        return replace(noise, all_pairs=objective_metric(declared, **its_options))
-    if metric.cutoff is not None and metric.declaration.cutoff == "optional":
-        return replace(noise, all_pairs=metric.declaration(**options))
-    return noise
-
-
 def as_noise(noise: Noise | float | None) -> Noise | None:
     """Convert a scale to Noise; None and 0 give None."""
     if isinstance(noise, Noise) or noise is None:
         return noise
-    if isinstance(noise, bool) or not isinstance(noise, numbers.Real):
-        raise ValueError(f"noise must be None, a scale or a Noise, got {noise!r}")
-    return Noise(scale=float(noise)) if noise else None
+    scale = number("noise, if it is no Noise or None,", noise, least=0.0)
+    return Noise(scale=scale) if scale else None

@@ -1,67 +1,77 @@
-"""Gradient and Hessian by row, from the sums by rank."""
+"""Gradient and Hessian by row, from those of the documents of each entry."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lambdaplus.compiled import borrowed, compiled
-from lambdaplus.objectives.sweep import Derivatives
+from lambdaplus.compiled import compiled
+from lambdaplus.objectives.lists import Entries
+from lambdaplus.objectives.sums import Sums
+from lambdaplus.queries import Floats, Ints
 
 
-def derivatives_of(n: int) -> Derivatives:
-    """Memory for the gradient and Hessian of n rows, by row.
+def per_document(
+    entries: Entries, sums: Sums, factor: Floats, of_class: Floats | None
+) -> NDArray[np.float64]:
+    """Gradient and Hessian of each document of the entries, (m, 2).
 
-    Both values of a row are adjacent: rows are written in ranked order, and in a long list nearly
-    each of them needs another line of the cache.
+    Parameters
+    ----------
+    entries : Entries
+    sums : Sums
+        Sums over the pairs of all documents of each entry.
+    factor : (n_queries,) float64
+        What the sums of each query are multiplied by.
+    of_class : (n_classes,) float64, optional
+        Factors of the Hessians of each class.
     """
-    by_row = np.empty((n, 2))
-    return Derivatives(by_row[:, 0], by_row[:, 1])
+    values = np.empty((entries.score.size, 2))
+    curve = np.empty(0) if of_class is None else of_class
+    _share(*entries, *sums[:2], factor, curve, values)
+    return values
+
+
+@compiled(error_model="numpy")
+def _share(
+    edges: Any, score: Any, relevance: Any, size: Any, weight: Any, gradient: Any, hessian: Any,
+    factor: Any, of_class: Any, values: Any,
+) -> None:  # fmt: skip
+    for q in range(edges.size - 1):
+        for e in range(edges[q], edges[q + 1]):
+            share = factor[q] / weight[e] if weight[e] > 0.0 else 0.0
+            values[e, 0] = share * gradient[e]
+            values[e, 1] = share * hessian[e] * (of_class[relevance[e]] if of_class.size else 1.0)
+
+
+def write_rows(
+    row: Any, first: Ints, values: Floats, weight: Floats | None, gradient: Floats, hessian: Floats
+) -> None:
+    """Write the values of each row's entry.
+
+    Parameters
+    ----------
+    row : (m,) int
+        Rows by rank.
+    first : (n_entries + 1,) int64
+        First rank of each entry.
+    values : (n_entries, 2) float64
+        Gradient and Hessian of a document of each entry.
+    weight : (n,) float64, optional
+        Factor of each row.
+    gradient, hessian : (n,) float64
+        To write to.
+    """
+    _write(row, first, values, np.empty(0) if weight is None else weight, gradient, hessian)
 
 
 @compiled
-def write_by_row(ranked: Any, q: int, own: Any, first: int, stop: int, out: Any) -> float:
-    """Write the sums of query q by row, those of the elements first .. stop - 1 of ``ranked``.
-
-    Documents with the same score and class share equally, as their order in the ranking is
-    arbitrary; shares are proportional to multiplicities.  All documents that share are written with
-    the first of them.
-
-    Returns
-    -------
-    float
-        The sum of absolute gradients.
-    """
-    ranked, own, out = borrowed(ranked), borrowed(own), borrowed(out)
-    start, n = ranked.boundaries[q], own.gradient.size
-    first, stop = first - start, stop - start  # ranks
-    score, relevance = ranked.score[start : start + n], ranked.relevance[start : start + n]
-    copies, row = ranked.copies[start : start + n], ranked.row[start : start + n]
-    own_gradient, own_hessian = own.gradient, own.hessian
-    gradient, hessian, absolute = out.gradient, out.hessian, 0.0
-    while 0 < first < stop and _tied(score, relevance, first):
-        first += 1
-    while first < stop:
-        last = first + 1
-        while last < n and _tied(score, relevance, last):
-            last += 1
-        if last - first > 1:
-            total = copies[first:last].sum() if copies.size else float(last - first)
-            slope, bend = own_gradient[first:last].sum(), own_hessian[first:last].sum()
-            for r in range(first, last):
-                times = copies[r] if copies.size else 1.0
-                share = times / total if total > 0.0 else 0.0
-                own_gradient[r], own_hessian[r] = slope * share, bend * share
-        for r in range(first, last):
-            absolute += abs(own_gradient[r])
-            gradient[row[r]] = own_gradient[r]
-            hessian[row[r]] = own_hessian[r]
-        first = last
-    return absolute
-
-
-@compiled
-def _tied(score: Any, relevance: Any, r: int) -> bool:
-    """Whether the document at rank r has the same score and class as the one before."""
-    return bool(score[r] == score[r - 1] and relevance[r] == relevance[r - 1])
+def _write(row: Any, first: Any, values: Any, weight: Any, gradient: Any, hessian: Any) -> None:
+    for e in range(first.size - 1):
+        slope, bend = values[e, 0], values[e, 1]
+        for r in range(first[e], first[e + 1]):
+            times = weight[row[r]] if weight.size else 1.0
+            gradient[row[r]] = slope * times
+            hessian[row[r]] = bend * times

@@ -52,9 +52,7 @@ class DORMOracle:
         strata = queries.strata()
         self.many = np.flatnonzero(np.diff(strata.first) > 2)
         gain = self.arrays.gain * self.arrays.scale[strata.query]
-        self.gain = gain[np.repeat(strata.first[:-1], queries.sizes) + strata.relevance]
-        self.by_row = np.empty(self.gain.size)
-        self.by_row[queries.row_order] = self.gain
+        self.by_row = gain[np.repeat(strata.first[:-1], queries.sizes) + strata.relevance]
         self.ideal = _class_means(queries, self.decay)
 
     def __call__(self, found: Ranked) -> Constraint:
@@ -110,9 +108,7 @@ def _class_means(queries: Queries, decay: Floats) -> Floats:
     count = strata.count.astype(np.int64)
     lowest = np.repeat(queries.boundaries[1:], np.diff(strata.first)) - np.cumsum(count)
     mean = (upto[lowest + count] - upto[lowest]) / count
-    found = np.empty(queries.n_documents)
-    found[queries.row_order] = mean[np.repeat(strata.first[:-1], queries.sizes) + strata.relevance]
-    return found
+    return np.asarray(mean[np.repeat(strata.first[:-1], queries.sizes) + strata.relevance])
 
 
 @compiled

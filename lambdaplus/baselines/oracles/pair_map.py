@@ -19,7 +19,8 @@ from lambdaplus.baselines.oracles.interleave import divide_and_conquer, first_on
 from lambdaplus.baselines.oracles.ranked import Constraint, Ranked, blank, split
 from lambdaplus.compiled import compiled
 from lambdaplus.metrics import RankingMetric
-from lambdaplus.metrics.arrays import CASCADE, COUNT_ANY, metric_arrays
+from lambdaplus.metrics.arrays import metric_arrays
+from lambdaplus.metrics.forms import Cascade, CountAbove
 from lambdaplus.parallel import over_queries
 from lambdaplus.queries import Queries
 
@@ -50,29 +51,38 @@ class PairMapOracle:
                 f"{int(classes.argmax())} (from 0) has {classes.max()} different labels: pass "
                 "relevant=, the label from which a document is relevant, or feature_map='dorm'"
             )
-        self.arrays = metric_arrays(metric, queries)
+        arrays, form = metric_arrays(metric, queries), metric.declaration.form
+        self.discount = arrays.discount
+        # Of each query, what a relevant document adds to a discount, and each one above it.
+        self.gain, self.slope = np.zeros(queries.n_queries), np.zeros(queries.n_queries)
+        two = classes == 2
+        lower = arrays.first[:-1][two]
+        self.gain[two] = arrays.scale[two] * (arrays.gain[lower + 1] - arrays.gain[lower])
+        if isinstance(form, CountAbove):
+            row, column = arrays.parts[:2]
+            self.slope[two] = arrays.scale[two] * row[lower + 1] * column[lower + 1]
+        self.first_only = isinstance(form, Cascade)
         longest = int(queries.sizes.max())
         self.cutoff = longest if metric.cutoff is None else min(metric.cutoff, longest)
         # The fast search needs steps that do not grow with the rank, unlike LETOR's 1, 1, .63.
-        falls = -np.diff(self.arrays.discount)
+        falls = -np.diff(self.discount)
         self.convex = bool((np.diff(falls) <= 1e-15).all())
         self.pair_scale = pair_scale
 
     def __call__(self, found: Ranked) -> Constraint:
         answer = blank(found)
         over_queries(
-            _pair_map, found.boundaries, found, self.arrays, self.cutoff, self.convex,
-            self.pair_scale, *answer,
+            _pair_map, found.boundaries, found, self.discount, self.gain, self.slope,
+            self.first_only, self.cutoff, self.convex, self.pair_scale, *answer,
         )  # fmt: skip
         return answer
 
 
 @compiled
 def _pair_map(
-    first: int, last: int, found: Any, arrays: Any, cutoff: int, convex: bool, pair_scale: bool,
-    loss: Any, coefficient: Any,
+    first: int, last: int, found: Any, discount: Any, gains: Any, slopes: Any, only_first: bool,
+    cutoff: int, convex: bool, pair_scale: bool, loss: Any, coefficient: Any,
 ) -> None:  # fmt: skip
-    discount = arrays.discount
     for q in range(first, last):
         if found.classes[q] < 2:
             continue
@@ -82,15 +92,10 @@ def _pair_map(
         good_at, bad_at = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
         R, N = split(score, found.code[low:high], good, bad, good_at, bad_at)
         good, bad = good[:R], bad[:N]
-        lower, upper = arrays.first[q], arrays.first[q] + 1
-        scale = arrays.scale[q]
-        gain = scale * (arrays.gain[upper] - arrays.gain[lower])
-        slope = 0.0
-        if arrays.kind == COUNT_ANY:
-            slope = scale * arrays.row[upper] * arrays.column[upper]
+        gain, slope = gains[q], slopes[q]
         weight = 2.0 / (R * N) if pair_scale else 2.0
         m = np.empty(R, dtype=np.int64)
-        if arrays.kind == CASCADE:
+        if only_first:
             first_only(good, bad, discount, gain, weight, cutoff, m)
             scored = 1
         else:

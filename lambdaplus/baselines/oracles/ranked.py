@@ -61,9 +61,9 @@ def ranked(queries: Queries, scores: Floats) -> Ranked:
     ranking, strata = rank(queries, scores), queries.strata()
     return Ranked(
         queries.boundaries,
-        queries.row_order[ranking.permutation],
+        ranking.row,
         ranking.score,
-        strata.relevance[ranking.permutation],
+        strata.relevance[ranking.row],
         np.diff(strata.first),
     )
 
