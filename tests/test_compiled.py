@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lambdaplus.compiled import borrowed, compiled, hold, source_of_kernels
-from lambdaplus.ranking import _sort as rank_kernel
+from lambdaplus.compiled import compiled, imported_code
+from lambdaplus.objectives import lanes
 
 WITHOUT_A_CACHE = """
 import numba.core.caching as caching
@@ -22,7 +23,7 @@ def double(x):
 assert double(21) == 42 and double.stats.cache_path is None, double.stats
 from lambdaplus.ranking import rank
 from lambdaplus.queries import Queries
-print(rank(Queries([0, 1], group=[2]), [0.5, 0.7]).permutation.tolist())
+print(rank(Queries([0, 1], group=[2]), [0.5, 0.7]).row.tolist())
 """
 
 
@@ -35,61 +36,49 @@ def test_kernels_compile_without_a_cache_folder() -> None:
     assert found.stdout.strip() == "[1, 0]"
 
 
-def test_kept_kernels_are_those_of_the_source_of_all_kernels(tmp_path: Path) -> None:
-    """A change in any file with kernels, not only in its own, causes a recompilation."""
-    package = tmp_path / "lambdaplus"
-    (package / "inner").mkdir(parents=True)
-    for name, text in (
-        ("a.py", "from lambdaplus.compiled import compiled\n"),
-        ("inner/b.py", "import numba\n"),
-        ("c.py", "class Record(NamedTuple): ...\n"),
-        ("prose.py", "nothing = 1\n"),
-    ):
-        (package / name).write_text(text)
-    digests = [source_of_kernels.__wrapped__(package)]
-    for name in ("a.py", "inner/b.py", "c.py", "prose.py"):
-        (package / name).write_text((package / name).read_text() + "# changed\n")
-        digests.append(source_of_kernels.__wrapped__(package))
-    assert len(set(digests[:4])) == 4
-    assert digests[4] == digests[3]  # no kernel there
-    stamp = rank_kernel._cache._cache_file._source_stamp
-    assert stamp[1] == source_of_kernels()
-
-
 @compiled
-def _sums_of_parts(record, repeats):  # type: ignore[no-untyped-def]
-    """What a record's arrays add up to, by way of slices that outlive one another."""
-    record = borrowed(record)
-    total = 0.0
-    for i in range(repeats):
-        one, (two, _) = record[0][i:], record[1]
-        total += one.sum() + two[: i + 1].sum()
-    return total
+def _twice(x):  # type: ignore[no-untyped-def]
+    return 2 * x
 
 
-def test_borrowed_arrays_hold_the_same_values_and_are_not_freed() -> None:
-    one, two = np.arange(5.0), np.arange(10.0, 15.0)
-    references = sys.getrefcount(one), sys.getrefcount(two)
-    expected = sum(one[i:].sum() + two[: i + 1].sum() for i in range(5))
-    for _ in range(3):
-        assert _sums_of_parts((one, (two, 1.0)), 5) == expected
-    assert (sys.getrefcount(one), sys.getrefcount(two)) == references
-    assert one.tolist() == [0, 1, 2, 3, 4]
-    assert two.tolist() == [10, 11, 12, 13, 14]
+def test_a_kept_kernel_is_stamped_with_what_its_file_imports(tmp_path: Path) -> None:
+    """Kernels of other files and numbers become part of the machine code; nothing else does."""
+    own = {"__file__": "mine.py", "LIMIT": 3, "np": np, "prose": "text"}
+    plain = imported_code(own)
+    assert imported_code({**own, "prose": "other text", "Path": Path}) == plain
+    assert imported_code({**own, "LIMIT": 4}) != plain
+    with_kernel = imported_code({**own, "twice": _twice})
+    assert with_kernel != plain
+    assert imported_code({**own, "__file__": _twice.py_func.__code__.co_filename}) == plain
+    assert imported_code({**own, "load": lanes.load}) not in (plain, with_kernel)
 
 
-@compiled
-def _sum_of_an_array_of_its_own(n):  # type: ignore[no-untyped-def]
-    """A borrowed array that is held, while others are made that would take its memory."""
-    mine = np.ones(n)
-    lent = borrowed(mine)
-    total = 0.0
-    for i in range(n):
-        other = np.full(n, 100.0)
-        total += lent[i] + 0.0 * other[i]
-    hold(mine)
-    return total
+def test_a_kernel_is_compiled_again_if_a_kernel_that_it_calls_has_changed(tmp_path: Path) -> None:
+    """In another file, which another file imports in turn; not if other code changes."""
+    package = tmp_path / "kernels"
+    package.mkdir()
+    header = "from lambdaplus.compiled import compiled\n"
+    (package / "inner.py").write_text(header + "@compiled\ndef inner(x):\n    return x + 1\n")
+    (package / "middle.py").write_text(
+        header + "from inner import inner\n@compiled\ndef middle(x):\n    return inner(x)\n"
+    )
+    (package / "outer.py").write_text(
+        header + "from middle import middle\nimport words\n"
+        "@compiled\ndef outer(x):\n    return 10 * middle(x)\n"
+        "print(outer(4), sum(outer.stats.cache_hits.values()))\n"
+    )
+    (package / "words.py").write_text("text = 'one'\n")
 
+    def run() -> str:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+        environment["PYTHONPATH"] = str(Path(__file__).parents[1])
+        command = [sys.executable, "outer.py"]
+        return subprocess.run(
+            command, cwd=package, env=environment, capture_output=True, text=True, check=True
+        ).stdout.strip()
 
-def test_an_array_that_is_held_is_not_released_while_it_is_borrowed() -> None:
-    assert [_sum_of_an_array_of_its_own(n) for n in (10, 100, 1000)] == [10, 100, 1000]
+    assert run() == "50 0"
+    (package / "words.py").write_text("text = 'another'\n")
+    assert run() == "50 1"
+    (package / "inner.py").write_text(header + "@compiled\ndef inner(x):\n    return x + 2\n")
+    assert run() == "60 0"

@@ -285,41 +285,6 @@ def test_damping_never_forgets_a_pair_out_of_order(distance: float) -> None:
 
 
 @each_swept_kind
-@pytest.mark.parametrize("n", [3 * CHUNK, 5 * CHUNK + 17])
-def test_long_lists_are_swept_by_blocks(metric, n: int, monkeypatch) -> None:
-    """Here from three chunks on, a chunk a block; with the same bits for any number of threads."""
-    labels, scores = random_query(n, n, 1.0)
-    given_ = {"metric": metric, "group": [n], "normalize": True}
-    whole = gradients(labels, scores, **given_)
-    monkeypatch.setattr("lambdaplus.objectives.long_lists.BLOCK", CHUNK)
-    monkeypatch.setattr("lambdaplus.objectives.long_lists.LONG", 3 * CHUNK)
-    monkeypatch.setattr("lambdaplus.parallel.WORTH_A_THREAD", CHUNK)
-    with limit_threads(1):
-        found = gradients(labels, scores, **given_)
-    with limit_threads(2):
-        assert_identical(gradients(labels, scores, **given_), found)
-    assert_close(found, whole, ROUNDING)  # the same sums, in another order
-
-
-@pytest.mark.parametrize("metric", ["auc", "map"])
-@pytest.mark.parametrize("ties", [1, 3, 50])
-def test_documents_in_two_blocks_share_once(metric, ties: int, monkeypatch) -> None:
-    """Without queries; the sum of absolute gradients, which sets their scale, counts each once."""
-    labels, scores = random_query(1, 5 * CHUNK + 17, 1.0, ties)
-    monkeypatch.setattr("lambdaplus.objectives.long_lists.BLOCK", CHUNK)
-    monkeypatch.setattr("lambdaplus.objectives.long_lists.LONG", 3 * CHUNK)
-    monkeypatch.setattr("lambdaplus.parallel.WORTH_A_THREAD", CHUNK)
-    for n in (1, 2):
-        with limit_threads(n):
-            gradient, hessian = gradients(labels, scores, metric=metric, normalize=True)
-        assert np.abs(gradient).sum() == pytest.approx(labels.size / 2, rel=1e-12)
-        for score, label in itertools.product(np.unique(scores), (False, True)):
-            like = (scores == score) & ((labels >= 1) == label)
-            assert np.unique(gradient[like]).size <= 1
-            assert np.unique(hessian[like]).size <= 1
-
-
-@each_swept_kind
 @pytest.mark.parametrize("spread", [1e-6, 1.0, 1e4])
 def test_the_sweep_is_close_on_long_lists(metric, spread: float) -> None:
     assert_sweep_is_close(metric, *random_query(5, 6 * CHUNK + 17, spread), SWEEP)

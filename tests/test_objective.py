@@ -26,7 +26,7 @@ from lambdaplus.frameworks import read_call
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.catalogue import NDCG
 from lambdaplus.objectives import Noise
-from lambdaplus.objectives.gradients import Shape
+from lambdaplus.objectives.lambda_gradient import Shape
 
 EACH_METRIC = pytest.mark.parametrize("metric", TRAINED)
 OBJECTIVES = [

@@ -25,7 +25,7 @@ def assert_ranked(queries: Queries, scores: Any) -> None:
     copies = np.zeros(len(scores)) if copies is None else copies
     expected = np.lexsort((copies, queries.labels, -scores, query))
     found = rank(queries, scores)
-    rows = queries.row_order[found.permutation]
+    rows = found.row
     np.testing.assert_array_equal(np.sort(rows), np.arange(len(scores)))
     for keys in (query, scores, queries.labels, copies):
         np.testing.assert_array_equal(keys[rows], keys[expected])
@@ -75,7 +75,7 @@ def test_earlier_scores_leave_no_trace(seed: int, rounds: int) -> None:
             scores = -scores if change == "sign" else tied_or_not(random, n)
         assert_ranked(queries, scores)
         fresh, used = rank(Queries(labels, group=group), scores), rank(queries, scores)
-        np.testing.assert_array_equal(used.permutation, fresh.permutation)
+        np.testing.assert_array_equal(used.row, fresh.row)
         np.testing.assert_array_equal(used.score, fresh.score)
 
 
@@ -102,32 +102,21 @@ def test_the_order_of_the_rows_does_not_matter(data) -> None:
     one, other = Queries(labels, group=[n]), Queries(labels[order], group=[n])
     a, b = rank(one, scores), rank(other, scores[order])
     np.testing.assert_array_equal(a.score.view(np.int64), b.score.view(np.int64))
-    classes = [q.strata().relevance[r.permutation] for q, r in ((one, a), (other, b))]
+    classes = [q.strata().relevance[r.row] for q, r in ((one, a), (other, b))]
     np.testing.assert_array_equal(*classes)
-
-
-@pytest.mark.parametrize("threads", [1, 2, 3])
-@pytest.mark.parametrize("sizes", [[300], [7, 301, 40, 999, 1]])
-def test_long_queries_are_sorted_in_parts(sizes, threads, monkeypatch) -> None:
-    monkeypatch.setattr(ranking, "LONG", 300)
-    monkeypatch.setattr("lambdaplus.ranking.n_threads", lambda: threads)
-    random = np.random.default_rng(threads)
-    queries = Queries(random.integers(0, 3, sum(sizes)), group=sizes)
-    for _ in range(3):  # the second and third start from the one before
-        assert_ranked(queries, tied_or_not(random, sum(sizes)))
 
 
 def test_zeros_of_either_sign_are_tied() -> None:
     found = rank(Queries([1, 0, 2, 0]), [0.0, -0.0, -0.0, 1.0])
-    assert Queries([1, 0, 2, 0]).row_order[found.permutation].tolist() == [3, 1, 0, 2]
+    assert found.row.tolist() == [3, 1, 0, 2]
     assert np.signbit(found.score).tolist() == [False] * 4
 
 
 def test_neighbouring_floats_are_not_tied() -> None:
     above = np.nextafter(1.0, 2.0)
     queries = Queries([0, 1])
-    assert queries.row_order[rank(queries, [1.0, above]).permutation].tolist() == [1, 0]
-    assert queries.row_order[rank(queries, [above, 1.0]).permutation].tolist() == [0, 1]
+    assert rank(queries, [1.0, above]).row.tolist() == [1, 0]
+    assert rank(queries, [above, 1.0]).row.tolist() == [0, 1]
 
 
 def test_scores_stay_as_they_were() -> None:

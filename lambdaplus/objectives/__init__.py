@@ -10,7 +10,7 @@ Examples
 
 from lambdaplus.objectives.base import Objective
 from lambdaplus.objectives.combined import CombinedObjective, combine
-from lambdaplus.objectives.gradients import Shape, gradients
+from lambdaplus.objectives.lambda_gradient import Shape, gradients
 from lambdaplus.objectives.noise import Noise
 from lambdaplus.objectives.objective import LambdaObjective, lambda_objective
 

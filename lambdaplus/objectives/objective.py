@@ -15,7 +15,7 @@ from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
 from lambdaplus.objectives.base import Objective
 from lambdaplus.objectives.combined import CombinedObjective
 from lambdaplus.objectives.defaults import BALANCE, default_noise
-from lambdaplus.objectives.gradients import LambdaGradient, Shape, objective_metric
+from lambdaplus.objectives.lambda_gradient import LambdaGradient, Shape, objective_metric
 from lambdaplus.objectives.noise import Noise
 from lambdaplus.queries import Floats, Queries
 

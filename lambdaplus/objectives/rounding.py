@@ -5,11 +5,12 @@ class are counted; they make one entry (see `lambdaplus.objectives.lists`).  The
 exact one of the rounded scores.  It takes a few passes over the rows, and the sweep over the
 entries, of which there are never more than about `CELLS` for each class.
 
-Cells follow the data: the range of the scores is first cut into `COARSE` parts of the same width,
-and each part into cells between its own smallest and largest score, so that single scores far from
-the others cost the others nothing, and few distinct scores are not rounded at all.  Half of the
-cells are distributed in proportion to the numbers of documents, and half in proportion to the
-differences of the logarithms of ranks, as the first ranks decide metrics such as average precision.
+Cells follow the data.  The range of the scores is first cut into `COARSE` parts of the same width;
+a part with many documents is cut again, between its own smallest and largest score, so that single
+scores far from the others cost the others nothing.  Then half of the cells are distributed evenly
+to the parts with documents, and half in proportion to the differences of the logarithms of ranks,
+as the first ranks decide metrics such as average precision.  Few distinct scores are not rounded at
+all.
 
 Counts are integers, and so are weights (in units of a power of two), so the result depends neither
 on the order of the rows nor on the number of threads.
@@ -31,29 +32,37 @@ from lambdaplus.queries import Floats, Ints
 LONG = 32_768  # documents from which a list is rounded
 CELLS = 2**17
 COARSE = 2**12
+CROWDED = 1 / 4  # a part with a larger share of the documents is cut again
+MOST_CUTS = 8
 MOST_CLASSES = 16  # lists of more classes are not rounded
 
 
 class Cells(NamedTuple):
     """How scores are rounded.
 
+    The part of a score s, which is first multiplied by ``lift``, is the integer part of
+    ``(top - s) * per_unit``.  While a part c has a child, it is cut: the part is then ``child[c]``
+    plus the integer part of ``(high[c] - s) * rate[c]``.  The cell is ``first[c]`` plus the nearest
+    integer to ``(high[c] - s) * rate[c]`` for the last part c.
+
     Attributes
     ----------
-    top, per_unit, lift : float
-        Coarse part of a score s: the integer part of ``(top - s * lift) * per_unit``.
-    high, steps : (COARSE,) float64
-        Cell of a score within its part: ``(high - s * lift) * steps``, to the nearest integer.
-    first : (COARSE,) int64
-        First cell of each part.
+    lift, top, per_unit : float
+    child : (n_parts,) int64
+        First of the parts that a part is cut into, or -1.
+    high, rate : (n_parts,) float64
+        Largest score of a part, and the number of its parts or cells per unit.
+    first : (n_parts,) int64
     score : (n_cells,) float64
         The rounded scores, from the highest to the lowest.
     """
 
+    lift: float
     top: float
     per_unit: float
-    lift: float
+    child: Ints
     high: Floats
-    steps: Floats
+    rate: Floats
     first: Ints
     score: Floats
 
@@ -137,72 +146,107 @@ def _unit(copies: Floats) -> float:
 
 def find_cells(score: Floats) -> Cells:
     """Cells for these scores."""
-    low, high = float(score.min()), float(score.max())
+    smallest, largest = float(score.min()), float(score.max())
     # A power of two by which the range of the scores neither overflows nor vanishes.
     lift = 1.0
-    if high / 2 - low / 2 > 1e300:
+    if largest / 2 - smallest / 2 > 1e300:
         lift = 2.0**-600
-    elif high - low < 1e-290:
+    elif largest - smallest < 1e-290:
         lift = 2.0**600
-    top, width = high * lift, (high - low) * lift if lift == 1.0 else high * lift - low * lift
+    top, width = largest * lift, largest * lift - smallest * lift
     per_unit = (COARSE - 1) / width if width > 0 else 0.0
-    pieces = n_pieces(score.size)
-    count = np.zeros((pieces, COARSE), np.int64)
-    lows, highs = np.full((pieces, COARSE), np.inf), np.full((pieces, COARSE), -np.inf)
+    child, rate = np.empty(0, np.int64), np.empty(0)
+    count, low, high = np.empty(0, np.int64), np.empty(0), np.empty(0)
+    crowded = np.zeros(1, np.int64)
+    for _ in range(MOST_CUTS):
+        new = COARSE * crowded.size
+        begin = count.size
+        child, rate = np.append(child, np.full(new, -1)), np.append(rate, np.zeros(new))
+        high = np.append(high, np.zeros(new))
+        scanned = _scan_all(score, (lift, top, per_unit, child, high, rate), begin, new)
+        count, low = np.append(count, scanned[0]), np.append(low, scanned[1])
+        high[begin:] = scanned[2]
+        many = (scanned[0] > CROWDED * score.size) & (scanned[1] < scanned[2])
+        crowded = begin + np.flatnonzero(many)
+        if not crowded.size:
+            break
+        child[crowded] = count.size + COARSE * np.arange(crowded.size)
+        rate[crowded] = (COARSE - 1) / (high[crowded] - low[crowded])
+    child[crowded] = -1  # those that would be cut once too often
+    return _cut(lift, top, per_unit, child, count, low, high, rate)
+
+
+def _scan_all(
+    score: Floats, parts: tuple[Any, ...], begin: int, new: int
+) -> tuple[Ints, Floats, Floats]:
+    """Count, smallest and largest score of each of the new parts."""
+    n_tables = n_pieces(score.size)
+    count = np.zeros((n_tables, new), np.int64)
+    low, high = np.full((n_tables, new), np.inf), np.full((n_tables, new), -np.inf)
 
     def scan(piece: int, first: int, last: int) -> None:
-        _scan(first, last, score, top, per_unit, lift, count[piece], lows[piece], highs[piece])
+        _scan(first, last, score, *parts, begin, count[piece], low[piece], high[piece])
 
     over_pieces(scan, score.size)
-    return _cut(top, per_unit, lift, count.sum(axis=0), lows.min(axis=0), highs.max(axis=0))
+    return count.sum(axis=0), low.min(axis=0), high.max(axis=0)
 
 
 def _cut(
-    top: float, per_unit: float, lift: float, count: Ints, lows: Floats, highs: Floats
-) -> Cells:
-    """Cut each part into cells between its smallest and largest score."""
-    upto = np.cumsum(count)
-    n = int(upto[-1])
-    of_ranks = np.diff(np.log1p(upto), prepend=0.0) / math.log1p(n)
-    share = (count / n + of_ranks) / 2
-    number = np.where(count > 0, np.maximum(np.floor(CELLS * share), 2), 0).astype(np.int64)
-    number[lows == highs] = 1
-    range_ = np.where(number > 1, highs - lows, 1.0)
-    first = np.cumsum(number) - number
-    part = np.repeat(np.arange(COARSE), number)
-    steps = np.where(number > 1, (number - 1) / range_, 0.0)
-    within = np.arange(part.size) - first[part]
-    rounded = (
-        highs[part] - within * np.where(number > 1, range_ / np.maximum(number - 1, 1), 0)[part]
-    )
-    return Cells(top, per_unit, lift, highs, steps, first, rounded / lift)
+    lift: float, top: float, per_unit: float, child: Ints, count: Ints, low: Floats, high: Floats,
+    rate: Floats,
+) -> Cells:  # fmt: skip
+    """Distribute the cells to the parts that are not cut again."""
+    last = np.flatnonzero((count > 0) & (child < 0))
+    last = last[np.argsort(-high[last])]
+    upto = np.cumsum(count[last])
+    of_ranks = np.diff(np.log1p(upto), prepend=0.0) / math.log1p(int(upto[-1]))
+    share = (of_ranks + 1.0 / last.size) / 2
+    number = np.maximum((CELLS * share).astype(np.int64), 2)
+    number[low[last] == high[last]] = 1
+    steps = np.maximum(number - 1, 1)
+    width = (high[last] - low[last]) / steps
+    rate[last] = np.divide(steps, high[last] - low[last], out=np.zeros(last.size), where=number > 1)
+    first = np.zeros_like(child)
+    first[last] = np.cumsum(number) - number
+    within = np.arange(int(number.sum())) - np.repeat(first[last], number)
+    rounded = np.repeat(high[last], number) - within * np.repeat(width, number)
+    return Cells(lift, top, per_unit, child, high, rate, first, rounded / lift)
+
+
+@compiled
+def _part(s: float, top: float, per_unit: float, child: Any, high: Any, rate: Any) -> int:
+    c = int((top - s) * per_unit)
+    while child[c] >= 0:
+        c = child[c] + int((high[c] - s) * rate[c])
+    return c
 
 
 @compiled
 def _scan(
-    first: int, last: int, score: Any, top: float, per_unit: float, lift: float, count: Any,
-    lows: Any, highs: Any,
+    first: int, last: int, score: Any, lift: float, top: float, per_unit: float, child: Any,
+    high: Any, rate: Any, begin: int, count: Any, smallest: Any, largest: Any,
 ) -> None:  # fmt: skip
-    """Count the scores of each part; find its smallest and largest."""
+    """Count the scores of each part from ``begin`` on; find the smallest and largest."""
     for i in range(first, last):
         s = score[i] * lift
-        c = int((top - s) * per_unit)
-        count[c] += 1
-        lows[c] = s if s < lows[c] else lows[c]
-        highs[c] = s if s > highs[c] else highs[c]
+        c = _part(s, top, per_unit, child, high, rate) - begin
+        if c >= 0:
+            count[c] += 1
+            smallest[c] = s if s < smallest[c] else smallest[c]
+            largest[c] = s if s > largest[c] else largest[c]
 
 
 @compiled
 def _count(
     first: int, last: int, score: Any, relevance: Any, n_classes: int, copies: Any, unit: float,
-    top: float, per_unit: float, lift: float, high: Any, steps: Any, begin: Any, slot: Any,
-    size: Any, units: Any,
+    lift: float, top: float, per_unit: float, child: Any, high: Any, rate: Any, begin: Any,
+    slot: Any, size: Any, units: Any,
 ) -> None:  # fmt: skip
     """Count the documents of each cell and class, and sum their multiplicities."""
     for i in range(first, last):
         s = score[i] * lift
-        c = int((top - s) * per_unit)
-        k = (begin[c] + int((high[c] - s) * steps[c] + 0.5)) * n_classes + relevance[i]
+        c = _part(s, top, per_unit, child, high, rate)
+        k = (begin[c] + int((high[c] - s) * rate[c] + 0.5)) * n_classes + relevance[i]
         slot[i] = k
         if not copies.size:
             size[k] += 1

@@ -29,8 +29,8 @@ class Cascade(Form):
     def parts(self, counts: LabelCounts, check: Check) -> tuple[Any, ...]:
         stop = check("stop", self.stop(counts), counts.label)
         if self.limit is None:
-            return stop, np.ones(counts.size.size)
-        return stop, check("limit", self.limit(counts), counts.size)
+            return stop, np.ones_like(stop)
+        return stop, counts.spread(check("limit", self.limit(counts), counts.size))
 
     @property
     def value_kernel(self) -> Any:
@@ -61,7 +61,7 @@ def _values(
         start = 0
         while start < n and reach > 0.0:
             end = start
-            certain, certain_gain, closed = 0, 0.0, limit[q] == 1.0
+            certain, certain_gain, closed = 0, 0.0, limit[strata[q]] == 1.0
             while end < n and score[base + end] == score[base + start]:
                 x = strata[q] + relevance[row[base + end]]
                 if stop[x] == 1.0:
@@ -78,7 +78,7 @@ def _values(
                         n_certain += 1
                     else:
                         log_chance += np.log1p(-stop[x])
-                    reach = _reached(log_chance, n_certain, limit[q])
+                    reach = _reached(log_chance, n_certain, limit[strata[q]])
             elif certain > 0:
                 missed = reach  # chance that none of the first t of the block is a certain stop
                 for t in range(end - start):
@@ -103,7 +103,7 @@ def _potentials(
     logs, certain = np.zeros(stop.size), np.zeros(stop.size)
     for k in range(query.size):
         q, r, to = query[k], 0, start[k]
-        A, B, most = strata[q] + a[k], strata[q] + b[k], limit[q]
+        A, B, most = strata[q] + a[k], strata[q] + b[k], limit[strata[q]]
         for x in range(strata[q], strata[q + 1]):
             logs[x] = math.log1p(-stop[x]) if stop[x] < 1.0 else 0.0
             certain[x] = 1.0 if stop[x] == 1.0 else 0.0

@@ -43,7 +43,7 @@ class Form(ABC):
 
     @abstractmethod
     def parts(self, counts: LabelCounts, check: Check) -> tuple[Any, ...]:
-        """What the rules of the form return for a data set, as the last arguments of its kernels."""
+        """What the rules of the form return, by stratum: the last arguments of its kernels."""
 
     @property
     @abstractmethod

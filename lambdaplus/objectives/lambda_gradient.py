@@ -144,19 +144,39 @@ class LambdaGradient:
         self, start: int, given: Floats, out: Derivatives, first: int, last: int
     ) -> None:
         """Write the gradient of the queries first .. last - 1 from the query start on."""
-        boundaries = self.queries.boundaries[start + first : start + last + 1]
+        first, last = start + first, start + last
+        boundaries, weights = self.queries.boundaries[first : last + 1], self.queries.weights
         order = self.queries.row_order[boundaries[0] : boundaries[-1]]
         ranking = rank_some(boundaries, given, order)
-        entries, documents = merge_ties(boundaries, *ranking, self.arrays.relevance, self.copies)
-        values = self._of_entries(start + first, entries)
-        write_rows(ranking.row, documents, values, self.queries.weights, *out)
+        entries, documents = merge_ties(
+            boundaries, *ranking, self.clean_arrays.relevance, self.copies
+        )
+        sums = self._sums(first, entries)
+        factor = self._factor(sums, self.clean_arrays.scale[first:last])
+        share = self.noise.share if self.noise else 0.0
+        values = per_document(entries, sums, (1 - share) * factor, self.of_class)
+        write_rows(ranking.row, documents, values, weights, *out)
+        if self.noise:
+            entries, documents = merge_ties(boundaries, *ranking, self.arrays.relevance, None)
+            near = neighbour_sums(
+                self.metric, self.arrays, first, entries, self.noise, float(self.shape.sigma)
+            )
+            # Both parts of a query have the same sum over their pairs of 2 |lambda|.
+            both = near.received > NOTHING
+            scaled = np.divide(
+                share * factor * sums.received, near.received, out=np.zeros_like(factor), where=both
+            )
+            values = per_document(entries, near, scaled, None)
+            write_rows(ranking.row, documents, values, weights, *out, add=True)
 
     def _of_long_query(self, q: int, given: Floats, out: Derivatives) -> None:
         """Write the gradient of one query, at rounded scores."""
         rows, weights = slice(*self.queries.boundaries[q : q + 2]), self.queries.weights
         n_classes = int(self.arrays.first[q + 1] - self.arrays.first[q])
         rounded = round_scores(given[rows], self.arrays.relevance[rows], n_classes, self.copies)
-        values = self._of_entries(q, rounded.entries)
+        sums = self._sums(q, rounded.entries)
+        factor = self._factor(sums, self.arrays.scale[q : q + 1])
+        values = per_document(rounded.entries, sums, factor, self.of_class)
         weight = None if weights is None else weights[rows]
         rounded.write_rows(values, weight, out.gradient[rows], out.hessian[rows])
 
@@ -165,19 +185,6 @@ class LambdaGradient:
             return []
         rounded = (self.queries.sizes >= LONG) & (np.diff(self.arrays.first) <= MOST_CLASSES)
         return np.flatnonzero(rounded).tolist()
-
-    def _of_entries(self, first: int, entries: Entries) -> Floats:
-        """Gradient and Hessian of a document of each entry, (m, 2).
-
-        The entries are those of the queries from ``first`` on.
-        """
-        mine = slice(first, first + entries.edges.size - 1)
-        sums = self._sums(first, entries)
-        factor = self._factor(sums, self.clean_arrays.scale[mine])
-        if self.noise:
-            sums = self._with_neighbours(first, entries, sums, factor)
-            factor = np.ones_like(factor)
-        return per_document(entries, sums, factor, self.of_class)
 
     def _sums(self, first: int, entries: Entries) -> Sums:
         """The sums over all pairs of the queries from ``first`` on, whose entries these are."""
@@ -201,28 +208,6 @@ class LambdaGradient:
             size = float(np.abs(sums.gradient).sum())
             return np.full(1, self.rows / 2 / size) if size * scale[0] > NOTHING else scale
         return normalized(sums.received, scale)
-
-    def _with_neighbours(self, first: int, entries: Entries, sums: Sums, factor: Floats) -> Sums:
-        """The sums times their factor, mixed with those over neighbours in noisy rankings.
-
-        Both parts of a query have the same sum over their pairs of 2 |lambda|, that of all pairs.
-        """
-        assert self.noise
-        near = neighbour_sums(
-            self.metric, self.arrays, first, entries, self.noise, float(self.shape.sigma)
-        )
-        total = factor * sums.received
-        alone = normalized(near.received, self.arrays.scale[first : first + factor.size])
-        same = np.divide(total, near.received, out=alone, where=total > NOTHING)
-        same[near.received <= NOTHING] = 0.0
-        share, n = self.noise.share, np.diff(entries.edges)
-        return Sums(
-            *(
-                np.repeat((1 - share) * factor, n) * clean + np.repeat(share * same, n) * noisy
-                for clean, noisy in zip(sums[:2], near[:2], strict=True)
-            ),
-            total,
-        )
 
 
 def normalized(received: Floats, scale: Floats) -> Floats:

@@ -1,0 +1,213 @@
+"""Long lists by rounded scores: errors against the exact gradient, and what must not matter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+
+from lambdaplus import gradients, lambda_objective
+from lambdaplus.metrics import CATALOGUE
+from lambdaplus.objectives import rounding
+from lambdaplus.parallel import limit_threads
+
+Floats = NDArray[np.float64]
+
+# Of the largest gradient, and of the mean absolute one: what docs/mathematics/sweep.md states.
+LARGEST, MEAN = 4e-3, 2e-4
+N = 20_000
+WITHOUT_LIMIT = 10**9
+NOTHING = 1e-100  # the sweep's guard against denormal numbers, where a list is in order
+
+random = np.random.default_rng(0)
+RARE = (random.random(N) < 0.02).astype(float)
+GRADES = np.minimum(random.geometric(0.5, N) - 1.0, 4.0)
+
+
+def spread(kind: str, labels: Floats) -> Floats:
+    draw = np.random.default_rng(1)
+    scores = draw.normal(size=labels.size) + 0.5 * labels
+    if kind == "heavy tails":
+        scores = draw.standard_t(1.5, size=labels.size) + 0.5 * labels
+    if kind.startswith("outliers"):
+        scores[:3] = float(kind.split()[-1]) * np.array([1.0, -0.5, 0.1])
+    if kind == "few distinct":
+        scores = np.round(8 * scores) / 8
+    if kind == "two leaves":
+        scores = np.where(scores > 1, 0.1, -0.1)
+    if kind == "far apart":
+        scores *= 1e3
+    if kind == "close":
+        scores *= 1e-200
+    return scores
+
+
+KINDS = (
+    "normal", "heavy tails", "outliers 1e3", "outliers 1e6", "outliers 1e200", "few distinct",
+    "two leaves", "far apart", "close",
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def short_lists_are_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lambdaplus.objectives.lambda_gradient.LONG", 5_000)
+
+
+def exactly(monkeypatch: pytest.MonkeyPatch, *arguments: Any, **options: Any) -> Any:
+    with monkeypatch.context() as patch:
+        patch.setattr("lambdaplus.objectives.lambda_gradient.LONG", WITHOUT_LIMIT)
+        return gradients(*arguments, **options)
+
+
+def assert_near(found: Any, exact: Any, largest: float = LARGEST, mean: float = MEAN) -> None:
+    for ours, right in zip(found, exact, strict=True):
+        error = np.abs(ours - right)
+        assert error.max() <= largest * np.abs(right).max() + NOTHING
+        assert error.mean() <= mean * np.abs(right).mean() + NOTHING
+        assert np.abs(right).max() > 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("metric", ["auc", "map"])
+@pytest.mark.parametrize("normalize", [False, True])
+def test_rounding_hardly_changes_the_gradient(
+    metric: str, kind: str, normalize: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {"metric": metric, "normalize": normalize}
+    scores = spread(kind, RARE)
+    found = gradients(RARE, scores, **given)
+    exact = exactly(monkeypatch, RARE, scores, **given)
+    # A thousand units apart, few pairs are within the reach of the logistic function's slope.
+    near = slice(0, 1) if kind == "far apart" else slice(None)
+    assert_near(found[near], exact[near])
+    if normalize:
+        assert np.abs(found[0]).sum() == pytest.approx(N / 2, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["few distinct", "two leaves"])
+def test_few_distinct_scores_are_not_rounded(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = spread(kind, RARE)
+    for metric in ("auc", "map"):
+        exact = exactly(monkeypatch, RARE, scores, metric=metric)
+        for ours, right in zip(gradients(RARE, scores, metric=metric), exact, strict=True):
+            assert_allclose(ours, right, rtol=1e-9, atol=1e-9 * np.abs(right).max())
+
+
+@pytest.mark.parametrize(
+    "metric", [d for d in CATALOGUE if not d.refusal and not d.signed_deltas], ids=str
+)
+def test_every_metric_has_its_gradient_in_a_long_query_among_short_ones(
+    metric: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metric = metric(10) if metric.cutoff == "required" else metric()
+    n, group = 6_000, [20, 6_000, 30]
+    draw = np.random.default_rng(2)
+    labels = np.minimum(draw.geometric(0.5, sum(group)) - 1.0, 4.0)
+    scores = draw.normal(size=labels.size) + 0.3 * labels
+    weight = draw.uniform(0.5, 2, labels.size)
+    given = {"metric": metric, "group": group, "weight": weight}
+    found, exact = gradients(labels, scores, **given), exactly(monkeypatch, labels, scores, **given)
+    short = np.r_[0:20, 20 + n : 50 + n]
+    assert_array_equal([part[short] for part in found], [part[short] for part in exact])
+    # The first ranks of 6,000 decide some of these metrics.
+    long = slice(20, 20 + n)
+    assert_near([p[long] for p in found], [p[long] for p in exact], 2 * LARGEST, 5 * MEAN)
+
+
+def test_damping_is_near_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """1 / (0.01 + d) bends most at distances as small as some cells."""
+    scores = spread("normal", RARE)
+    for metric in ("auc", "map"):
+        exact = exactly(monkeypatch, RARE, scores, metric=metric, damping=0.01)
+        found = gradients(RARE, scores, metric=metric, damping=0.01)
+        assert_near(found, exact, 4 * LARGEST, 4 * MEAN)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_row_order_and_threads_change_no_bit(
+    weighted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lambdaplus.parallel.WORTH_A_THREAD", 1_000)
+    draw = np.random.default_rng(3)
+    weight = draw.uniform(0, 3, N) if weighted else None
+    order = draw.permutation(N)
+    for metric in ("auc", "map"):
+        scores = spread("heavy tails", RARE)
+        found = []
+        for threads, rows in ((1, slice(None)), (2, slice(None)), (3, order)):
+            with limit_threads(threads):
+                its = None if weight is None else weight[rows]
+                one = gradients(RARE[rows], scores[rows], metric=metric, weight=its, normalize=True)
+            found.append(one)
+        assert_array_equal(found[0], found[1])
+        assert_array_equal([part[order] for part in found[0]], found[2])
+
+
+def test_an_auc_weight_of_k_is_k_rows() -> None:
+    draw = np.random.default_rng(4)
+    weight = draw.integers(0, 4, N)
+    scores = spread("normal", RARE)
+    weighted = gradients(RARE, scores, metric="auc", weight=weight)
+    repeated = gradients(np.repeat(RARE, weight), np.repeat(scores, weight), metric="auc")
+    row = np.repeat(np.arange(N), weight)
+    summed = [np.bincount(row, part, minlength=N) for part in repeated]
+    # Cells follow the rows, which are not the same.
+    assert_near(weighted, summed)
+    assert_array_equal([part[weight == 0] for part in weighted], np.zeros((2, (weight == 0).sum())))
+
+
+@pytest.mark.parametrize("metric", ["auc", "map"])
+def test_weighted_rows_are_near(metric: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    weight = np.random.default_rng(5).choice([0.0, 0.01, 1.0, 3.5, 100.0], N)
+    scores = spread("normal", RARE)
+    given = {"metric": metric, "weight": weight}
+    exact = exactly(monkeypatch, RARE, scores, **given)
+    # The rows of an entry have its mean weight, which differs by a factor of 10,000 here.
+    assert_near(gradients(RARE, scores, **given), exact, 10 * LARGEST, 60 * MEAN)
+
+
+def test_weights_of_any_size_are_summed_exactly() -> None:
+    scores, weight = spread("normal", RARE), np.random.default_rng(6).uniform(0.5, 2, N)
+    plain = gradients(RARE, scores, metric="auc", weight=weight, normalize=True)
+    for factor in (2.0**-20, 2.0**20):
+        found = gradients(RARE, scores, metric="auc", weight=factor * weight, normalize=True)
+        assert_allclose(found[0] / factor, plain[0], rtol=1e-9)
+
+
+def test_a_sum_of_pairs_is_zero_and_hessians_are_not_negative() -> None:
+    for kind in KINDS:
+        gradient, hessian = gradients(RARE, spread(kind, RARE), metric="map")
+        assert abs(gradient.sum()) <= 1e-7 * np.abs(gradient).sum()
+        assert hessian.min() >= 0
+
+
+def test_lists_of_many_classes_are_not_rounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    labels = np.arange(N) % (rounding.MOST_CLASSES + 1.0)
+    scores = spread("normal", labels)
+    given = {"metric": "ndcg", "one_group": True}
+    exact = exactly(monkeypatch, labels, scores, **given)
+    assert_array_equal(gradients(labels, scores, **given), exact)
+
+
+def test_one_class_has_no_gradient() -> None:
+    found = lambda_objective("auc")(np.ones(N), spread("normal", RARE))
+    assert_array_equal(found, np.zeros((2, N)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_score_is_rounded_further_than_a_cell(kind: str) -> None:
+    """And scores of equal cells are neighbours: rounding keeps the order."""
+    scores = spread(kind, RARE)
+    rounded = rounding.round_scores(scores, RARE.astype(np.int32), 2, None)
+    of_slot = np.full(rounded.n_slots, np.nan)
+    of_slot[rounded.slot_of_entry] = rounded.entries.score
+    found = of_slot[rounded.slot]
+    order = np.argsort(scores, kind="stable")
+    assert (np.diff(found[order]) >= 0).all()
+    part = (scores.max() / 2 - scores.min() / 2) / (rounding.COARSE - 1) * 2
+    assert np.abs(found - scores).max() <= part
+    assert rounded.entries.size.sum() == N
+    assert (np.diff(rounded.entries.score) <= 0).all()
