@@ -31,7 +31,7 @@ from tables import RESULTS, write
 import lambdaplus as lp
 from lambdaplus.datasets import RankingData, read_folds
 from lambdaplus.evaluation.tables import Cell, Table
-from lambdaplus.objectives.position_bias import PositionBias, PropensityRatios
+from lambdaplus.objectives.position_bias import PositionBias
 
 PARAMS = {"verbose": -1, "num_threads": 1, "num_leaves": 15, "learning_rate": 0.1}
 METRIC, SHOWN, ROUNDS = "ndcg@10", 10, 60
@@ -39,10 +39,9 @@ GRID: dict[str, tuple[Any, ...]] = {"eta": (1.0, 0.0), "sessions": (16, 4), "noi
 IGNORING, NATIVE, TRUE = "ignoring", "lambdarank", "true labels"
 BASE = {  # what each method is compared with: the same objective, ignoring the bias
     "PositionBias": IGNORING,
-    "PropensityRatios": IGNORING,
     "lambdarank, position=": NATIVE,
 }
-METHODS = (IGNORING, "PositionBias", "PropensityRatios", NATIVE, "lambdarank, position=", TRUE)
+METHODS = (IGNORING, "PositionBias", NATIVE, "lambdarank, position=", TRUE)
 
 
 def clicks_on(
@@ -82,7 +81,6 @@ def trained_on_clicks(
     methods: dict[str, tuple[Any, bool]] = {
         IGNORING: (plain, False),
         "PositionBias": (PositionBias(plain), True),
-        "PropensityRatios": (PropensityRatios(plain), True),
         NATIVE: ("lambdarank", False),
         "lambdarank, position=": ("lambdarank", True),
     }

@@ -19,22 +19,20 @@ import numpy as np
 
 
 def number(
-    name: str, value: Any, *, least: float | None = None, above: float | None = None,
+    name: str,
+    value: Any,
+    *,
+    least: float | None = None,
+    above: float = -math.inf,
     most: float = math.inf,
-) -> float:  # fmt: skip
+) -> float:
     """The value as a float; a ValueError if it is not a number in this range."""
     is_number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
-    if (
-        not is_number
-        or not math.isfinite(value)
-        or (least is not None and value < least)
-        or (above is not None and value <= above)
-        or value > most
-    ):
-        bounds = [] if least is None else [f"at least {least:g}"]
-        bounds += [] if above is None else [f"above {above:g}"]
-        bounds += [] if most == math.inf else [f"at most {most:g}"]
-        raise ValueError(f"{name} must be a number {' and '.join(bounds)}, got {value!r}")
+    low = above if least is None else least
+    if not is_number or not math.isfinite(value) or not (above < value and low <= value <= most):
+        bounds = f"above {above:g}" if least is None else f"at least {least:g}"
+        bounds += "" if most == math.inf else f" and at most {most:g}"
+        raise ValueError(f"{name} must be a number {bounds}, got {value!r}")
     return float(value)
 
 

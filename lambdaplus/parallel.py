@@ -18,7 +18,7 @@ import itertools
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
@@ -121,10 +121,8 @@ def _run(work: Callable[[int, int], None], edges: list[int], threads: int) -> No
             work(a, b)
 
     tasks = []
-    try:
+    with suppress(RuntimeError):  # the interpreter shuts down while a training runs in a thread
         tasks = [_pool(os.getpid()).submit(take_turns) for _ in range(threads - 1)]
-    except RuntimeError:  # the interpreter is shutting down while a training runs in a thread
-        pass
     take_turns()
     for task in tasks:
         task.result()

@@ -1,4 +1,4 @@
-"""Do the fast tests notice a broken line?  Ten central ones, each broken in a copy of the project.
+"""Do the fast tests notice a broken line?  Twelve central ones, each broken in a copy of the project.
 
     make mutations
 
@@ -43,9 +43,21 @@ MUTATIONS = (
     ),
     Mutation(
         "potential: what the other documents gain or lose in a swap",
-        "changes[x] = coupling(classes, x, b) - coupling(classes, x, a)",
-        "changes[x] = coupling(classes, x, b) + coupling(classes, x, a)",
+        "changes[x] -= _coupling(factor, column, higher, X, A)",
+        "changes[x] += _coupling(factor, column, higher, X, A)",
         ("tests/test_potentials.py",),
+    ),
+    Mutation(
+        "rounding: the nearest cell",
+        "k = (begin[c] + int((high[c] - s) * rate[c] + 0.5)) * n_classes + relevance[i]",
+        "k = (begin[c] + int((high[c] - s) * rate[c])) * n_classes + relevance[i]",
+        ("tests/test_rounding.py",),
+    ),
+    Mutation(
+        "the sum over pairs of a query is that of its own lists",
+        "sums.received[:] += np.bincount(lists.query, out.received, minlength=sums.received.size)",
+        "sums.received[: out.received.size] += out.received",
+        ("tests/test_gradients.py",),
     ),
     Mutation(
         "ties: lower labels first",

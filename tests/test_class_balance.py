@@ -155,5 +155,5 @@ def test_repr_and_equality_tell_it() -> None:
 
 @pytest.mark.parametrize("balance", [-0.1, 1.1, np.nan, "balanced", True, None])
 def test_other_values_are_refused(balance: Any) -> None:
-    with pytest.raises(ValueError, match="balance must be a number from 0 to 1"):
+    with pytest.raises(ValueError, match="balance must be a number at least 0 and at most 1"):
         lambda_objective("map", balance=balance)

@@ -16,9 +16,8 @@ from numpy.testing import assert_allclose
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import lambdaplus as lp
-from lambdaplus.metrics import Cascade, CountAbove, Declaration, LabelCounts, Training, Window
+from lambdaplus.metrics import Cascade, CountAbove, Declaration, LabelCounts, Window
 from lambdaplus.metrics.catalogue import AUC, MAP
-from lambdaplus.objectives import Noise
 
 LABELS = [0.0, 2.0, 1.0, 0.0, 1.0, 0.0, 2.0, 0.0]
 SCORES = [0.4, 0.1, 0.9, 0.2, 0.6, 0.5, 0.8, 0.3]
@@ -226,26 +225,9 @@ def test_rules_that_return_nonsense_are_named(part: str, rule: Any, words: str) 
 
 
 def test_what_is_no_objective_is_refused_in_the_declarations_words() -> None:
-    own = declared("own", training=Training(refusal="it counts nothing"))
+    own = declared("own", refusal="it counts nothing")
     with pytest.raises(ValueError, match="own is not available as an objective: it counts nothing"):
         lp.lambda_objective(own)
-
-
-@pytest.mark.parametrize("neighbours", [0, -1, 1.5])
-def test_a_declaration_has_at_least_one_neighbour(neighbours: Any) -> None:
-    with pytest.raises(ValueError, match=f"at least 1, got {neighbours}"):
-        Training(neighbours=neighbours)
-
-
-def test_a_declared_number_of_neighbours_is_that_of_the_noise() -> None:
-    own = declared("own", training=Training(neighbours=3))
-    assert own().neighbours == own(5).neighbours == 3  # also with a cutoff
-    unsaid, said, other = (
-        lp.lambda_objective(own, noise=noise)(LABELS, SCORES, None, [8])
-        for noise in (Noise(), Noise(neighbours=3), Noise(neighbours=1))
-    )
-    np.testing.assert_array_equal(unsaid, said)
-    assert np.abs(np.subtract(unsaid, other)).max() > 1e-3
 
 
 def test_an_option_cannot_be_given_twice_in_a_name() -> None:

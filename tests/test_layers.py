@@ -14,6 +14,7 @@ PACKAGE = ROOT / "lambdaplus"
 ARCHITECTURE, CONTRIBUTING = ROOT / "docs" / "architecture.md", ROOT / "CONTRIBUTING.md"
 LAYERS = (
     {
+        "arguments",
         "arrays",
         "queries",
         "files",

@@ -18,8 +18,8 @@ from small_data import graded
 
 from lambdaplus.metrics import CATALOGUE, RankingMetric, parse_metric
 from lambdaplus.metrics.arrays import metric_arrays
+from lambdaplus.metrics.entries import Entries, merge_ties
 from lambdaplus.objectives import Noise, lambda_objective
-from lambdaplus.objectives.lists import Entries, merge_ties
 from lambdaplus.objectives.noise import _keys, _perturb, neighbour_sums
 from lambdaplus.objectives.sums import Sums
 from lambdaplus.parallel import limit_threads
@@ -158,7 +158,8 @@ def test_parts_have_the_same_sum_over_pairs_and_are_mixed_by_their_share(
     if share == 1.0:  # only what all pairs of AUC add up to is taken from them
         clean = tuple(np.zeros_like(part) for part in clean)
     expected = [
-        share * np.log2(1 + total) / received * near + (1 - share) * np.log2(1 + total) / total * far
+        share * np.log2(1 + total) / received * near
+        + (1 - share) * np.log2(1 + total) / total * far
         for near, far in zip((gradient, hessian), clean, strict=True)
     ]
     found = lambda_objective(name, noise=noise).derivatives(queries, SCORES)

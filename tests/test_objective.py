@@ -280,12 +280,16 @@ def test_unusable_input_is_a_value_error_that_says_what_is_wrong(
         ("ndcg", {"gain": "lin"}, r"gain='lin' is not one of exp2, linear"),
         ("auc", {"gain": "linear"}, r"auc has no option 'gain'; it has: relevant"),
         ("auc", {"relevant": np.inf}, r"not a finite number"),
-        ("ndcg", {"sigma": 0}, r"sigma must be a positive number, got 0"),
-        ("ndcg", {"sigma": -1}, r"sigma must be a positive number"),
-        ("ndcg", {"sigma": np.nan}, r"sigma must be a positive number"),
-        ("ndcg", {"sigma": np.inf}, r"sigma must be a positive number"),
-        ("ndcg", {"damping": -0.1}, r"damping must be None or a number >= 0"),
-        ("ndcg", {"damping": np.nan}, r"damping must be None or a number >= 0"),
+        (
+            "ndcg",
+            {"sigma": 0},
+            r"sigma must be a number at least 1e-100 and at most 1e\+100, got 0",
+        ),
+        ("ndcg", {"sigma": -1}, r"sigma must be a number at least 1e-100"),
+        ("ndcg", {"sigma": np.nan}, r"sigma must be a number at least 1e-100"),
+        ("ndcg", {"sigma": np.inf}, r"sigma must be a number at least 1e-100"),
+        ("ndcg", {"damping": -0.1}, r"damping, if not None, must be a number at least 0"),
+        ("ndcg", {"damping": np.nan}, r"damping, if not None, must be a number at least 0"),
     ],
 )
 def test_unusable_options_are_value_errors_that_say_what_is_allowed(
@@ -299,7 +303,7 @@ def test_unusable_options_are_value_errors_that_say_what_is_allowed(
 def test_damping_that_is_no_number_is_refused_as_the_other_options_are(
     options: dict[str, Any],
 ) -> None:
-    with pytest.raises(ValueError, match="damping must be None or a number >= 0"):
+    with pytest.raises(ValueError, match="damping, if not None, must be a number at least 0"):
         lambda_objective("ndcg", **options)
 
 

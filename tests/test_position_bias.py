@@ -7,15 +7,13 @@ import math
 import pickle
 from typing import Any
 
-import brute_force
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from small_data import graded
 
 import lambdaplus as lp
-from lambdaplus.metrics import parse_metric
-from lambdaplus.objectives.position_bias import PositionBias, PropensityRatios
+from lambdaplus.objectives.position_bias import PositionBias
 
 lgb = pytest.importorskip("lightgbm", minversion="4")
 
@@ -27,70 +25,6 @@ def clicks(seed: int = 0) -> Any:
     random = np.random.default_rng(seed)
     labels = (random.random(sum(SIZES)) < 0.4).astype(float)
     return labels, random.permutation(np.arange(sum(SIZES))) / 7.0, SIZES
-
-
-def swap_delta(metric: str, labels: Any, scores: Any, i: int, j: int) -> float:
-    swapped = scores.copy()
-    swapped[[i, j]] = scores[[j, i]]
-    before, after = (
-        brute_force.value(parse_metric(metric), labels[np.argsort(-s)].tolist())
-        for s in (scores, swapped)
-    )
-    return abs(after - before)
-
-
-@pytest.mark.parametrize("metric", ["ndcg", "map", "mrr", "auc", "ndcg@3"])
-def test_pairs_are_divided_by_both_ratios(metric: str) -> None:
-    # Hu et al. 2019, eqs. 23, 30 and 31, pair by pair, the swap deltas from the textbook.
-    labels, scores, sizes = clicks()
-    objective = PropensityRatios(
-        lp.lambda_objective(metric, normalize=False, damping=None, sigma=1.5, noise=None),
-        regularization=0.5,
-    )
-    n_positions = max(sizes)
-    clicked, unclicked = np.ones(n_positions), np.ones(n_positions)
-    objective(labels, np.zeros_like(scores), None, sizes)  # a training starts with equal scores
-    objective.clicked_[:], objective.unclicked_[:] = 1.0, 1.0
-    for _ in range(2):
-        gradient, hessian = np.zeros_like(scores), np.zeros_like(scores)
-        losses = np.zeros((2, n_positions))
-        start = 0
-        for size in sizes:
-            y, s = labels[start : start + size], scores[start : start + size]
-            for i in np.flatnonzero(y == 1):
-                for j in np.flatnonzero(y == 0):
-                    delta = swap_delta(metric, y, s, i, j)
-                    margin = 1.5 * (s[i] - s[j])
-                    push = 1.5 * delta / (1 + math.exp(margin)) / (clicked[i] * unclicked[j])
-                    curve = 1.5 * push * (1 - 1 / (1 + math.exp(margin)))
-                    gradient[start + i] -= push
-                    gradient[start + j] += push
-                    hessian[start + i] += curve
-                    hessian[start + j] += curve
-                    loss = delta * math.log1p(math.exp(-margin))
-                    losses[0, i] += loss / unclicked[j]
-                    losses[1, j] += loss / clicked[i]
-            start += size
-        found = objective(labels, scores, None, sizes)
-        assert_allclose(found[0], gradient, rtol=1e-5, atol=1e-7)
-        assert_allclose(found[1], hessian, rtol=1e-5, atol=1e-7)
-        for ratio, loss in ((clicked, losses[0]), (unclicked, losses[1])):
-            seen = loss > 0
-            ratio[seen] = (loss[seen] / loss[0]) ** (1 / 1.5)
-        assert_allclose(objective.clicked_, clicked, rtol=1e-9)
-        assert_allclose(objective.unclicked_, unclicked, rtol=1e-9)
-        assert (clicked != 1).any()
-
-
-@pytest.mark.parametrize("metric", ["ndcg@10", "map", "auc"])
-@pytest.mark.parametrize("normalize", [True, False])
-def test_without_bias_the_ratios_change_nothing(metric: str, normalize: bool) -> None:
-    labels, scores, sizes = clicks(1)
-    plain = lp.lambda_objective(metric, normalize=normalize, noise=None)
-    expected = plain(labels, scores, None, sizes)
-    found = PropensityRatios(plain)(labels, scores, None, sizes)  # the first call: all ratios 1
-    for one, other in zip(found, expected, strict=True):
-        assert_allclose(one, other, rtol=2e-3, atol=1e-6)  # the sweep's kernel is fitted to 1e-3
 
 
 def test_a_bias_is_added_to_the_scores_and_takes_newton_steps() -> None:
@@ -113,26 +47,19 @@ def test_a_bias_is_added_to_the_scores_and_takes_newton_steps() -> None:
     assert np.abs(bias).max() > 0.05
 
 
-EACH = pytest.mark.parametrize("kind", [PositionBias, PropensityRatios])
 SINCE_POSITION = pytest.mark.skipif(
     not hasattr(lgb.Dataset, "get_position"), reason="Dataset(position=) needs LightGBM 4.1"
 )
 
 
-def state(objective: Any) -> Any:
-    names = ("bias_", "clicked_", "unclicked_")
-    return np.concatenate([getattr(objective, name) for name in names if hasattr(objective, name)])
-
-
-@EACH
-def test_a_training_starts_afresh(kind: Any) -> None:
+def test_a_training_starts_afresh() -> None:
     labels, scores, sizes = clicks()
-    objective = kind(lp.lambda_ndcg)
+    objective = PositionBias(lp.lambda_ndcg)
 
     def rounds(labels: Any) -> Any:
         for turn in range(3):
             objective(labels, turn * scores, None, sizes)
-        return state(objective).copy()
+        return objective.bias_.copy()
 
     first = rounds(labels)
     other = rounds(1 - labels)
@@ -141,22 +68,20 @@ def test_a_training_starts_afresh(kind: Any) -> None:
 
 
 @SINCE_POSITION
-@EACH
-def test_the_state_can_be_read_from_the_object_that_lightgbm_was_given(kind: Any) -> None:
-    objective, data = kind(lp.lambda_ndcg), graded()
+def test_the_state_can_be_read_from_the_object_that_lightgbm_was_given() -> None:
+    objective, data = PositionBias(lp.lambda_ndcg), graded()
     position = np.concatenate([np.arange(size) for size in data.sizes])
     given = lgb.Dataset(data.features, data.binary, group=data.sizes, position=position)
     lgb.train({"objective": objective, "verbose": -1, "num_threads": 1}, given, 5)
-    assert state(objective).size % data.sizes.max() == 0
-    assert not np.allclose(state(objective), state(objective)[0])
+    assert objective.bias_.size % data.sizes.max() == 0
+    assert not np.allclose(objective.bias_, objective.bias_[0])
     loaded = pickle.loads(pickle.dumps(objective))
-    assert_array_equal(state(loaded), state(objective))
+    assert_array_equal(loaded.bias_, objective.bias_)
     assert copy.deepcopy(objective) is objective
 
 
 @SINCE_POSITION
-@EACH
-def test_positions_are_the_given_ones_and_else_the_order_of_rows(kind: Any) -> None:
+def test_positions_are_the_given_ones_and_else_the_order_of_rows() -> None:
     labels, scores, sizes = clicks()
     position = np.concatenate([np.arange(size) for size in sizes])
     query = np.repeat(range(5), sizes)
@@ -165,41 +90,33 @@ def test_positions_are_the_given_ones_and_else_the_order_of_rows(kind: Any) -> N
     given = lgb.Dataset(
         np.zeros((len(labels), 1)), labels[order], group=sizes, position=position[order]
     ).construct()
-    with_field, by_rows = kind(lp.lambda_ndcg), kind(lp.lambda_ndcg)
+    with_field, by_rows = PositionBias(lp.lambda_ndcg), PositionBias(lp.lambda_ndcg)
     for turn in range(3):
         found = with_field(turn * scores[order], given)
         expected = by_rows(labels, turn * scores, None, sizes)
         for one, other in zip(found, expected, strict=True):
             assert_allclose(one, other[order], rtol=1e-5, atol=1e-6)
-    assert_allclose(state(with_field), state(by_rows))
+    assert_allclose(with_field.bias_, by_rows.bias_)
 
 
-@EACH
-def test_xgboost_rows_stand_as_they_were_shown(kind: Any) -> None:
+def test_xgboost_rows_stand_as_they_were_shown() -> None:
     xgb = pytest.importorskip("xgboost")
     labels, scores, sizes = clicks()
     given = xgb.DMatrix(np.zeros((len(labels), 1)), labels, group=sizes)
-    found = kind(lp.lambda_ndcg)(scores.astype(np.float32), given)
-    expected = kind(lp.lambda_ndcg)(labels, scores.astype(np.float32), None, sizes)
+    found = PositionBias(lp.lambda_ndcg)(scores.astype(np.float32), given)
+    expected = PositionBias(lp.lambda_ndcg)(labels, scores.astype(np.float32), None, sizes)
     for one, other, factor in zip(found, expected, (1, 2), strict=True):
         assert_array_equal(one, factor * other)  # XGBoost gets twice the Hessian
 
 
-@EACH
-def test_what_is_missing_is_said(kind: Any) -> None:
+def test_what_is_missing_is_said() -> None:
     labels, scores, sizes = clicks()
-    objective = kind(lp.lambda_ndcg)
+    objective = PositionBias(lp.lambda_ndcg)
     with pytest.raises(ValueError, match="set group="):
         objective(labels, scores)
     given = lgb.Dataset(np.zeros((len(labels), 1)), labels, group=sizes).construct()
     with pytest.raises(ValueError, match=r"Dataset\(position=\)"):
         objective(scores, given)
-
-
-def test_ratios_are_for_clicks() -> None:
-    labels, scores, sizes = clicks()
-    with pytest.raises(ValueError, match="clicks, 0 or 1"):
-        PropensityRatios(lp.lambda_ndcg)(2 * labels, scores, None, sizes)
 
 
 @SINCE_POSITION
@@ -220,8 +137,25 @@ def test_bias_is_found_where_there_is_nothing_else_to_find() -> None:
     assert -4.6 < objective.bias_[-1] < math.log(1 / 6)
 
 
-def test_pairs_of_the_whole_data_set_have_no_ratios() -> None:
-    with pytest.raises(ValueError, match=r"auc\(over=dataset\) ignores queries"):
-        PropensityRatios(lp.lambda_objective("auc", over="dataset"))
-    with pytest.raises(TypeError, match="one metric"):
-        PropensityRatios(lp.lambda_objective("ndcg + map"))
+def test_positions_reach_the_outermost_objective_alone() -> None:
+    """A part of a sum or a second correction would take the order of the rows for positions."""
+    bias = PositionBias(lp.lambda_ndcg)
+    with pytest.raises(
+        TypeError, match=r"cannot be a part: combine first, then PositionBias\(sum\)"
+    ):
+        lp.combine({bias: 1.0, lp.lambda_map: 1.0})
+    for wrong in (bias, "ndcg", None):
+        with pytest.raises(TypeError, match="PositionBias corrects an objective such as"):
+            PositionBias(wrong)
+
+
+@pytest.mark.parametrize("value", [-1, 0, 2.0, float("nan"), "0.1", None])
+def test_a_learning_rate_out_of_range_is_refused(value: Any) -> None:
+    with pytest.raises(ValueError, match="learning_rate must be a number above 0 and at most 1"):
+        PositionBias(lp.lambda_ndcg, learning_rate=value)
+
+
+@pytest.mark.parametrize("value", [-1, float("nan"), float("inf"), "0.1", None])
+def test_a_regularization_out_of_range_is_refused(value: Any) -> None:
+    with pytest.raises(ValueError, match="regularization must be a number at least 0"):
+        PositionBias(lp.lambda_ndcg, regularization=value)

@@ -179,8 +179,8 @@ def test_strata_are_the_classes_of_every_query(parts, relevant, weighted) -> Non
     assert strata.first.tolist() == [
         sum(q < query for _, _, q in expected) for query in range(len(parts) + 1)
     ]
-    in_base_order = strata.label[strata.first[queries_of(queries)] + strata.relevance]
-    assert in_base_order.tolist() == [class_of(labels[row]) for row in queries.row_order]
+    by_row = strata.label[strata.first[queries_of(queries)] + strata.relevance]
+    assert by_row.tolist() == [class_of(label) for label in labels]
     assert strata.sum(strata.count).tolist() == [
         sum(counted for _, counted, q in expected if q == query) for query in range(len(parts))
     ]

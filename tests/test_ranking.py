@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lambdaplus import ranking
 from lambdaplus.queries import Queries
 from lambdaplus.ranking import CROWDED as RUN
 from lambdaplus.ranking import rank

@@ -114,7 +114,7 @@ def test_every_metric_has_its_gradient_in_a_long_query_among_short_ones(
     assert_array_equal([part[short] for part in found], [part[short] for part in exact])
     # The first ranks of 6,000 decide some of these metrics.
     long = slice(20, 20 + n)
-    assert_near([p[long] for p in found], [p[long] for p in exact], 2 * LARGEST, 5 * MEAN)
+    assert_near([p[long] for p in found], [p[long] for p in exact], 2 * LARGEST, 10 * MEAN)
 
 
 def test_damping_is_near_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -143,9 +143,9 @@ def test_each_metric_is_judged_on_the_trial_and_the_round_that_it_chose(finished
             different.add((number, rounds))
             drawn = dict(trials[fold.name, choice.seed, number].parameters)
             options = {name: drawn.pop(name) for name in ("sigma", "damping", "noise")}
-            noise = {name: drawn.pop(f"noise_{name}") for name in ("share", "curvature")}
+            share = drawn.pop("noise_share")
             if options["noise"] is not None:
-                options["noise"] = Noise(options["noise"], **noise)
+                options["noise"] = Noise(options["noise"], share=share)
             params = {**drawn, "objective": lambda_objective("map", **options), "verbose": -1,
                       "seed": choice.seed, "deterministic": True, "num_threads": 1}  # fmt: skip
             data = lightgbm.Dataset(fold.train.features, fold.train.labels, group=fold.train.group)
@@ -413,12 +413,12 @@ def test_options_are_checked_before_the_first_fit(
 
 
 def test_attributes_of_the_noise_are_options_too() -> None:
-    chosen = {"noise_share": 1.0, "noise_curvature": "weights"}
+    chosen = {"noise_share": 1.0}
     assert with_options(lambda_map, {"sigma": 2.0, "noise": 0.3, **chosen}) == lambda_objective(
-        "map", sigma=2.0, noise=Noise(0.3, share=1.0, curvature="weights")
+        "map", sigma=2.0, noise=Noise(0.3, share=1.0)
     )
     of_default = with_options(lambda_map, chosen)  # whose noise has the default scale
-    assert of_default == lambda_objective("map", noise=Noise(share=1.0, curvature="weights"))
+    assert of_default == lambda_objective("map", noise=Noise(share=1.0))
     assert of_default != lambda_map
     without = with_options(lambda_map, {"noise": None, **chosen})
     assert without == lambda_objective("map", noise=None)

@@ -62,7 +62,7 @@ def test_an_objective_trains_with_default_parameters(metric: str) -> None:
 
 
 @EACH_METRIC
-@pytest.mark.parametrize("noise", ["default", None, Noise(curvature="weights", share=1.0)], ids=str)
+@pytest.mark.parametrize("noise", ["default", None, Noise(share=1.0)], ids=str)
 def test_a_learning_rate_means_the_step_of_xgboosts_own_objectives(metric: str, noise: Any) -> None:
     one_step = {"eta": 1.0, "lambda": 0.0, "min_child_weight": 0.0, "max_depth": 1}
     data = lone_pairs()
@@ -76,9 +76,7 @@ def test_a_learning_rate_means_the_step_of_xgboosts_own_objectives(metric: str, 
         )
     )
     assert_allclose(own, np.where(data.labels > 0, 1.0, -1.0), rtol=1e-5)
-    # Where all scores are equal, rho is 1/2 and rho (1 - rho) a quarter of the weight.
-    weights = isinstance(noise, Noise)
-    assert_allclose(ours, own / 4 if weights else own, rtol=1e-5)
+    assert_allclose(ours, own, rtol=1e-5)
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lambdaplus.comparison.figures import SERIES, new_figure, styled
-from lambdaplus.objectives.kernels import NEAR, REACH, pair_kernel
+from lambdaplus.objectives.exponentials import NEAR, REACH, pair_function
 from lambdaplus.queries import Floats
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def relative_error(kind: str, damping: float, distance: Floats) -> Floats:
     """Relative error of one of the three functions of a kernel at these distances; sigma is 1."""
-    kernel = pair_kernel(1.0, damping)
+    kernel = pair_function(1.0, damping)
     x = np.exp(-distance)
     coefficients, exact = {
         "concordant": (kernel.concordant, x / (1 + x)),

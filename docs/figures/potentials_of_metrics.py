@@ -8,9 +8,11 @@ import numpy as np
 
 from lambdaplus.comparison.figures import INK, SERIES, new_figure, styled
 from lambdaplus.metrics import parse_metric
-from lambdaplus.metrics.arrays import classes_of, metric_arrays
-from lambdaplus.metrics.potentials import OWN_AND_ABOVE, Potentials, potentials
+from lambdaplus.metrics.arrays import metric_arrays
+from lambdaplus.metrics.entries import merge_ties
+from lambdaplus.objectives.lists import ranked_lists
 from lambdaplus.queries import Floats, Queries
+from lambdaplus.ranking import rank
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,10 +26,10 @@ def potentials_of(name: str) -> tuple[Floats, Floats]:
     metric = parse_metric(name, **({"top": 1} if name == "err" else {}))
     queries = Queries(RANKED, group=[RANKED.size])
     arrays = metric_arrays(metric, queries)
-    both = Potentials(np.empty(RANKED.size), np.empty(RANKED.size))
-    classes, discount = classes_of(arrays, 0), arrays.discount[: RANKED.size]
-    potentials(RANKED, discount, np.empty(0), classes, (1, 0), OWN_AND_ABOVE, both)
-    scale = arrays.scale[0]
+    ranking = rank(queries, -np.arange(RANKED.size))
+    entries, _ = merge_ties(queries.boundaries, *ranking, arrays.relevance, None)
+    [both] = ranked_lists(metric, arrays, 0, entries, False)
+    scale = arrays.scale[0] * abs(both.gain[both.gain_at[0] + 1] - both.gain[both.gain_at[0]])
     return scale * (both.U - both.U[-1]), scale * (both.V - both.V[-1])
 
 

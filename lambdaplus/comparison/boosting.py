@@ -32,7 +32,7 @@ from lambdaplus.comparison.methods import Fitted, Method, Parameters, Settings
 from lambdaplus.comparison.validation import Validation
 from lambdaplus.datasets import RankingData
 from lambdaplus.objectives import Noise, lambda_objective
-from lambdaplus.objectives.objective import DEFAULT_NOISE, as_noise
+from lambdaplus.objectives.objective import as_noise
 from lambdaplus.queries import Floats, Queries
 from lambdaplus.training import CATBOOST, LIGHTGBM, XGBOOST, Documents, Framework, Training
 
@@ -158,7 +158,7 @@ def with_options(target: Any, options: Parameters) -> Any:
         )
     of_noise = {k.removeprefix(OF_NOISE): v for k, v in options.items() if k.startswith(OF_NOISE)}
     options = {k: v for k, v in options.items() if not k.startswith(OF_NOISE)}
-    noise = as_noise(options.get("noise", DEFAULT_NOISE))
+    noise = as_noise(options.get("noise", Noise()))
     if of_noise and noise is not None:
         options["noise"] = replace(noise, **of_noise)
     return lambda_objective(metric, **options)

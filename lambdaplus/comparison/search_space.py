@@ -145,7 +145,6 @@ OURS: Space = {  # options of lambda_objective, and of its noise
     "damping": OneOf((None, 0.01, 0.1)),
     "noise": OneOf((None, 0.3, 1.0, 2.0)),
     "noise_share": OneOf((0.5, 1.0)),
-    "noise_curvature": OneOf(("logistic", "weights")),
 }
 BY_QUERY: Space = {"bagging_by_query": YES_OR_NO}  # only for LightGBM's own objectives
 LAMBDARANK: Space = {

@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lambdaplus.metrics.forms import CountAbove, Form, Gains, Rule
+from lambdaplus.metrics.forms import Cascade, CountAbove, Form, Gains, Rule, Window
 from lambdaplus.metrics.parameters import OVER, RELEVANT, Parameter, Value, as_text
 from lambdaplus.queries import Floats
 
@@ -101,7 +101,7 @@ class Declaration:
                     f"letter and does not end in _ and a number (a cutoff), got {name!r}"
                 )
         if not isinstance(self.form, Form):
-            kinds = ", ".join(kind.__name__ for kind in Form.__subclasses__())
+            kinds = ", ".join(kind.__name__ for kind in (Gains, CountAbove, Cascade, Window))
             raise ValueError(f"{self.name}: form must be one of {kinds}, got {self.form!r}")
         for option, allowed in (
             ("cutoff", ("optional", "required", "no")),

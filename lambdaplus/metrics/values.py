@@ -13,8 +13,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from lambdaplus.compiled import compiled
 from lambdaplus.metrics.arrays import MetricArrays, metric_arrays
 from lambdaplus.metrics.declaration import RankingMetric
+from lambdaplus.metrics.entries import merge_ties
 from lambdaplus.metrics.forms import CountAbove, Gains, Window
 from lambdaplus.parallel import over_queries
 from lambdaplus.queries import Floats, Queries
@@ -107,28 +109,49 @@ def _stratum(queries: Queries, arrays: MetricArrays) -> Any:
 
 def _by_steps(metric: RankingMetric, queries: Queries, ranking: Ranking) -> Floats:
     """The metric with tied rows taken as one step, rows weighted by their multiplicities."""
-    arrays, copies = metric_arrays(metric, queries), queries.multiplicities
-    n, begin = queries.n_documents, queries.boundaries[:-1]
-    times = np.ones(n) if copies is None else copies[ranking.row]
-    stratum = _stratum(queries, arrays)[ranking.row]
-    ends_block = np.ones(n, dtype=bool)
-    ends_block[:-1] = ranking.score[1:] != ranking.score[:-1]
-    ends_block[queries.boundaries[1:] - 1] = True
-    ends = np.flatnonzero(ends_block)
-    block = np.cumsum(ends_block) - ends_block
-    query = np.repeat(np.arange(queries.n_queries), queries.sizes)
+    arrays, pooled = metric_arrays(metric, queries), metric.declaration.pooled
+    entries, _ = merge_ties(queries.boundaries, *ranking, arrays.relevance, queries.multiplicities)
+    ranks, total = np.empty(entries.score.size), np.empty(queries.n_queries)
+    _ranks_of_steps(entries.edges, entries.score, entries.weight, pooled == "middle", ranks)
+    row = column = np.zeros(arrays.gain.size)
+    if isinstance(metric.declaration.form, CountAbove):
+        row, column = arrays.parts[:2]
+    _sums_of_steps(*entries, metric.discounts(ranks), arrays.first, arrays.gain, row, column, total)
+    return _complete(arrays, total)
 
-    def upto(amount: Floats) -> Floats:
-        """Sum over the query down to the end of the block of each row."""
-        total = np.concatenate([[0.0], np.cumsum(amount)])
-        return np.asarray(total[ends + 1][block] - total[begin][query])
 
-    ranks = upto(times)
-    if metric.declaration.pooled == "middle":  # the mean rank of the copies of a block
-        ranks -= (np.add.reduceat(times, np.append(0, ends[:-1] + 1))[block] - 1.0) / 2
-    ranks = np.where(ranks > 0, ranks, 1.0)  # rows of weight 0 at the very top
-    term = arrays.gain[stratum]
-    if isinstance(metric.declaration.form, CountAbove):  # all tied rows are above, but the copy
-        row, column = (part[stratum] for part in arrays.parts[:2])
-        term = (term - row * column) + row * upto(times * column)
-    return _complete(arrays, np.add.reduceat(times * term * metric.discounts(ranks), begin))
+@compiled
+def _ranks_of_steps(edges: Any, score: Any, weight: Any, middle: bool, ranks: Any) -> None:
+    """Write the last or the middle rank among the copies of the tied rows of each entry."""
+    for q in range(edges.size - 1):
+        e, upto = edges[q], 0.0
+        while e < edges[q + 1]:
+            end, tied = e, 0.0
+            while end < edges[q + 1] and score[end] == score[e]:
+                tied += weight[end]
+                end += 1
+            upto += tied
+            rank = upto - (tied - 1.0) / 2 if middle else upto
+            for i in range(e, end):
+                ranks[i] = rank if rank > 0.0 else 1.0  # rows of weight 0 at the very top
+            e = end
+
+
+@compiled
+def _sums_of_steps(
+    edges: Any, score: Any, relevance: Any, size: Any, weight: Any, discount: Any, strata: Any,
+    gain: Any, row: Any, column: Any, out: Any,
+) -> None:  # fmt: skip
+    """Write the sum over the entries of each query, where all that are tied are above a copy."""
+    for q in range(edges.size - 1):
+        e, upto, out[q] = edges[q], 0.0, 0.0
+        while e < edges[q + 1]:
+            end = e
+            while end < edges[q + 1] and score[end] == score[e]:
+                upto += weight[end] * column[strata[q] + relevance[end]]
+                end += 1
+            for i in range(e, end):
+                x = strata[q] + relevance[i]
+                term = gain[x] - row[x] * column[x] + row[x] * upto  # all but the copy itself
+                out[q] += weight[i] * term * discount[i]
+            e = end

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from lambdaplus.metrics import RankingMetric, parse_metric
 from lambdaplus.objectives.noise import Noise
 
@@ -18,11 +20,11 @@ def default_noise(metric: RankingMetric) -> Noise | None:
     Below a cutoff no pair has a weight, and only noise brings a document to where pairs have one.
     """
     if metric.declaration.name in OF_THE_FIRST_RELEVANT:
-        relevant = {name: value for name, value in metric.changed if name == "relevant"}
-        return Noise(neighbours=10, all_pairs=parse_metric("auc", **relevant))
+        auc = parse_metric("auc", relevant=metric["relevant"])
+        return Noise(neighbours=10, all_pairs=auc)
     if metric.cutoff is None:
         return None
-    without = metric.declaration.cutoff == "optional"
-    return Noise(
-        neighbours=30, all_pairs=metric.declaration(**dict(metric.changed)) if without else None
-    )
+    if metric.declaration.cutoff == "required":
+        return Noise(neighbours=30)
+    changed: dict[str, Any] = dict(metric.changed)
+    return Noise(neighbours=30, all_pairs=metric.declaration(**changed))

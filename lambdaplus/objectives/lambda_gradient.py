@@ -19,9 +19,10 @@ from numpy.typing import ArrayLike
 from lambdaplus.arguments import flag, number
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.arrays import MetricArrays, metric_arrays, scope
+from lambdaplus.metrics.entries import Entries, each_alone, merge_ties
 from lambdaplus.metrics.forms import CountAbove
 from lambdaplus.objectives.class_balance import class_factors
-from lambdaplus.objectives.lists import Entries, each_alone, merge_ties, ranked_lists
+from lambdaplus.objectives.lists import ranked_lists
 from lambdaplus.objectives.noise import Noise, neighbour_sums
 from lambdaplus.objectives.rounding import LONG, MOST_CLASSES, round_scores
 from lambdaplus.objectives.rows import per_document, write_rows
@@ -72,10 +73,8 @@ class Shape:
     def __post_init__(self) -> None:
         number("sigma", self.sigma, least=1e-100, most=1e100)
         flag(normalize=self.normalize)
-        if self.damping:
-            number("damping", self.damping, least=1e-6, most=1e6)
-        elif self.damping is not None:
-            number("damping", self.damping, least=0.0)
+        if self.damping is not None and number("damping, if not None,", self.damping, least=0.0):
+            number("damping, if not 0 or None,", self.damping, least=1e-6, most=1e6)
         number("undamped", self.undamped, least=0.0, most=1e6)
 
 

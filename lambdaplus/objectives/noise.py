@@ -40,8 +40,9 @@ from lambdaplus.arguments import number, whole_number
 from lambdaplus.compiled import compiled
 from lambdaplus.metrics import RankingMetric, parse_metric
 from lambdaplus.metrics.arrays import MetricArrays
+from lambdaplus.metrics.entries import Entries, each_alone
 from lambdaplus.metrics.parameters import shortest
-from lambdaplus.objectives.lists import Entries, each_alone, ranked_lists
+from lambdaplus.objectives.lists import ranked_lists
 from lambdaplus.objectives.sums import Sums
 from lambdaplus.ranking import rank_some
 

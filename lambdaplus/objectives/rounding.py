@@ -22,10 +22,9 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lambdaplus.compiled import compiled
-from lambdaplus.objectives.lists import Entries, Int32s
+from lambdaplus.metrics.entries import Entries, Int32s
 from lambdaplus.parallel import n_pieces, over_pieces
 from lambdaplus.queries import Floats, Ints
 

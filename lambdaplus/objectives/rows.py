@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compiled import compiled
-from lambdaplus.objectives.lists import Entries
+from lambdaplus.metrics.entries import Entries
 from lambdaplus.objectives.sums import Sums
 from lambdaplus.queries import Floats, Ints
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lambdaplus.objectives.exponentials import REACH, PairFunction, pair_function
 from lambdaplus.objectives.lists import Lists
@@ -68,8 +69,8 @@ def add_pairs(
 
 def _functions(
     lists: Lists, size: Ints, sigma: float, damping: float, undamped: float
-) -> list[tuple[PairFunction, Ints]]:
-    """Pair functions, and which lists (bool) they are for."""
+) -> list[tuple[PairFunction, NDArray[np.bool_]]]:
+    """Pair functions, and which lists they are for."""
     if not damping:
         return [(pair_function(sigma), size > 0)]
     spread = lists.score[lists.start] - lists.score[lists.stop - 1]

@@ -83,9 +83,7 @@ def _values(
                 missed = reach  # chance that none of the first t of the block is a certain stop
                 for t in range(end - start):
                     left = end - start - t
-                    total += (
-                        missed * (certain / left) * discount[start + t] * certain_gain / certain
-                    )
+                    total += missed / left * discount[start + t] * certain_gain
                     missed *= 1.0 - certain / left
                 reach = 0.0
             start = end
@@ -129,6 +127,6 @@ def _potentials(
                 log_chance += logs[x]
                 stops += certain[x]
                 r += 1
-            if x == A or x == B:
+            if x in (A, B):
                 U[to], V[to] = total_U / size[e], total_V / size[e]
                 to += 1

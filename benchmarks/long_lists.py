@@ -1,0 +1,185 @@
+"""Data without queries: errors of rounded scores, time and memory of a gradient, whole trainings.
+
+    python benchmarks/long_lists.py [--rows 1000000] [--trained 300000]
+
+1 % of the rows are positive.  Errors are those of the gradient (and of the Hessian) to the exact
+sweep, the mean in units of the mean absolute value and the largest in units of the largest value:
+for scores of several shapes, and after rounds of a training.  Then trainings with and without
+rounding, with five seeds: test AUC and AP.  Then the time of a gradient on one thread, the most
+memory that it takes beyond the data set's own, and the time of a training beside log-loss, round by
+round in turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import average_precision_score, roc_auc_score
+from tables import RESULTS, Section, show, write
+
+import lambdaplus as lp
+from lambdaplus.objectives import lambda_gradient
+from lambdaplus.parallel import limit_threads
+
+METRICS = ("auc", "map")
+TREES = {"num_leaves": 31, "learning_rate": 0.1, "verbose": -1, "num_threads": 2}
+
+
+@contextmanager
+def without_rounding() -> Iterator[None]:
+    usual, lambda_gradient.LONG = lambda_gradient.LONG, 10**12
+    try:
+        yield
+    finally:
+        lambda_gradient.LONG = usual
+
+
+def made_up(rows: int, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any]]:
+    """28 features, of which eight and one interaction decide."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, 28)).astype(np.float32)
+    logit = X[:, :8] @ np.random.default_rng(7).normal(size=8) * 0.7 + X[:, 8] * X[:, 9] - 6.2
+    return X, (rng.random(rows) < 1 / (1 + np.exp(-logit))).astype(float)
+
+
+def shapes(labels: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    rng = np.random.default_rng(1)
+    normal, heavy = rng.normal(size=labels.size), rng.standard_t(1.5, size=labels.size)
+    normal, heavy = normal + labels, heavy + labels
+    found = {"normal": normal, "heavy tails (t, 1.5)": heavy}
+    for size in (1e3, 1e6):
+        found[f"an outlier of {size:g}"] = np.where(np.arange(labels.size) == 0, size, normal)
+    found["63 distinct values"] = np.clip(np.round(8 * normal), -31, 31) / 8
+    found["all tied"] = np.zeros(labels.size)
+    return found
+
+
+def errors(labels: NDArray[Any], scores: NDArray[Any]) -> list[str]:
+    found = []
+    for metric in METRICS:
+        rounded = lp.gradients(labels, scores, metric=metric, normalize=True)
+        with without_rounding():
+            exact = lp.gradients(labels, scores, metric=metric, normalize=True)
+        pairs = list(zip(rounded, exact, strict=True))
+        for measure in (np.mean, np.max):
+            each = [measure(np.abs(a - b)) / measure(np.abs(b)) for a, b in pairs]
+            found.append(" (".join(f"{error:.0e}" for error in each) + ")")
+    return found
+
+
+def of_rounding(rows: int) -> Section:
+    X, y = made_up(rows)
+    lines = [[name, *errors(y, scores)] for name, scores in shapes(y).items()]
+    for metric in METRICS:
+        data = lgb.Dataset(X, y, params={"verbose": -1})
+        model = lgb.train({**TREES, "objective": lp.lambda_objective(metric)}, data, 100)
+        for rounds in (1, 10, 100):
+            scores = model.predict(X, num_iteration=rounds)
+            lines.append([f"{metric}, after {rounds} rounds", *errors(y, scores)])
+    columns = ["AUC, mean", "AUC, largest", "AP, mean", "AP, largest"]
+    return Section(f"Errors, {rows:,} rows", ["scores", *columns], lines)
+
+
+def of_trainings(rows: int) -> Section:
+    lines = []
+    for metric in METRICS:
+        found = []
+        for seed in range(5):
+            X, y = made_up(2 * rows, seed)
+            values = []
+            for exact in (False, True):
+                data = lgb.Dataset(X[:rows], y[:rows], params={"verbose": -1})
+                params = {**TREES, "objective": lp.lambda_objective(metric), "seed": seed}
+                if exact:
+                    with without_rounding():
+                        model = lgb.train(params, data, 100)
+                else:
+                    model = lgb.train(params, data, 100)
+                scores = model.predict(X[rows:])
+                for measure in (roc_auc_score, average_precision_score):
+                    values.append(measure(y[rows:], scores))
+            found.append(values)
+        mean = np.mean(found, axis=0)
+        gap = np.abs(np.array(found)[:, :2] - np.array(found)[:, 2:]).max(axis=0)
+        for k, name in enumerate(("AUC", "AP")):
+            cells = [f"{mean[k]:.5f}", f"{mean[2 + k]:.5f}", f"{gap[k]:.5f}"]
+            lines.append([f"lambda_{metric}, test {name}", *cells])
+    columns = ["rounded", "exact", "largest difference of a seed"]
+    return Section(f"Trainings of 100 rounds on {rows:,} rows, five seeds", ["", *columns], lines)
+
+
+def of_gradients(rows: int) -> Section:
+    lines = []
+    for n in (rows, 10 * rows):
+        rng = np.random.default_rng(0)
+        y = (rng.random(n) < 0.01).astype(np.float32)
+        scores = rng.normal(size=n) + y
+        data = lgb.Dataset(np.zeros((n, 1)), y, params={"verbose": -1}).construct()
+        for metric in METRICS:
+            objective = lp.lambda_objective(metric)
+            objective(scores, data)
+            with limit_threads(1):
+                took = []
+                for _ in range(7):
+                    start = time.thread_time()
+                    objective(scores, data)
+                    took.append(time.thread_time() - start)
+            tracemalloc.start()
+            objective(scores, data)
+            most = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            cells = [f"{1e9 * np.median(took) / n:.1f}", f"{most / n:.0f}"]
+            lines.append([f"lambda_{metric}, {n:,} rows", *cells])
+    return Section("One gradient", ["", "ns a row, one thread", "bytes a row"], lines)
+
+
+def of_speed(rows: int, rounds: int = 40) -> Section:
+    X, y = made_up(rows)
+    steps = {}
+    for name, objective in {
+        "log-loss": None, **{f"lambda_{metric}": lp.lambda_objective(metric) for metric in METRICS}
+    }.items():  # fmt: skip
+        data = lgb.Dataset(X, y, params={"verbose": -1})
+        own = {**TREES, "objective": "none" if objective else "binary"}
+        steps[name] = (lgb.Booster(own, data), {"fobj": objective} if objective else {})
+    took: dict[str, list[float]] = {name: [] for name in steps}
+    for turn in range(rounds + 2):
+        for name, (model, how) in steps.items():
+            start = time.perf_counter()
+            model.update(**how)
+            if turn >= 2:
+                took[name].append(time.perf_counter() - start)
+    median = {name: 1e3 * float(np.median(times)) for name, times in took.items()}
+    lines = [[k, f"{v:.0f}", f"{v / median['log-loss']:.2f}"] for k, v in median.items()]
+    return Section(
+        f"One round of LightGBM, {rows:,} rows, 28 features, two threads",
+        ["", "ms", "to log-loss"],
+        lines,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--trained", type=int, default=300_000)
+    given = parser.parse_args()
+    sections = [
+        of_speed(given.rows), of_gradients(given.rows), of_rounding(given.rows),
+        of_trainings(given.trained),
+    ]  # fmt: skip
+    show(sections)
+    tables = "\n\n".join(f"### {s.title}\n\n{s.table.to_markdown()}" for s in sections)
+    typed = f"    python benchmarks/long_lists.py --rows {given.rows} --trained {given.trained}"
+    write(RESULTS / "long-lists", f"{typed}\n\n{tables}")
+
+
+if __name__ == "__main__":
+    main()
