@@ -104,8 +104,7 @@ def of_trainings(rows: int) -> Section:
                 else:
                     model = lgb.train(params, data, 100)
                 scores = model.predict(X[rows:])
-                for measure in (roc_auc_score, average_precision_score):
-                    values.append(measure(y[rows:], scores))
+                values += [f(y[rows:], scores) for f in (roc_auc_score, average_precision_score)]
             found.append(values)
         mean = np.mean(found, axis=0)
         gap = np.abs(np.array(found)[:, :2] - np.array(found)[:, 2:]).max(axis=0)
@@ -178,7 +177,7 @@ def main() -> None:
     show(sections)
     tables = "\n\n".join(f"### {s.title}\n\n{s.table.to_markdown()}" for s in sections)
     typed = f"    python benchmarks/long_lists.py --rows {given.rows} --trained {given.trained}"
-    write(RESULTS / "long-lists", f"{typed}\n\n{tables}")
+    write(RESULTS / "long-lists", f"{typed}\n\n{tables}", [s._asdict() for s in sections])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Do the fast tests notice a broken line?  Twelve central ones, each broken in a copy of the project.
+"""Do the fast tests notice a broken line?  Each is broken in a copy of the project.
 
     make mutations
 
