@@ -1,4 +1,4 @@
-"""Conversion of arguments to arrays, with errors where NumPy would silently change the values.
+"""Conversion of arguments, with errors where NumPy or Python would silently change the values.
 
 Examples
 --------
@@ -18,7 +18,9 @@ ValueError: qid is missing in row 1: it is None
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import reprlib
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -47,6 +49,88 @@ def plain(values: Any, name: str) -> NDArray[Any]:
     if array.dtype.kind in "cmMV":
         raise ValueError(f"{name} must be numbers, not {array.dtype}")
     return array
+
+
+def check_flag(**given: Any) -> None:
+    """Raise a ValueError for values other than True and False."""
+    for name, value in given.items():
+        if not is_flag(value):
+            raise ValueError(f"{name}={value!r} is neither True nor False")
+
+
+def check_fields(owner: object, allowed: Callable[[Any], bool], words: str, *names: str) -> None:
+    """Raise a ValueError for attributes of an object that are not what they should be."""
+    for name in names:
+        value = getattr(owner, name)
+        if not allowed(value):
+            raise ValueError(f"{name} of a {type(owner).__name__} must be {words}, got {value!r}")
+
+
+def is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def is_flag(value: Any) -> bool:
+    """Whether the value is True or False; the text "no" is truthy."""
+    return isinstance(value, (bool, np.bool_))
+
+
+def whole_number(name: str, value: Any, least: int = 0, below: int = 2**63) -> int:
+    """The value as an int; a ValueError for anything but a whole number in this range."""
+    whole = isinstance(value, Integral) and not is_flag(value)
+    if not (whole and value >= least):
+        raise ValueError(f"{name} must be a whole number, at least {least}, got {value!r}")
+    if value >= below:
+        raise ValueError(f"{name} must be below {below}, got {value!r}")
+    return int(value)
+
+
+def number_of(text: str) -> float:
+    """Parse a number; a ValueError for ``1_0``, which Python reads as 10, and for ``1e400``."""
+    try:
+        found = math.nan if "_" in text or not text.isascii() else float(text)
+    except ValueError:
+        found = math.nan
+    if math.isnan(found) and text.strip().lower().lstrip("+-") != "nan":
+        raise ValueError(f"{text!r} is not a number")
+    if math.isinf(found) and any(map(str.isdigit, text)):
+        raise ValueError(f"{text!r} is beyond the largest float64, 1.8e308")
+    return found
+
+
+def numbers(values: Any, name: str, copy: bool = False) -> NDArray[np.float64]:
+    """Convert the values to float64, without rounding integers.
+
+    Raises
+    ------
+    ValueError
+        Like `plain`; also for values that are no numbers, and for integers beyond 2**53 that a
+        float64 cannot represent, since different ones would become equal.
+    """
+    array = plain(values, name)
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
+        refuse_rounding(array[(array > 2**53) | (array < -(2**53))].tolist(), name)
+    elif array.dtype.kind == "O":
+        refuse_rounding((x for x in array.ravel().tolist() if isinstance(x, int)), name)
+    try:
+        return array.astype(np.float64, copy=copy)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numbers: {error}") from None
+
+
+def refuse_rounding(integers: Iterable[int], name: str) -> None:
+    """Raise a ValueError for an integer that a float64 cannot represent."""
+    for number in integers:
+        try:
+            exact = float(number) == number
+        except OverflowError:
+            exact = False
+        if not exact:
+            raise ValueError(
+                f"{name} contains {reprlib.repr(number)}, which a float64 cannot represent: "
+                "integers beyond 2**53 would become equal to others; subtract an offset, or pass "
+                "ranks"
+            )
 
 
 def identifiers(values: Any, name: str = "qid") -> NDArray[Any]:

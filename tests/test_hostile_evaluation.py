@@ -76,13 +76,17 @@ def test_a_misspelt_option_is_refused_elsewhere_too() -> None:
         {"alpha": 5},
         {"confidence": 95},
         {"confidence": np.nan},
+        {"alpha": "0.05"},
         {"resamples": 0},
+        {"resamples": 99.0},
+        {"seed": -1},
+        {"seed": "a"},
         {"baseline": "c"},
     ],
 )
 def test_a_comparison_refuses_options_that_mean_nothing(options: dict[str, Any]) -> None:
     runs = {name: lp.evaluate(LABELS * 2, SCORES * 2, group=[4, 4]) for name in "ab"}
-    with pytest.raises(ValueError, match=f"{next(iter(options))}="):
+    with pytest.raises(ValueError, match=f"^{next(iter(options))}(=| must be a whole number)"):
         lp.compare_runs(runs, **options)
 
 
@@ -300,6 +304,27 @@ def test_complex_numbers_and_dates_are_no_numbers(name: str, kind: str) -> None:
     arrays[name] = np.array([1, 0, 1, 0]).astype(kind)
     with pytest.raises(ValueError, match=f"{name} must be numbers, not"):
         lp.evaluate(**arrays, group=[2, 2])
+
+
+@pytest.mark.parametrize("kind", [list, np.array, lambda x: np.array(x, dtype=object)])
+def test_whole_numbers_that_would_be_rounded_are_no_ties(kind: Callable[..., Any]) -> None:
+    """mrr would be the .75 of a tie."""
+    for large in (2**53, 2**62, -(2**60)):
+        scores = kind([large + 1, large])
+        for given in ((scores, [1, 0]), ([1, 0], scores)):
+            with pytest.raises(ValueError, match=rf"contains {large + 1}, which a float64 cannot"):
+                lp.evaluate(*given, group=[2], metrics="mrr")
+        with pytest.raises(ValueError, match=r"labels contains"):
+            RankingData(np.ones((2, 1)), scores, [1, 1])
+        exact = kind([large + 2**20, large])
+        assert lp.evaluate([0, 1], exact, group=[2], metrics="mrr")["mrr"] == 0.5
+
+
+def test_scores_of_several_classes_name_num_class() -> None:
+    with pytest.raises(
+        ValueError, match=r"one-dimensional, got shape \(4, 3\): leave out num_class"
+    ):
+        lp.evaluate(LABELS, np.ones((4, 3)), group=[4])
 
 
 def test_the_catalogue_itself_is_no_metric_of_your_own() -> None:

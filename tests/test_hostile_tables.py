@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -97,6 +99,31 @@ def test_odd_numbers_of_labels_and_scores_too(tmp_path: Path) -> None:
 
 
 QUERIES = "qid,label,score\n007,0,1\n7,1,2\n9007199254740993,1,3\n9007199254740992,0,4\n"
+
+
+@pytest.mark.parametrize("cell", ["9007199254740993", "+9007199254740993", "-98765432109876543211"])
+@pytest.mark.parametrize("name", ["label", "score"])
+def test_numbers_that_would_be_rounded_are_named(tmp_path: Path, name: str, cell: str) -> None:
+    cells = {"label": "1", "score": "1", name: cell}
+    file = written(tmp_path / "a.csv", f"qid,label,score\n1,{cells['label']},{cells['score']}\n")
+    with pytest.raises(ValueError, match=rf"a.csv, column '{name}' contains .* cannot represent"):
+        read_table(file)
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ([2**53 + 1, None], "contains 9007199254740993, which a float64 cannot represent"),
+        ([datetime.timedelta(1)] * 2, "is not numeric, but Duration"),
+        ([datetime.date(2020, 1, 1)] * 2, "is not numeric, but Date"),
+        (polars.Series(["7", "9"], dtype=polars.Categorical), "is not numeric, but Categorical"),
+    ],
+)
+def test_what_parquet_would_turn_into_numbers(tmp_path: Path, cells: Any, words: str) -> None:
+    frame = polars.DataFrame({"qid": [1, 1], "label": [0, 1], "score": cells})
+    frame.write_parquet(tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match=f"a.parquet, column 'score' {words}"):
+        read_table(tmp_path / "a.parquet")
 
 
 def test_queries_written_alike_stay_apart(tmp_path: Path) -> None:

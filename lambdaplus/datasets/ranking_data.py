@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.arrays import identifiers, plain
+from lambdaplus.arrays import identifiers, numbers, plain
 
 
 # eq=False: comparing arrays field by field has no single truth value, so two sets are equal only
@@ -65,7 +65,7 @@ class RankingData:
             features = features.tocsr().astype(np.float64, copy=False)
         else:
             features = plain(features, "features").astype(np.float64, copy=False)
-        labels = plain(self.labels, "labels").astype(np.float64, copy=False)
+        labels = numbers(self.labels, "labels")
         object.__setattr__(self, "features", features)
         object.__setattr__(self, "labels", labels)
         object.__setattr__(self, "qid", identifiers(self.qid))
