@@ -9,12 +9,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from lambdaplus.arrays import check_fields
 from lambdaplus.queries import Floats
 
 if TYPE_CHECKING:
     from lambdaplus.metrics.label_counts import LabelCounts
 
 Rule = Callable[["LabelCounts"], Floats]
+
+
+def optional_function(value: object) -> bool:
+    return value is None or callable(value)
 
 
 @dataclass(frozen=True)
@@ -24,11 +29,19 @@ class Gains:
 
 @dataclass(frozen=True)
 class CountAbove:
-    """Each document above adds A[x, c] = row[x] * column[c] to a term if ``x relation c`` holds."""
+    """Each document above adds A[x, c] = row[x] * column[c] to a term if ``x relation c`` holds.
+
+    Neither factor is negative.
+    """
 
     row: Rule
     column: Rule
     relation: Literal["any", "lower"] = "any"  # "lower": only classes c higher than x count
+
+    def __post_init__(self) -> None:
+        check_fields(self, callable, "a function", "row", "column")
+        if self.relation not in ("any", "lower"):
+            raise ValueError(f"CountAbove: relation={self.relation!r} is neither 'any' nor 'lower'")
 
 
 @dataclass(frozen=True)
@@ -42,12 +55,22 @@ class Cascade:
     stop: Rule
     limit: Rule | None = None
 
+    def __post_init__(self) -> None:
+        check_fields(self, callable, "a function", "stop")
+        check_fields(self, optional_function, "a function or None", "limit")
+
 
 @dataclass(frozen=True)
 class Window:
-    """A class has its gain only within the ranks (first, last) of its stratum, counted from 1."""
+    """A class has its gain only within the ranks (first, last) of its stratum, counted from 1.
+
+    A window without ranks has ``last = first - 1``.
+    """
 
     ranks: Callable[[LabelCounts], tuple[Floats, Floats]]
+
+    def __post_init__(self) -> None:
+        check_fields(self, callable, "a function", "ranks")
 
 
 Form = Gains | CountAbove | Cascade | Window

@@ -7,7 +7,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.metrics.declaration import RankingMetric
+from lambdaplus.metrics.declaration import (
+    AGAINST_LABELS,
+    ROUNDING,
+    RankingMetric,
+    as_declared,
+    read_only,
+)
+from lambdaplus.metrics.forms import Window
 from lambdaplus.queries import Floats, Queries, Strata, reaches
 
 
@@ -28,24 +35,57 @@ class LabelCounts:
     def __init__(self, metric: RankingMetric, queries: Queries) -> None:
         self.metric = metric
         self.strata: Strata = queries.strata(metric.relevant)
-        self.label = self.strata.label
-        self.count = self.strata.count
+        self.label = read_only(self.strata.label)
+        self.count = read_only(self.strata.count)
         self.longest = int(queries.sizes.max())
+        self._check_order()
+
+    def _check_order(self) -> None:
+        """Raise a ValueError for gains that fall with the label, and windows that end too early.
+
+        Of the checks of what a declaration returns, these need the strata of each query.
+        """
+        metric, declared = self.metric, self.metric.declaration
+        if isinstance(declared.form, Window):
+            ranks = declared.form.ranks(self)
+            if len(ranks) != 2:
+                raise ValueError(
+                    f"{metric}: its declaration's window must return two arrays, the first and the "
+                    f"last rank of each class, not {len(ranks)}"
+                )
+            first, last = (as_declared(metric, "window", each, self.label) for each in ranks)
+            if (last < first - 1).any():
+                at = int((last < first - 1).argmax())
+                raise ValueError(
+                    f"{metric}: its declaration's window ends at rank {last[at]:g}, before it "
+                    f"begins at rank {first[at]:g}"
+                )
+        elif declared.follows_label_order:
+            gain = as_declared(metric, "gain", declared.gain(self), self.label)
+            falls = np.diff(gain) < -ROUNDING * np.abs(gain).max()
+            falls &= np.diff(self.strata.query) == 0
+            if falls.any():
+                at = int(falls.argmax())
+                raise ValueError(
+                    f"{metric}: its declaration's gain falls from {gain[at]:g} for the label "
+                    f"{self.label[at]:g} to {gain[at + 1]:g} for {self.label[at + 1]:g}"
+                    + AGAINST_LABELS
+                )
 
     @cached_property
     def size(self) -> Floats:
-        return self.sum(self.count)
+        return read_only(self.sum(self.count))
 
     @cached_property
     def relevant(self) -> NDArray[np.bool_]:
         """Strata of relevant documents, (s,) bool."""
         threshold = 1.0 if self.metric.declaration.binary else self.metric["relevant"]
-        return reaches(self.label, threshold)
+        return read_only(reaches(self.label, threshold))
 
     @cached_property
     def n_relevant(self) -> Floats:
         """Number of relevant documents in each query, (n_queries,)."""
-        return self.sum(np.where(self.relevant, self.count, 0.0))
+        return read_only(self.sum(np.where(self.relevant, self.count, 0.0)))
 
     @property
     def at_most(self) -> float:
@@ -65,7 +105,7 @@ class LabelCounts:
         """Number of documents of the same query with a higher label, (s,)."""
         upto = np.cumsum(self.count)
         upto -= self.spread((upto - self.count)[self.strata.first[:-1]])
-        return self.spread(self.size) - upto
+        return read_only(self.spread(self.size) - upto)
 
     def ideal(self, gain: Floats) -> Floats:
         """Discounted gain of the best order, highest labels first: (s,) -> (n_queries,)."""
