@@ -158,7 +158,9 @@ def _filled_in(
     """The arguments of the call by name, with the defaults that our objectives and metrics need."""
     # XGBoost still takes keyword-only arguments by position, with a warning.
     known = inspect.signature(function).parameters.values()
-    either = [parameter.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD) for parameter in known]
+    either = [
+        parameter.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD) for parameter in known
+    ]
     call = inspect.Signature(either).bind(dict(params), *args, **kwargs).arguments
     params = call["params"]
     _refuse_names_of(call.get("evals") or ())

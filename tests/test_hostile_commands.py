@@ -122,6 +122,16 @@ has_dev_full = pytest.mark.skipif(
 
 
 @has_dev_full
+def test_a_spreadsheet_finds_no_formula_in_the_results(folder: Path) -> None:
+    rows = ["=HYPERLINK(1)", "@a", "+x", "-1", "-1-1"]
+    text = "".join(f"{qid},1,0.5\n" for qid in rows)
+    written(folder / "=a.csv", f"qid,label,score\n{text}")
+    invoke("evaluate", folder / "=a.csv", "--metrics", "mrr", "--per-query", folder / "out.csv")
+    lines = (folder / "out.csv").read_text().splitlines()[1:]
+    found = [line.split(",")[:2] for line in lines]
+    assert found == [["'=a", q] for q in ("'=HYPERLINK(1)", "'@a", "'+x", "-1", "'-1-1")]
+
+
 def test_a_full_disk_is_said_in_a_line(folder: Path) -> None:
     found = invoke("evaluate", folder / "a.csv", "--per-query", "/dev/full")
     assert found.exit_code == 2
