@@ -113,6 +113,8 @@ def numbers(values: Any, name: str, copy: bool = False) -> NDArray[np.float64]:
     elif array.dtype.kind == "O":
         refuse_rounding((x for x in array.ravel().tolist() if isinstance(x, int)), name)
     try:
+        if array.dtype.kind == "U":
+            array = np.array([*map(number_of, array.ravel().tolist())]).reshape(array.shape)
         return array.astype(np.float64, copy=copy)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numbers: {error}") from None
@@ -221,6 +223,9 @@ def _of_one_kind(objects: NDArray[Any], name: str) -> NDArray[Any]:
                 f"{name} must be all text or all numbers; row {row} is the {type(value).__name__} "
                 f"{value!r}"
             )
+    nul: Any = "\0" if kind is str else b"\0"
+    if kind in (str, bytes) and any(value.endswith(nul) for value in found):
+        raise ValueError(f"{name} contains text that ends in a NUL character, which NumPy drops")
     if kind is not Real:
         return objects.astype(np.str_ if kind is str else np.bytes_)
     if not all(isinstance(value, Integral) for value in found):

@@ -46,7 +46,7 @@ def written_whole(path: Path) -> Iterator[Path]:
     OSError
         If it cannot be written, for example on a full disk; the message names ``path``.
     """
-    part = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}.part")
+    part = path.with_name(f".{path.name[:50]}.{uuid.uuid4().hex[:12]}.part")  # 255 bytes at most
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield part

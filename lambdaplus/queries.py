@@ -285,4 +285,10 @@ def _weights(weight: ArrayLike, n: int) -> Floats:
         raise ValueError(f"weights must not be negative: {found[negative[0]]} in row {negative[0]}")
     if not found.any():
         raise ValueError("all weights are zero: nothing is left to rank")
+    extreme = np.flatnonzero((found > 1e100) | ((found > 0) & (found < 1e-100)))
+    if extreme.size:
+        raise ValueError(
+            f"weights must be 0 or from 1e-100 to 1e100, since their sums and products are needed: "
+            f"{found[extreme[0]]} in row {extreme[0]}"
+        )
     return found

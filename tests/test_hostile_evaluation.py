@@ -278,6 +278,7 @@ NAN = float("nan")
         ([7, 7, "7", "7"], "qid must be all text or all numbers; row 2 is the str '7'"),
         (np.array([2.0**53, 2.0**53, 1, 1]), r"floats of 2\*\*53 or more"),
         (np.array(["2020-01-01", "2020-01-01", "NaT", "NaT"], dtype="M8[D]"), "row 2: it is NaT"),
+        (["a", "a", "a\0", "a\0"], "qid contains text that ends in a NUL character"),
         ([(1, 2), (1, 2), (3, 4), (3, 4)], "qid must be all text or all numbers"),
     ],
 )
@@ -318,6 +319,20 @@ def test_whole_numbers_that_would_be_rounded_are_no_ties(kind: Callable[..., Any
             RankingData(np.ones((2, 1)), scores, [1, 1])
         exact = kind([large + 2**20, large])
         assert lp.evaluate([0, 1], exact, group=[2], metrics="mrr")["mrr"] == 0.5
+
+
+@pytest.mark.parametrize("weight", [1e308, 1e-200])
+@pytest.mark.parametrize("group", [[4], None])
+def test_weights_whose_sums_or_products_do_not_fit_are_refused(weight: float, group: Any) -> None:
+    """The mean was NaN, and without queries AUC had no value and MAP was 0."""
+    with pytest.raises(ValueError, match="weights must be 0 or from 1e-100 to 1e100"):
+        lp.evaluate(LABELS, SCORES, group=group, weight=[1, weight, 1, weight], metrics="map")
+
+
+def test_text_is_read_as_in_files() -> None:
+    assert lp.evaluate(["1", "0", "2", "0"], SCORES, group=[4], metrics="map")["map"] == 0.5
+    with pytest.raises(ValueError, match="'1_0' is not a number"):
+        lp.evaluate(["1_0", "0", "2", "0"], SCORES, group=[4])
 
 
 def test_scores_of_several_classes_name_num_class() -> None:

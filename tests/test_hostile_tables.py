@@ -110,6 +110,15 @@ def test_numbers_that_would_be_rounded_are_named(tmp_path: Path, name: str, cell
         read_table(file)
 
 
+@pytest.mark.parametrize("cell", ['"0,5"', '"1,000.5"', "5%", "12.5 %"])
+def test_numbers_as_spreadsheets_write_them_are_not_left_out(tmp_path: Path, cell: str) -> None:
+    file = written(tmp_path / "a.csv", f"qid,label,x,share\n1,0,2,{cell}\n1,1,3,{cell}\n")
+    with pytest.raises(ValueError, match="column 'share' has numbers with commas or percent signs"):
+        read_columns(file)
+    written(file, 'qid,label,x,doc\n1,0,2,"a,5"\n1,1,3,12-5\n')
+    assert read_columns(file).feature_names == ("x",)
+
+
 @pytest.mark.parametrize(
     ("cells", "words"),
     [

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     import polars
 
 
+# Numbers as spreadsheets write them, which would be left out as text: 0,5 and 1,000.5 and 5 %.
+_FOREIGN = r"^\s*[-+]?[0-9]+([.,][0-9]+)*\s*%$|^\s*[-+]?[0-9]+(,[0-9]+)+(\.[0-9]+)?\s*$"
+
+
 def number_column(file: Path, column: polars.Series) -> NDArray[np.float64]:
     """The column as numbers, (n,) float64; an empty cell is NaN.
 
@@ -92,6 +96,11 @@ def feature_column(file: Path, column: polars.Series) -> NDArray[np.float64] | N
         raise ValueError(
             f"{file}, column {column.name!r} mixes numbers and text; the first text is "
             f"{column[int(text[0])]!r} in row {text[0] + 1} below the header"
+        )
+    if column.drop_nulls().str.contains(_FOREIGN).all():
+        raise ValueError(
+            f"{file}, column {column.name!r} has numbers with commas or percent signs, such as "
+            f"{column[int(text[0])]!r}: write 0.5 or 1000.5, or leave the column out"
         )
     return None
 

@@ -22,6 +22,8 @@ from lambdaplus.arrays import number_of
 from lambdaplus.datasets.scanner import MOST_COLUMNS, fill, scan
 
 _PIECE = 1 << 23  # bytes
+# With carriage returns alone, as on old Macs, all rows after a comment would be part of it.
+_NUL, _LONE_CR = re.compile(rb"\0"), re.compile(rb"\r(?![\r\n])")
 
 
 class MalformedLineError(ValueError):
@@ -120,10 +122,11 @@ def parse_rows(text: bytes) -> Rows:
     """
     if not text.endswith(b"\n"):
         text += b"\n"
-    nul = text.find(b"\0")
-    if nul >= 0:
-        parse_rows(text[: text.rfind(b"\n", 0, nul) + 1])  # raises errors of lines before it
-        raise MalformedLineError(text.count(b"\n", 0, nul) + 1, "a NUL character")
+    for odd, problem in ((_NUL, "a NUL character"), (_LONE_CR, "a carriage return within a line")):
+        if found := odd.search(text):
+            at = found.start()
+            parse_rows(text[: text.rfind(b"\n", 0, at) + 1])  # raises errors of lines before it
+            raise MalformedLineError(text.count(b"\n", 0, at) + 1, problem)
     n_lines, n_colons = text.count(b"\n"), text.count(b":")
     # Allocate for the largest possible number; memory that is not written to is not used.
     labels, ends = np.empty(n_lines), np.empty(n_lines, np.int64)
