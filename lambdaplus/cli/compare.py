@@ -227,6 +227,7 @@ def _warnings_told(console: Console) -> Iterator[None]:
     """Print the warnings of the block, such as damaged files, once each."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        warnings.simplefilter("ignore", ResourceWarning)  # of no use to the user
         try:
             yield
         finally:
