@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 import lambdaplus as lp
 from lambdaplus.datasets import RankingData, read_qrels, read_trec_run
-from lambdaplus.evaluation import Rule
+from lambdaplus.evaluation import CONVENTIONS, Rule
 from lambdaplus.evaluation.explanation import explain_queries
 from lambdaplus.evaluation.runs import Run, evaluate_run
 from lambdaplus.evaluation.significance import p_value
@@ -59,11 +60,14 @@ def test_a_misspelt_option_is_refused_elsewhere_too() -> None:
         lambda: evaluate_run(run, ["map"], ties="wrost"),  # type: ignore[arg-type]
         lambda: Rule(ties="wrost"),  # type: ignore[arg-type]
         lambda: Rule(empty=2),
+        lambda: replace(CONVENTIONS["trec"], single="no"),
+        lambda: evaluate_run(replace(run, returned=[1]), ["map"]),
+        lambda: evaluate_run(replace(run, returned=[1, 2, 0, 0]), ["map"]),
         lambda: lp.eval_metric("map", one_group="no"),  # type: ignore[arg-type]
         lambda: p_value(np.ones(3), "wilcoxn", "two-sided"),  # type: ignore[arg-type]
         lambda: p_value(np.ones(3), "t", "less"),  # type: ignore[arg-type]
     ):
-        with pytest.raises(ValueError, match=r"is not|is neither"):
+        with pytest.raises(ValueError, match=r"is not|is neither|True or False"):
             refused()
 
 
@@ -79,6 +83,7 @@ def test_a_misspelt_option_is_refused_elsewhere_too() -> None:
         {"alpha": "0.05"},
         {"resamples": 0},
         {"resamples": 99.0},
+        {"resamples": 10**12},
         {"seed": -1},
         {"seed": "a"},
         {"baseline": "c"},
@@ -86,7 +91,7 @@ def test_a_misspelt_option_is_refused_elsewhere_too() -> None:
 )
 def test_a_comparison_refuses_options_that_mean_nothing(options: dict[str, Any]) -> None:
     runs = {name: lp.evaluate(LABELS * 2, SCORES * 2, group=[4, 4]) for name in "ab"}
-    with pytest.raises(ValueError, match=f"^{next(iter(options))}(=| must be a whole number)"):
+    with pytest.raises(ValueError, match=f"^{next(iter(options))}(=| must be )"):
         lp.compare_runs(runs, **options)
 
 

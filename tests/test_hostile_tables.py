@@ -61,6 +61,20 @@ def test_a_text_file_without_names_beside_a_table_is_refused(tmp_path: Path) -> 
         read_folds(tmp_path)
 
 
+@pytest.mark.parametrize("queries", [[True, False], [0.5], ["0"], [[0]], [None]])
+def test_queries_are_taken_by_index(queries: Any) -> None:
+    """A mask was read as indices, and 0.5 as 0."""
+    data = RankingData(np.ones((2, 1)), [1, 1], [7, 8])
+    assert data.take_queries(np.array([1])).qid.tolist() == [8]
+    with pytest.raises(ValueError, match="queries must be a list of indices from 0"):
+        data.take_queries(queries)
+
+
+def test_features_of_one_name_make_no_set() -> None:
+    with pytest.raises(ValueError, match="two features have the same name: x, x"):
+        RankingData(np.ones((1, 2)), [1], [7], "", ("x", "x"))
+
+
 def test_parts_with_features_in_another_order_make_no_fold_and_join_no_set() -> None:
     one = RankingData([[1, 2]], [1], [1], feature_names=("a", "b"))
     other = RankingData([[1, 2]], [1], [2], feature_names=("b", "a"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,7 +182,7 @@ def _sizes(n_queries: int, *parts: float | None) -> list[int]:
 
 def _count(part: float, n_queries: int) -> int:
     """Number of queries; a share is rounded down, and 0.29 of 100 is 29 in spite of rounding."""
-    if not np.isfinite(part):
+    if not isinstance(part, Real) or not np.isfinite(part):
         raise ValueError(f"{part!r} is neither a number of queries nor a share of them")
     return int(part * n_queries + 1e-9) if isinstance(part, float) else part
 

@@ -55,7 +55,7 @@ def check_options(
     for name, share in (("alpha", alpha), ("confidence", confidence)):
         if not (isinstance(share, Real) and 0.0 < share < 1.0):
             raise ValueError(f"{name}={share!r} is not a number between 0 and 1")
-    whole_number("resamples", resamples, least=1)
+    whole_number("resamples", resamples, least=1, below=10**8)
     whole_number("seed", seed)
 
 
