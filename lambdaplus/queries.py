@@ -14,13 +14,32 @@ Examples
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.arrays import numbers, plain, query_ids
+
+if TYPE_CHECKING:
+    from functools import cached_property as cached_property
+else:
+
+    class cached_property:  # noqa: N801
+        """Like functools' from Python 3.12 on: older ones have one lock for all objects of a class.
+
+        A process that was forked while another thread held it would wait for it for ever.
+        """
+
+        def __init__(self, compute):
+            self.compute = compute
+
+        def __get__(self, owner, kind=None):
+            if owner is None:
+                return self
+            found = owner.__dict__[self.compute.__name__] = self.compute(owner)
+            return found
+
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,7 +13,7 @@ from lambdaplus.metrics.declaration import (
     read_only,
 )
 from lambdaplus.metrics.forms import Window
-from lambdaplus.queries import Floats, Queries, Strata, reaches
+from lambdaplus.queries import Floats, Queries, Strata, cached_property, reaches
 
 
 class LabelCounts:
