@@ -1,4 +1,4 @@
-"""Checks of single arguments: numbers in a range, whole numbers, flags.
+"""Checks of single arguments: numbers in a range, whole numbers, flags, fields of records.
 
 Examples
 --------
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ def number(
     most: float = math.inf,
 ) -> float:
     """The value as a float; a ValueError if it is not a number in this range."""
-    is_number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    is_number = isinstance(value, numbers.Real) and not is_flag(value)
     low = above if least is None else least
     if not is_number or not math.isfinite(value) or not (above < value and low <= value <= most):
         bounds = f"above {above:g}" if least is None else f"at least {least:g}"
@@ -36,16 +37,35 @@ def number(
     return float(value)
 
 
-def whole_number(name: str, value: Any, least: int, most: int) -> int:
-    """The value as an int; a ValueError if it is not a whole number in this range."""
-    is_number = isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
-    if not is_number or not least <= value <= most:
-        raise ValueError(f"{name} must be a whole number from {least} to {most}, got {value!r}")
-    return int(value)
-
-
-def flag(**given: Any) -> None:
-    """Raise a ValueError for values other than True and False, since the text "no" is truthy."""
+def check_flag(**given: Any) -> None:
+    """Raise a ValueError for values other than True and False."""
     for name, value in given.items():
-        if not isinstance(value, (bool, np.bool_)):
+        if not is_flag(value):
             raise ValueError(f"{name}={value!r} is neither True nor False")
+
+
+def check_fields(owner: object, allowed: Callable[[Any], bool], words: str, *names: str) -> None:
+    """Raise a ValueError for attributes of an object that are not what they should be."""
+    for name in names:
+        value = getattr(owner, name)
+        if not allowed(value):
+            raise ValueError(f"{name} of a {type(owner).__name__} must be {words}, got {value!r}")
+
+
+def is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def is_flag(value: Any) -> bool:
+    """Whether the value is True or False; the text "no" is truthy."""
+    return isinstance(value, (bool, np.bool_))
+
+
+def whole_number(name: str, value: Any, least: int = 0, below: int = 2**63) -> int:
+    """The value as an int; a ValueError for anything but a whole number in this range."""
+    whole = isinstance(value, numbers.Integral) and not is_flag(value)
+    if not (whole and value >= least):
+        raise ValueError(f"{name} must be a whole number, at least {least}, got {value!r}")
+    if value >= below:
+        raise ValueError(f"{name} must be below {below}, got {value!r}")
+    return int(value)

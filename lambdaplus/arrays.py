@@ -1,4 +1,4 @@
-"""Conversion of arguments to arrays, with errors where NumPy would silently change the values.
+"""Conversion of arguments, with errors where NumPy or Python would silently change the values.
 
 Examples
 --------
@@ -18,7 +18,9 @@ ValueError: qid is missing in row 1: it is None
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import reprlib
+from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -47,6 +49,56 @@ def plain(values: Any, name: str) -> NDArray[Any]:
     if array.dtype.kind in "cmMV":
         raise ValueError(f"{name} must be numbers, not {array.dtype}")
     return array
+
+
+def number_of(text: str) -> float:
+    """Parse a number; a ValueError for ``1_0``, which Python reads as 10, and for ``1e400``."""
+    try:
+        found = math.nan if "_" in text or not text.isascii() else float(text)
+    except ValueError:
+        found = math.nan
+    if math.isnan(found) and text.strip().lower().lstrip("+-") != "nan":
+        raise ValueError(f"{text!r} is not a number")
+    if math.isinf(found) and any(map(str.isdigit, text)):
+        raise ValueError(f"{text!r} is beyond the largest float64, 1.8e308")
+    return found
+
+
+def numbers(values: Any, name: str, copy: bool = False) -> NDArray[np.float64]:
+    """Convert the values to float64, without rounding integers.
+
+    Raises
+    ------
+    ValueError
+        Like `plain`; also for values that are no numbers, and for integers beyond 2**53 that a
+        float64 cannot represent, since different ones would become equal.
+    """
+    array = plain(values, name)
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
+        refuse_rounding(array[(array > 2**53) | (array < -(2**53))].tolist(), name)
+    elif array.dtype.kind == "O":
+        refuse_rounding((x for x in array.ravel().tolist() if isinstance(x, int)), name)
+    try:
+        if array.dtype.kind == "U":
+            array = np.array([*map(number_of, array.ravel().tolist())]).reshape(array.shape)
+        return array.astype(np.float64, copy=copy)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numbers: {error}") from None
+
+
+def refuse_rounding(integers: Iterable[int], name: str) -> None:
+    """Raise a ValueError for an integer that a float64 cannot represent."""
+    for number in integers:
+        try:
+            exact = float(number) == number
+        except OverflowError:
+            exact = False
+        if not exact:
+            raise ValueError(
+                f"{name} contains {reprlib.repr(number)}, which a float64 cannot represent: "
+                "integers beyond 2**53 would become equal to others; subtract an offset, or pass "
+                "ranks"
+            )
 
 
 def identifiers(values: Any, name: str = "qid") -> NDArray[Any]:
@@ -137,6 +189,9 @@ def _of_one_kind(objects: NDArray[Any], name: str) -> NDArray[Any]:
                 f"{name} must be all text or all numbers; row {row} is the {type(value).__name__} "
                 f"{value!r}"
             )
+    nul: Any = "\0" if kind is str else b"\0"
+    if kind in (str, bytes) and any(value.endswith(nul) for value in found):
+        raise ValueError(f"{name} contains text that ends in a NUL character, which NumPy drops")
     if kind is not Real:
         return objects.astype(np.str_ if kind is str else np.bytes_)
     if not all(isinstance(value, Integral) for value in found):

@@ -1,4 +1,4 @@
-"""Atomic writing of files: a file is either complete or not written at all.
+"""Writing of files, each of which is either complete or not written at all.
 
 Examples
 --------
@@ -16,9 +16,12 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+from lambdaplus.arrays import number_of
 
 
 @contextmanager
@@ -43,7 +46,7 @@ def written_whole(path: Path) -> Iterator[Path]:
     OSError
         If it cannot be written, for example on a full disk; the message names ``path``.
     """
-    part = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}.part")
+    part = path.with_name(f".{path.name[:50]}.{uuid.uuid4().hex[:12]}.part")  # 255 bytes at most
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield part
@@ -54,3 +57,18 @@ def written_whole(path: Path) -> Iterator[Path]:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def csv_row(values: Iterable[Any]) -> list[Any]:
+    """A row of a CSV file, with an apostrophe before text that spreadsheets take for a formula."""
+    return [f"'{value}" if _is_formula(value) else value for value in values]
+
+
+def _is_formula(value: Any) -> bool:
+    if not isinstance(value, str) or not value.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return False
+    try:
+        number_of(value)
+    except ValueError:
+        return True
+    return False

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaplus.arrays import query_ids
-from lambdaplus.queries import Ints, Queries
+from lambdaplus.queries import Ints, query_sizes
 
 
 def query_folds(
@@ -58,11 +58,8 @@ def query_folds(
 
     if (qid is None) == (group is None):
         raise ValueError("pass either qid= (one per row) or group= (sizes)")
-    if qid is None:
-        sizes = np.asarray(group)
-        # Queries raises an error for invalid sizes.
-        n = int(sizes.sum()) if sizes.size and sizes.dtype.kind in "iu" else 1
-        sizes = Queries(np.zeros(max(n, 1)), group=sizes).sizes
+    if group is not None:
+        sizes = query_sizes(group)
         ids = np.repeat(np.arange(sizes.size), sizes)
     else:
         ids = query_ids(qid)

@@ -14,13 +14,32 @@ Examples
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.arrays import plain, query_ids
+from lambdaplus.arrays import numbers, plain, query_ids
+
+if TYPE_CHECKING:
+    from functools import cached_property as cached_property
+else:
+
+    class cached_property:  # noqa: N801
+        """Like functools' from Python 3.12 on: older ones have one lock for all objects of a class.
+
+        A process that was forked while another thread held it would wait for it for ever.
+        """
+
+        def __init__(self, compute):
+            self.compute = compute
+
+        def __get__(self, owner, kind=None):
+            if owner is None:
+                return self
+            found = owner.__dict__[self.compute.__name__] = self.compute(owner)
+            return found
+
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -212,6 +231,19 @@ def reaches(label: Floats, threshold: float) -> NDArray[np.bool_]:
     return np.asarray(label >= min(threshold, float(np.float32(threshold))))
 
 
+def query_sizes(group: ArrayLike) -> Ints:
+    """The sizes of queries as integers, (n_queries,) int64; a ValueError for invalid ones."""
+    try:
+        sizes = plain(group, "group").astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"group must be a list of query sizes: {error}") from None
+    if sizes.ndim != 1 or sizes.size == 0:
+        raise ValueError(f"group must be a list of query sizes, got shape {sizes.shape}")
+    if not ((sizes >= 1) & (sizes < 2**53) & (sizes == np.floor(sizes))).all():
+        raise ValueError("group must contain query sizes: integers, at least 1 each")
+    return sizes.astype(np.int64)
+
+
 def rows_by_query(qid: NDArray[Any]) -> Ints:
     """An order of the rows, (n,) int64, in which the rows of each query are adjacent.
 
@@ -223,15 +255,15 @@ def rows_by_query(qid: NDArray[Any]) -> Ints:
 
 def _vector(values: ArrayLike, name: str, copy: bool = True) -> Floats:
     """One-dimensional float64 without NaN or infinity; a single column counts as a vector."""
-    array = plain(values, name)
+    array = numbers(values, name, copy)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}")
-    try:
-        array = array.astype(np.float64, copy=copy)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be numbers: {error}") from None
+        hint = ": leave out num_class, since a ranking has one score per row"
+        raise ValueError(
+            f"{name} must be one-dimensional, got shape {array.shape}"
+            + (hint if name == "scores" and array.ndim == 2 else "")
+        )
     finite = np.isfinite(array)
     if not finite.all():
         bad = np.flatnonzero(~finite)
@@ -244,17 +276,10 @@ def _vector(values: ArrayLike, name: str, copy: bool = True) -> Floats:
 
 def _boundaries(n: int, group: ArrayLike | None, qid: ArrayLike | None) -> Ints:
     if group is not None:
-        try:
-            sizes = plain(group, "group").astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"group must be a list of query sizes: {error}") from None
-        if sizes.ndim != 1 or sizes.size == 0:
-            raise ValueError(f"group must be a list of query sizes, got shape {sizes.shape}")
-        if not (np.isfinite(sizes) & (sizes >= 1) & (sizes == np.floor(sizes))).all():
-            raise ValueError("group must contain query sizes: integers, at least 1 each")
+        sizes = query_sizes(group)
         if sizes.sum() != n:
-            raise ValueError(f"group sizes add up to {sizes.sum():.0f}, but there are {n} rows")
-        return np.concatenate([[0], np.cumsum(sizes.astype(np.int64))])
+            raise ValueError(f"group sizes add up to {sizes.sum()}, but there are {n} rows")
+        return np.concatenate([[0], np.cumsum(sizes)])
     if qid is not None:
         ids = query_ids(qid, n)
         starts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])
@@ -290,4 +315,10 @@ def _weights(weight: ArrayLike, n: int) -> Floats:
         raise ValueError(f"weights must not be negative: {found[negative[0]]} in row {negative[0]}")
     if not found.any():
         raise ValueError("all weights are zero: nothing is left to rank")
+    extreme = np.flatnonzero((found > 1e100) | ((found > 0) & (found < 1e-100)))
+    if extreme.size:
+        raise ValueError(
+            f"weights must be 0 or from 1e-100 to 1e100, since their sums and products are needed: "
+            f"{found[extreme[0]]} in row {extreme[0]}"
+        )
     return found

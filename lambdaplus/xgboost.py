@@ -15,7 +15,10 @@ Examples
 from __future__ import annotations
 
 import copy
+import inspect
+import re
 import warnings
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -69,13 +72,17 @@ def train(params: dict[str, Any], dtrain: Any, *args: Any, **kwargs: Any) -> Any
     -------
     xgboost.Booster
 
+    Raises
+    ------
+    ValueError
+        For names of evaluation sets that XGBoost would misread or merge.
+
     Warns
     -----
     UserWarning
         For parameters that have no effect on a custom objective.
     """
-    params, kwargs = _filled_in(params, kwargs)
-    return xgboost.train(params, dtrain, *args, **kwargs)
+    return xgboost.train(**_filled_in(xgboost.train, params, dtrain, *args, **kwargs))
 
 
 def cv(params: dict[str, Any], dtrain: Any, *args: Any, **kwargs: Any) -> Any:
@@ -101,19 +108,19 @@ def cv(params: dict[str, Any], dtrain: Any, *args: Any, **kwargs: Any) -> Any:
     ValueError
         For folds that split queries.
     """
-    params, kwargs = _filled_in(params, kwargs)
+    call = _filled_in(xgboost.cv, params, dtrain, *args, **kwargs)
     bounds = np.asarray(dtrain.get_uint_info("group_ptr"), dtype=np.int64)
     if bounds.size > 1:
         sizes = np.diff(bounds)
-        folds = kwargs.get("folds")
+        folds = call.get("folds")
         if folds is None:
-            chosen = {name: kwargs[name] for name in ("seed", "shuffle") if name in kwargs}
-            folds = query_folds(group=sizes, n_splits=kwargs.get("nfold", 3), **chosen)
+            chosen = {name: call[name] for name in ("seed", "shuffle") if name in call}
+            folds = query_folds(group=sizes, n_splits=call.get("nfold", 3), **chosen)
         elif hasattr(folds, "split"):
             query = np.repeat(np.arange(sizes.size), sizes)
             folds = list(folds.split(np.zeros(query.size), dtrain.get_label(), groups=query))
-        kwargs["folds"], dtrain = folds, _WholeQueries(dtrain, sizes)
-    return xgboost.cv(params, dtrain, *args, **kwargs)
+        call |= {"folds": folds, "dtrain": _WholeQueries(dtrain, sizes)}
+    return xgboost.cv(**call)
 
 
 class _WholeQueries:
@@ -146,26 +153,42 @@ class _WholeQueries:
 
 
 def _filled_in(
-    params: dict[str, Any], kwargs: dict[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Fill in the defaults that our objectives and metrics need."""
-    params, kwargs = dict(params), dict(kwargs)
-    if kwargs.get("obj") is not None:
+    function: Callable[..., Any], params: dict[str, Any], *args: Any, **kwargs: Any
+) -> dict[str, Any]:
+    """The arguments of the call by name, with the defaults that our objectives and metrics need."""
+    # XGBoost still takes keyword-only arguments by position, with a warning.
+    known = inspect.signature(function).parameters.values()
+    either = [
+        parameter.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD) for parameter in known
+    ]
+    call = inspect.Signature(either).bind(dict(params), *args, **kwargs).arguments
+    params = call["params"]
+    _refuse_names_of(call.get("evals") or ())
+    if call.get("obj") is not None:
         for name in params:
             if name in OF_BUILT_IN_OBJECTIVES:
                 hint = OF_BUILT_IN_OBJECTIVES[name]
-                warnings.warn(f"{name} has no effect with {kwargs['obj']!r}: {hint}", stacklevel=3)
+                warnings.warn(f"{name} has no effect with {call['obj']!r}: {hint}", stacklevel=3)
         params.setdefault("base_score", 0.0)
         if "eval_metric" not in params:
             params.setdefault("disable_default_eval_metric", 1)
-    metric = kwargs.get("custom_metric")
+    metric = call.get("custom_metric")
     if isinstance(metric, EvalMetric):
-        if kwargs.get("early_stopping_rounds") and kwargs.get("maximize") is None:
-            kwargs["maximize"] = True
-        kwargs["callbacks"] = [
-            _maximising(found, metric) for found in kwargs.get("callbacks") or ()
-        ]
-    return params, kwargs
+        if call.get("early_stopping_rounds") and call.get("maximize") is None:
+            call["maximize"] = True
+        call["callbacks"] = [_maximising(found, metric) for found in call.get("callbacks") or ()]
+    return call
+
+
+def _refuse_names_of(evals: Iterable[tuple[Any, str]]) -> None:
+    """Raise a ValueError for names that XGBoost would misread, or merge."""
+    names = [name for _, name in evals]
+    for name in names:
+        if not isinstance(name, str) or re.search(r"[\s:-]", name) or names.count(name) > 1:
+            raise ValueError(
+                "evaluation sets need different names without spaces, colons and hyphens, at "
+                f"which XGBoost splits what it reports, such as 'valid_1', not {name!r}"
+            )
 
 
 def _maximising(callback: Any, metric: EvalMetric) -> Any:

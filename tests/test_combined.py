@@ -73,6 +73,7 @@ def test_spelling_makes_no_difference() -> None:
     assert lambda_objective("1*mrr") == lp.lambda_mrr
     assert lambda_objective("mrr+ndcg@10") != lambda_objective("ndcg@10+mrr")
     assert lambda_objective("mrr+ndcg") != lambda_objective("mrr+2*ndcg")
+    assert terms_of("2E+1*mrr+1E+1*map") == [("mrr", 20.0), ("map", 10.0)]
     assert terms_of("map(relevant=1e+1)+2e+1*mrr") == [("map(relevant=1e+1)", 1.0), ("mrr", 20.0)]
 
 
@@ -92,6 +93,9 @@ def test_options_go_to_the_parts_that_have_them() -> None:
         ("ndcg + -1*mrr", "must be a positive number, got -1"),
         ("ndcg + nan*mrr", "must be a positive number, got nan"),
         ("ndcg + inf*mrr", "must be a positive number, got inf"),
+        ("1_0*ndcg", "the weight '1_0' is not a number"),
+        ("1e400*ndcg", "the weight '1e400' is not a number"),
+        ("1e308*map + 1e308*auc", r"the weights of 1e\+308\*map\+1e\+308\*auc add up to infinity"),
         ("ndcg + half*mrr", "the weight 'half' is not a number"),
         ("ndcg + mrr + NDCG", "ndcg occurs twice in the sum"),
         ("ndcg +", r"a metric is missing next to \+ or \*"),

@@ -137,8 +137,18 @@ def test_what_was_finished_is_kept_when_the_run_is_stopped(letor: pathlib.Path) 
         (["--seeds", "a"], "is not a number of seeds such as 3"),
         (["--seeds", "0"], "nor a list of seeds such as 0,7"),
         (["--seeds", "-1,2"], "nor a list of seeds such as 0,7"),
-        (["--metrics", ","], "no metric was given"),
+        (["--metrics", ","], "--metrics ',' names nothing"),
+        (["--methods", ","], "--methods ',' names nothing"),
+        (["--methods", ""], "--methods '' names nothing"),
         (["--folds", "x"], "not a number"),
+        (["--folds", "1,1"], "folds: Fold1 is given more than once"),
+        (["--seeds", "1,1"], "seeds: 1 is given more than once"),
+        (["--seeds", ""], "--seeds '' is not a number of seeds"),
+        (["--seeds", "100000000"], "is not a number of seeds such as 3 (at most 100,000)"),
+        (["--seeds", "100000"], "fits, of all folds, methods, seeds and trials, are more than"),
+        (["--trials", "100000000"], "trials = 100000000: a search may have at most 1,000"),
+        (["--splits", "2", "--shares", "nan,1,1"], "nan is neither a number of queries nor a"),
+        (["--splits", "2", "--shares", ""], "--shares '' is not a list"),
     ],
 )
 def test_wrong_options_say_what_would_be_right(
@@ -351,7 +361,8 @@ def test_a_file_that_is_wrong_says_where(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("seeds = []", r"seeds = \[\] would fit nothing"),
+        ("seeds = []", r"seeds = \[\] is empty: leave it out for the default"),
+        ("metrics = []", r"metrics = \[\] is empty: leave it out for the default"),
         ("seeds = [1.5]", r"seeds = \(1.5,\) should be a list of whole numbers"),
         ("seeds = [true]", "seeds = .* should be a list of whole numbers"),
         ("seeds = 0", "seeds = 0 should be a list of whole numbers"),
@@ -414,6 +425,12 @@ def test_a_damaged_study_is_another_study_or_names_the_file(
         assert str(error).startswith(f"{file}: ")  # noqa: PT017
         return
     assert found == Config(**tomllib.loads(file.read_text(encoding="utf-8")) | _lists(found))
+
+
+def test_a_study_saved_with_a_byte_order_mark_is_read(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "study.toml"
+    file.write_text("rounds = 7\n", encoding="utf-8-sig")
+    assert Config.read(file) == Config(rounds=7)
 
 
 def _lists(config: Config) -> dict[str, Any]:

@@ -61,6 +61,11 @@ def test_the_seed_deals_them() -> None:
     assert dealt(shuffle=False) == dealt(shuffle=False, seed=1)
 
 
+def test_sizes_may_be_whole_floats() -> None:
+    whole, floats = query_folds(group=[2, 3] * 5), query_folds(group=np.array([2.0, 3.0] * 5))
+    assert str(whole) == str(floats)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -18,6 +18,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 import lambdaplus as lp
 from lambdaplus.metrics import Cascade, CountAbove, Declaration, LabelCounts, Window
 from lambdaplus.metrics.catalogue import AUC, MAP
+from lambdaplus.metrics.parameters import RELEVANT, Parameter
 
 LABELS = [0.0, 2.0, 1.0, 0.0, 1.0, 0.0, 2.0, 0.0]
 SCORES = [0.4, 0.1, 0.9, 0.2, 0.6, 0.5, 0.8, 0.3]
@@ -192,6 +193,14 @@ def test_weights_are_refused_where_swap_deltas_would_change_their_sign() -> None
         ({"form": ABOVE.form, "pooled": "middle"}, "pooled='middle' needs the form Gains, or"),
         ({"pooled": "first"}, "pooled='first' is not one of"),
         ({"cutoff": "never"}, "cutoff='never' is not one of"),
+        ({"name": 3}, "name of a Declaration must be text, got 3"),
+        ({"aliases": "other"}, "aliases of a Declaration must be a tuple of names, got 'other'"),
+        ({"parameters": [RELEVANT]}, "must be a tuple of Parameter"),
+        ({"parameters": (RELEVANT, RELEVANT)}, "own: two parameters have the same name: relevant"),
+        ({"discount": 1.0}, "discount of a Declaration must be a function, got 1.0"),
+        ({"offset": 0.0}, "offset of a Declaration must be a function or None, got 0.0"),
+        ({"binary": "no"}, "binary of a Declaration must be True or False, got 'no'"),
+        ({"refusal": 3}, "refusal of a Declaration must be text, got 3"),
     ],
 )
 def test_a_declaration_checks_itself(parts: dict[str, Any], words: str) -> None:
@@ -200,8 +209,60 @@ def test_a_declaration_checks_itself(parts: dict[str, Any], words: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: CountAbove(label, label, "anyy"), "relation='anyy' is neither 'any' nor 'lower'"),
+        (lambda: CountAbove(label, 1.0), "column of a CountAbove must be a function, got 1.0"),
+        (lambda: Cascade(0.5), "stop of a Cascade must be a function, got 0.5"),
+        (lambda: Cascade(halved, limit=3), "limit of a Cascade must be a function or None, got 3"),
+        (lambda: Window((1, 2)), "ranks of a Window must be a function"),
+        (lambda: Parameter("Slope", 1.0, "capital"), "name consists of lower case .* got 'Slope'"),
+        (lambda: Parameter("slope", "steep", "text"), "slope='steep' is not a finite number"),
+        (lambda: Parameter("mode", "c", "other", ("a", "b")), "mode='c' is not one of a, b"),
+        (lambda: GAINS("ten"), "a cutoff must be an integer, at least 1, got @ten"),
+        (lambda: GAINS(True), "a cutoff must be an integer, at least 1, got @True"),
+    ],
+)
+def test_parts_of_a_declaration_check_themselves(make: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        make()
+
+
+def overwriting(counts: LabelCounts) -> Any:
+    counts.label[:] = 1
+    return counts.label
+
+
+def overwriting_ranks(metric: Any, ranks: Any) -> Any:
+    ranks[:] = 1
+    return ranks
+
+
+@pytest.mark.parametrize("parts", [{"gain": overwriting}, {"discount": overwriting_ranks}])
+def test_a_rule_cannot_change_what_other_rules_see(parts: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        lp.evaluate(LABELS, SCORES, group=[8], metrics=declared("own", **parts))
+
+
+AGAINST = r".* so that ranking by label does not give the highest value, .* turn it around"
+
+
+@pytest.mark.parametrize(
     ("part", "rule", "words"),
     [
+        ("gain", lambda c: 2 - c.label, "gain falls from 2 for the label 0 to 1 for 1," + AGAINST),
+        ("discount", lambda m, r: r, "discount rises from 1 at rank 1 to 2 at rank 2," + AGAINST),
+        ("discount", lambda m, r: r + 1j, "discount must be numbers, not complex128"),
+        ("discount", lambda m, r: np.ma.masked_equal(-r, -2.0), "discount is a masked array"),
+        ("discount", lambda m, r: np.array(["a"] * 8), "discount returned <U1, not numbers"),
+        ("normalizer", lambda c: 0 * c.size + 1e-320, r"normalizer must be 0 or at least 2.2e-308"),
+        ("normalizer", lambda c: 0 * c.size - 1, "normalizer must be 0 or .* and returned -1"),
+        ("form", Cascade(lambda c: c.label), "stop must be from 0 to 1, and returned 2"),
+        ("form", Cascade(lambda c: -c.label), "stop must be from 0 to 1, and returned -1"),
+        ("form", Cascade(halved, limit=lambda c: 0 * c.size), "limit must be above 0, .* 0"),
+        ("form", CountAbove(lambda c: -c.label, label), "row must be at least 0, and returned -1"),
+        ("form", Window(lambda c: (4 + 0 * c.label, 2 + 0 * c.label)), "window ends at rank 2, be"),
+        ("form", Window(lambda c: (c.label, c.label, c.label)), "window must return two arrays"),
         ("gain", lambda c: 1.0, r"gain returned an array of shape \(\) where \(3,\) is needed"),
         ("gain", lambda c: c.size, r"gain returned an array of shape \(1,\) where \(3,\)"),
         ("gain", lambda c: c.label * np.nan, "gain returned NaN or infinity"),
@@ -222,6 +283,23 @@ def test_rules_that_return_nonsense_are_named(part: str, rule: Any, words: str) 
     ):
         with pytest.raises(ValueError, match=f"own: its declaration's {words}"):
             use()
+
+
+def test_gains_of_different_queries_may_fall_and_discounts_wobble_by_rounding() -> None:
+    """Only labels of the same query are compared; whoever knows better declares so."""
+    by_query = declared("own", gain=lambda c: c.label / c.spread(c.size))
+    lp.evaluate([0, 1, 2, 2, 2], np.arange(5.0), group=[2, 3], metrics=by_query)
+    wobbling = declared("own", discount=lambda m, r: 1 + 1e-15 * (r % 2))
+    lp.evaluate(LABELS, SCORES, group=[8], metrics=wobbling)
+    costs = declared("own", gain=lambda c: -c.label, follows_label_order=False)
+    found = lp.evaluate([0, 2], [1, 0], group=[2], metrics=costs)
+    assert found["own"] == pytest.approx(-2 / 2**0.5)
+
+
+def test_an_infinite_value_is_an_error() -> None:
+    own = declared("own", normalizer=lambda c: 0 * c.size + 1e-307, gain=lambda c: 20 * c.label)
+    with pytest.raises(ValueError, match="own is infinite in 1 of 1 queries"):
+        lp.evaluate(LABELS, SCORES, group=[8], metrics=own)
 
 
 def test_what_is_no_objective_is_refused_in_the_declarations_words() -> None:

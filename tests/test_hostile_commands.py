@@ -116,6 +116,16 @@ def test_results_are_written_through_a_link_and_keep_their_permissions(folder: P
     assert not [*folder.glob(".new-*")]
 
 
+def test_a_spreadsheet_finds_no_formula_in_the_results(folder: Path) -> None:
+    rows = ["=HYPERLINK(1)", "@a", "+x", "-1", "-1-1"]
+    text = "".join(f"{qid},1,0.5\n" for qid in rows)
+    written(folder / "=a.csv", f"qid,label,score\n{text}")
+    invoke("evaluate", folder / "=a.csv", "--metrics", "mrr", "--per-query", folder / "out.csv")
+    lines = (folder / "out.csv").read_text().splitlines()[1:]
+    found = [line.split(",")[:2] for line in lines]
+    assert found == [["'=a", q] for q in ("'=HYPERLINK(1)", "'@a", "'+x", "-1", "'-1-1")]
+
+
 has_dev_full = pytest.mark.skipif(
     not Path("/dev/full").exists(), reason="a device that is always full"
 )
@@ -145,6 +155,28 @@ def test_so_is_one_that_the_output_goes_to(folder: Path, command: list[str]) -> 
     assert found.returncode == 2
     assert found.stderr.count("\n") == 1, found.stderr
     assert "No space left on device" in found.stderr
+
+
+@pytest.mark.slow
+def test_odd_terminals_lose_no_output(folder: Path) -> None:
+    """A width of 0 printed nothing, a closed output a traceback; and results may go to a pipe."""
+    command = f"{sys.executable} -m lambdaplus evaluate a.csv"
+    for line, words in (
+        (f"COLUMNS=0 {command}", "Convention lambdaplus"),
+        (f"({command} >&-) 2>&1; echo ended with $?", "ended with 0"),
+        (f"{command} --per-query /dev/stdout | cat", "a,1,map,"),
+    ):
+        found = subprocess.run(
+            line, shell=True, capture_output=True, text=True, cwd=folder, check=False
+        )
+        assert words in found.stdout, line
+        assert "Error" not in found.stdout + found.stderr
+
+
+def test_a_long_name_of_a_file_is_a_name(folder: Path) -> None:
+    out = folder / ("x" * 251 + ".csv")
+    assert invoke("evaluate", folder / "a.csv", "--per-query", out).exit_code == 0
+    assert out.exists()
 
 
 def test_a_disk_that_fills_up_leaves_the_old_file(

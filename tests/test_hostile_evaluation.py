@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 import lambdaplus as lp
 from lambdaplus.datasets import RankingData, read_qrels, read_trec_run
-from lambdaplus.evaluation import Rule
+from lambdaplus.evaluation import CONVENTIONS, Rule
 from lambdaplus.evaluation.explanation import explain_queries
 from lambdaplus.evaluation.runs import Run, evaluate_run
 from lambdaplus.evaluation.significance import p_value
@@ -59,11 +60,14 @@ def test_a_misspelt_option_is_refused_elsewhere_too() -> None:
         lambda: evaluate_run(run, ["map"], ties="wrost"),  # type: ignore[arg-type]
         lambda: Rule(ties="wrost"),  # type: ignore[arg-type]
         lambda: Rule(empty=2),
+        lambda: replace(CONVENTIONS["trec"], single="no"),
+        lambda: evaluate_run(replace(run, returned=[1]), ["map"]),
+        lambda: evaluate_run(replace(run, returned=[1, 2, 0, 0]), ["map"]),
         lambda: lp.eval_metric("map", one_group="no"),  # type: ignore[arg-type]
         lambda: p_value(np.ones(3), "wilcoxn", "two-sided"),  # type: ignore[arg-type]
         lambda: p_value(np.ones(3), "t", "less"),  # type: ignore[arg-type]
     ):
-        with pytest.raises(ValueError, match=r"is not|is neither"):
+        with pytest.raises(ValueError, match=r"is not|is neither|True or False"):
             refused()
 
 
@@ -76,13 +80,18 @@ def test_a_misspelt_option_is_refused_elsewhere_too() -> None:
         {"alpha": 5},
         {"confidence": 95},
         {"confidence": np.nan},
+        {"alpha": "0.05"},
         {"resamples": 0},
+        {"resamples": 99.0},
+        {"resamples": 10**12},
+        {"seed": -1},
+        {"seed": "a"},
         {"baseline": "c"},
     ],
 )
 def test_a_comparison_refuses_options_that_mean_nothing(options: dict[str, Any]) -> None:
     runs = {name: lp.evaluate(LABELS * 2, SCORES * 2, group=[4, 4]) for name in "ab"}
-    with pytest.raises(ValueError, match=f"{next(iter(options))}="):
+    with pytest.raises(ValueError, match=f"^{next(iter(options))}(=| must be )"):
         lp.compare_runs(runs, **options)
 
 
@@ -274,6 +283,7 @@ NAN = float("nan")
         ([7, 7, "7", "7"], "qid must be all text or all numbers; row 2 is the str '7'"),
         (np.array([2.0**53, 2.0**53, 1, 1]), r"floats of 2\*\*53 or more"),
         (np.array(["2020-01-01", "2020-01-01", "NaT", "NaT"], dtype="M8[D]"), "row 2: it is NaT"),
+        (["a", "a", "a\0", "a\0"], "qid contains text that ends in a NUL character"),
         ([(1, 2), (1, 2), (3, 4), (3, 4)], "qid must be all text or all numbers"),
     ],
 )
@@ -300,6 +310,41 @@ def test_complex_numbers_and_dates_are_no_numbers(name: str, kind: str) -> None:
     arrays[name] = np.array([1, 0, 1, 0]).astype(kind)
     with pytest.raises(ValueError, match=f"{name} must be numbers, not"):
         lp.evaluate(**arrays, group=[2, 2])
+
+
+@pytest.mark.parametrize("kind", [list, np.array, lambda x: np.array(x, dtype=object)])
+def test_whole_numbers_that_would_be_rounded_are_no_ties(kind: Callable[..., Any]) -> None:
+    """mrr would be the .75 of a tie."""
+    for large in (2**53, 2**62, -(2**60)):
+        scores = kind([large + 1, large])
+        for given in ((scores, [1, 0]), ([1, 0], scores)):
+            with pytest.raises(ValueError, match=rf"contains {large + 1}, which a float64 cannot"):
+                lp.evaluate(*given, group=[2], metrics="mrr")
+        with pytest.raises(ValueError, match=r"labels contains"):
+            RankingData(np.ones((2, 1)), scores, [1, 1])
+        exact = kind([large + 2**20, large])
+        assert lp.evaluate([0, 1], exact, group=[2], metrics="mrr")["mrr"] == 0.5
+
+
+@pytest.mark.parametrize("weight", [1e308, 1e-200])
+@pytest.mark.parametrize("group", [[4], None])
+def test_weights_whose_sums_or_products_do_not_fit_are_refused(weight: float, group: Any) -> None:
+    """The mean was NaN, and without queries AUC had no value and MAP was 0."""
+    with pytest.raises(ValueError, match="weights must be 0 or from 1e-100 to 1e100"):
+        lp.evaluate(LABELS, SCORES, group=group, weight=[1, weight, 1, weight], metrics="map")
+
+
+def test_text_is_read_as_in_files() -> None:
+    assert lp.evaluate(["1", "0", "2", "0"], SCORES, group=[4], metrics="map")["map"] == 0.5
+    with pytest.raises(ValueError, match="'1_0' is not a number"):
+        lp.evaluate(["1_0", "0", "2", "0"], SCORES, group=[4])
+
+
+def test_scores_of_several_classes_name_num_class() -> None:
+    with pytest.raises(
+        ValueError, match=r"one-dimensional, got shape \(4, 3\): leave out num_class"
+    ):
+        lp.evaluate(LABELS, np.ones((4, 3)), group=[4])
 
 
 def test_the_catalogue_itself_is_no_metric_of_your_own() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -59,6 +61,20 @@ def test_a_text_file_without_names_beside_a_table_is_refused(tmp_path: Path) -> 
         read_folds(tmp_path)
 
 
+@pytest.mark.parametrize("queries", [[True, False], [0.5], ["0"], [[0]], [None]])
+def test_queries_are_taken_by_index(queries: Any) -> None:
+    """A mask was read as indices, and 0.5 as 0."""
+    data = RankingData(np.ones((2, 1)), [1, 1], [7, 8])
+    assert data.take_queries(np.array([1])).qid.tolist() == [8]
+    with pytest.raises(ValueError, match="queries must be a list of indices from 0"):
+        data.take_queries(queries)
+
+
+def test_features_of_one_name_make_no_set() -> None:
+    with pytest.raises(ValueError, match="two features have the same name: x, x"):
+        RankingData(np.ones((1, 2)), [1], [7], "", ("x", "x"))
+
+
 def test_parts_with_features_in_another_order_make_no_fold_and_join_no_set() -> None:
     one = RankingData([[1, 2]], [1], [1], feature_names=("a", "b"))
     other = RankingData([[1, 2]], [1], [2], feature_names=("b", "a"))
@@ -97,6 +113,40 @@ def test_odd_numbers_of_labels_and_scores_too(tmp_path: Path) -> None:
 
 
 QUERIES = "qid,label,score\n007,0,1\n7,1,2\n9007199254740993,1,3\n9007199254740992,0,4\n"
+
+
+@pytest.mark.parametrize("cell", ["9007199254740993", "+9007199254740993", "-98765432109876543211"])
+@pytest.mark.parametrize("name", ["label", "score"])
+def test_numbers_that_would_be_rounded_are_named(tmp_path: Path, name: str, cell: str) -> None:
+    cells = {"label": "1", "score": "1", name: cell}
+    file = written(tmp_path / "a.csv", f"qid,label,score\n1,{cells['label']},{cells['score']}\n")
+    with pytest.raises(ValueError, match=rf"a.csv, column '{name}' contains .* cannot represent"):
+        read_table(file)
+
+
+@pytest.mark.parametrize("cell", ['"0,5"', '"1,000.5"', "5%", "12.5 %"])
+def test_numbers_as_spreadsheets_write_them_are_not_left_out(tmp_path: Path, cell: str) -> None:
+    file = written(tmp_path / "a.csv", f"qid,label,x,share\n1,0,2,{cell}\n1,1,3,{cell}\n")
+    with pytest.raises(ValueError, match="column 'share' has numbers with commas or percent signs"):
+        read_columns(file)
+    written(file, 'qid,label,x,doc\n1,0,2,"a,5"\n1,1,3,12-5\n')
+    assert read_columns(file).feature_names == ("x",)
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ([2**53 + 1, None], "contains 9007199254740993, which a float64 cannot represent"),
+        ([datetime.timedelta(1)] * 2, "is not numeric, but Duration"),
+        ([datetime.date(2020, 1, 1)] * 2, "is not numeric, but Date"),
+        (polars.Series(["7", "9"], dtype=polars.Categorical), "is not numeric, but Categorical"),
+    ],
+)
+def test_what_parquet_would_turn_into_numbers(tmp_path: Path, cells: Any, words: str) -> None:
+    frame = polars.DataFrame({"qid": [1, 1], "label": [0, 1], "score": cells})
+    frame.write_parquet(tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match=f"a.parquet, column 'score' {words}"):
+        read_table(tmp_path / "a.parquet")
 
 
 def test_queries_written_alike_stay_apart(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import gzip
 import lzma
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,12 +58,29 @@ def test_xz_is_read_line_by_line_with_padding(tmp_path: Path) -> None:
         (b"1 qid:1 1:1_0", "'1:1_0' is not feature:value"),
         (b"1_0 qid:1 1:1", "the label '1_0' is not a number"),
         (b"1 qid:1\0 1:1", "a NUL character"),
+        (b"1 qid:1 1:1e400", "'1:1e400' is not feature:value, '1e400' is beyond the largest"),
+        (b"1 qid:1 1:1 # a\r0 qid:1 1:2\r", "a carriage return within a line"),
+        (b"-1e400 qid:1 1:1", "the label '-1e400' is beyond the largest float64"),
+        ("1 qid:7\N{NO-BREAK SPACE}1:0.5".encode(), r"a blank that is no space in '7\\xa01:0.5'"),
     ],
 )
 def test_what_python_would_read_and_nobody_wrote(tmp_path: Path, line: bytes, problem: str) -> None:
     (tmp_path / "a.txt").write_bytes(b"1 qid:1 1:1\n" + line + b"\n")
     with pytest.raises(ValueError, match=f"a.txt, line 2: {problem}"):
         read_letor(tmp_path / "a.txt")
+
+
+def test_scores_that_would_be_rounded_are_named_with_their_line(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("q Q0 d 1 9007199254740992 t\nq Q0 e 2 9007199254740993 t\n")
+    with pytest.raises(ValueError, match="run, line 2: the score contains 9007199254740993, which"):
+        read_trec_run(tmp_path / "run", {"q": {"d": 1.0}})
+
+
+@pytest.mark.parametrize("label", ["1", None, float("nan")])
+def test_judgements_by_hand_are_numbers(tmp_path: Path, label: Any) -> None:
+    (tmp_path / "run").write_text("q Q0 d 1 2 t\n")
+    with pytest.raises(ValueError, match=rf"the label of d in q is {label!r}, not a finite number"):
+        read_trec_run(tmp_path / "run", {"q": {"d": label}})
 
 
 def test_document_numbers_that_are_no_utf8_stay_apart(tmp_path: Path) -> None:

@@ -323,6 +323,15 @@ def test_our_train_passes_everything_else_on() -> None:
     assert "\nobjective=lambdarank" in native.model_to_string()
 
 
+@pytest.mark.parametrize("rows", [12, 90], ids=["too few rows", "constant features"])
+def test_data_that_cannot_be_split_is_told_in_words(rows: int) -> None:
+    X = np.random.default_rng(0).normal(size=(rows, 2)) if rows < 40 else np.ones((rows, 2))
+    params: dict[str, Any] = {"label": np.tile([0, 1, 2], rows // 3), "group": [3] * (rows // 3)}
+    for use, options in ((llgb.train, {}), (llgb.cv, {"nfold": 2, "feval": lp.eval_map})):
+        with pytest.raises(ValueError, match=r"every one is constant, .* min_data_in_leaf rows"):
+            use(dict(QUIET), lgb.Dataset(X, **params), 3, fobj=lp.lambda_map, **options)
+
+
 def test_our_module_is_lightgbm_otherwise() -> None:
     for name in ("Dataset", "Booster", "LGBMRanker", "early_stopping", "log_evaluation"):
         assert getattr(llgb, name) is getattr(lgb, name)

@@ -253,9 +253,9 @@ def test_objectives_with_noise_are_values() -> None:
         ({"share": 1.5}, "share of the noise must be a number above 0 and at most 1"),
         ({"rankings": 0}, "rankings must be a whole number"),
         ({"rankings": 2.0}, "rankings must be a whole number"),
-        ({"neighbours": 2**63}, "neighbours must be a whole number"),
+        ({"neighbours": 2**63}, "neighbours must be below"),
         ({"seed": -1}, "seed must be a whole number"),
-        ({"seed": 2**64}, "seed must be a whole number"),
+        ({"seed": 2**64}, "seed must be below"),
         ({"seed": "a"}, "seed must be a whole number"),
     ],
 )

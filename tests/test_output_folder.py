@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import multiprocessing
 import os
 import pathlib
 import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from killed_runs import contents
@@ -45,6 +47,16 @@ def test_the_folder_data_is_still_there(home: pathlib.Path, jobs: int) -> None:
         assert compare("data", "--out", ".", jobs=jobs)[0] == 0
         assert contents(home).items() >= before.items()
     assert (home / "summary.csv").exists()
+
+
+def test_a_thread_of_a_daemonic_process_can_run_it(
+    home: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which gets no signals, and may start no processes."""
+    monkeypatch.setitem(multiprocessing.current_process()._config, "daemon", True)  # type: ignore[attr-defined]
+    with ThreadPoolExecutor(1) as pool:
+        code, said = pool.submit(compare, "data", "--out", ".", jobs=2).result()
+    assert code == 0, said
 
 
 @pytest.mark.parametrize("name", ["summary.csv", "per_query.csv", "study.toml", "report.html"])

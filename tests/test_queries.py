@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -196,3 +198,24 @@ def test_a_threshold_reaches_a_label_that_a_framework_rounded() -> None:
     assert float(kept[0]) < 0.7
     assert Queries(kept).strata(0.7).count.tolist() == [1, 2]
     assert Queries(kept.astype(float) - 1e-7).strata(0.7).count.tolist() == [2, 1]
+
+
+def test_no_thread_waits_for_the_queries_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does a process that was forked meanwhile; Python 3.11 has one lock for all of a class."""
+    first, second = Queries([1, 0], group=[2]), Queries([0, 1], group=[2])
+    begun, end, sort = threading.Event(), threading.Event(), np.lexsort
+
+    def slow(keys: Any) -> Any:
+        begun.set()
+        end.wait(10)
+        return sort(keys)
+
+    with ThreadPoolExecutor(1) as pool:
+        monkeypatch.setattr(np, "lexsort", slow)
+        waiting = pool.submit(lambda: first.row_order.tolist())
+        assert begun.wait(10)
+        monkeypatch.setattr(np, "lexsort", sort)
+        assert second.row_order.tolist() == [0, 1]
+        assert not waiting.done()
+        end.set()
+        assert waiting.result() == [1, 0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable
+from numbers import Real
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from lambdaplus.arguments import whole_number
 from lambdaplus.baselines.base import LinearRanker
 from lambdaplus.baselines.hinges import Hinges
 from lambdaplus.baselines.oracles import Loss, binary
@@ -142,10 +144,9 @@ class StructuralRanker(LinearRanker):
         return path
 
     def _problem(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None) -> tuple[Hinges, int]:
-        if not (np.isfinite(self.tol) and self.tol > 0):
+        if not (isinstance(self.tol, Real) and 0 < self.tol < np.inf):
             raise ValueError(f"tol={self.tol!r} must be a positive number")
-        if self.max_passes < 1:
-            raise ValueError(f"max_passes={self.max_passes!r} must be at least 1")
+        whole_number("max_passes", self.max_passes, least=1)
         sample = self._sample(X, y, qid)
         hinges = Hinges(sample.X, self._losses(sample.queries), self._separate)
         if hinges.n_blocks == 0:

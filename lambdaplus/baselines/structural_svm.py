@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lambdaplus.arguments import check_flag
 from lambdaplus.baselines.oracles import Loss, make_loss
 from lambdaplus.baselines.structural_ranker import StructuralRanker
 from lambdaplus.queries import Queries
@@ -114,6 +115,7 @@ class StructuralSVM(StructuralRanker):
         self.max_passes = max_passes
 
     def _losses(self, queries: Queries) -> list[Loss]:
+        check_flag(pair_scale=self.pair_scale)
         metric = self._metric(self.loss, self.cutoff)
         return [
             make_loss(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from typing import Annotated
 
@@ -54,4 +55,6 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # for names that cannot be displayed
+    if os.environ.get("COLUMNS") == "0":  # a terminal of unknown width; rich would print nothing
+        del os.environ["COLUMNS"]
     app()

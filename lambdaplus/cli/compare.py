@@ -108,7 +108,6 @@ def compare(
     from rich.console import Console
 
     from lambdaplus.comparison import Config
-    from lambdaplus.metrics.names import split_names
 
     console = Console(markup=False, emoji=False)  # a path may contain [red] or :bug:
     cores = os.cpu_count() or 1
@@ -116,18 +115,18 @@ def compare(
         config = Config()
         said: dict[str, Any] = {
             "splits": splits,
-            "shares": shares and _shares(shares),
+            "shares": None if shares is None else _shares(shares),
             "balanced": balanced or None,
             "valid": valid,
-            "methods": methods and tuple(split_names(methods)),
-            "metrics": metrics and tuple(split_names(metrics)),
+            "methods": None if methods is None else _names("--methods", methods),
+            "metrics": None if metrics is None else _names("--metrics", metrics),
             "folds": folds,
             "scaling": scaling,
             "select": select,
             "baseline": baseline,
             "trials": trials,
             "rounds": rounds,
-            "seeds": seeds and _seeds(seeds),
+            "seeds": None if seeds is None else _seeds(seeds),
         }
         if data is not None and data.suffix == ".toml":
             config = Config.read(data)
@@ -167,9 +166,10 @@ def _run(
         folder.refuse_foreign(names)
         (made / "study.toml").write_text(config.to_toml() + "\n", encoding="utf-8")
         folder.refuse_foreign(["study.toml"], made)
+        total = len(study)  # which draws all parameters, and is not repeated if it is stopped
         try:
             with _warnings_told(console), stoppable(), progress_on(console) as progress:
-                bar = progress.add_task("starting", total=len(study))
+                bar = progress.add_task("starting", total=total)
                 for task in study.run():
                     name = f"{task.method.name} {task.fold.name}"
                     progress.update(bar, advance=1, description=f"{name:<32}")
@@ -177,7 +177,7 @@ def _run(
             code = exit_code(stop)
         if code:
             console.print(
-                f"Stopped after {len(study.finished)} of {len(study)} fits. They are stored in "
+                f"Stopped after {len(study.finished)} of {total} fits. They are stored in "
                 f"{out}; the same command continues from there.",
                 soft_wrap=True,
             )
@@ -227,6 +227,7 @@ def _warnings_told(console: Console) -> Iterator[None]:
     """Print the warnings of the block, such as damaged files, once each."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        warnings.simplefilter("ignore", ResourceWarning)  # of no use to the user
         try:
             yield
         finally:
@@ -234,17 +235,29 @@ def _warnings_told(console: Console) -> Iterator[None]:
                 console.print(text, style="yellow", soft_wrap=True)
 
 
+def _names(option: str, text: str) -> tuple[str, ...]:
+    from lambdaplus.metrics.names import split_names
+
+    names = tuple(split_names(text))
+    if not names:
+        raise ValueError(f"{option} {text!r} names nothing: leave it out for the default")
+    return names
+
+
 def _seeds(text: str) -> tuple[int, ...]:
+    from lambdaplus.comparison.checks import MOST_FITS
+
     try:
         numbers = [int(part) for part in text.removesuffix(",").split(",")]
     except ValueError:
         numbers = []
     counted = len(numbers) == 1 and "," not in text
-    if not numbers or min(numbers) < int(counted):
+    if not numbers or min(numbers) < int(counted) or (counted and numbers[0] > MOST_FITS):
         raise ValueError(
-            f"--seeds {text!r} is not a number of seeds such as 3, nor a list of seeds such as 0,7"
+            f"--seeds {text!r} is not a number of seeds such as 3 (at most {MOST_FITS:,}), nor a "
+            "list of seeds such as 0,7"
         )
-    return tuple(dict.fromkeys(range(numbers[0]) if counted else numbers))
+    return tuple(range(numbers[0]) if counted else numbers)
 
 
 def _shares(text: str) -> tuple[float, ...]:

@@ -19,6 +19,7 @@ from lambdaplus.cli.files import (
     refuse_overwriting,
     write_whole,
 )
+from lambdaplus.files import csv_row
 
 if TYPE_CHECKING:
     from lambdaplus.evaluation import Evaluation
@@ -113,5 +114,6 @@ def _per_query(found: dict[str, Evaluation]) -> str:
             whole = len(values) != evaluation.n_queries  # one ranking of all rows
             qids = ["all"] if whole else evaluation.qid.tolist()
             for qid, value in zip(qids, values.tolist(), strict=True):
-                writer.writerow([run, qid, metric, "" if value != value else repr(value)])
+                cells = [run, qid, metric, "" if value != value else repr(value)]
+                writer.writerow(csv_row(cells))
     return stream.getvalue()

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from lambdaplus.arrays import number_of
 from lambdaplus.cli.files import COLUMNS, Columns, DataFile, Qrels, errors_of, read_runs
 
 
@@ -54,6 +55,6 @@ def explain(
 
 def _numbers(text: str, option: str) -> list[list[float]]:
     try:
-        return [[float(part) for part in query.split(",")] for query in text.split(";")]
+        return [[number_of(part) for part in query.split(",")] for query in text.split(";")]
     except ValueError as error:
         raise ValueError(f"{option} {text!r}: {error}") from None

@@ -30,7 +30,8 @@ def errors_of(command: str, program: str = "lambdaplus") -> Iterator[None]:
     """Print an error message and exit with code 2 instead of showing a traceback."""
     try:
         yield
-        sys.stdout.flush()  # raises an error on a full disk here, not when Python exits
+        if sys.stdout is not None:  # it may be closed
+            sys.stdout.flush()  # raises an error on a full disk here, not when Python exits
     except BrokenPipeError:  # the reader, such as head, has closed the pipe
         raise
     except (ValueError, OSError, ImportError, MemoryError) as error:
@@ -49,10 +50,10 @@ def refuse_overwriting(out: pathlib.Path, inputs: Iterable[pathlib.Path | None])
 
 def write_whole(file: pathlib.Path, text: str) -> None:
     """Write a file completely or, if that fails, leave the old one unchanged."""
-    target = pathlib.Path(os.path.realpath(file))  # a link is kept
-    if target.exists() and not target.is_file():  # such as /dev/stdout
-        target.write_text(text, encoding="utf-8", newline="")
+    if file.exists() and not file.is_file():  # such as /dev/stdout, which may be a pipe
+        file.write_text(text, encoding="utf-8", newline="")
         return
+    target = pathlib.Path(os.path.realpath(file))  # a link is kept
     if not target.parent.is_dir():
         raise OSError(f"could not write {file}: No such file or directory")
     mode = target.stat().st_mode & 0o777 if target.exists() else None

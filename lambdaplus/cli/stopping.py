@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,6 +16,10 @@ class Terminated(KeyboardInterrupt):
 @contextmanager
 def stoppable() -> Iterator[None]:
     """Let SIGTERM raise an exception in the block, as Ctrl-C does, to release resources."""
+
+    if threading.current_thread() is not threading.main_thread():  # which alone gets signals
+        yield
+        return
 
     def stop(*_: Any) -> None:
         raise Terminated

@@ -43,6 +43,10 @@ _OF_THE_STUDY = {
 }  # fmt: skip
 
 
+# More would take a day at a second each, and draw parameters for minutes before the first.
+MOST_FITS, MOST_TRIALS = 100_000, 1_000
+
+
 def check_study(study: Study) -> None:
     """Raise a ValueError if there is nothing to fit, or if two results have the same name."""
     parts: dict[str, Sequence[Any]] = {
@@ -66,6 +70,14 @@ def check_study(study: Study) -> None:
             or not 0 <= seed < 2**31
         ):
             raise ValueError(f"seeds: {seed!r} is not a whole number from 0 to {2**31 - 1}")
+    if study.trials > MOST_TRIALS:
+        raise ValueError(f"trials = {study.trials}: a search may have at most {MOST_TRIALS:,}")
+    fits = len(study.folds) * len(study.methods) * len(study.seeds) * max(study.trials, 1)
+    if fits > MOST_FITS:
+        raise ValueError(
+            f"{fits:,} fits, of all folds, methods, seeds and trials, are more than a study may "
+            f"have: at most {MOST_FITS:,}"
+        )
     if study.jobs < 1:
         raise ValueError(f"jobs={study.jobs} should be at least 1")
     check_settings(study.settings)

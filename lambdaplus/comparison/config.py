@@ -112,6 +112,8 @@ class Config:
         for name, value in found.items():
             if name not in known:
                 raise ValueError(f"unknown key {name!r}; known: {', '.join(known)}")
+            if value == []:
+                raise ValueError(f"{name} = [] is empty: leave it out for the default")
             found[name] = tuple(value) if isinstance(value, list) else value
         return cls(**found)
 
@@ -127,7 +129,7 @@ class Config:
             If it cannot be read.
         """
         try:
-            return cls.from_toml(path.read_text(encoding="utf-8"))
+            return cls.from_toml(path.read_text(encoding="utf-8-sig"))
         except (ValueError, RecursionError) as error:  # brackets that are nested too deeply
             raise ValueError(f"{path}: {error}") from None
 
@@ -237,7 +239,7 @@ def _chosen(folds: str, n: int) -> list[int]:
         numbers = list(range(1, numbers[0] + 1))
     if not numbers or min(numbers) < 1 or max(numbers) > n:
         raise ValueError(f"folds {folds!r}: the data has folds 1 to {n}")
-    return [number - 1 for number in dict.fromkeys(numbers)]
+    return [number - 1 for number in numbers]
 
 
 def scaled_fold(fold: Fold) -> Fold:

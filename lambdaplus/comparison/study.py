@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import multiprocessing
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
@@ -172,7 +173,9 @@ class Study:
                 missing.append(task)
         if not missing:
             return
-        for task, error in self._in_processes(missing) if self.jobs > 1 else self._here(missing):
+        # A daemonic process, such as a worker of multiprocessing.Pool, may not start others.
+        apart = self.jobs > 1 and not multiprocessing.current_process().daemon
+        for task, error in self._in_processes(missing) if apart else self._here(missing):
             if not error and not self.store.path(task.key).exists():
                 error = "it ended without a result"
             if error:

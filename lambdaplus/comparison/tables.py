@@ -16,6 +16,7 @@ from lambdaplus.comparison.significance import significantly_below
 from lambdaplus.comparison.store import versions_in_words
 from lambdaplus.comparison.study import Study
 from lambdaplus.evaluation import Cell, RunComparison, Table
+from lambdaplus.files import csv_row
 from lambdaplus.metrics import RankingMetric
 
 
@@ -240,7 +241,7 @@ def write_csv(study: Study, folder: pathlib.Path) -> None:
         writer = csv.writer(file)
         writer.writerow(PER_QUERY)
         for *names, value in per_query_rows(study):
-            writer.writerow([*names, "" if math.isnan(value) else repr(value)])
+            writer.writerow(csv_row([*names, "" if math.isnan(value) else repr(value)]))
     with (folder / "summary.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         names = [fold.name for fold in study.folds]

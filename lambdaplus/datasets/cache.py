@@ -38,7 +38,7 @@ from pathlib import Path
 from lambdaplus.datasets.binary import read_binary, remove_binary, verify_binary, write_binary
 from lambdaplus.datasets.ranking_data import RankingData
 
-_FORM = "2"  # increase this number when the reader or the binary form changes
+_FORM = "3"  # increase this number when the reader or the binary form changes
 _WORTH_IT = 1_000_000  # minimum number of bytes of the source
 _ABANDONED = 3600.0  # seconds after which an incomplete entry is considered abandoned
 _ENTRY = re.compile(r"(\.)?[0-9a-f]{20}-[0-9a-f]{20}(?(1)-[0-9a-f]{12})")  # a half has a dot

@@ -19,11 +19,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.arrays import identifiers, int_or_text
-from lambdaplus.datasets.frames import first_lines
+from lambdaplus.arrays import identifiers, int_or_text, refuse_rounding
 
 if TYPE_CHECKING:
     import polars
+
+
+# Numbers as spreadsheets write them, which would be left out as text: 0,5 and 1,000.5 and 5 %.
+_FOREIGN = r"^\s*[-+]?[0-9]+([.,][0-9]+)*\s*%$|^\s*[-+]?[0-9]+(,[0-9]+)+(\.[0-9]+)?\s*$"
 
 
 def number_column(file: Path, column: polars.Series) -> NDArray[np.float64]:
@@ -32,23 +35,29 @@ def number_column(file: Path, column: polars.Series) -> NDArray[np.float64]:
     Raises
     ------
     ValueError
-        For a cell that is not a number.
+        For a cell that is not a number, or an integer that a float64 cannot represent.
     """
     import polars
 
+    where = f"{file}, column {column.name!r}"
     if column.dtype != polars.String:
-        try:
-            return column.cast(polars.Float64).to_numpy()
-        except polars.exceptions.PolarsError as error:
-            raise ValueError(
-                f"{file}, column {column.name!r} is not numeric: {first_lines(error)}"
-            ) from None
+        # The cast would also accept dates, durations and codes of categories.
+        if not column.dtype.is_numeric() and column.dtype not in (polars.Boolean, polars.Null):
+            raise ValueError(f"{where} is not numeric, but {column.dtype}")
+        if column.dtype.is_integer():
+            lowest: Any = column.min() or 0
+            highest: Any = column.max() or 0
+            if max(-lowest, highest) > 2**53:
+                refuse_rounding(column.drop_nulls().to_list(), where)
+        return column.cast(polars.Float64).to_numpy()
     numbers, text = _parsed(column)
     if text.size:
         raise ValueError(
-            f"{file}, column {column.name!r}: {column[int(text[0])]!r} in row {text[0] + 1} below "
-            "the header is not a number"
+            f"{where}: {column[int(text[0])]!r} in row {text[0] + 1} below the header is not a "
+            "number"
         )
+    long = column.filter(column.str.contains(r"^\s*[+-]?[0-9]{16,}\s*$"))
+    refuse_rounding(map(int, long.to_list()), where)
     return numbers
 
 
@@ -87,6 +96,11 @@ def feature_column(file: Path, column: polars.Series) -> NDArray[np.float64] | N
         raise ValueError(
             f"{file}, column {column.name!r} mixes numbers and text; the first text is "
             f"{column[int(text[0])]!r} in row {text[0] + 1} below the header"
+        )
+    if column.drop_nulls().str.contains(_FOREIGN).all():
+        raise ValueError(
+            f"{file}, column {column.name!r} has numbers with commas or percent signs, such as "
+            f"{column[int(text[0])]!r}: write 0.5 or 1000.5, or leave the column out"
         )
     return None
 

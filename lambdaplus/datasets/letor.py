@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaplus.arguments import check_flag
 from lambdaplus.arrays import int_or_text
 from lambdaplus.datasets.cache import cached
 from lambdaplus.datasets.memory import refuse_beyond_memory
@@ -65,6 +66,7 @@ def read_letor(path: str | os.PathLike[str], *, sparse: bool = False) -> Ranking
     >>> data.features.tolist(), data.labels.tolist(), data.qid.tolist()
     ([[0.5, 0.0, 1.0], [0.0, 0.25, 0.0]], [2.0, 0.0], [7, 7])
     """
+    check_flag(sparse=sparse)
     kind = "sparse" if sparse else "dense"
     return cached(Path(path), kind, lambda file: _read(file, sparse))
 

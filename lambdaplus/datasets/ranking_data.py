@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.arrays import identifiers, plain
+from lambdaplus.arrays import identifiers, numbers, plain
 
 
 # eq=False: comparing arrays field by field has no single truth value, so two sets are equal only
@@ -65,7 +65,7 @@ class RankingData:
             features = features.tocsr().astype(np.float64, copy=False)
         else:
             features = plain(features, "features").astype(np.float64, copy=False)
-        labels = plain(self.labels, "labels").astype(np.float64, copy=False)
+        labels = numbers(self.labels, "labels")
         object.__setattr__(self, "features", features)
         object.__setattr__(self, "labels", labels)
         object.__setattr__(self, "qid", identifiers(self.qid))
@@ -82,6 +82,8 @@ class RankingData:
             raise ValueError(
                 f"{len(self.feature_names)} feature_names for {self.features.shape[1]} features"
             )
+        if len(set(self.feature_names)) < len(self.feature_names):
+            raise ValueError(f"two features have the same name: {_shown(self.feature_names)}")
         if not len(self.labels):
             raise ValueError("a ranking set needs at least one row")
         if self.qid.dtype.kind not in "iuU":
@@ -127,9 +129,18 @@ class RankingData:
         return np.diff(self._starts(), append=len(self.qid))
 
     def take_queries(self, queries: ArrayLike) -> RankingData:
-        """Copy the rows of some queries, given by their indices from 0 in order of the rows."""
+        """Copy the rows of some queries, given by their indices from 0 in order of the rows.
+
+        Raises
+        ------
+        ValueError
+            For anything but indices; of a mask, pass ``np.flatnonzero(mask)``.
+        """
         starts, group = self._starts(), self.group
-        chosen = np.asarray(queries, dtype=np.int64)
+        chosen = np.asarray(queries)
+        if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
+            raise ValueError(f"queries must be a list of indices from 0, got {queries!r}")
+        chosen = chosen.astype(np.int64)
         # Row k of the i-th chosen query is starts[i] + k; the rows before it are `before`.
         before = np.cumsum(group[chosen]) - group[chosen]
         rows = np.arange(group[chosen].sum()) + np.repeat(starts[chosen] - before, group[chosen])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from numbers import Real
 from pathlib import Path
 
 import numpy as np
@@ -139,6 +140,12 @@ def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
         if document in documents:
             raise ValueError(f"{file}, line {number}: {document} of {query} is returned twice")
         documents[document] = finite_number(score, "score", file, number)
+    for query, judgements in qrels.items():
+        for document, value in judgements.items():
+            if not isinstance(value, Real) or not math.isfinite(value):
+                raise ValueError(
+                    f"the label of {document} in {query} is {value!r}, not a finite number"
+                )
     if not scores.keys() & qrels.keys():
         raise ValueError(f"no query of {file} is among the {len(qrels)} judged ones")
     rows = []  # qid, label, score, docno, returned, judged

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaplus.arguments import check_flag
 from lambdaplus.datasets.ranking_data import Fold, RankingData
 
 _Ints = NDArray[np.int64]
@@ -52,8 +54,8 @@ def random_splits(
     Raises
     ------
     ValueError
-        If `n` is less than one, a part gets no query, or the parts have more queries in total than
-        there are.
+        If `n` is less than one, `balanced` is neither True nor False, a part gets no query, or the
+        parts have more queries in total than there are.
 
     Notes
     -----
@@ -76,6 +78,7 @@ def random_splits(
     """
     if n < 1:
         raise ValueError(f"at least one split is needed, not {n}")
+    check_flag(balanced=balanced)
     n_queries = data.n_queries
     sizes = _sizes(n_queries, train, valid, test)
     rng = np.random.default_rng(random_state)
@@ -179,6 +182,8 @@ def _sizes(n_queries: int, *parts: float | None) -> list[int]:
 
 def _count(part: float, n_queries: int) -> int:
     """Number of queries; a share is rounded down, and 0.29 of 100 is 29 in spite of rounding."""
+    if not isinstance(part, Real) or not np.isfinite(part):
+        raise ValueError(f"{part!r} is neither a number of queries nor a share of them")
     return int(part * n_queries + 1e-9) if isinstance(part, float) else part
 
 

@@ -18,10 +18,12 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaplus.arrays import number_of
 from lambdaplus.datasets.scanner import MOST_COLUMNS, fill, scan
-from lambdaplus.datasets.text_files import number_of
 
 _PIECE = 1 << 23  # bytes
+# With carriage returns alone, as on old Macs, all rows after a comment would be part of it.
+_NUL, _LONE_CR = re.compile(rb"\0"), re.compile(rb"\r(?![\r\n])")
 
 
 class MalformedLineError(ValueError):
@@ -120,10 +122,11 @@ def parse_rows(text: bytes) -> Rows:
     """
     if not text.endswith(b"\n"):
         text += b"\n"
-    nul = text.find(b"\0")
-    if nul >= 0:
-        parse_rows(text[: text.rfind(b"\n", 0, nul) + 1])  # raises errors of lines before it
-        raise MalformedLineError(text.count(b"\n", 0, nul) + 1, "a NUL character")
+    for odd, problem in ((_NUL, "a NUL character"), (_LONE_CR, "a carriage return within a line")):
+        if found := odd.search(text):
+            at = found.start()
+            parse_rows(text[: text.rfind(b"\n", 0, at) + 1])  # raises errors of lines before it
+            raise MalformedLineError(text.count(b"\n", 0, at) + 1, problem)
     n_lines, n_colons = text.count(b"\n"), text.count(b":")
     # Allocate for the largest possible number; memory that is not written to is not used.
     labels, ends = np.empty(n_lines), np.empty(n_lines, np.int64)
@@ -150,14 +153,22 @@ def parse_rows(text: bytes) -> Rows:
             line = _line_of_row(text, row)
             problems.append(MalformedLineError(line, "a feature is given twice"))
             break
+    queries = []
+    for _, start, end in runs[:n_runs].tolist():
+        query = text[start:end].decode(errors="backslashreplace")
+        if len(query.split()) > 1 or query.strip() != query:  # a no-break space, for example
+            line, problem = (
+                text.count(b"\n", 0, start) + 1,
+                f"a blank that is no space in {query!r}",
+            )
+            problems.append(MalformedLineError(line, problem))
+            break
+        queries.append(query)
     if problems:
         raise min(problems, key=lambda problem: problem.line)
     return Rows(
         labels[:n].copy(),
-        [
-            text[start:end].decode(errors="backslashreplace")
-            for _, start, end in runs[:n_runs].tolist()
-        ],
+        queries,
         np.diff(runs[:n_runs, 0], append=n),
         values[:n_values],
         columns[:n_values],
@@ -179,23 +190,26 @@ def _malformed(text: bytes, start: int) -> MalformedLineError:
 def _problem(line: str) -> str:
     """What is wrong with a line."""
     label, *rest = re.split(r"[ \t\r\v\f]+", line.partition("#")[0].strip(" \t\r\v\f"))
-    if not _is_number(label):
-        return f"the label {label!r} is not a number"
+    if fault := _fault(label):
+        return f"the label {fault}"
     qid, *pairs = rest or ["nothing"]
     if not qid.startswith("qid:") or qid == "qid:":
         return f"after the label must come qid:ID, not {qid!r}"
     for pair in pairs:
         key, _, value = pair.partition(":")
-        if not re.fullmatch("[0-9]+", key) or not (value == "NULL" or _is_number(value)):
+        if not re.fullmatch("[0-9]+", key):
             return f"{pair!r} is not feature:value"
+        if value != "NULL" and (fault := _fault(value)):
+            return f"{pair!r} is not feature:value, {fault}"
         if not 1 <= int(key) <= MOST_COLUMNS:
             return f"{pair!r}: features count from 1 to {MOST_COLUMNS:,}"
     return "it is not of the format: label qid:ID feature:value ..."
 
 
-def _is_number(text: str) -> bool:
+def _fault(text: str) -> str:
+    """Why the text is not a number; empty if it is one."""
     try:
         number_of(text)
-    except ValueError:
-        return False
-    return True
+    except ValueError as error:
+        return str(error)
+    return ""

@@ -17,11 +17,14 @@ import gzip
 import io
 import lzma
 import math
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
+
+from lambdaplus.arrays import number_of, refuse_rounding
 
 _PIECE = 1 << 15  # number of compressed bytes that are read at a time
 
@@ -70,13 +73,6 @@ def fields_of_lines(file: Path) -> Iterator[tuple[int, list[str]]]:
                 yield number, fields
 
 
-def number_of(text: str) -> float:
-    """Parse a number; a ValueError for ``1_0``, which Python would read as 10."""
-    if "_" in text or not text.isascii():
-        raise ValueError(f"{text!r} is not a number")
-    return float(text)
-
-
 def finite_number(text: str, what: str, file: Path, line: int) -> float:
     """Parse a finite number; the ValueError for any other text names the line."""
     try:
@@ -85,6 +81,8 @@ def finite_number(text: str, what: str, file: Path, line: int) -> float:
         found = math.nan
     if not math.isfinite(found):
         raise ValueError(f"{file}, line {line}: the {what} {text!r} is not a finite number")
+    if re.fullmatch("[+-]?[0-9]{16,}", text):
+        refuse_rounding([int(text)], f"{file}, line {line}: the {what}")
     return found
 
 

@@ -100,6 +100,7 @@ def compare_runs(
         alpha=alpha,
         confidence=confidence,
         resamples=resamples,
+        seed=seed,
     )
     _check(runs, baseline)
     names = tuple(runs)

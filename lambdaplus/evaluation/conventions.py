@@ -23,6 +23,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
+from lambdaplus.arguments import check_fields, is_flag
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.values import Ties
 
@@ -86,6 +87,9 @@ class Convention:
     metrics: Mapping[str, Rule]
     single: bool = False
     unjudged: bool = False
+
+    def __post_init__(self) -> None:
+        check_fields(self, is_flag, "True or False", "single", "unjudged")
 
     def rule(self, metric: RankingMetric) -> Rule:
         return self.metrics.get(metric.declaration.name, self.otherwise)

@@ -31,7 +31,7 @@ def as_held(
 ) -> tuple[Queries, Any, _Bools | None]:
     """Queries, scores and judged documents as stored by the tool of this convention."""
     scores = plain(scores, "scores")
-    judged = None if judged is None else _flags(judged, queries.n_documents)
+    judged = None if judged is None else flags_of_rows(judged, queries.n_documents, "judged")
     if convention.single:
         scores = _single(queries, queries.check_scores(scores))
     if convention.unjudged and (queries.labels < 0).any():
@@ -82,8 +82,9 @@ def judged_part(queries: Queries, scores: Floats, judged: _Bools) -> tuple[Queri
     return part, some
 
 
-def _flags(values: Any, n: int) -> _Bools:
-    found = plain(values, "judged")
+def flags_of_rows(values: Any, n: int, name: str) -> _Bools:
+    """The values as (n,) bool; a ValueError for others than True and False, and another number."""
+    found = plain(values, name)
     if found.shape != (n,) or not np.isin(found, (0, 1)).all():
-        raise ValueError(f"judged must be True or False for each of the {n} rows")
+        raise ValueError(f"{name} must be True or False for each of the {n} rows")
     return found.astype(bool)

@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.arrays import identifiers, plain
+from lambdaplus.arrays import identifiers
 from lambdaplus.evaluation.conventions import Convention, Empty, TieRule, find_convention
+from lambdaplus.evaluation.held import flags_of_rows
 from lambdaplus.evaluation.result import Evaluation
 from lambdaplus.evaluation.scoring import checked_queries, choose_metrics, evaluate_queries
 from lambdaplus.metrics import Metric
@@ -57,8 +58,8 @@ class Run:
         whole = checked_queries(self.labels, None, qid, None)
         if self.returned is None:
             return whole
-        returned = plain(self.returned, "returned").astype(np.int64)
-        counts = np.add.reduceat(returned, whole.boundaries[:-1])
+        returned = flags_of_rows(self.returned, whole.n_documents, "returned")
+        counts = np.add.reduceat(returned.astype(np.int64), whole.boundaries[:-1])
         return Queries(whole.labels, qid=qid, returned=counts)
 
 

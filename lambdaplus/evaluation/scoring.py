@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lambdaplus.arguments import check_flag
 from lambdaplus.arrays import identifiers, plain
 from lambdaplus.evaluation.conventions import (
     Convention,
@@ -132,13 +133,6 @@ def checked_queries(labels: Any, group: Any, qid: Any, weight: Any) -> Queries:
     )
 
 
-def check_flag(**given: Any) -> None:
-    """Raise a ValueError for values other than True and False, since the text "no" is truthy."""
-    for name, value in given.items():
-        if not isinstance(value, (bool, np.bool_)):
-            raise ValueError(f"{name}={value!r} is neither True nor False")
-
-
 def choose_metrics(
     names: list[Metric], options: dict[str, Any], convention: Convention | None = None
 ) -> list[RankingMetric]:
@@ -201,6 +195,11 @@ def evaluate_queries(
                 found[part[1]] = _values(metric, part[0], ranking, tied, some)
         else:
             found = _values(metric, ranked, rankings[id(ranked)], tied, numbers)
+        if np.isinf(found).any():
+            raise ValueError(
+                f"{name} is infinite in {int(np.isinf(found).sum())} of {found.size} queries: its "
+                "gains are too large for float64"
+            )
         missing = np.isnan(found)
         undefined[name] = int(missing.sum())
         if blank != "skip":

@@ -12,11 +12,13 @@ Examples
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Literal, get_args
 
 import numpy as np
 from scipy import stats
 
+from lambdaplus.arguments import whole_number
 from lambdaplus.queries import Floats
 
 Test = Literal["wilcoxon", "t", "randomization"]
@@ -40,6 +42,7 @@ def check_options(
     alpha: float = 0.05,
     confidence: float = 0.95,
     resamples: int = 1,
+    seed: int = 0,
 ) -> None:
     """Raise a ValueError for an invalid option, which lists the allowed values."""
     for name, value, allowed in (
@@ -50,10 +53,10 @@ def check_options(
         if value not in allowed:
             raise ValueError(f"{name}={value!r} is not one of {', '.join(allowed)}")
     for name, share in (("alpha", alpha), ("confidence", confidence)):
-        if not 0.0 < share < 1.0:
-            raise ValueError(f"{name}={share!r} is not between 0 and 1")
-    if not resamples >= 1 or resamples != int(resamples):
-        raise ValueError(f"resamples={resamples!r} is not an integer, at least 1")
+        if not (isinstance(share, Real) and 0.0 < share < 1.0):
+            raise ValueError(f"{name}={share!r} is not a number between 0 and 1")
+    whole_number("resamples", resamples, least=1, below=10**8)
+    whole_number("seed", seed)
 
 
 def p_value(
@@ -91,7 +94,7 @@ def p_value(
     ValueError
         For an unknown test or alternative.
     """
-    check_options(test=test, alternative=alternative, resamples=resamples)
+    check_options(test=test, alternative=alternative, resamples=resamples, seed=seed)
     if not difference.any():
         return 1.0
     if test == "wilcoxon":

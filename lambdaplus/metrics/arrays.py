@@ -8,7 +8,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.metrics.declaration import RankingMetric, as_declared
+from lambdaplus.metrics.declaration import AGAINST_LABELS, ROUNDING, RankingMetric, as_declared
+from lambdaplus.metrics.forms import Window
 from lambdaplus.metrics.label_counts import LabelCounts
 from lambdaplus.queries import Floats, Ints, Queries
 
@@ -90,12 +91,28 @@ def _lay_out(metric: RankingMetric, queries: Queries) -> MetricArrays:
     offset = np.zeros_like(counts.size)
     if declared.offset is not None:
         offset = check("offset", declared.offset(counts), counts.size)
+    gain = check("gain", declared.gain(counts), counts.label)
+    if declared.follows_label_order and not isinstance(declared.form, Window):
+        _refuse_falling(counts, gain)
     return MetricArrays(
         first=counts.strata.first,
         relevance=counts.strata.relevance,
         discount=metric.discounts(np.arange(1.0, counts.longest + 1)),
-        gain=check("gain", declared.gain(counts), counts.label),
+        gain=gain,
         parts=declared.form.parts(counts, check),
         scale=np.divide(1.0, normalizer, out=np.zeros_like(normalizer), where=normalizer > 0),
         offset=offset,
     )
+
+
+def _refuse_falling(counts: LabelCounts, gain: Floats) -> None:
+    """Raise a ValueError for a gain that falls with the label within a query."""
+    falls = np.diff(gain) < -ROUNDING * np.abs(gain).max()
+    falls &= np.diff(counts.strata.query) == 0
+    if falls.any():
+        at = int(falls.argmax())
+        raise ValueError(
+            f"{counts.metric}: its declaration's gain falls from {gain[at]:g} for the label "
+            f"{counts.label[at]:g} to {gain[at + 1]:g} for {counts.label[at + 1]:g}"
+            + AGAINST_LABELS
+        )

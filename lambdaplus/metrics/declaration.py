@@ -17,18 +17,36 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import partial
+from numbers import Real
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lambdaplus.metrics.forms import Cascade, CountAbove, Form, Gains, Rule, Window
+from lambdaplus.arguments import check_fields, is_flag, is_text
+from lambdaplus.arrays import plain
+from lambdaplus.metrics.forms import (
+    Cascade,
+    CountAbove,
+    Form,
+    Gains,
+    Rule,
+    Window,
+    optional_function,
+)
 from lambdaplus.metrics.parameters import OVER, RELEVANT, Parameter, Value, as_text
 from lambdaplus.queries import Floats
+
+ROUNDING = 1e-9  # share of the largest value by which rounding may turn an order around
 
 
 @dataclass(frozen=True)
 class Declaration:
     """The declaration of one metric, which is checked when it is created.
+
+    What its functions return is checked when it is first used on a data set.  They get arrays that
+    they cannot write to.
 
     Attributes
     ----------
@@ -40,10 +58,10 @@ class Declaration:
         Whether documents are only relevant or not (label >= ``relevant``, a parameter that is
         added automatically).
     discount : callable
-        d as a function of the metric and of float ranks counted from 1.
+        d as a function of the metric and of float ranks counted from 1.  It must not rise.
     gain, normalizer : callable
-        g per stratum and Z per query.  A query with Z = 0 has no value, for example if no document
-        is relevant.
+        g per stratum and Z per query.  Unless the form is a window, g must not fall with the label.
+        A query with Z = 0 has no value, for example if no document is relevant.
     form : Gains, CountAbove, Cascade or Window
     offset : callable, optional
         Offset per query, which is divided by Z as well.
@@ -55,7 +73,9 @@ class Declaration:
         as at a threshold, and weights are multiplicities; the discount of a step is that of the
         middle or last rank among its copies.  Only for Gains and CountAbove.
     follows_label_order : bool
-        Whether ranking by label gives the highest value.
+        Whether ranking by label gives the highest value.  If not, discount and gain may have any
+        order, and an objective pushes towards the label order nevertheless: give a
+        ``refusal`` unless that is meant.
     signed_deltas : bool
         Whether the sign of a swap delta depends on other documents as well as on the two labels.
         Its absolute value is then not a difference of potentials, and the objective visits every
@@ -71,7 +91,8 @@ class Declaration:
     Raises
     ------
     ValueError
-        For an invalid name, an unknown form, and a form that cannot be pooled.
+        For an invalid name, a field of the wrong type, an unknown form, and a form that cannot be
+        pooled.
     """
 
     name: str
@@ -94,6 +115,13 @@ class Declaration:
     refusal: str = ""
 
     def __post_init__(self) -> None:
+        check_fields(self, is_text, "text", "name", "title", "source", "refusal")
+        check_fields(self, partial(_is_tuple_of, str), "a tuple of names", "aliases")
+        check_fields(self, partial(_is_tuple_of, Parameter), "a tuple of Parameter", "parameters")
+        check_fields(self, callable, "a function", "discount", "gain", "normalizer")
+        check_fields(self, optional_function, "a function or None", "offset")
+        flags = ("binary", "follows_label_order", "signed_deltas", "closed_ties", "judged_only")
+        check_fields(self, is_flag, "True or False", *flags)
         for name in (self.name, *self.aliases):
             if not re.fullmatch("(?!.*_[0-9]+$)[a-z][a-z0-9_]*", name):
                 raise ValueError(
@@ -118,6 +146,9 @@ class Declaration:
             )
         if self.binary and all(parameter.name != "relevant" for parameter in self.parameters):
             object.__setattr__(self, "parameters", (RELEVANT, *self.parameters))
+        names = [parameter.name for parameter in self.parameters]
+        if len(set(names)) < len(names):
+            raise ValueError(f"{self.name}: two parameters have the same name: {', '.join(names)}")
 
     def _counts_copies(self) -> bool:
         if isinstance(self.form, CountAbove):
@@ -153,7 +184,7 @@ class Declaration:
                 raise ValueError(f"{self.name} takes no cutoff, got @{cutoff}")
             if isinstance(cutoff, int) and cutoff >= 2**53:
                 raise ValueError("a cutoff must be at most 2^53, got a larger number")
-            if not float(cutoff).is_integer() or cutoff < 1:
+            if is_flag(cutoff) or not isinstance(cutoff, Real) or cutoff < 1 or cutoff % 1 != 0:
                 raise ValueError(f"a cutoff must be an integer, at least 1, got @{cutoff}")
             cutoff = int(cutoff)
         chosen = tuple(
@@ -206,23 +237,72 @@ class RankingMetric:
         Raises
         ------
         ValueError
-            If the discount of the declaration does not return one finite number for each rank.
+            If the discount of the declaration does not return one finite number for each rank, or
+            rises.
         """
-        discount = as_declared(self, "discount", self.declaration.discount(self, ranks), ranks)
+        given = self.declaration.discount(self, read_only(ranks))
+        discount = as_declared(self, "discount", given, ranks)
+        if self.declaration.follows_label_order:
+            rises = np.diff(discount) > ROUNDING * np.abs(discount).max(initial=0.0)
+            rises &= np.diff(ranks) > 0
+            if rises.any():
+                at = int(rises.argmax())
+                raise ValueError(
+                    f"{self}: its declaration's discount rises from {discount[at]:g} at rank "
+                    f"{ranks[at]:g} to {discount[at + 1]:g} at rank {ranks[at + 1]:g}"
+                    + AGAINST_LABELS
+                )
         return discount if self.cutoff is None else np.where(ranks <= self.cutoff, discount, 0.0)
 
 
 Metric = str | RankingMetric | Declaration  # what is accepted wherever a metric is named
 
 
+AGAINST_LABELS = (
+    ", so that ranking by label does not give the highest value, and an objective would lower it: "
+    "turn it around, or declare follows_label_order=False and refusal='why'"
+)
+_Array = TypeVar("_Array", bound=NDArray[Any])
+_LEAST = np.finfo(np.float64).tiny  # of numbers whose reciprocal is finite
+# What the parts of a declaration may return.
+_VALID: dict[str, tuple[Callable[[Floats], Any], str]] = {
+    "normalizer": (lambda x: (x == 0) | (x >= _LEAST), f"0 or at least {_LEAST:.2g}"),
+    "row": (lambda x: x >= 0, "at least 0"),
+    "column": (lambda x: x >= 0, "at least 0"),
+    "stop": (lambda x: (x >= 0) & (x <= 1), "from 0 to 1"),
+    "limit": (lambda x: x >= _LEAST, "above 0"),
+}
+
+
+def _is_tuple_of(kind: type, value: Any) -> bool:
+    return isinstance(value, tuple) and all(isinstance(each, kind) for each in value)
+
+
 def as_declared(metric: RankingMetric, part: str, value: Any, like: Floats) -> Floats:
-    """Check the result of a function of a declaration: one finite number per element of like."""
-    array = np.ascontiguousarray(value, dtype=np.float64)
-    if np.shape(value) != like.shape:
+    """Check the result of a function of a declaration: one valid number per element of like."""
+    where = f"{metric}: its declaration's {part}"
+    found = plain(value, f"the result of {where}")
+    if found.shape != like.shape:
         raise ValueError(
-            f"{metric}: its declaration's {part} returned an array of shape {np.shape(value)} "
-            f"where {like.shape} is needed, one number for each"
+            f"{where} returned an array of shape {found.shape} where {like.shape} is needed, one "
+            "number for each"
         )
+    try:
+        array = np.array(found, dtype=np.float64, order="C")  # a copy, which kernels may write to
+    except (TypeError, ValueError):
+        raise ValueError(f"{where} returned {found.dtype}, not numbers") from None
     if not np.isfinite(array).all():
-        raise ValueError(f"{metric}: its declaration's {part} returned NaN or infinity")
+        raise ValueError(f"{where} returned NaN or infinity")
+    if part in _VALID:
+        valid, words = _VALID[part]
+        wrong = array[~valid(array)]
+        if wrong.size:
+            raise ValueError(f"{where} must be {words}, and returned {wrong[0]:g}")
     return array
+
+
+def read_only(array: _Array) -> _Array:
+    """A view that functions of a declaration cannot write to, since others use the same array."""
+    view: Any = array.view()
+    view.flags.writeable = False
+    return cast(_Array, view)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.metrics.declaration import RankingMetric
-from lambdaplus.queries import Floats, Queries, Strata, reaches
+from lambdaplus.metrics.declaration import (
+    RankingMetric,
+    read_only,
+)
+from lambdaplus.queries import Floats, Queries, Strata, cached_property, reaches
 
 
 class LabelCounts:
@@ -28,24 +29,24 @@ class LabelCounts:
     def __init__(self, metric: RankingMetric, queries: Queries) -> None:
         self.metric = metric
         self.strata: Strata = queries.strata(metric.relevant)
-        self.label = self.strata.label
-        self.count = self.strata.count
+        self.label = read_only(self.strata.label)
+        self.count = read_only(self.strata.count)
         self.longest = int(queries.sizes.max())
 
     @cached_property
     def size(self) -> Floats:
-        return self.sum(self.count)
+        return read_only(self.sum(self.count))
 
     @cached_property
     def relevant(self) -> NDArray[np.bool_]:
         """Strata of relevant documents, (s,) bool."""
         threshold = 1.0 if self.metric.declaration.binary else self.metric["relevant"]
-        return reaches(self.label, threshold)
+        return read_only(reaches(self.label, threshold))
 
     @cached_property
     def n_relevant(self) -> Floats:
         """Number of relevant documents in each query, (n_queries,)."""
-        return self.sum(np.where(self.relevant, self.count, 0.0))
+        return read_only(self.sum(np.where(self.relevant, self.count, 0.0)))
 
     @property
     def at_most(self) -> float:
@@ -65,7 +66,7 @@ class LabelCounts:
         """Number of documents of the same query with a higher label, (s,)."""
         upto = np.cumsum(self.count)
         upto -= self.spread((upto - self.count)[self.strata.first[:-1]])
-        return self.spread(self.size) - upto
+        return read_only(self.spread(self.size) - upto)
 
     def ideal(self, gain: Floats) -> Floats:
         """Discounted gain of the best order, highest labels first: (s,) -> (n_queries,)."""

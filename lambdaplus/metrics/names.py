@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from lambdaplus.arrays import number_of
 from lambdaplus.metrics.catalogue import AUC, CATALOGUE, PARTIAL_AUC, TOP_PRECISION, P
 from lambdaplus.metrics.declaration import Declaration, Metric, RankingMetric
 
@@ -165,15 +166,15 @@ def _lookup(name: str) -> Declaration:
 
 def _share(text: str, name: str) -> float:
     try:
+        number_of(text.removesuffix("%"))  # which refuses more than Decimal
         return float(Decimal(text.removesuffix("%")) / 100)
-    except InvalidOperation:
+    except (ValueError, InvalidOperation):
         raise ValueError(f"in {name!r}: {text!r} is not a share of the list such as 1%") from None
 
 
 def _cutoff(text: str | None, name: str) -> int | None:
     if text is None:
         return None
-    try:
-        return int(text)
-    except ValueError:
-        raise ValueError(f"in {name!r}: the cutoff {text!r} is not an integer") from None
+    if not re.fullmatch(r"\s*[+-]?[0-9]+\s*", text):  # int() would read 1_0 and full-width digits
+        raise ValueError(f"in {name!r}: the cutoff {text!r} is not an integer")
+    return int(text)

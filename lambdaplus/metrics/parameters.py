@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from lambdaplus.arrays import number_of, plain
 
 Value = str | float | tuple[float, ...]
 
@@ -26,6 +29,14 @@ class Parameter:
     limits: tuple[float, float] = (-np.inf, np.inf)
     per_label: bool = False
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not re.fullmatch("[a-z][a-z0-9_]*", self.name):
+            raise ValueError(
+                "a parameter's name consists of lower case letters, digits and _, and begins with "
+                f"a letter, got {self.name!r}"
+            )
+        self.check(self.default)
+
     def check(self, value: Any) -> Value:
         """The value in its canonical type, or a ValueError that says what is allowed."""
         if self.choices:
@@ -35,8 +46,8 @@ class Parameter:
                 return self._per_label(value)
             raise ValueError(f"{self.name}={value!r} is not one of {', '.join(self.choices)}")
         try:
-            number = float(value)
-        except (TypeError, ValueError):
+            number = number_of(value) if isinstance(value, str) else float(value)
+        except (TypeError, ValueError, OverflowError):
             number = np.nan
         if not np.isfinite(number):
             raise ValueError(f"{self.name}={value!r} is not a finite number")
@@ -47,7 +58,8 @@ class Parameter:
 
     def _per_label(self, value: Any) -> tuple[float, ...]:
         try:
-            numbers = np.asarray(value.split("/") if isinstance(value, str) else value, float)
+            listed = [*map(number_of, value.split("/"))] if isinstance(value, str) else value
+            numbers = plain(listed, self.name).astype(np.float64)
         except (TypeError, ValueError, OverflowError):
             numbers = np.empty(0)
         if numbers.ndim != 1 or numbers.size == 0:

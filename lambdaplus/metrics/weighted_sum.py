@@ -17,10 +17,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from lambdaplus.arrays import number_of
 from lambdaplus.metrics.declaration import Metric, RankingMetric
 from lambdaplus.metrics.parameters import shortest
 
-_PLUS = re.compile(r"(?<![\d.]e)\+(?![^()]*\))")  # not in an exponent or within parentheses
+_PLUS = re.compile(r"(?<![\d.][eE])\+(?![^()]*\))")  # not in an exponent or within parentheses
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class WeightedSum:
         for metric, weight in self.parts:
             if not (math.isfinite(weight) and weight > 0):
                 raise ValueError(f"the weight of {metric} must be a positive number, got {weight}")
+        if not math.isfinite(sum(weight for _, weight in self.parts)):
+            raise ValueError(f"the weights of {self} add up to infinity: divide all by a number")
         names = [str(metric) for metric in self.metrics]
         twice = {name for name in names if names.count(name) > 1}
         if twice:
@@ -72,7 +75,7 @@ def terms_of(name: Metric | WeightedSum) -> list[tuple[Metric, float]]:
     for term in _PLUS.split(name):
         factor, times, metric = term.rpartition("*")
         try:
-            weight = float(factor) if times else 1.0
+            weight = number_of(factor) if times else 1.0
         except ValueError:
             raise ValueError(
                 f"in {name!r}: the weight {factor.strip()!r} is not a number"

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lambdaplus.arguments import flag, number
+from lambdaplus.arguments import check_flag, number
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.arrays import MetricArrays, metric_arrays, scope
 from lambdaplus.metrics.entries import Entries, each_alone, merge_ties
@@ -72,7 +72,7 @@ class Shape:
 
     def __post_init__(self) -> None:
         number("sigma", self.sigma, least=1e-100, most=1e100)
-        flag(normalize=self.normalize)
+        check_flag(normalize=self.normalize)
         if self.damping is not None and number("damping, if not None,", self.damping, least=0.0):
             number("damping, if not 0 or None,", self.damping, least=1e-6, most=1e6)
         number("undamped", self.undamped, least=0.0, most=1e6)
@@ -295,7 +295,7 @@ def gradients(
     textbook: dict[str, Any] = {
         "sigma": 1.0, "normalize": False, "damping": None, "undamped": 0.0,
     }  # fmt: skip
-    flag(one_group=one_group, all_pairs=all_pairs)
+    check_flag(one_group=one_group, all_pairs=all_pairs)
     shape = Shape(**{name: options.pop(name, value) for name, value in textbook.items()})
     chosen = objective_metric(metric, **options)
     queries = scope(chosen, Queries(labels, group=group, qid=qid, weight=weight), one_group)

@@ -85,9 +85,9 @@ class Noise:
             object.__setattr__(self, "all_pairs", parse_metric(self.all_pairs))
         number("scale of the noise", self.scale, above=0.0, most=1e100)
         number("share of the noise", self.share, above=0.0, most=1.0)
-        whole_number("rankings", self.rankings, 1, 1000)
-        whole_number("neighbours", self.neighbours, 1, 2**31)
-        whole_number("seed", self.seed, 0, 2**63)
+        whole_number("rankings", self.rankings, least=1, below=1001)
+        whole_number("neighbours", self.neighbours, least=1, below=2**31)
+        whole_number("seed", self.seed)
 
     def __repr__(self) -> str:
         changed = []

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from lambdaplus.arguments import flag, number
+from lambdaplus.arguments import check_flag, number
 from lambdaplus.metrics import Declaration, RankingMetric
 from lambdaplus.metrics.arrays import scope
 from lambdaplus.metrics.names import share_options
@@ -52,7 +52,7 @@ class LambdaObjective(Objective):
         self.optimised = metric if surrogate is None else surrogate
         self.noise = noise
         self.balance = number("balance", balance, least=0.0, most=1.0)
-        flag(one_group=one_group)
+        check_flag(one_group=one_group)
         if noise is not None and noise.all_pairs is not None:
             objective_metric(noise.all_pairs)
 

@@ -7,8 +7,8 @@ deltas as potentials (`lambdaplus.metrics.forms.form`).
 
 from lambdaplus.metrics.forms.cascade import Cascade
 from lambdaplus.metrics.forms.count_above import CountAbove
-from lambdaplus.metrics.forms.form import Form, Rule
+from lambdaplus.metrics.forms.form import Form, Rule, optional_function
 from lambdaplus.metrics.forms.gains import Gains
 from lambdaplus.metrics.forms.window import Window
 
-__all__ = ["Cascade", "CountAbove", "Form", "Gains", "Rule", "Window"]
+__all__ = ["Cascade", "CountAbove", "Form", "Gains", "Rule", "Window", "optional_function"]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lambdaplus.arguments import check_fields
 from lambdaplus.compiled import compiled
-from lambdaplus.metrics.forms.form import Check, Form, Rule
+from lambdaplus.metrics.forms.form import Check, Form, Rule, optional_function
 
 if TYPE_CHECKING:
     from lambdaplus.metrics.label_counts import LabelCounts
@@ -25,6 +26,10 @@ class Cascade(Form):
 
     stop: Rule
     limit: Rule | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self, callable, "a function", "stop")
+        check_fields(self, optional_function, "a function or None", "limit")
 
     def parts(self, counts: LabelCounts, check: Check) -> tuple[Any, ...]:
         stop = check("stop", self.stop(counts), counts.label)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from lambdaplus.arguments import check_fields
 from lambdaplus.compiled import compiled
 from lambdaplus.metrics.forms.form import Check, Form, Rule
 
@@ -16,11 +17,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CountAbove(Form):
-    """Each document above adds A[x, c] = row[x] * column[c] to a term if ``x relation c`` holds."""
+    """Each document above adds A[x, c] = row[x] * column[c] to a term if ``x relation c`` holds.
+
+    Neither factor is negative.
+    """
 
     row: Rule
     column: Rule
     relation: Literal["any", "lower"] = "any"  # "lower": only classes c higher than x count
+
+    def __post_init__(self) -> None:
+        check_fields(self, callable, "a function", "row", "column")
+        if self.relation not in ("any", "lower"):
+            raise ValueError(f"CountAbove: relation={self.relation!r} is neither 'any' nor 'lower'")
 
     def parts(self, counts: LabelCounts, check: Check) -> tuple[Any, ...]:
         row = check("row", self.row(counts), counts.label)

@@ -34,6 +34,10 @@ Rule = Callable[["LabelCounts"], Floats]
 Check = Callable[[str, ArrayLike, Floats], Floats]
 
 
+def optional_function(value: object) -> bool:
+    return value is None or callable(value)
+
+
 class Form(ABC):
     """What the term of a document depends on beside its gain.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lambdaplus.arguments import check_fields
 from lambdaplus.compiled import compiled
 from lambdaplus.metrics.forms.form import Check, Form
 from lambdaplus.queries import Floats
@@ -18,12 +19,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Window(Form):
-    """A class has its gain only within the ranks (first, last) of its stratum, counted from 1."""
+    """A class has its gain only within the ranks (first, last) of its stratum, counted from 1.
+
+    A window without ranks has ``last = first - 1``.
+    """
 
     ranks: Callable[[LabelCounts], tuple[Floats, Floats]]
 
+    def __post_init__(self) -> None:
+        check_fields(self, callable, "a function", "ranks")
+
     def parts(self, counts: LabelCounts, check: Check) -> tuple[Any, ...]:
-        first, last = (check("window", ranks, counts.label) for ranks in self.ranks(counts))
+        ranks = self.ranks(counts)
+        if len(ranks) != 2:
+            raise ValueError(
+                f"{counts.metric}: its declaration's window must return two arrays, the first and "
+                f"the last rank of each class, not {len(ranks)}"
+            )
+        first, last = (check("window", each, counts.label) for each in ranks)
+        if (last < first - 1).any():
+            at = int((last < first - 1).argmax())
+            raise ValueError(
+                f"{counts.metric}: its declaration's window ends at rank {last[at]:g}, before it "
+                f"begins at rank {first[at]:g}"
+            )
         return np.maximum(first - 1, 0).astype(np.int64), last.astype(np.int64)
 
     @property
