@@ -98,7 +98,7 @@ def values(
 
 def _complete(arrays: MetricArrays, total: Floats) -> Floats:
     """The values of queries from the sums over their ranks; NaN if a query has no value."""
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         return np.where(arrays.scale > 0, arrays.scale * (arrays.offset + total), np.nan)
 
 
