@@ -151,10 +151,7 @@ def _filled_in(
     """Fill in the defaults that our objectives and metrics need."""
     params, kwargs = dict(params), dict(kwargs)
     if kwargs.get("obj") is not None:
-        for name in params:
-            if name in OF_BUILT_IN_OBJECTIVES:
-                hint = OF_BUILT_IN_OBJECTIVES[name]
-                warnings.warn(f"{name} has no effect with {kwargs['obj']!r}: {hint}", stacklevel=3)
+        warn_of_unused(params, kwargs["obj"], stacklevel=4)
         params.setdefault("base_score", 0.0)
         if "eval_metric" not in params:
             params.setdefault("disable_default_eval_metric", 1)
@@ -162,13 +159,11 @@ def _filled_in(
     if isinstance(metric, EvalMetric):
         if kwargs.get("early_stopping_rounds") and kwargs.get("maximize") is None:
             kwargs["maximize"] = True
-        kwargs["callbacks"] = [
-            _maximising(found, metric) for found in kwargs.get("callbacks") or ()
-        ]
+        kwargs["callbacks"] = [maximising(found, metric) for found in kwargs.get("callbacks") or ()]
     return params, kwargs
 
 
-def _maximising(callback: Any, metric: EvalMetric) -> Any:
+def maximising(callback: Any, metric: EvalMetric) -> Any:
     """Set the direction of an early-stopping callback for our metric, if it is not set."""
     if (
         isinstance(callback, xgboost.callback.EarlyStopping)
@@ -178,3 +173,11 @@ def _maximising(callback: Any, metric: EvalMetric) -> Any:
         callback = copy.copy(callback)
         callback.maximize = True
     return callback
+
+
+def warn_of_unused(params: dict[str, Any], objective: Any, stacklevel: int) -> None:
+    """Warn of parameters that have no effect on a custom objective."""
+    for name, value in params.items():
+        if name in OF_BUILT_IN_OBJECTIVES and value is not None:
+            hint = OF_BUILT_IN_OBJECTIVES[name]
+            warnings.warn(f"{name} has no effect with {objective!r}: {hint}", stacklevel=stacklevel)
