@@ -9,11 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import bisect
+from scipy.sparse import issparse
 from sklearn import config_context
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing, assert_all_finite, column_or_1d
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -100,7 +102,11 @@ class RankingClassifier:
                 "scikit-learn's CalibratedClassifierCV; decision_function gives the scores"
             )
         check_is_fitted(self, "calibrator_")
-        return self.calibrator_.predict_proba
+        return self._calibrated
+
+    def _calibrated(self, X: Any) -> Floats:
+        found: Floats = self.calibrator_.predict_proba(X)
+        return found if self._sign > 0 else found[:, ::-1]
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -141,7 +147,7 @@ class RankingClassifier:
             raise ValueError(f"pos_label={trained!r} is none of {classes.tolist()}")
         if (other := getattr(model, "pos_label_", trained)) != trained:
             raise ValueError(
-                f"the model to continue from ranks {other!r} first, and this one {trained!r}: pass "
+                f"the model to continue from ranks {other} first, and this one {trained}: pass "
                 f"pos_label={other!r}"
             )
         codes = (y == trained).astype(np.int64)
@@ -159,35 +165,44 @@ class RankingClassifier:
         call["y"], self.pos_label_ = codes, trained
         return classes
 
+    def _by_code(self, weights: Any) -> Any:
+        """Class weights by 0 and 1 in place of labels."""
+        if not isinstance(weights, dict):
+            return weights
+        return {int(label == self.pos_label_): weight for label, weight in weights.items()}
+
     def _finish(self, call: dict[str, Any], classes: NDArray[Any], model: Any) -> None:
         """After the training: the threshold, and the calibration if asked for."""
         self._labels = classes
-        rows = np.linspace(0, len(call["y"]) - 1, min(len(call["y"]), MANY)).astype(np.int64)
-        scores = np.asarray(self._raw(_safe_indexing(call["X"], rows)), dtype=np.float64)
-        n_above = min(max(int(np.sum(call["y"][rows])), 1), len(rows) - 1)
-        # As many training rows lie above as are of the trained class.
-        self.offset_ = float(np.mean(np.sort(scores)[::-1][n_above - 1 : n_above + 1]))
+        codes = call["y"]
+        weights = compute_sample_weight(self._by_code(getattr(self, "class_weight", None)), codes)
+        if call.get("sample_weight") is not None:
+            weights = weights * np.asarray(call["sample_weight"])
+        rows = np.linspace(0, len(codes) - 1, min(len(codes), MANY)).astype(np.int64)
+        scores = np.asarray(self._raw(_rows_of(call["X"], rows)), dtype=np.float64)
+        falling, weights = np.argsort(-scores, kind="stable"), weights[rows]
+        # As many training rows lie above, by weight, as are of the trained class.
+        last = np.searchsorted(np.cumsum(weights[falling]), np.sum(weights * codes[rows]))
+        last = min(int(last), len(rows) - 2)
+        self.offset_ = float(np.mean(scores[falling[last : last + 2]]))
         if self.calibration is not None:
             self._calibrate(call, model)
 
     def _calibrate(self, call: dict[str, Any], model: Any) -> None:
-        second, sets = int(self._sign > 0), evaluation_sets(call)
         X, codes, weights = call["X"], call["y"], call.get("sample_weight")
+        same: Any = clone(self).set_params(calibration=None, pos_label=1)
+        if hasattr(self, "class_weight"):
+            same.set_params(class_weight=self._by_code(self.class_weight))
+        scorer, sets = _Trees(same), evaluation_sets(call)
         if sets:
             X, codes = sets[-1]
             weights = each(call.get(self._eval_weights), len(sets))[-1]
-            scorer = copy.copy(self)  # of classes 0 and 1, as scikit-learn fits those below
-            vars(scorer).update(_labels=np.arange(2), pos_label_=second)
+            scorer.model_ = copy.copy(self)
         elif model is not None:
             raise ValueError(
                 "the model to continue from has seen all rows, so cross-validation can't calibrate "
                 "on rows that are new to it: pass eval_set=, or calibration=None"
             )
-        else:
-            scorer = clone(self).set_params(calibration=None, pos_label=second)
-            if isinstance(of_label := getattr(self, "class_weight", None), dict):
-                coded = {int(label == self.classes_[1]): w for label, w in of_label.items()}
-                scorer.set_params(class_weight=coded)
         self.calibrator_ = CalibratedClassifierCV(
             FrozenEstimator(scorer) if sets else scorer,
             method=self.calibration,
@@ -197,18 +212,42 @@ class RankingClassifier:
         with warnings.catch_warnings(), config_context(enable_metadata_routing=False):
             # A model that is fitted already needs no weights.
             warnings.filterwarnings("ignore", "Since FrozenEstimator", UserWarning)
-            self.calibrator_.fit(X, codes if second else 1 - codes, weights)
-        [of_decision] = self.calibrator_.calibrated_classifiers_[0].calibrators
+            self.calibrator_.fit(X, codes, weights)
+        [of_score] = self.calibrator_.calibrated_classifiers_[0].calibrators
 
-        def excess(decision: float) -> float:
-            return float(of_decision.predict(np.array([decision]))[0]) - 0.5
+        def excess(score: float) -> float:
+            return float(of_score.predict(np.array([score]))[0]) - 0.5
 
-        far = 10.0 * (1.0 + float(np.max(np.abs(self.decision_function(X)))))
+        far = 10.0 * (1.0 + float(np.max(np.abs(self._raw(X)))))
         if excess(-far) < 0 < excess(far):
-            half = bisect(excess, -far, far)
-        else:  # all rows are of the more probable class
-            half = far if excess(0.0) <= 0 else -far
-        self.offset_ += self._sign * half
+            self.offset_ = float(bisect(excess, -far, far))
+        else:  # one class is the more probable one for all rows
+            self.offset_ = far if excess(0.0) <= 0 else -far
+
+
+class _Trees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """The scores of a classifier without its threshold, which differs from fold to fold."""
+
+    classes_ = np.arange(2)
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> _Trees:
+        self.model_ = clone(self.model).fit(X, y, sample_weight=sample_weight)
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        return np.asarray(self.model_._raw(X), dtype=np.float64)
+
+    def predict(self, X: Any) -> Any:
+        return (self.decision_function(X) > 0.0).astype(int)
+
+
+def _rows_of(X: Any, rows: NDArray[Any]) -> Any:
+    if issparse(X):
+        X = X.tocsr()  # most other kinds cannot be indexed
+    return _safe_indexing(X if hasattr(X, "__getitem__") else np.asarray(X), rows)
 
 
 def _checked(y: Any) -> NDArray[Any]:

@@ -244,12 +244,6 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
         self._finish(call, classes, model)
         return self
 
-    def _by_code(self, weights: Any) -> Any:
-        """Class weights by 0 and 1 instead of labels."""
-        if not isinstance(weights, dict):
-            return weights
-        return {int(label == self.pos_label_): weight for label, weight in weights.items()}
-
     def _raw(self, X: Any, **kwargs: Any) -> Any:
         if not any(kwargs.get(name) for name in self._other_outputs):
             kwargs["raw_score"] = True

@@ -62,14 +62,8 @@ def _for_xgboost(model: Any, params: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in params.items() if name not in ours}
 
 
-def _train(
-    model: Any, fit: Any, call: dict[str, Any], objective: Any, saved_as: str, base_score: float
-) -> None:
-    """Call the parent's fit with parameters that it understands.
-
-    An objective that the parent does not take is called in place of ``saved_as``, of whose
-    predictions ``base_score`` is that of a score of 0.
-    """
+def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, saved_as: str) -> None:
+    """Call the parent's fit with parameters that it understands; it gets to know saved_as."""
     refuse_other_models("xgb_model", call.get("xgb_model"), xgb.Booster, xgb.XGBModel)
     ours = isinstance(objective, Objective)
     called = ours or (callable(objective) and isinstance(model, xgb.XGBRanker))
@@ -81,8 +75,7 @@ def _train(
     callbacks = list(model.callbacks or ())
     if called:
         xgb.warn_of_unused(model.get_xgb_params(), objective, stacklevel=4)
-        base_score = base_score if model.base_score is None else model.base_score
-        changed |= {"objective": saved_as, "base_score": base_score}
+        changed |= {"objective": saved_as, "base_score": model.base_score or 0.0}
     if metrics is not None:
         callbacks = [xgb.maximising(callback, metrics) for callback in callbacks]
         if not theirs:
@@ -90,7 +83,7 @@ def _train(
             changed["kwargs"] = {"disable_default_eval_metric": 1, **more}
         if model.early_stopping_rounds:
             # XGBoost would minimise every metric whose name it does not know.
-            stop = xgb.callback.EarlyStopping(model.early_stopping_rounds, maximize=True)
+            stop = xgb.callback.EarlyStopping(rounds=model.early_stopping_rounds, maximize=True)
             callbacks.append(stop)
             changed["early_stopping_rounds"] = None
     if called or metrics is not None:
@@ -167,7 +160,7 @@ class XGBoostRanker(Ranker, xgb.XGBRanker):  # type: ignore[misc]
         objective = find_objective(self.objective)
         qid, eval_qid = call.pop("qid", None), call.pop("eval_qid", None)
         put_in_query_order(call, objective, qid, eval_qid, _BY_ROW, _query_weights)
-        _train(self, super().fit, call, objective, "rank:ndcg", 0.0)
+        _train(self, super().fit, call, objective, "rank:ndcg")
         return self
 
 
@@ -241,11 +234,11 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
         objective = find_objective(self.objective)
         self._forget()
         if not isinstance(objective, Objective):
-            _train(self, super().fit, call, objective, _SCORES, 0.5)
+            _train(self, super().fit, call, objective, _SCORES)
             return self
         model = call.get("xgb_model")
         classes = self._encode(call, model)
-        _train(self, super().fit, call, objective, _SCORES, 0.5)
+        _train(self, super().fit, call, objective, _SCORES)
         self._finish(call, classes, model)
         self.get_booster().set_attr(**{_OFFSET: repr(self.offset_)})
         return self
