@@ -108,6 +108,8 @@ class RankingClassifier:
         found: Floats = self.calibrator_.predict_proba(X)
         return found if self._sign > 0 else found[:, ::-1]
 
+    _calibrated.__name__ = "predict_proba"  # by which scikit-learn knows what it is
+
     @property
     def classes_(self) -> NDArray[Any]:
         """The labels, sorted: (n_classes,)."""

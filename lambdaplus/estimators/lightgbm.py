@@ -92,8 +92,8 @@ class LightGBMRanker(Ranker, lgb.LGBMRanker):  # type: ignore[misc]
     >>> X = np.random.default_rng(0).normal(size=(300, 3))
     >>> y, qid = (X[:, 0] > 1).astype(int), np.arange(300) % 20
     >>> model = LightGBMRanker(objective="mrr", n_estimators=10, verbose=-1).fit(X, y, qid=qid)
-    >>> float(round(model.score(X, y, qid=qid), 2))
-    1.0
+    >>> model.score(X, y, qid=qid) > 0.95
+    True
     """
 
     _ours: ClassVar = ("eval_metric",)
