@@ -163,7 +163,7 @@ def test_a_metric_that_no_ranking_changes_is_refused(kind: Any) -> None:
 def test_a_qid_forgotten_after_a_fit_with_queries_is_asked_for(kind: Any, objective: str) -> None:
     data = graded()
     model = kind(objective=objective, **SMALL).fit(data.features, data.binary, qid=data.qid)
-    with pytest.raises(ValueError, match="score has no queries: pass qid=.*metadata_routing=True"):
+    with pytest.raises(ValueError, match=r"score has no queries: pass qid=.*metadata_routing=True"):
         model.score(data.features, data.binary)
     with pytest.raises(ValueError, match="evaluation set 0 has no queries: pass eval_qid="):
         model.fit(data.features, data.binary, qid=data.qid, eval_set=[(data.features, data.binary)])
