@@ -2,8 +2,8 @@
 
     python benchmarks/classifiers.py [--folds 3] [--rows 10000 1000000] [--json FILE]
 
-First, the twenty real sets with few positives of ``imbalanced_data.py``, 4,000 rows of each: average
-precision of the frameworks' classifiers and of ours, with each framework's defaults on one thread.
+First, the twenty real sets with few positives of ``imbalanced_data.py``, 4,000 rows of each:
+average precision of the frameworks' classifiers and of ours, with each framework's defaults.
 Test values are means over folds; nothing is tuned.
 
 Then the time of `fit` on generated rows (20 features, 2 % positive), the shortest of three, or one

@@ -39,8 +39,8 @@ def validation_means(kind: type, objective: str, folds: list[Fold]) -> list[floa
     for fold in folds:
         train, valid = fold.train, fold.valid
         model = kind(
-            objective=objective, n_estimators=200, n_jobs=1, random_state=0, early_stopping_rounds=30,
-            **TREES[kind],
+            objective=objective, n_estimators=200, n_jobs=1, random_state=0,
+            early_stopping_rounds=30, **TREES[kind],
         ).fit(
             train.features, train.labels, qid=train.qid,
             eval_set=[(valid.features, valid.labels)], eval_qid=[valid.qid],

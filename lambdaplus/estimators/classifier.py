@@ -53,15 +53,8 @@ class RankingClassifier:
     def decision_function(self, X: Any, **kwargs: Any) -> Floats:
         """How surely each row is of the second class: above 0, `predict` says so.
 
-        Parameters
-        ----------
-        X : (n, d) array_like, sparse matrix or data frame
-        **kwargs
-            Of the parent's `predict`, such as the rounds to use.
-
-        Returns
-        -------
-        (n,) float; with the framework's own objective its raw scores
+        ``**kwargs`` are those of the parent's `predict`, such as the rounds to use.  With the
+        framework's own objectives these are its raw scores.
         """
         check_is_fitted(self)
         scores = np.asarray(self._raw(X, **kwargs))
@@ -72,14 +65,7 @@ class RankingClassifier:
     def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
         """The class of each row, or what else the parent's `predict` is asked for.
 
-        `FixedThresholdClassifier` and `TunedThresholdClassifierCV` of scikit-learn set another
-        threshold.
-
-        Parameters
-        ----------
-        X : (n, d) array_like, sparse matrix or data frame
-        *args, **kwargs
-            As in the parent's `predict`.
+        scikit-learn's `TunedThresholdClassifierCV` chooses another threshold.
         """
         check_is_fitted(self)
         parent = super().predict  # type: ignore[misc]

@@ -21,17 +21,7 @@ NO_QUERIES = (
 
 
 class Documents(NamedTuple):
-    """Rows in query order.
-
-    Attributes
-    ----------
-    X, y : array_like
-        As given, but for the order of the rows.
-    queries : Queries
-        Labels and queries, checked.
-    rows : (n,) int64, or None
-        Where each row was; None if the order has not changed.
-    """
+    """Rows in query order, and where each was (None if the order has not changed)."""
 
     X: Any
     y: Any
@@ -54,16 +44,7 @@ class Documents(NamedTuple):
 
 
 def read_documents(name: str, X: Any, y: Any, qid: Any, group: Any) -> Documents:
-    """Check labels and queries, and bring the rows of each query together.
-
-    Queries are ordered by first appearance, and the rows of each keep their order.
-
-    Raises
-    ------
-    ValueError
-        For unusable labels, without queries, and with both kinds; with ``name``, what messages
-        call the data.
-    """
+    """Check labels and queries, and bring the rows of each query together, otherwise in order."""
     if qid is None and group is None and "qid" in getattr(X, "columns", ()):
         X, qid = X.drop("qid", axis=1), X["qid"]  # as XGBRanker does
     if qid is None and group is None:

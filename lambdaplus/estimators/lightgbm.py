@@ -109,19 +109,15 @@ class LightGBMRanker(Ranker, lgb.LGBMRanker):  # type: ignore[misc]
     def fit(
         self, X: Any, y: Any, *args: Any, qid: Any = None, eval_qid: Any = None, **kwargs: Any
     ) -> Self:
-        """Train as LGBMRanker does; these arguments are ours, or mean more.
+        """Train as LGBMRanker does, with all of its arguments; these are ours, or mean more.
 
         Parameters
         ----------
-        X, y, *args, **kwargs
-            As in `lightgbm.LGBMRanker.fit`.
-        qid : (n,) array_like, optional
-            Query of each row, in any order, in place of ``group``.
-        eval_qid : list of (n,) array_like, optional
-            The same of each evaluation set, in place of ``eval_group``.
-        eval_metric : str, metric, callable, or list of these, optional
+        qid, eval_qid : (n,) array_like, list of such
+            Query of each row, in any order, in place of ``group`` and ``eval_group``.
+        eval_metric : str, metric, callable, or list of these
             In place of the estimator's own.
-        eval_at : list of int, optional
+        eval_at : list of int
             Cutoffs of metrics without one.
 
         Raises
@@ -149,12 +145,11 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
     Parameters
     ----------
     objective : str or callable, default="map"
-        A metric that takes all rows as one ranking (``"map"``, which is average precision then, or
-        ``"auc"``), what `~lambdaplus.objectives.lambda_objective` made, or what LGBMClassifier
-        takes; with ``"binary"`` this class is LGBMClassifier.
+        A metric that takes all rows as one ranking (``"map"`` is average precision then, ``"auc"``),
+        what `~lambdaplus.objectives.lambda_objective` made, or LGBMClassifier's own: with
+        ``"binary"`` this class is LGBMClassifier.
     eval_metric : str, metric, callable, or list of these, optional
-        What is evaluated on evaluation sets unless `fit` is given another; the objective's metric
-        by default.
+        What is evaluated on evaluation sets; the objective's metric by default.
     pos_label : label, optional
         The class to rank first; the rarer one by default.
     calibration : {"sigmoid", "isotonic"}, optional
@@ -162,7 +157,6 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
         the last evaluation set of `fit`, or else by cross-validation, which trains ``cv`` + 1 more
         models.  Without it there is no `predict_proba`.
     cv : int or splitter, default=5
-        Of that cross-validation.
     **kwargs
         The parameters of LGBMClassifier, with its defaults.
 
@@ -171,10 +165,9 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
     pos_label_ : label
         The trained class.
     offset_ : float
-        The trees' score above which a row is of the trained class: as many training rows lie above
-        as are of it or, with calibration, those with a probability above one half.
+        The trees' score above which a row is of that class: as many training rows lie above as are
+        of it or, with calibration, those with a probability above one half.
     calibrator_ : CalibratedClassifierCV
-        Only with calibration.
 
     Examples
     --------

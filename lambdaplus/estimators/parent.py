@@ -1,19 +1,4 @@
-"""How our estimators use the methods of their parent classes.
-
-Examples
---------
->>> class Parent:
-...     def fit(self, X, y, weight=None):
-...         return self
->>> class Child(Parent):
-...     @takes_also(Parent.fit, "qid")
-...     def fit(self, X, y, *args, qid=None, **kwargs):
-...         return arguments(super().fit, X, y, *args, **kwargs)
->>> list(inspect.signature(Child.fit).parameters)
-['self', 'X', 'y', 'weight', 'qid']
->>> Child().fit([[1]], [2], [3], qid=[4])
-{'X': [[1]], 'y': [2], 'weight': [3]}
-"""
+"""How our estimators use the methods of their parent classes."""
 
 from __future__ import annotations
 

@@ -27,19 +27,7 @@ class Ranker:
     def score(
         self: Any, X: Any, y: Any, *, qid: Any = None, group: Any = None, sample_weight: Any = None
     ) -> float:
-        """The metric of predictions: the first of ``eval_metric``, or that of the objective.
-
-        Parameters
-        ----------
-        X, y, qid, group
-            As in `fit`.
-        sample_weight : (n,) array_like, optional
-
-        Raises
-        ------
-        ValueError
-            For data that cannot be used, and without queries.
-        """
+        """The first metric of ``eval_metric``, or the objective's; arguments are those of `fit`."""
         refuse_masked({"sample_weight": sample_weight})
         documents = read_documents("score", X, y, qid, group)
         weights = documents.weights("sample_weight", sample_weight)
@@ -56,20 +44,10 @@ def put_in_query_order(
     by_row: tuple[str, str, str],
     weigh: Weigh,
 ) -> None:
-    """Check the arguments of a ranker's fit, and put all rows in query order.
+    """Check the arguments of a ranker's fit, ``call``, and put all rows in query order.
 
-    Parameters
-    ----------
-    call : dict
-        The arguments by name, which are changed.
-    objective
-        If it is ours, its metric has to tell some documents apart.
-    qid, eval_qid
-        Which the framework does not take, or not in any order.
-    by_row : tuple of str
-        Its names of initial scores, and of weights and initial scores of evaluation sets.
-    weigh : callable
-        Checks weights of documents, and gives them the framework's form.
+    ``by_row`` are the framework's names of initial scores, and of weights and initial scores of
+    evaluation sets; ``weigh`` gives weights the framework's form.
     """
     refuse_masked({"qid": qid, "eval_qid": eval_qid, **call})
     metric = metric_of(objective) if isinstance(objective, Objective) else None

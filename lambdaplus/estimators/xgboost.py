@@ -99,13 +99,9 @@ class XGBoostRanker(Ranker, xgb.XGBRanker):  # type: ignore[misc]
     Parameters
     ----------
     objective : str or callable, default="ndcg"
-        The metric to optimise (``"map@10"`` or ``"lambda_map@10"``), a sum
-        (``"ndcg@10 + 0.5*map"``), a `~lambdaplus.metrics.Declaration`, what
-        `~lambdaplus.objectives.lambda_objective` made, one of XGBoost's own (``"rank:ndcg"``), or
-        a function such as `xgboost.train` takes.
+        As in `LightGBMRanker`, XGBoost's own (``"rank:ndcg"``), or a function for `xgboost.train`.
     eval_metric : str, metric, callable, or list of these, optional
-        What is evaluated on evaluation sets, and, the first of ours, what `score` returns; the
-        objective's metric by default.  Names that are not ours are XGBoost's.
+        As in `LightGBMRanker`; with early stopping the last one counts, as in XGBRanker.
     **kwargs
         The parameters of XGBRanker, with its defaults.
 
@@ -135,26 +131,10 @@ class XGBoostRanker(Ranker, xgb.XGBRanker):  # type: ignore[misc]
 
     @takes_also(xgb.XGBRanker.fit)
     def fit(self, X: Any, y: Any, **kwargs: Any) -> Self:
-        """Train as XGBRanker does; these arguments mean more.
+        """Train as XGBRanker does, with all of its arguments.
 
-        Parameters
-        ----------
-        X, y, **kwargs
-            As in `xgboost.XGBRanker.fit`.
-        qid : (n,) array_like, optional
-            Query of each row, in any order, in place of ``group``; also as a column of X.
-        eval_qid : list of (n,) array_like, optional
-            The same of each evaluation set, in place of ``eval_group``.
-        sample_weight : (n_queries,) or (n,) array_like, optional
-            Of each query, by first appearance, or of each row, the same for all rows of a query.
-
-        Raises
-        ------
-        ValueError
-            For labels, weights and queries that cannot be used, masked arrays, and if the metric
-            of the objective tells no documents of any query apart.
-        TypeError
-            If ``xgb_model`` is no model.
+        ``qid`` and ``eval_qid`` take queries in any order, ``sample_weight`` an entry for each
+        query, by first appearance, or for each row; errors are as in `LightGBMRanker.fit`.
         """
         call = arguments(super().fit, X, y, **kwargs)
         objective = find_objective(self.objective)
@@ -168,31 +148,15 @@ class XGBoostRanker(Ranker, xgb.XGBRanker):  # type: ignore[misc]
 class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[misc]
     """An `xgboost.XGBClassifier` that ranks the rare class first; all else is XGBClassifier's own.
 
-    Labels may be of any kind.  The score of the trees (``predict(output_margin=True)``, SHAP
-    values) is high for the trained class, whichever it is; `decision_function` has scikit-learn's
-    sign.  The saved model says ``binary:logitraw``, whose prediction is the score.
-
-    Parameters
-    ----------
-    objective : str or callable, default="map"
-        A metric that takes all rows as one ranking (``"map"``, which is average precision then, or
-        ``"auc"``), what `~lambdaplus.objectives.lambda_objective` made, or what XGBClassifier
-        takes; with ``"binary:logistic"`` this class is XGBClassifier.
-    eval_metric : str, metric, callable, or list of these, optional
-        What is evaluated on evaluation sets; the objective's metric by default.
-    pos_label, calibration, cv
-        As in `~lambdaplus.estimators.LightGBMClassifier`, which has the same attributes, too.
-    **kwargs
-        The parameters of XGBClassifier, with its defaults.
+    Parameters, attributes and the meaning of scores are those of `LightGBMClassifier`; ``**kwargs``
+    are XGBClassifier's.  The saved model says ``binary:logitraw``, whose prediction is the score.
 
     Examples
     --------
     >>> import numpy as np
     >>> from lambdaplus import XGBoostClassifier
-    >>> random = np.random.default_rng(0)
-    >>> X = random.normal(size=(2000, 3))
-    >>> y = np.where(X[:, 0] + random.normal(size=2000) > 3, "fraud", "ok")
-    >>> model = XGBoostClassifier(n_estimators=20).fit(X[:1000], y[:1000])
+    >>> X = np.random.default_rng(0).normal(size=(1000, 3))
+    >>> model = XGBoostClassifier(n_estimators=5).fit(X, np.where(X[:, 0] > 2, "fraud", "ok"))
     >>> model.classes_.tolist(), str(model.pos_label_)
     (['fraud', 'ok'], 'fraud')
     """
@@ -220,15 +184,7 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
 
     @takes_also(xgb.XGBClassifier.fit)
     def fit(self, X: Any, y: Any, **kwargs: Any) -> Self:
-        """Train as XGBClassifier does, on two labels of any kind, and calibrate if asked to.
-
-        Raises
-        ------
-        ValueError
-            For labels and weights that cannot be used, masked arrays, and more or fewer classes.
-        TypeError
-            If ``xgb_model`` is no model.
-        """
+        """Train as XGBClassifier does, on two labels of any kind; see `LightGBMClassifier.fit`."""
         call = arguments(super().fit, X, y, **kwargs)
         refuse_masked(call)
         objective = find_objective(self.objective)

@@ -347,5 +347,5 @@ def test_the_estimators_train_as_lightgbm_3_does_with_a_function() -> None:
     rare = lp.LightGBMClassifier(**quiet).fit(X, np.where(y, "fraud", "ok"))
     assert roc_auc_score(y, classifier.predict_proba(X)[:, 1]) > 0.9
     assert roc_auc_score(y, rare.decision_function(X)) not in (0.5, 1.0)
-    with pytest.raises(ValueError, match="row weights .* need LightGBM 4"):
+    with pytest.raises(ValueError, match=r"row weights .* need LightGBM 4"):
         classifier.fit(X, y, sample_weight=data.row_weights)
