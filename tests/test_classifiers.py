@@ -170,6 +170,7 @@ def test_without_calibration_the_error_says_how_to_get_probabilities(kind: Any) 
     X, y, _, _ = data()
     model = made(kind).fit(X, y)
     assert not hasattr(model, "predict_proba")
+    assert hasattr(made(kind, calibration="sigmoid"), "predict_proba")
     with pytest.raises(AttributeError, match=r"set calibration='sigmoid'.*CalibratedClassifierCV"):
         model.predict_proba(X)
 
@@ -287,6 +288,7 @@ def test_a_loaded_model_of_xgboost_predicts_the_same_codes(tmp_path: Path) -> No
     loaded.load_model(tmp_path / "model.json")
     assert_array_equal(loaded.decision_function(Xt), -model.decision_function(Xt))
     assert_array_equal(loaded.predict(Xt), (model.predict(Xt) == "fraud").astype(int))
+    assert not hasattr(loaded, "predict_proba")
 
 
 @both

@@ -79,7 +79,8 @@ class RankingClassifier:
     @property
     def predict_proba(self) -> Any:
         """Probabilities, (n, n_classes), in the order of ``classes_``; see ``calibration``."""
-        if not isinstance(find_objective(self.objective), Objective):
+        ranks = isinstance(find_objective(self.objective), Objective) or hasattr(self, "offset_")
+        if not ranks:
             return super().predict_proba  # type: ignore[misc]
         if self.calibration is None:
             raise AttributeError(
@@ -87,10 +88,10 @@ class RankingClassifier:
                 "calibration='sigmoid' (or 'isotonic') before fit, or wrap the classifier in "
                 "scikit-learn's CalibratedClassifierCV; decision_function gives the scores"
             )
-        check_is_fitted(self, "calibrator_")
         return self._calibrated
 
     def _calibrated(self, X: Any) -> Floats:
+        check_is_fitted(self, "calibrator_")
         found: Floats = self.calibrator_.predict_proba(X)
         return found if self._sign > 0 else found[:, ::-1]
 
