@@ -276,9 +276,9 @@ def test_estimators_take_the_expression(kind: Any) -> None:
     model = kind(objective=TEXT, n_estimators=30, n_jobs=1)
     model.fit(
         train.features, train.labels, qid=train.qid,
-        eval_set=(valid.features, valid.labels, valid.qid),
+        eval_set=[(valid.features, valid.labels)], eval_qid=[valid.qid],
     )  # fmt: skip
-    assert list(model.evals_result_["valid_0"]) == [TEXT]
+    assert [list(curves) for curves in model.evals_result_.values()] == [[TEXT]]
     result = evaluate(
         valid.labels, model.predict(valid.features), qid=valid.qid, metrics=["ndcg@10", "mrr"]
     )
