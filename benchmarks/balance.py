@@ -28,7 +28,16 @@ import numpy as np
 import pandas as pd
 from tables import RESULTS, Section, show, write
 
-EVERY, ROUNDS = 5, 250
+EVERY = 5
+USUAL = {"features": 0.8, "least rows": 100, "l2": 1.0, "least Hessian": 0.03}
+TREES: list[dict[str, Any]] = [  # the shorter the steps, the more rounds
+    {"rounds": 250, "leaves": 18, "rate": 0.1446, "features": 0.4099, "least rows": 10, "l2": 0.01327,
+     "least Hessian": 1.565},
+    {"rounds": 500, "leaves": 31, "rate": 0.05, **USUAL},
+    {"rounds": 800, "leaves": 31, "rate": 0.02, **USUAL},
+    {"rounds": 250, "leaves": 15, "rate": 0.1, **USUAL, "least rows": 10},
+    {"rounds": 250, "leaves": 6, "rate": 0.05, **USUAL, "least rows": 3},
+]  # fmt: skip
 GENERATED = ("interaction", "clusters")
 SETS = {"large": list(imbalanced_data.LARGE), "small": list(imbalanced_data.SETS)}
 BALANCES = (0, 0.25, 0.5, 1)
@@ -36,15 +45,6 @@ LOSSES = [
     "log-loss", *(f"lambda_{m}, balance {b}" for m in ("auc", "map") for b in BALANCES),
     "log-loss + auc", "log-loss + map",
 ]  # fmt: skip
-
-
-def trees(draw: int) -> dict[str, Any]:
-    """As `imbalanced.drawn`, with the larger trees and steps that larger tables need."""
-    rng = np.random.default_rng([2028, draw])
-    leaves, rate = np.exp(rng.uniform(np.log([8, 0.05]), np.log([64, 0.3])))
-    rows = int(rng.choice([10, 30, 100]))
-    found = {"leaves": round(leaves), "rate": float(rate), "least rows": rows}
-    return imbalanced.drawn(draw) | found
 
 
 @lru_cache(1)
@@ -59,16 +59,20 @@ def kept_in(path: pathlib.Path) -> dict[tuple[Any, ...], dict[str, Any]]:
     return {tuple(one["training"]): one for one in map(json.loads, lines)}
 
 
-def train_all(names: list[str], losses: list[str], draws: list[int], kept: pathlib.Path) -> None:
+def train_all(
+    names: list[str], frameworks: list[str], losses: list[str], draws: list[int], kept: pathlib.Path
+) -> None:
     done = kept_in(kept)
     for draw, name in itertools.product(draws, names):
-        for framework, loss in itertools.product(imbalanced.FRAMEWORKS, losses):
+        for framework, loss in itertools.product(frameworks, losses):
             key = framework, loss, name, draw
             if key in done:
                 continue
             train, valid = train_and_valid(name)
             start, watch = time.process_time(), imbalanced.Watch(valid[1], EVERY)
-            imbalanced.FRAMEWORKS[framework](loss, trees(draw), train, ROUNDS, watch, valid)
+            trees = TREES[draw] | {"seed": draw}
+            fit = imbalanced.FRAMEWORKS[framework]
+            fit(loss, trees, train, trees["rounds"], watch, valid)
             line = {"training": key, "best": watch.best, "s": time.process_time() - start}
             with kept.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line) + "\n")
@@ -122,16 +126,16 @@ def section_of(done: pd.DataFrame, metric: str, framework: str) -> tuple[Section
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=("train", "tables"))
-    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
+    parser.add_argument("--sets", nargs="+", default=list(itertools.chain(*SETS.values())))
     parser.add_argument("--draws", type=int, nargs="+", default=(0, 1, 2))
     parser.add_argument("--losses", nargs="+", default=LOSSES)
+    parser.add_argument("--frameworks", nargs="+", default=list(imbalanced.FRAMEWORKS))
     parser.add_argument("--kept", type=pathlib.Path, default=pathlib.Path("balance.jsonl"))
     given = parser.parse_args()
     numba.set_num_threads(1)
     warnings.filterwarnings("ignore", "Found")
     if given.what == "train":
-        names = [name for which in given.sets for name in SETS[which]]
-        train_all(names, given.losses, given.draws, given.kept)
+        train_all(given.sets, given.frameworks, given.losses, given.draws, given.kept)
         return
     done = pd.DataFrame([
         (*training, metric, value, at)

@@ -4,7 +4,9 @@
     python benchmarks/defaults.py tables FOLDER [FOLDER ...]
 
 The rule: the cheapest option within one standard error of the best on validation queries, over both
-frameworks.  Each FOLDER is a set in LETOR's layout.  A set counts by the root of its number of
+frameworks.  Tables mark what it picks of all options, "rule", and of those whose gradient costs at
+most `AT_MOST` of lambdarank's, "chosen"; options with fewer pairs than others are shown only.  Each
+FOLDER is a set in LETOR's layout.  A set counts by the root of its number of
 queries, and half as much if its name starts with "generated" (`generated_folds.py` writes them).
 `defaults_trainings.py` describes the trainings; `balance.py` chooses for data without queries.
 """
@@ -30,6 +32,10 @@ from lambdaplus.datasets import read_folds
 FRAMEWORKS = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
 
 
+AT_MOST = (0.6, 0.9)  # of lambdarank's price, in MSLR's shape and in short queries
+WITHOUT_CUTOFF, POOLED = ("map", "ndcg", "auc"), "each"
+
+
 class Decision(NamedTuple):
     """Options that are compared by a metric."""
 
@@ -41,15 +47,24 @@ class Decision(NamedTuple):
 def decisions() -> list[Decision]:
     found = [
         Decision(f"{m.upper()} without a cutoff", m, [m + shape for shape in DAMPED])
-        for m in ("map", "ndcg", "auc")
+        for m in WITHOUT_CUTOFF
     ]
+    found.append(Decision("The mean of the three", POOLED, [POOLED + shape for shape in DAMPED]))
     for metric, base in {"ndcg@10": "ndcg", "ndcg@5": "ndcg", "map@5": "map"}.items():
         without = [base + shape for shape in DAMPED]
         options = [metric, f"{metric}, noise", *without, f"{base} + auc", "auc", "auc, damping"]
         found.append(Decision(metric.upper(), metric, options))
-    any_of = [m + shape for m in ("map", "ndcg", "auc") for shape in DAMPED]
+    any_of = [m + shape for m in WITHOUT_CUTOFF for shape in DAMPED]
     found.append(Decision("P@5", "p@5", ["p@5", "p@5, noise", *any_of]))
-    sums = ["mrr", "mrr, noise", "mrr + auc", "mrr + map", "map + auc", "ndcg + auc"]
+    sums = [
+        "mrr",
+        "mrr, noise",
+        "ndcg@10, noise",
+        "mrr + auc",
+        "mrr + map",
+        "map + auc",
+        "ndcg + auc",
+    ]
     found.append(Decision("MRR", "mrr", [*sums, *any_of]))
     found.append(Decision("Success@1", "success@1", ["success@1, noise", *sums, *any_of]))
     return found
@@ -68,6 +83,21 @@ def prices(names: list[str], kept: pathlib.Path) -> dict[str, list[float]]:
             found.setdefault(short, []).append(1e6 * ms / shape.labels.size)
     kept.write_text(json.dumps(found, indent=1) + "\n")
     return found
+
+
+def with_means(done: pd.DataFrame, price: dict[str, list[float]]) -> pd.DataFrame:
+    """Also the mean of the three metrics without a cutoff, each by its own objective."""
+    parts = []
+    for metric in WITHOUT_CUTOFF:
+        renamed = {metric + shape: POOLED + shape for shape in DAMPED}
+        own = {name: name for names in NATIVE.values() for name in names}
+        of = done[(done.metric == metric) & done.name.isin([*renamed, *own])]
+        parts.append(of.assign(name=of.name.map(renamed | own), metric=POOLED))
+    for shape in DAMPED:
+        price[POOLED + shape] = np.mean([price[m + shape] for m in WITHOUT_CUTOFF], axis=0).tolist()
+    found = pd.concat(parts).groupby(["framework", "name", "set", "draw", "metric"])
+    whole = found.mean()[found.size() == len(WITHOUT_CUTOFF)].reset_index()
+    return pd.concat([done, whole])
 
 
 def weights_of(folders: list[str]) -> dict[str, float]:
@@ -95,6 +125,23 @@ def signed(value: float, error: float | None = None) -> str:
     return f"**{text}**" if error is not None and abs(value) > 2 * error > 0 else text
 
 
+def dear(price: dict[str, list[float]], name: str) -> bool:
+    """Whether a gradient takes longer than a default may, in MSLR's shape or in short queries."""
+    ratios = np.divide(price[name], price["lambdarank"])
+    return bool((ratios > AT_MOST).any())
+
+
+def chosen_of(
+    both: pd.DataFrame, names: list[str], of_set: dict[str, float], price: dict[str, list[float]]
+) -> tuple[dict[str, tuple[float, float]], str, str]:
+    """Differences to the best of some options, which is the best, and which the rule picks."""
+    usual = both[names].notna().sum().idxmax()  # some have fewer pairs: over those they share
+    best = max(names, key=lambda name: mean_and_error((both[name] - both[usual]).dropna(), of_set))
+    less = {name: mean_and_error((both[name] - both[best]).dropna(), of_set) for name in both}
+    cheapest = sorted(names, key=lambda name: sum(price[name]))
+    return less, best, next(name for name in cheapest if less[name][0] >= -less[name][1])
+
+
 def section_of(
     decision: Decision, done: pd.DataFrame, of_set: dict[str, float], price: dict[str, list[float]]
 ) -> tuple[Section, dict[str, Any]]:
@@ -103,39 +150,41 @@ def section_of(
     wide = wide.pivot(index=["set", "draw"], columns=["framework", "name"], values="value")
     ours = {framework: wide[framework][decision.options] for framework in NATIVE}
     both = sum(ours.values()) / len(ours)
-    both = both[both.notna().all(axis=1)]
-    means = {name: mean_and_error(both[name], of_set)[0] for name in decision.options}
-    best = max(means, key=means.__getitem__)
-    less = {name: mean_and_error(both[name] - both[best], of_set) for name in decision.options}
+    whole = [name for name in both if both[name].notna().sum() >= 0.8 * both.notna().sum().max()]
+    cheap = [name for name in whole if not dear(price, name)]
+    less, best, chosen = chosen_of(both, whole, of_set, price)
+    _, _, cheaply = chosen_of(both, cheap, of_set, price)
+    marks = {best: " (best)", chosen: " (rule)"}
+    marks[cheaply] = f"{marks.get(cheaply, '')} (chosen)"
     cheapest = sorted(decision.options, key=lambda name: sum(price[name]))
-    chosen = next(name for name in cheapest if less[name][0] >= -less[name][1])
     rows = []
     for name in [*cheapest, *itertools.chain(*NATIVE.values())]:
         where = [f for f in NATIVE if (f, name) in wide.columns]
         gain = sum(wide[f][name] - wide[f][best] for f in where) / len(where)
-        gain = gain[gain.index.isin(both.index) & gain.notna()]
+        gain = gain.dropna()
         alone = [
             signed(mean_and_error((wide[f][name] - wide[f][best]).dropna(), of_set)[0])
             if f in where else "" for f in NATIVE
         ]  # fmt: skip
-        by_set = [signed(gain.xs(one, level="set").mean()) for one in of_set]
+        sets = gain.index.get_level_values("set")
+        by_set = [signed(gain[sets == one].mean()) if one in sets else "" for one in of_set]
         of_name = done[(done.metric == decision.metric) & (done.name == name)]
         rows.append([
-            f"{name} (chosen)" if name == chosen else f"{name} (best)" if name == best else name,
+            name + marks.get(name, ""),
             " / ".join(f"{ns:.0f}" for ns in price[name]), *by_set, *alone,
-            signed(*mean_and_error(gain, of_set)), f"{of_name['round'].mean():.0f}",
+            signed(*mean_and_error(gain, of_set)), f"{len(gain)}", f"{of_name['round'].mean():.0f}",
         ])  # fmt: skip
     beside = [
-        f"{own} {signed(*mean_and_error((wide[f][chosen] - wide[f][own]).dropna(), of_set))}"
+        f"{own} {signed(*mean_and_error((wide[f][cheaply] - wide[f][own]).dropna(), of_set))}"
         for f in NATIVE for own in NATIVE[f]
     ]  # fmt: skip
     note = (
-        f"validation {decision.metric} less that of {best} ({means[best]:.4f}); ns: of a gradient, "
-        f"a row, MSLR's shape and short queries; errors over {len(both)} pairs of a set and a "
-        f"draw; round: of the best window. {chosen} less the framework's own: {', '.join(beside)}"
+        f"validation {decision.metric} less that of {best}; ns: of a gradient, a row, MSLR's shape "
+        f"and short queries; errors over pairs of a set and a draw; round: of the best window. "
+        f"{cheaply} less the framework's own: {', '.join(beside)}"
     )
-    columns = ["", "ns", *of_set, *FRAMEWORKS.values(), "mean", "round"]
-    numbers = {"chosen": chosen, "best": best, "mean": means, "less the best": less}
+    columns = ["", "ns", *of_set, *FRAMEWORKS.values(), "mean", "pairs", "round"]
+    numbers = {"best": best, "rule": chosen, "chosen": cheaply, "less the best": less}
     return Section(decision.title, columns, rows, note), numbers
 
 
@@ -159,6 +208,7 @@ def main() -> None:
         for training, one in kept_in(given.kept).items()
         for metric, (value, at) in one["best"].items()
     ], columns=["framework", "name", "set", "draw", "metric", "value", "round"])  # fmt: skip
+    done = with_means(done, price)
     made = [section_of(decision, done, of_set, price) for decision in decisions()]
     show([section for section, _ in made])
     text = "\n\n".join(section.markdown() for section, _ in made)

@@ -40,10 +40,10 @@ def test_the_cheapest_within_an_error_of_the_best_is_chosen(defaults, swing, cho
     ]
     columns = ["framework", "name", "set", "draw", "metric", "value", "round"]
     price = {"map": [1.0, 1.0], "map, noise": [3.0, 4.0]}
-    price |= {own: [2.0, 2.0] for both in defaults.NATIVE.values() for own in both}
+    price |= {own: [9.0, 9.0] for both in defaults.NATIVE.values() for own in both}
     decision = defaults.Decision("MAP", "map", list(names))
     section, found = defaults.section_of(
         decision, pd.DataFrame(rows, columns=columns), {"s": 1.0}, price
     )
-    assert found["chosen"] == chosen
+    assert (found["rule"], found["chosen"]) == (chosen, chosen)
     assert [row[0].split(" (")[0] for row in section.rows[:2]] == ["map", "map, noise"]
