@@ -27,7 +27,7 @@ class LambdaObjective(Objective):
     ----------
     metric : RankingMetric
     shape : Shape
-        sigma, normalize and damping.
+        sigma, normalize, damping and undamped.
     noise : Noise or None
     one_group : bool
     optimised : RankingMetric
@@ -69,6 +69,7 @@ class LambdaObjective(Objective):
 
     def __repr__(self) -> str:
         s = self.shape
+        undamped = "" if s.undamped == 0 else f", undamped={shortest(s.undamped)}"
         usual = default_noise(self.optimised)  # another metric for all pairs is always shown
         noise = "" if self.noise == usual else f", noise={self.noise!r}"
         one = ", one_group=True" if self.one_group else ""
@@ -76,7 +77,7 @@ class LambdaObjective(Objective):
         balance = "" if self.balance == BALANCE else f", balance={shortest(self.balance)}"
         return (
             f"lambda_objective({str(self.metric)!r}, sigma={shortest(s.sigma)}, "
-            f"normalize={s.normalize}, damping={s.damping}{noise}{one}{other}{balance})"
+            f"normalize={s.normalize}, damping={s.damping}{undamped}{noise}{one}{other}{balance})"
         )
 
     def _key(self) -> tuple[Any, ...]:
@@ -90,6 +91,7 @@ def lambda_objective(
     sigma: float = 1.0,
     normalize: bool = True,
     damping: float | None = None,
+    undamped: float = 0.0,
     noise: Noise | float | Literal["default"] | None = "default",
     one_group: bool = False,
     surrogate: str | RankingMetric | None = None,
@@ -119,6 +121,9 @@ def lambda_objective(
         Divide each pair by ``damping + |score distance|`` (unless all scores of the query are
         equal), which gives more weight to pairs with close scores, as LightGBM and XGBoost do with
         0.01.  None for no such division.
+    undamped : float
+        With damping, also add each pair without it, this many times: the pair function is that of
+        the pair times ``undamped + 1 / (damping + |score distance|)``.
     noise : Noise, float or None
         For data with queries, part of the gradient comes from neighbours in rankings by noisy
         scores.  A number is the scale of the noise; with None, the gradient consists of all pairs
@@ -193,7 +198,7 @@ def lambda_objective(
     """
     names, weights = zip(*terms_of(metric), strict=True)
     shares = share_options(names, options) if len(names) > 1 else [options]
-    shape = Shape(sigma, normalize, damping)
+    shape = Shape(sigma, normalize, damping, undamped)
     parts = []
     for name, mine in zip(names, shares, strict=True):
         named = objective_metric(name, **mine)
