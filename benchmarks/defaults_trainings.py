@@ -31,26 +31,22 @@ NATIVE = {"lightgbm": ("lambdarank", "rank_xendcg"), "xgboost": ("rank:ndcg", "r
 DAMPED = {
     "": {},
     ", damping": {"damping": 0.01},
-    ", damping + 1": {"damping": 0.01, "undamped": 1.0},
-    ", damping + 10": {"damping": 0.01, "undamped": 10.0},
     ", noise": {"noise": Noise()},
 }
+MANY = Noise(neighbours=30)
+CUT = ("ndcg@10", "ndcg@5", "map@5", "p@5", "mrr", "success@1")
 OURS: dict[str, tuple[str, dict[str, Any]]] = {  # name: the metric, options
     **{m + name: (m, options) for m in ("map", "ndcg", "auc") for name, options in DAMPED.items()},
     **{m: (m, {}) for m in ("ndcg@10", "ndcg@5", "map@5", "p@5", "mrr")},
     **{m: (m, {}) for m in ("ndcg + auc", "map + auc", "mrr + auc", "mrr + map")},
-    "ndcg@10, noise": ("ndcg@10", {"noise": Noise(neighbours=30, all_pairs="ndcg")}),
-    "ndcg@5, noise": ("ndcg@5", {"noise": Noise(neighbours=30, all_pairs="ndcg")}),
-    "map@5, noise": ("map@5", {"noise": Noise(neighbours=30, all_pairs="map")}),
-    "p@5, noise": ("p@5", {"noise": Noise(neighbours=30)}),
-    "mrr, noise": ("mrr", {"noise": Noise(neighbours=10, all_pairs="auc")}),
-    "success@1, noise": ("success@1", {"noise": Noise(neighbours=10, all_pairs="auc")}),
+    **{f"{m}, noise": (m, {"noise": MANY}) for m in CUT},
 }
 
 
 def objective(name: str) -> Any:
     metric, options = OURS[name]
-    return lambda_objective(metric, **{"noise": None, **options})
+    surrogate = {} if "+" in metric else {"surrogate": metric}  # the metric itself, no default
+    return lambda_objective(metric, **{"damping": None, **surrogate, **options})
 
 
 # Training -----------------------------------------------------------------------------------------

@@ -154,7 +154,11 @@ def test_the_plain_gradient_is_that_of_the_weighted_sum_by_force() -> None:
             expected[i] -= push
             expected[j] += push
     text = "+".join(f"{weight}*{name}" for name, weight in weights.items())
-    objective = lambda_objective(text, normalize=False, damping=None, noise=None)
+    textbook = {"normalize": False, "damping": None}
+    objective = combine(
+        {lambda_objective(m, surrogate=m, **textbook): w for m, w in weights.items()}
+    )
+    assert str(objective.metric) == text.replace("1.0*", "").replace("2.0*", "2*")
     assert_allclose(objective(labels, scores, None, [9])[0], expected, rtol=1e-5, atol=1e-7)
 
 
