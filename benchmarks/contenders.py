@@ -25,14 +25,14 @@ Array = NDArray[Any]
 SHARES = [0.52, 0.32, 0.13, 0.02, 0.01]  # of MSLR-WEB's grades
 
 OURS = {
-    "NDCG": lp.lambda_objective("ndcg", noise=None),
-    "NDCG, damping 0.01": lp.lambda_objective("ndcg", damping=0.01, noise=None),
-    "AUC": lp.lambda_objective("auc", noise=None),
-    "MAUC": lp.lambda_objective("mauc", noise=None),
-    "MAP": lp.lambda_objective("map", noise=None),
-    "MRR": lp.lambda_objective("mrr", noise=None),
-    "NDCG@10 with noise, the default": lp.lambda_objective("ndcg@10"),
-    "MAP with noise, the default": lp.lambda_objective("map"),
+    "NDCG": lp.lambda_objective("ndcg"),
+    "NDCG@10": lp.lambda_objective("ndcg@10"),
+    "AUC": lp.lambda_objective("auc"),
+    "MAUC": lp.lambda_objective("mauc"),
+    "MAP": lp.lambda_objective("map"),
+    "MAP@10": lp.lambda_objective("map@10"),
+    "MRR": lp.lambda_objective("mrr"),
+    "MAP with noise": lp.lambda_objective("map", noise=1.0),
 }
 LIGHTGBM = {
     "lambdarank": {"objective": "lambdarank"},
