@@ -27,6 +27,7 @@ from small_data import (
     graded,
     lone_pairs,
     mq2008,
+    queries_read,
     rare,
     same_gradient,
     value,
@@ -34,7 +35,6 @@ from small_data import (
 
 import lambdaplus as lp
 from lambdaplus import eval_metric, evaluate, lambda_objective
-from lambdaplus.frameworks import read_call
 
 llgb = pytest.importorskip("lambdaplus.lightgbm")
 
@@ -414,7 +414,7 @@ def test_what_is_known_of_a_data_set_dies_with_it() -> None:
     data = graded(seed=77)
     given = constructed(data)
     booster = train(lp.lambda_map, given, 2, feval=lp.eval_map, valid_sets=[given])
-    queries = weakref.ref(read_call(data.scores(), given).queries)
+    queries = weakref.ref(queries_read(data.scores(), given))
     watched = weakref.ref(given)
     assert queries() is not None
     del booster, given
@@ -428,9 +428,9 @@ def test_what_is_known_of_a_data_set_is_found_again_by_copies_of_the_objective()
     data = graded()
     given = constructed(data)
     lp.lambda_map(data.scores(), given)
-    queries = read_call(data.scores(), given).queries
+    queries = queries_read(data.scores(), given)
     copy.deepcopy(lp.lambda_map)(data.scores(), given)
-    assert read_call(data.scores(), given).queries is queries
+    assert queries_read(data.scores(), given) is queries
 
 
 # -- errors --------------------------------------------------------------------------------------
