@@ -183,9 +183,10 @@ class LightGBMWorkers(Workers):
     def _refuse(self) -> NoReturn:
         raise ValueError(
             f"LightGBM trains on {self.size} machines, and does not let Python code on one of them "
-            "know of the rows of the others. Objectives of data with queries do not need them. "
-            "For an objective of data without queries use XGBoost, which does; for a metric, too, "
-            "or one of LightGBM's own (metric='auc' without feval=)"
+            "know of the rows of the others. An objective of data without queries needs them: "
+            "train with XGBoost, which does. So does a metric: LightGBM would report each "
+            "machine's own value, and early stopping could end one machine while the others wait; "
+            "use XGBoost, or evaluate the model after the training"
         )
 
     def sum(self, values: _Array, most: float = np.inf) -> _Array:

@@ -321,6 +321,38 @@ def test_early_stopping_ends_all_at_once(group: Group) -> None:
     assert trained[0][1] == trained[1][1]
 
 
+def test_external_memory(group: Group, rounded: None) -> None:
+    rows = Rows()
+    found = joined(group.run(in_batches, rows.parts("sorted"), lp.lambda_map))
+    for one, other in zip(found, rows.on_one(lp.lambda_map), strict=True):
+        assert_array_equal(one, other[rows.order])
+
+
+def in_batches(part: dict[str, Any], objective: Any) -> Any:
+    import tempfile
+
+    import xgboost
+
+    class Batches(xgboost.DataIter):
+        def __init__(self, folder: str) -> None:
+            super().__init__(cache_prefix=f"{folder}/cache")
+            self.at = 0
+
+        def next(self, input_data: Any) -> bool:
+            at = slice(self.at, self.at + 300)
+            if self.at >= len(part["labels"]):
+                return False
+            input_data(data=part["features"][at], label=part["labels"][at])
+            self.at += 300
+            return True
+
+        def reset(self) -> None:
+            self.at = 0
+
+    with tempfile.TemporaryDirectory() as folder:
+        return objective(part["scores"], xgboost.DMatrix(Batches(folder)))
+
+
 # -- errors --------------------------------------------------------------------------------------
 
 
