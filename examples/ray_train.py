@@ -6,7 +6,6 @@ python examples/ray_train.py
 import tempfile
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import ray.train
 import xgboost as xgb
@@ -29,26 +28,21 @@ def write_whole_queries(rows: pd.DataFrame, folder: Path) -> None:
 def train(config: dict) -> None:
     rank = ray.train.get_context().get_world_rank()
     rows = pd.read_parquet(f"{config['folder']}/{rank}.parquet")
-    features = rows.drop(columns=["qid", "label"])
-    for name, objective, qid in (
-        ("ndcg@10", lp.lambda_objective("ndcg@10"), rows["qid"]),
-        ("map", lp.lambda_objective("map", relevant=2), None),  # all rows are one ranking
-    ):
-        data = xgb.DMatrix(features, rows["label"], qid=qid)
-        metric = lp.eval_metric(str(objective.metric))
-        checkpoint = ray.train.get_checkpoint()  # of a run that was interrupted
-        model = RayTrainReportCallback.get_model(checkpoint) if checkpoint and qid is None else None
-        xgb.train(
-            {"base_score": 0.0, "disable_default_eval_metric": 1, "nthread": 1},
-            data,
-            num_boost_round=20,
-            obj=objective,
-            custom_metric=metric,
-            evals=[(data, name)],
-            verbose_eval=False,
-            xgb_model=model,
-            callbacks=[RayTrainReportCallback(frequency=10)],
-        )
+    metric, queries = config["metric"], config["queries"]
+    features, qid = rows.drop(columns=["qid", "label"]), rows["qid"] if queries else None
+    data = xgb.DMatrix(features, rows["label"], qid=qid)
+    interrupted = ray.train.get_checkpoint()
+    xgb.train(
+        {"base_score": 0.0, "disable_default_eval_metric": 1, "nthread": 1},
+        data,
+        num_boost_round=20,
+        obj=lp.lambda_objective(metric),
+        custom_metric=lp.eval_metric(metric),
+        evals=[(data, "train")],
+        verbose_eval=False,
+        xgb_model=RayTrainReportCallback.get_model(interrupted) if interrupted else None,
+        callbacks=[RayTrainReportCallback(frequency=10)],
+    )
 
 
 def main() -> None:
@@ -57,16 +51,23 @@ def main() -> None:
     rows = rows.assign(qid=fold.train.qid.astype(int), label=fold.train.labels)
     with tempfile.TemporaryDirectory() as folder:
         write_whole_queries(rows, Path(folder))
-        trainer = XGBoostTrainer(
-            train,
-            train_loop_config={"folder": folder},
-            scaling_config=ray.train.ScalingConfig(num_workers=WORKERS),
-            run_config=ray.train.RunConfig(storage_path=f"{folder}/runs"),
-        )
-        result = trainer.fit()
-        for name, value in (result.metrics or {}).items():
-            if isinstance(value, float) and not name.startswith("time"):
-                print(f"{name} over all workers: {np.round(value, 4)}")
+        # Without queries all rows are one ranking, and it does not matter which worker has them.
+        for metric, queries in (("ndcg@10", True), ("map", False)):
+            trainer = XGBoostTrainer(
+                train,
+                train_loop_config={"folder": folder, "metric": metric, "queries": queries},
+                scaling_config=ray.train.ScalingConfig(num_workers=WORKERS),
+                run_config=ray.train.RunConfig(
+                    storage_path=f"{folder}/runs",
+                    failure_config=ray.train.FailureConfig(max_failures=2),  # resumes
+                ),
+            )
+            checkpoint = trainer.fit().checkpoint
+            booster = RayTrainReportCallback.get_model(checkpoint)
+            scores = booster.predict(xgb.DMatrix(rows.drop(columns=["qid", "label"])))
+            qid = rows["qid"] if queries else None
+            value = lp.evaluate(rows["label"], scores, qid=qid, metrics=metric)[metric]
+            print(f"training {metric} of the model from {WORKERS} workers: {value:.4f}")
 
 
 if __name__ == "__main__":

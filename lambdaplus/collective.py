@@ -138,7 +138,8 @@ class XGBoostWorkers(Workers):
         self._say(None)
 
     def _reduced(self, values: _Array, by: str) -> _Array:
-        self._say(None, 1 + (values.size * 64 + values.dtype.num) * 8 + self._collective.Op[by])
+        kind = ord(values.dtype.kind) * 64 + values.dtype.itemsize
+        self._say(None, 1 + (values.size * 2**14 + kind) * 8 + self._collective.Op[by])
         return self._allreduce(values, by)
 
     def _say(self, failure: str | None, what: int = 0) -> None:
