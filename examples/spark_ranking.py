@@ -3,6 +3,8 @@
 python examples/spark_ranking.py
 """
 
+import os
+import sys
 from collections.abc import Iterator
 
 import pandas as pd
@@ -15,6 +17,7 @@ import lambdaplus as lp
 from lambdaplus.datasets import digits_queries
 
 TASKS = 2
+os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # of a cluster: one that has lambdaplus
 
 
 def main() -> None:
