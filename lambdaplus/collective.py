@@ -22,13 +22,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
+_NOTHING = nullcontext()
 
 
 class LostWorkerError(RuntimeError):
@@ -78,8 +79,7 @@ class Workers:
         """The vectors of all workers, in the order of their ranks."""
         return values
 
-    @contextmanager
-    def together(self) -> Iterator[None]:
+    def together(self) -> AbstractContextManager[None]:
         """An error on one worker within this context is raised on all of them.
 
         Raises
@@ -89,7 +89,7 @@ class Workers:
         LostWorkerError
             If another worker was stopped.
         """
-        yield
+        return _NOTHING
 
 
 ONE_MACHINE = Workers()

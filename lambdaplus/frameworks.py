@@ -45,6 +45,7 @@ _by_data_set: WeakKeyDictionary[Any, tuple[RawData, Queries]] = WeakKeyDictionar
 _latest: Kept = deque(maxlen=1)
 _by_booster: WeakKeyDictionary[Any, Kept] = WeakKeyDictionary()
 _threads: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+_BY_COLUMN = 1  # xgboost.core.DataSplitMode.COL
 
 
 class Call(NamedTuple):
@@ -113,18 +114,7 @@ def read_call(
         and if LightGBM bags by query, with which a custom objective learns nothing.
     """
     framework, booster = framework_of(second), calling_booster()
-    caller = framework if framework != "arrays" else framework_of(booster)  # or an estimator of it
-    params: dict[str, Any] = {}
-    if caller != "xgboost":
-        # Parameters that are stored with the data set may be those of another run.
-        owner = booster if caller == framework_of(booster) == "lightgbm" else second
-        params = getattr(owner, "params", None) or {}
-        refuse_bagging_by_query(params)
-    workers = ONE_MACHINE
-    if caller == "xgboost":
-        workers = xgboost_workers()
-    elif caller == "lightgbm":
-        workers = lightgbm_workers(params)
+    workers = _workers_of(framework, second, booster)
     with workers.together():
         threads = None if booster is None else _threads_of(booster)
         if framework == "arrays":
@@ -133,6 +123,20 @@ def read_call(
         else:
             raw = (_read_lightgbm if framework == "lightgbm" else _read_xgboost)(second)
             yield Call(framework, second, first, _from_data_set(second, raw, workers), threads)
+
+
+def _workers_of(framework: Framework, second: Any, booster: Any) -> Workers:
+    """The workers of the training, by the data set or, for an estimator, the booster that calls."""
+    owner = framework_of(booster) if framework == "arrays" else framework
+    if owner == "xgboost":
+        workers = xgboost_workers()
+        if workers.size > 1 and framework == "xgboost" and second.data_split_mode() == _BY_COLUMN:
+            return ONE_MACHINE  # each worker has all rows, and some of the columns
+        return workers
+    # Parameters that are stored with the data set may be those of another run.
+    params = getattr(booster if framework_of(booster) == "lightgbm" else second, "params", None)
+    refuse_bagging_by_query(params or {})  # LightGBM's estimators pass arrays
+    return lightgbm_workers(params or {})
 
 
 def _threads_of(booster: Any) -> int:

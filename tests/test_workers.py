@@ -351,6 +351,22 @@ def in_batches(part: dict[str, Any], objective: Any) -> Any:
         return objective(part["scores"], xgboost.DMatrix(Batches(folder)))
 
 
+def test_columns_on_several_workers_are_not_rows(group: Group) -> None:
+    rows = Rows()
+    whole = rows.parts("empty")[1]
+    for found in group.run(by_column, [whole, whole]):
+        assert same_gradient(found, lp.lambda_map(whole["labels"], whole["scores"]))
+
+
+def by_column(part: dict[str, Any]) -> Any:
+    from xgboost import DMatrix
+    from xgboost.core import DataSplitMode
+
+    split = DataSplitMode.COL
+    data = DMatrix(part["features"], part["labels"], data_split_mode=split)
+    return lp.lambda_map(part["scores"], data)
+
+
 # -- errors --------------------------------------------------------------------------------------
 
 
