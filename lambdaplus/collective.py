@@ -148,7 +148,7 @@ class XGBoostWorkers(Workers):
         failed, most, least = self._allreduce(said, "MAX").tolist()
         if failed >= 0:
             reason = self._call("broadcast", failure if failed == self.rank else None, failed)
-            raise FailedWorkerError(f"worker {failed} of {self.size} stopped with {reason}")
+            raise FailedWorkerError(f"rank {failed} of {self.size} workers stopped with {reason}")
         if most != -least:
             raise FailedWorkerError(
                 f"the {self.size} workers do not compute the same: all have to call the same "
@@ -168,7 +168,7 @@ class XGBoostWorkers(Workers):
             return getattr(self._collective, name)(*arguments)
         except Exception as error:
             raise LostWorkerError(
-                f"worker {self.rank} of {self.size} lost the connection to another worker, which "
+                f"rank {self.rank} of {self.size} workers lost the connection to another, which "
                 "was stopped or killed: its own log says why"
             ) from error
 
@@ -185,7 +185,7 @@ class LightGBMWorkers(Workers):
         raise ValueError(
             f"LightGBM trains on {self.size} machines, and does not let Python code on one of them "
             "know of the rows of the others. An objective of data without queries needs them: "
-            "train with XGBoost, which does. So does a metric: LightGBM would report each "
+            "train with XGBoost, which lets it. So does a metric: LightGBM would report each "
             "machine's own value, and early stopping could end one machine while the others wait; "
             "use XGBoost, or evaluate the model after the training"
         )

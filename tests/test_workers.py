@@ -113,9 +113,11 @@ def test_weights_are_those_of_one_machine(group: Group, rounded: None) -> None:
             assert_allclose(one, other[rows.order], rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["ndcg@50", "mrr", "mauc", "auc"])
+@pytest.mark.parametrize("name", ["ndcg@50", "mrr", "mauc", "auc", "err"])
 def test_one_group_is_one_query_with_its_hessian(group: Group, name: str, rounded: None) -> None:
     rows = Rows()
+    if name in ("ndcg@50", "mauc", "err"):
+        rows.labels = np.minimum(np.random.default_rng(2).geometric(0.5, N) - 1.0, 4.0)
     objective = lp.lambda_objective(name, one_group=True, noise=None)
     expected = rows.on_one(objective)
     for layout in ("three", "empty"):
@@ -162,6 +164,23 @@ def differently(part: dict[str, Any]) -> Any:
 
     function: Any = (lp.lambda_map, lp.eval_metric("map", "auc"))[collective.get_rank()]
     return function(part["scores"], workers.matrix(part))
+
+
+def test_labels_may_change_on_one_worker(group: Group, rounded: None) -> None:
+    rows = Rows()
+    found = joined(group.run(with_other_labels, rows.parts("three")))
+    rows.labels[500:1200] = 1 - rows.labels[500:1200]
+    assert same_gradient(found, rows.on_one(lp.lambda_map))
+
+
+def with_other_labels(part: dict[str, Any]) -> Any:
+    from xgboost import collective
+
+    data = workers.matrix(part)
+    lp.lambda_map(part["scores"], data)
+    if collective.get_rank() == 1:
+        data.set_label(1 - part["labels"])
+    return lp.lambda_map(part["scores"], data)
 
 
 def test_trainings_of_one_and_of_several_agree(group: Group, rounded: None) -> None:
@@ -214,6 +233,9 @@ def test_noise_and_too_many_classes_are_refused_by_all(group: Group) -> None:
     rows.labels = np.arange(N) % 20.0
     graded = lp.lambda_objective("ndcg", one_group=True, gain="linear")
     for error in group.errors(workers.answers, rows.parts("random"), graded):
+        assert "at most 16 different labels, and there are 20" in error
+    metric = lp.eval_metric("ndcg", one_group=True, gain="linear")
+    for error in group.errors(workers.answers, rows.parts("random"), metric):
         assert "at most 16 different labels, and there are 20" in error
 
 
@@ -384,7 +406,11 @@ def test_an_error_on_one_is_raised_by_all(group: Group, function: Any) -> None:
     first, second, third = errors_of(group, parts, function)
     message = "scores must be finite: 700 of 700 are not, the first is nan in row 0"
     assert second == f"ValueError: {message}"
-    assert first == third == f"FailedWorkerError: worker 1 of 3 stopped with ValueError: {message}"
+    assert (
+        first
+        == third
+        == f"FailedWorkerError: rank 1 of 3 workers stopped with ValueError: {message}"
+    )
 
 
 def test_an_error_in_the_queries_of_one_is_raised_by_all(group: Group) -> None:

@@ -154,6 +154,15 @@ def _unit(copies: Floats, n: int, workers: Workers) -> float:
     return float(2.0 ** (math.ceil(math.log2(most) + math.log2(n)) - 62))
 
 
+def refuse_many_classes(n_classes: int, what: str) -> None:
+    """Raise an error for a list that has to be rounded and has too many classes for a table."""
+    if n_classes > MOST_CLASSES:
+        raise ValueError(
+            f"{what} supports at most {MOST_CLASSES} different labels, and there are {n_classes}: "
+            "group them into grades"
+        )
+
+
 def find_cells(score: Floats, n: int, workers: Workers = ONE_MACHINE) -> Cells:
     """Cells for n scores, of which these are the ones on this worker."""
     smallest = float(workers.smallest(np.array([score.min(initial=np.inf)]))[0])

@@ -18,7 +18,7 @@ from lambdaplus.metrics.arrays import MetricArrays, metric_arrays
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.entries import Entries, each_alone, merge_ties
 from lambdaplus.metrics.forms import CountAbove, Gains, Window
-from lambdaplus.metrics.rounding import round_scores
+from lambdaplus.metrics.rounding import refuse_many_classes, round_scores
 from lambdaplus.parallel import over_queries
 from lambdaplus.queries import Floats, Queries
 from lambdaplus.ranking import Ranking, split_ties
@@ -111,6 +111,7 @@ def rounded_value(metric: RankingMetric, queries: Queries, scores: Floats) -> fl
     """
     arrays = metric_arrays(metric, queries)
     copies, workers = queries.multiplicities, queries.list_workers
+    refuse_many_classes(arrays.gain.size, f"{metric} over all rows on {workers.size} workers")
     entries = round_scores(scores, arrays.relevance, arrays.gain.size, copies, workers).entries
     if metric.declaration.pooled is not None and not queries.grouped:
         return float(_steps(metric, arrays, entries)[0])

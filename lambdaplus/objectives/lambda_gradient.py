@@ -21,7 +21,7 @@ from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.arrays import MetricArrays, metric_arrays, scope
 from lambdaplus.metrics.entries import Entries, each_alone, merge_ties
 from lambdaplus.metrics.forms import CountAbove
-from lambdaplus.metrics.rounding import LONG, MOST_CLASSES, round_scores
+from lambdaplus.metrics.rounding import LONG, MOST_CLASSES, refuse_many_classes, round_scores
 from lambdaplus.objectives.class_balance import class_factors
 from lambdaplus.objectives.lists import ranked_lists
 from lambdaplus.objectives.noise import Noise, neighbour_sums
@@ -199,11 +199,7 @@ class LambdaGradient:
             raise ValueError(f"{on} has no noisy rankings: pass noise=None")
         if self.metric.declaration.signed_deltas:
             raise ValueError(f"{on}: every pair has to be visited, so train on one machine")
-        if self.arrays.gain.size > MOST_CLASSES:
-            raise ValueError(
-                f"{on} supports at most {MOST_CLASSES} different labels, and there are "
-                f"{self.arrays.gain.size}: group them into grades"
-            )
+        refuse_many_classes(self.arrays.gain.size, on)
 
     def _sums(self, first: int, entries: Entries) -> Sums:
         """The sums over all pairs of the queries from ``first`` on, whose entries these are."""
