@@ -14,7 +14,7 @@ from ray.train.xgboost import RayTrainReportCallback, XGBoostTrainer
 import lambdaplus as lp
 from lambdaplus.datasets import digits_queries
 
-WORKERS = 2
+WORKERS, ROUNDS = 2, 20
 
 
 def write_whole_queries(rows: pd.DataFrame, folder: Path) -> None:
@@ -31,16 +31,17 @@ def train(config: dict) -> None:
     metric, queries = config["metric"], config["queries"]
     features, qid = rows.drop(columns=["qid", "label"]), rows["qid"] if queries else None
     data = xgb.DMatrix(features, rows["label"], qid=qid)
-    interrupted = ray.train.get_checkpoint()
+    checkpoint = ray.train.get_checkpoint()  # of workers that were interrupted
+    model = RayTrainReportCallback.get_model(checkpoint) if checkpoint else None
     xgb.train(
         {"base_score": 0.0, "disable_default_eval_metric": 1, "nthread": 1},
         data,
-        num_boost_round=20,
+        num_boost_round=ROUNDS - (model.num_boosted_rounds() if model else 0),
         obj=lp.lambda_objective(metric),
         custom_metric=lp.eval_metric(metric),
         evals=[(data, "train")],
         verbose_eval=False,
-        xgb_model=RayTrainReportCallback.get_model(interrupted) if interrupted else None,
+        xgb_model=model,
         callbacks=[RayTrainReportCallback(frequency=10)],
     )
 
@@ -59,7 +60,7 @@ def main() -> None:
                 scaling_config=ray.train.ScalingConfig(num_workers=WORKERS),
                 run_config=ray.train.RunConfig(
                     storage_path=f"{folder}/runs",
-                    failure_config=ray.train.FailureConfig(max_failures=2),  # resumes
+                    failure_config=ray.train.FailureConfig(max_failures=2),
                 ),
             )
             checkpoint = trainer.fit().checkpoint
