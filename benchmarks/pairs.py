@@ -17,7 +17,7 @@ from contenders import Shape, one_query
 from tables import RESULTS, Section, show, write
 
 from lambdaplus import gradients
-from lambdaplus.objectives.rounding import LONG
+from lambdaplus.metrics.rounding import LONG
 
 MEASURED = {"MAP, 2 grades": ("map", 2), "NDCG, 5 grades": ("ndcg", 5)}
 PATIENCE = 2.0  # seconds, from which once is enough

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 
 def plain(values: Any, name: str) -> NDArray[Any]:
-    """Convert the values to an array.
+    """Convert the values to an array; those of CuPy are copied from the GPU.
 
     Raises
     ------
@@ -45,6 +45,8 @@ def plain(values: Any, name: str) -> NDArray[Any]:
                 f"{'entry' if len(masked) == 1 else 'entries'}, the first in row {masked[0][0]}: "
                 "leave those rows out or fill them"
             )
+    if hasattr(values, "__cuda_array_interface__") and hasattr(values, "get"):
+        values = values.get()  # NumPy would raise an error: "Implicit conversion ..."
     array = np.asarray(values)
     if array.dtype.kind in "cmMV":
         raise ValueError(f"{name} must be numbers, not {array.dtype}")

@@ -1,13 +1,10 @@
-"""Training on several machines with Dask, with and without queries.
+"""Whole queries on each Dask worker.
 
 LightGBM's and XGBoost's Dask interfaces call an objective on each worker with that worker's rows.
 All rows of a query have to be on one worker.  Otherwise its parts are ranked separately, without an
 error: LightGBM uses partitions as they are, XGBoost splits queries at the ends of partitions.
 `partition_by_qid` distributes whole queries; `refuse_cut_queries` raises an error if partitions
-split a query.
-
-Without queries (AUC and AP of a whole data set), a worker ranks its own rows only.  With XGBoost,
-`AcrossWorkers` computes the exact gradient by gathering all scores in each round.
+split a query.  Data without queries need none of this with XGBoost.
 
 Examples
 --------
@@ -25,10 +22,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-from lambdaplus.frameworks import read_call
-from lambdaplus.objectives import LambdaObjective
+from numpy.typing import NDArray
 
 try:
     import dask
@@ -174,77 +168,3 @@ def _sizes(part: Any) -> Any:
     ids = part.to_numpy()
     sizes = np.diff(np.append(_starts(ids), ids.size))
     return part.iloc[:0].astype(np.int64).reindex(range(sizes.size), fill_value=0) + sizes
-
-
-class AcrossWorkers:
-    """Objective for data without queries with XGBoost on several workers.
-
-    Each worker gathers the labels and scores of all workers, computes the whole gradient and uses
-    the part for its own rows.  The gradient is the same as on one machine; in each round, n numbers
-    are sent and sorted in O(n log n) on every worker.  If there are queries, use the objective
-    itself.  LightGBM's workers cannot communicate within an objective.
-
-    Parameters
-    ----------
-    objective : LambdaObjective
-        For example ``lambdaplus.lambda_map``.
-
-    Examples
-    --------
-    >>> from lambdaplus import lambda_map
-    >>> from lambdaplus.dask import AcrossWorkers
-    >>> AcrossWorkers(lambda_map)  # xgboost.dask.train(client, ..., obj=AcrossWorkers(lambda_map))
-    AcrossWorkers(lambda_objective('map', sigma=1, normalize=True, damping=None))
-    """
-
-    def __init__(self, objective: LambdaObjective) -> None:
-        self.objective = objective
-
-    def __call__(self, scores: ArrayLike, data: Any) -> tuple[NDArray[np.float32], ...]:
-        """Gradient and Hessian of this worker's rows.
-
-        Parameters
-        ----------
-        scores : (n,) array_like
-        data : xgboost.DMatrix
-
-        Returns
-        -------
-        gradient, hessian : (n,) float32
-
-        Raises
-        ------
-        ValueError
-            If the data has queries, or is a LightGBM data set.
-        """
-        call = read_call(scores, data)
-        if call.framework != "xgboost":
-            raise ValueError(
-                "AcrossWorkers needs XGBoost, whose workers can communicate within an objective"
-            )
-        if call.queries.grouped:
-            raise ValueError(
-                "this data has queries, whose rows are on one worker: use the objective itself"
-            )
-        from xgboost import collective
-
-        size, rank = collective.get_world_size(), collective.get_rank()
-        own = call.queries
-        counts = np.zeros(size)
-        counts[rank] = own.n_documents
-        ends = np.cumsum(collective.allreduce(counts, collective.Op.SUM)).astype(np.int64)
-        mine = slice(ends[rank] - own.n_documents, ends[rank])
-
-        def gather(values: ArrayLike) -> NDArray[np.float64]:
-            everyone = np.zeros(ends[-1])
-            everyone[mine] = values
-            found: NDArray[np.float64] = collective.allreduce(everyone, collective.Op.SUM)
-            return found
-
-        weights = gather(1.0 if own.weights is None else own.weights)
-        given = None if (weights == 1.0).all() else weights
-        gradient, hessian = self.objective(gather(own.labels), gather(call.scores), given)
-        return gradient[mine], hessian[mine]
-
-    def __repr__(self) -> str:
-        return f"AcrossWorkers({self.objective!r})"

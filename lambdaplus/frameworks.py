@@ -1,6 +1,9 @@
 """Conversion of the arguments that LightGBM and XGBoost pass to scores and `Queries`.
 
 Neither framework is imported here: data sets are recognised by the module of their class.
+
+In a training on several machines, each worker is called with its own rows, and all of them at the
+same time; what they need of each other they reduce (see `lambdaplus.collective`).
 """
 
 from __future__ import annotations
@@ -8,6 +11,8 @@ from __future__ import annotations
 import json
 import threading
 from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -15,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.arrays import plain
+from lambdaplus.collective import ONE_MACHINE, Workers, lightgbm_workers, xgboost_workers
 from lambdaplus.compat import calling_booster
-from lambdaplus.queries import Floats, Ints, Queries
+from lambdaplus.queries import Floats, Ints, Queries, SharedRows
 
 Framework = Literal["lightgbm", "xgboost", "arrays"]
 
@@ -39,6 +45,7 @@ _by_data_set: WeakKeyDictionary[Any, tuple[RawData, Queries]] = WeakKeyDictionar
 _latest: Kept = deque(maxlen=1)
 _by_booster: WeakKeyDictionary[Any, Kept] = WeakKeyDictionary()
 _threads: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+_BY_COLUMN = 1  # xgboost.core.DataSplitMode.COL
 
 
 class Call(NamedTuple):
@@ -82,7 +89,7 @@ class Call(NamedTuple):
 
     def is_first(self, scores: Floats) -> bool:
         """Whether these are the scores at the start of a training."""
-        if scores.min() == scores.max():
+        if not scores.size or scores.min() == scores.max():
             return True
         initial = None
         if self.framework == "lightgbm":
@@ -92,8 +99,13 @@ class Call(NamedTuple):
         return initial is not None and np.array_equal(np.ravel(initial), scores)
 
 
-def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) -> Call:
+@contextmanager
+def read_call(
+    first: Any, second: Any, weight: Any = None, group: Any = None
+) -> Iterator[Call]:  # fmt: skip
     """Read the arguments ``(scores, data set)`` or ``(labels, scores, weight, group)``.
+
+    An error within this context is raised on all workers of the training.
 
     Raises
     ------
@@ -102,16 +114,29 @@ def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) ->
         and if LightGBM bags by query, with which a custom objective learns nothing.
     """
     framework, booster = framework_of(second), calling_booster()
-    threads = None if booster is None else _threads_of(booster)
-    if framework != "xgboost":  # LightGBM's estimators pass arrays
-        # Parameters that are stored with the data set may be those of another run.
-        params = getattr(booster if framework_of(booster) == "lightgbm" else second, "params", None)
-        refuse_bagging_by_query(params or {})
-    if framework == "arrays":
-        arrays = RawData(_array(first, "labels"), _array(group, "group"), _array(weight, "weight"))
-        return Call(framework, second, second, _from_arrays(arrays, booster), threads)
-    read = _read_lightgbm if framework == "lightgbm" else _read_xgboost
-    return Call(framework, second, first, _from_data_set(second, read(second)), threads)
+    workers = _workers_of(framework, second, booster)
+    with workers.together():
+        threads = None if booster is None else _threads_of(booster)
+        if framework == "arrays":
+            raw = RawData(_array(first, "labels"), _array(group, "group"), _array(weight, "weight"))
+            yield Call(framework, second, second, _from_arrays(raw, booster, workers), threads)
+        else:
+            raw = (_read_lightgbm if framework == "lightgbm" else _read_xgboost)(second)
+            yield Call(framework, second, first, _from_data_set(second, raw, workers), threads)
+
+
+def _workers_of(framework: Framework, second: Any, booster: Any) -> Workers:
+    """The workers of the training, by the data set or, for an estimator, the booster that calls."""
+    owner = framework_of(booster) if framework == "arrays" else framework
+    if owner == "xgboost":
+        workers = xgboost_workers()
+        if workers.size > 1 and framework == "xgboost" and second.data_split_mode() == _BY_COLUMN:
+            return ONE_MACHINE  # each worker has all rows, and some of the columns
+        return workers
+    # Parameters that are stored with the data set may be those of another run.
+    params = getattr(booster if framework_of(booster) == "lightgbm" else second, "params", None)
+    refuse_bagging_by_query(params or {})  # LightGBM's estimators pass arrays
+    return lightgbm_workers(params or {})
 
 
 def _threads_of(booster: Any) -> int:
@@ -156,33 +181,68 @@ def _copies(raw: RawData, queries: Queries) -> RawData:
     return RawData(queries.labels.reshape(raw.labels.shape), sizes, weights)
 
 
-def _from_data_set(data: Any, raw: RawData) -> Queries:
+def _from_data_set(data: Any, raw: RawData, workers: Workers) -> Queries:
     with _lock:
         known = _by_data_set.get(data)
-    if known is not None and _same(known[0], raw):
-        return known[1]
+    recent = [known if known is not None and known[1].workers.size == workers.size else None]
+    found = _known_everywhere(recent, raw, workers)
+    if found is not None:
+        return found
     if framework_of(data) == "lightgbm":
         _refuse_cut_queries(data)
         weights = raw.weights
     else:
         weights = _row_weights(raw)
-    queries = Queries(raw.labels, group=raw.sizes, weight=weights)
+    queries = _queries(RawData(raw.labels, raw.sizes, weights), workers)
     with _lock:
         _by_data_set[data] = (_copies(raw, queries), queries)
     return queries
 
 
-def _from_arrays(raw: RawData, booster: Any) -> Queries:
+def _from_arrays(raw: RawData, booster: Any, workers: Workers) -> Queries:
     with _lock:
         kept = _latest if booster is None else _by_booster.setdefault(booster, deque(maxlen=8))
         recent = list(kept)
-    for known, queries in recent:
-        if _same(known, raw):
-            return queries
-    queries = Queries(raw.labels, group=raw.sizes, weight=raw.weights)
+    found = _known_everywhere(recent, raw, workers)
+    if found is not None:
+        return found
+    queries = _queries(raw, workers)
     with _lock:
         kept.append((_copies(raw, queries), queries))
     return queries
+
+
+def _known_everywhere(
+    recent: Sequence[tuple[RawData, Queries] | None], raw: RawData, workers: Workers
+) -> Queries | None:
+    """The first of the kept queries that are still right on all workers.
+
+    Making them takes messages, so all workers make them anew if one has to.
+    """
+    if workers.size == 1 or not workers.connected:
+        return next((kept[1] for kept in recent if kept and _same(kept[0], raw)), None)
+    same = np.array([kept is not None and _same(kept[0], raw) for kept in recent], np.int64)
+    known = np.flatnonzero(workers.smallest(same))
+    found = recent[known[0]] if known.size else None
+    return None if found is None else found[1]
+
+
+def _queries(raw: RawData, workers: Workers) -> Queries:
+    """The queries of this worker, or its rows of one list; a worker without rows has none."""
+    if workers.size == 1 or (raw.sizes is not None and not workers.connected):
+        return Queries(raw.labels, group=raw.sizes, weight=raw.weights, workers=workers)
+    grouped = raw.sizes is not None
+    kinds = np.array([grouped, raw.labels.size > 0 and not grouped], np.int64)
+    with_queries, without = workers.largest(kinds)
+    if with_queries and without:
+        raise ValueError(
+            "some workers have query groups and others have rows without: pass qid= (or group=) on "
+            "all of them, or on none"
+        )
+    if with_queries:
+        sizes = raw.sizes if raw.sizes is not None else np.empty(0)
+        return Queries(raw.labels, group=sizes, weight=raw.weights, workers=workers)
+    return SharedRows(raw.labels, raw.weights, workers)
 
 
 # XGBoost ---------------------------------------------------------------------------------------

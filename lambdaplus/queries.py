@@ -14,12 +14,13 @@ Examples
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.arrays import numbers, plain, query_ids
+from lambdaplus.collective import ONE_MACHINE, Workers
 
 if TYPE_CHECKING:
     from functools import cached_property as cached_property
@@ -94,6 +95,9 @@ class Queries:
         Number of documents of each query that a system returned.  The remaining documents, by
         score, are judged but were not returned: they are included in the number of relevant
         documents, but have no rank.
+    workers : Workers
+        Those that the rows of the data set are on.  These are the queries of one of them, on which
+        there may be none.
 
     Raises
     ------
@@ -110,15 +114,23 @@ class Queries:
         qid: ArrayLike | None = None,
         weight: ArrayLike | None = None,
         returned: ArrayLike | None = None,
+        workers: Workers = ONE_MACHINE,
     ) -> None:
         self.labels: Floats = _vector(labels, "labels")
-        if self.labels.size == 0:
-            raise ValueError("labels is empty: there is nothing to rank")
+        self.workers = workers
         if group is not None and qid is not None:
             raise ValueError("pass either group= (sizes) or qid= (one per row), not both")
         self.grouped: bool = group is not None or qid is not None
-        self.boundaries: Ints = _boundaries(self.labels.size, group, qid)
+        alone = workers.size == 1
+        if self.labels.size == 0:
+            if alone:
+                _refuse_empty()
+            self.boundaries: Ints = np.zeros(1, np.int64)
+        else:
+            self.boundaries = _boundaries(self.labels.size, group, qid)
         self.weights: Floats | None = None if weight is None else _weights(weight, self.labels.size)
+        if alone and self.weights is not None and not self.weights.any():
+            _refuse_no_weight()
         self.returned: Ints | None = None if returned is None else _returned(returned, self)
         self._strata: dict[float | None, Strata] = {}
 
@@ -134,6 +146,16 @@ class Queries:
     def sizes(self) -> Ints:
         """Number of documents in each query, (n_queries,) int64."""
         return np.diff(self.boundaries)
+
+    @property
+    def list_workers(self) -> Workers:
+        """The workers that each list of these rows is on: this one alone."""
+        return ONE_MACHINE
+
+    @property
+    def longest(self) -> int:
+        """Number of documents in the longest query."""
+        return int(self.sizes.max())
 
     @property
     def multiplicities(self) -> Floats | None:
@@ -164,6 +186,8 @@ class Queries:
     @cached_property
     def as_one_query(self) -> Queries:
         """The same rows as a single query, in which weights are factors, not multiplicities."""
+        if self.workers.size > 1:
+            return SharedRows(self.labels, self.weights, self.workers, grouped=True)
         return Queries(self.labels, group=[self.n_documents], weight=self.weights)
 
     @property
@@ -173,6 +197,8 @@ class Queries:
 
     @cached_property
     def _ungrouped(self) -> Queries:
+        if self.workers.size > 1:
+            return SharedRows(self.labels, self.weights, self.workers)
         return Queries(self.labels, weight=self.weights)
 
     def strata(self, relevant: float | None = None) -> Strata:
@@ -221,6 +247,68 @@ class Queries:
         if found.size != self.n_documents:
             raise ValueError(f"{found.size} scores for {self.n_documents} labels")
         return found
+
+
+class SharedRows(Queries):
+    """The rows on one worker of a single list that has rows on several workers.
+
+    Labels, weights and classes are those of the rows on this worker, of which there may be none;
+    `strata` and `longest` count the rows of all workers.
+
+    Parameters
+    ----------
+    labels : (n,) array_like
+    weight : (n,) array_like or None
+        If there are weights on other workers, None stands for weights of 1.
+    workers : Workers
+    grouped : bool
+        Whether the list is a query, in which weights are factors, not multiplicities.
+    """
+
+    def __init__(
+        self,
+        labels: ArrayLike,
+        weight: ArrayLike | None,
+        workers: Workers,
+        grouped: bool = False,
+    ) -> None:
+        self.labels = _vector(labels, "labels")
+        self.workers, self.grouped, self.returned = workers, grouped, None
+        own = self.labels.size
+        given = None if weight is None else _weights(weight, own)
+        ones = np.ones(own)
+        weighted, some = workers.largest(
+            np.array([given is not None, (ones if given is None else given).any()], np.int64)
+        )
+        self._n_everywhere = int(workers.sum(np.array([own]))[0])
+        if not self._n_everywhere:
+            _refuse_empty()
+        if not some:
+            _refuse_no_weight()
+        self.weights = ones if weighted and given is None else given
+        self.boundaries = np.array([0, own], dtype=np.int64)
+        self._strata = {}
+
+    @property
+    def list_workers(self) -> Workers:
+        return self.workers
+
+    @property
+    def longest(self) -> int:
+        return self._n_everywhere
+
+    def _split(self, relevant: float | None) -> Strata:
+        label = self.labels if relevant is None else reaches(self.labels, relevant)
+        found = np.unique(self.workers.concatenate(np.unique(label).astype(np.float64)))
+        relevance = np.searchsorted(found, label)
+        count = np.bincount(relevance, self.multiplicities, found.size).astype(np.float64)
+        return Strata(
+            label=found,
+            count=self.workers.sum(count),
+            query=np.zeros(found.size, dtype=np.int64),
+            first=np.array([0, found.size]),
+            relevance=relevance.astype(np.int32),
+        )
 
 
 def reaches(label: Floats, threshold: float) -> NDArray[np.bool_]:
@@ -306,6 +394,14 @@ def _returned(returned: ArrayLike, queries: Queries) -> Ints:
     return found
 
 
+def _refuse_empty() -> NoReturn:
+    raise ValueError("labels is empty: there is nothing to rank")
+
+
+def _refuse_no_weight() -> NoReturn:
+    raise ValueError("all weights are zero: nothing is left to rank")
+
+
 def _weights(weight: ArrayLike, n: int) -> Floats:
     found = _vector(weight, "weight")
     if found.size != n:
@@ -313,8 +409,6 @@ def _weights(weight: ArrayLike, n: int) -> Floats:
     negative = np.flatnonzero(found < 0)
     if negative.size:
         raise ValueError(f"weights must not be negative: {found[negative[0]]} in row {negative[0]}")
-    if not found.any():
-        raise ValueError("all weights are zero: nothing is left to rank")
     extreme = np.flatnonzero((found > 1e100) | ((found > 0) & (found < 1e-100)))
     if extreme.size:
         raise ValueError(

@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from lambdaplus.datasets import Fold, read_folds, read_letor
 from lambdaplus.evaluation import evaluate
+from lambdaplus.frameworks import read_call
 from lambdaplus.metrics import CATALOGUE
+from lambdaplus.queries import Queries
 
 # Every metric that is an objective, and one of each kind for tests that train.
 OBJECTIVE_NAMES = tuple(
@@ -188,3 +190,9 @@ class Recorder:
 
     def __deepcopy__(self, memo: Any) -> Recorder:
         return self  # LightGBM copies its parameters, the objective among them
+
+
+def queries_read(*arguments: Any) -> Queries:
+    """The queries that an objective works with when a framework passes these arguments."""
+    with read_call(*arguments) as call:
+        return call.queries

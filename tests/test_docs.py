@@ -64,7 +64,9 @@ def is_installed(block: str) -> bool:
 @pytest.mark.filterwarnings("ignore")  # of the frameworks, about parameters and small data
 @pytest.mark.parametrize(
     "page",
-    [page for page in PAGES if page.stem != "dask"],  # test_dask.py has a cluster for that one
+    [
+        page for page in PAGES if page.stem != "many-machines"
+    ],  # test_dask.py has a cluster for that one
     ids=lambda page: str(page.relative_to(ROOT)),
 )
 def test_the_code_of_a_page_runs(page: Path) -> None:

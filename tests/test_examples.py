@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -21,9 +22,15 @@ SAYS = {
     "dask_ranking": r"split between.*LightGBM on two workers.*XGBoost on two workers",
     "export": r"elasticsearch .*opensearch .*solr .*vespa ",
     "imbalanced_classification": r"log-loss .*lambda_map .*standard error 0\.\d+: ",
+    "ray_train": r"ndcg@10 of the model from 2 workers: 0\.[89].*map of the model .*: 0\.[89]",
+    "spark_ranking": r"reported by the tasks (0\.[89]\d+), of the model \1",
     "position_bias": r"ignoring the bias.*learning the bias.*bias of the positions: 0\.00 -",
 }
-NEEDS = {"dask_ranking": ("dask.dataframe", "distributed", "xgboost")}
+NEEDS = {
+    "dask_ranking": ("dask.dataframe", "distributed", "xgboost"),
+    "ray_train": ("ray", "tensorboardX", "xgboost"),  # ray[train]
+    "spark_ranking": ("pyspark", "xgboost"),
+}
 # Newer than what the package needs: LightGBM's own position=, and queries routed to a pipeline.
 SINCE = {"position_bias": ("lightgbm", "4.1"), "scikit_learn_search": ("sklearn", "1.8")}
 
@@ -59,6 +66,8 @@ def test_an_example_runs_and_prints_what_it_shows(
     if file.stem in SINCE:
         package, version = SINCE[file.stem]
         pytest.importorskip(package, version, reason=f"{file.name} needs {package} {version}")
+    if file.stem == "spark_ranking" and shutil.which("java") is None:
+        pytest.skip("Spark needs Java")
     output = tmp_path / "output"
     code = run(file, output)
     printed = output.read_text()

@@ -16,6 +16,7 @@ LAYERS = (
     {
         "arguments",
         "arrays",
+        "collective",
         "queries",
         "files",
         "folds",
@@ -33,7 +34,7 @@ LAYERS = (
 )
 LAYER = {module: layer for layer, modules in enumerate(LAYERS) for module in modules}
 MAY_IMPORT = {  # and nothing else of its own layer
-    "frameworks": {"arrays", "queries", "compat"},
+    "frameworks": {"arrays", "collective", "queries", "compat"},
     "estimators": {"lightgbm", "xgboost"},
 }
 INDEPENDENT = {("objectives", "evaluation"), ("evaluation", "objectives")}

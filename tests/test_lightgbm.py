@@ -27,6 +27,7 @@ from small_data import (
     graded,
     lone_pairs,
     mq2008,
+    queries_read,
     rare,
     same_gradient,
     value,
@@ -34,7 +35,6 @@ from small_data import (
 
 import lambdaplus as lp
 from lambdaplus import eval_metric, evaluate, lambda_objective
-from lambdaplus.frameworks import read_call
 
 llgb = pytest.importorskip("lambdaplus.lightgbm")
 
@@ -60,7 +60,7 @@ def test_an_objective_in_params_trains(metric: str) -> None:
 
 
 @EACH_METRIC
-@pytest.mark.parametrize("noise", ["default", None], ids=str)
+@pytest.mark.parametrize("noise", [None, 1.0], ids=str)
 def test_a_learning_rate_means_the_step_of_lambdarank(metric: str, noise: Any) -> None:
     one_step = {"learning_rate": 1.0, "num_leaves": 2, "min_data_in_leaf": 1}
     data = lone_pairs()
@@ -414,7 +414,7 @@ def test_what_is_known_of_a_data_set_dies_with_it() -> None:
     data = graded(seed=77)
     given = constructed(data)
     booster = train(lp.lambda_map, given, 2, feval=lp.eval_map, valid_sets=[given])
-    queries = weakref.ref(read_call(data.scores(), given).queries)
+    queries = weakref.ref(queries_read(data.scores(), given))
     watched = weakref.ref(given)
     assert queries() is not None
     del booster, given
@@ -428,9 +428,9 @@ def test_what_is_known_of_a_data_set_is_found_again_by_copies_of_the_objective()
     data = graded()
     given = constructed(data)
     lp.lambda_map(data.scores(), given)
-    queries = read_call(data.scores(), given).queries
+    queries = queries_read(data.scores(), given)
     copy.deepcopy(lp.lambda_map)(data.scores(), given)
-    assert read_call(data.scores(), given).queries is queries
+    assert queries_read(data.scores(), given) is queries
 
 
 # -- errors --------------------------------------------------------------------------------------

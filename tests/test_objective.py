@@ -18,11 +18,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, clone
-from small_data import OBJECTIVE_NAMES, TRAINED, Small, graded
+from small_data import OBJECTIVE_NAMES, TRAINED, Small, graded, queries_read
 
 import lambdaplus as lp
 from lambdaplus import eval_metric, lambda_objective
-from lambdaplus.frameworks import read_call
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.catalogue import NDCG
 from lambdaplus.objectives import Noise
@@ -522,8 +521,8 @@ def test_only_a_few_data_sets_that_came_as_arrays_are_kept() -> None:
     kept = []
     for seed in range(12):
         data = graded(5, seed=100 + seed)
-        queries = read_call(data.labels, data.scores(), None, data.sizes).queries
-        again = read_call(data.labels.copy(), data.scores(), None, data.sizes.copy()).queries
+        queries = queries_read(data.labels, data.scores(), None, data.sizes)
+        again = queries_read(data.labels.copy(), data.scores(), None, data.sizes.copy())
         assert again is queries
         kept.append(weakref.ref(queries))
         del queries, again

@@ -10,8 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 from lambdaplus import gradients, lambda_objective
-from lambdaplus.metrics import CATALOGUE
-from lambdaplus.objectives import rounding
+from lambdaplus.metrics import CATALOGUE, rounding
 from lambdaplus.parallel import limit_threads
 
 Floats = NDArray[np.float64]

@@ -25,6 +25,7 @@ from small_data import (
     graded,
     lone_pairs,
     mq2008,
+    queries_read,
     rare,
     same_gradient,
     value,
@@ -33,7 +34,6 @@ from xgboost_training import ONE_THREAD, SILENT, matrix, predict, train, xgb
 
 import lambdaplus as lp
 from lambdaplus import eval_metric, evaluate, lambda_objective
-from lambdaplus.frameworks import read_call
 from lambdaplus.objectives import Noise
 
 lxgb = pytest.importorskip("lambdaplus.xgboost")
@@ -410,7 +410,7 @@ def test_what_is_known_of_a_matrix_dies_with_it() -> None:
     data = graded(seed=77)
     given = matrix(data)
     booster = train(lp.lambda_map, given, 2, custom_metric=lp.eval_map, evals=[(given, "train")])
-    queries = weakref.ref(read_call(data.scores(), given).queries)
+    queries = weakref.ref(queries_read(data.scores(), given))
     watched = weakref.ref(given)
     assert queries() is not None
     del booster, given

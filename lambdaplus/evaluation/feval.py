@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from lambdaplus.arguments import check_flag
 from lambdaplus.arrays import plain
 from lambdaplus.compat import is_called_by_xgb_ranker
+from lambdaplus.evaluation.over_workers import means_over_workers
 from lambdaplus.evaluation.scoring import choose_metrics, evaluate_queries
 from lambdaplus.frameworks import framework_of, read_call
 from lambdaplus.metrics import Metric, RankingMetric
@@ -63,9 +64,14 @@ class EvalMetric:
         Raises
         ------
         ValueError
-            For invalid input, or if no query has a value.
+            For invalid input, if no query has a value, and on several LightGBM machines.
         TypeError
             If called by XGBRanker, which evaluates each query and averages by query size.
+
+        Notes
+        -----
+        In a training by XGBoost on several workers, each calls this with its own rows, and gets
+        the value over all rows: see `lambdaplus.evaluation.over_workers`.
         """
         if is_called_by_xgb_ranker():
             raise TypeError(
@@ -78,18 +84,21 @@ class EvalMetric:
             y_pred_or_data = plain(y_pred_or_data, "scores")
             sample_weight = None if sample_weight is None else plain(sample_weight, "weight")
             sizes = None if sizes is None else plain(sizes, "group")
-        call = read_call(y_true_or_preds, y_pred_or_data, sample_weight, sizes)
         parts = [part for metric in self.metrics for part, _ in parts_of(metric)]
-        found = evaluate_queries(
-            list(dict.fromkeys(parts)), call.queries, call.scores, one_group=self.one_group
-        )
-        for name, value in found.mean.items():
+        chosen = list(dict.fromkeys(parts))
+        with read_call(y_true_or_preds, y_pred_or_data, sample_weight, sizes) as call:
+            if call.queries.workers.size > 1:
+                mean = means_over_workers(chosen, call.queries, call.scores, self.one_group)
+            else:
+                one_group = self.one_group
+                mean = evaluate_queries(chosen, call.queries, call.scores, one_group=one_group).mean
+        for name, value in mean.items():
             if math.isnan(value):
                 raise ValueError(
                     f"{name} has no value on any query of this data set: no query has both "
                     "relevant and other documents, or all have weight 0"
                 )
-        values = {str(metric): value_of(metric, found.mean) for metric in self.metrics}
+        values = {str(metric): value_of(metric, mean) for metric in self.metrics}
         if call.framework == "arrays" and group is _UNSET:
             if len(self.metrics) > 1:
                 raise TypeError(

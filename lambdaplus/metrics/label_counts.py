@@ -31,7 +31,7 @@ class LabelCounts:
         self.strata: Strata = queries.strata(metric.relevant)
         self.label = read_only(self.strata.label)
         self.count = read_only(self.strata.count)
-        self.longest = int(queries.sizes.max())
+        self.longest = queries.longest
 
     @cached_property
     def size(self) -> Floats:

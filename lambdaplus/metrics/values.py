@@ -16,8 +16,9 @@ import numpy as np
 from lambdaplus.compiled import compiled
 from lambdaplus.metrics.arrays import MetricArrays, metric_arrays
 from lambdaplus.metrics.declaration import RankingMetric
-from lambdaplus.metrics.entries import Scored
+from lambdaplus.metrics.entries import Entries, Scored, each_alone
 from lambdaplus.metrics.forms import CountAbove, Gains, Window
+from lambdaplus.metrics.rounding import refuse_many_classes, round_scores
 from lambdaplus.parallel import over_queries
 from lambdaplus.queries import Floats, Queries
 from lambdaplus.ranking import split_ties
@@ -95,6 +96,33 @@ def values(
     return _complete(arrays, total)
 
 
+def rounded_value(metric: RankingMetric, queries: Queries, scores: Floats) -> float:
+    """Value of a metric on one list, at rounded scores (see `lambdaplus.metrics.rounding`).
+
+    Its rows may be on several workers.  Documents in one cell count as tied.
+
+    Parameters
+    ----------
+    metric : RankingMetric
+    queries : Queries
+        The rows of the list on this worker.
+    scores : (n,) float64
+    """
+    arrays = metric_arrays(metric, queries)
+    copies, workers = queries.multiplicities, queries.list_workers
+    refuse_many_classes(arrays.gain.size, f"{metric} over all rows on {workers.size} workers")
+    entries = round_scores(scores, arrays.relevance, arrays.gain.size, copies, workers).entries
+    if metric.declaration.pooled is not None and not queries.grouped:
+        return float(_steps(metric, arrays, entries)[0])
+    documents, total = each_alone(entries), np.empty(1)
+    n = documents.score.size
+    metric.declaration.form.value_kernel(
+        0, 1, documents.edges, np.array([n]), np.arange(n), documents.score, documents.relevance,
+        arrays.discount, arrays.first, arrays.gain, total, *arrays.parts,
+    )  # fmt: skip
+    return float(_complete(arrays, total)[0])
+
+
 def _complete(arrays: MetricArrays, total: Floats) -> Floats:
     """The values of queries from the sums over their ranks; NaN if a query has no value."""
     with np.errstate(invalid="ignore", over="ignore"):
@@ -108,9 +136,13 @@ def _stratum(queries: Queries, arrays: MetricArrays) -> Any:
 
 def _by_steps(metric: RankingMetric, scored: Scored) -> Floats:
     """The metric with tied rows taken as one step, rows weighted by their multiplicities."""
-    arrays, pooled = metric_arrays(metric, scored.queries), metric.declaration.pooled
-    entries = scored.entries(metric.relevant)
-    ranks, total = np.empty(entries.score.size), np.empty(scored.queries.n_queries)
+    arrays = metric_arrays(metric, scored.queries)
+    return _steps(metric, arrays, scored.entries(metric.relevant))
+
+
+def _steps(metric: RankingMetric, arrays: MetricArrays, entries: Entries) -> Floats:
+    pooled = metric.declaration.pooled
+    ranks, total = np.empty(entries.score.size), np.empty(entries.edges.size - 1)
     _ranks_of_steps(entries.edges, entries.score, entries.weight, pooled == "middle", ranks)
     row = column = np.zeros(arrays.gain.size)
     if isinstance(metric.declaration.form, CountAbove):

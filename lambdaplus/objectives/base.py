@@ -74,14 +74,23 @@ class Objective(ABC):
         Raises
         ------
         ValueError
-            For NaN or infinite scores or labels, missing or split queries, invalid weights, and
-            LightGBM's bagging_by_query.
+            For NaN or infinite scores or labels, missing or split queries, invalid weights,
+            LightGBM's bagging_by_query, and data without queries on several LightGBM machines.
+        FailedWorkerError
+            If another worker of the training raised an error.
+        LostWorkerError
+            If another worker was stopped.
+
+        Notes
+        -----
+        In a training by XGBoost on several workers, each calls this with its own rows, and gets
+        the gradient of all rows at its own: see `lambdaplus.collective`.
         """
-        call = read_call(y_true_or_preds, y_pred_or_data, sample_weight, group)
-        with limit_threads(call.threads):
-            gradient, hessian = self._answer(call)
-        if call.framework == "xgboost" and self.compares_within_queries(call.queries):
-            hessian = HESSIANS_IN_XGBOOST * hessian
+        with read_call(y_true_or_preds, y_pred_or_data, sample_weight, group) as call:
+            with limit_threads(call.threads):
+                gradient, hessian = self._answer(call)
+            if call.framework == "xgboost" and self.compares_within_queries(call.queries):
+                hessian = HESSIANS_IN_XGBOOST * hessian
         return gradient.astype(np.float32), hessian.astype(np.float32)
 
     def compares_within_queries(self, queries: Queries) -> bool:

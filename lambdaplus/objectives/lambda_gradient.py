@@ -21,10 +21,10 @@ from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.arrays import MetricArrays, metric_arrays, scope
 from lambdaplus.metrics.entries import Entries, each_alone, merge_ties
 from lambdaplus.metrics.forms import CountAbove
+from lambdaplus.metrics.rounding import LONG, MOST_CLASSES, refuse_many_classes, round_scores
 from lambdaplus.objectives.class_balance import class_factors
 from lambdaplus.objectives.lists import ranked_lists
 from lambdaplus.objectives.noise import NOTHING, Noise, mixed, neighbour_sums
-from lambdaplus.objectives.rounding import LONG, MOST_CLASSES, round_scores
 from lambdaplus.objectives.rows import per_document, write_rows
 from lambdaplus.objectives.sums import Sums, add_pairs, no_sums
 from lambdaplus.parallel import over_blocks
@@ -111,6 +111,8 @@ class LambdaGradient:
         self.of_class = class_factors(metric, queries, balance)
         self.rows = float(queries.strata(metric.relevant).count.sum())
         _refuse_signed_deltas(metric, self.arrays, self.copies)
+        if queries.list_workers.size > 1:
+            self._refuse_unrounded()
 
     def at(self, scores: ArrayLike) -> Derivatives:
         """Gradient and Hessian of every row, (n,) float64 each, weights applied."""
@@ -150,7 +152,10 @@ class LambdaGradient:
         """Write the gradient of one query, at rounded scores."""
         rows, weights = slice(*self.queries.boundaries[q : q + 2]), self.queries.weights
         n_classes = int(self.arrays.first[q + 1] - self.arrays.first[q])
-        rounded = round_scores(given[rows], self.arrays.relevance[rows], n_classes, self.copies)
+        rounded = round_scores(
+            given[rows], self.arrays.relevance[rows], n_classes, self.copies,
+            self.queries.list_workers,
+        )  # fmt: skip
         sums = self._sums(q, rounded.entries)
         factor = self._factor(sums, self.arrays.scale[q : q + 1])
         values = per_document(rounded.entries, sums, factor, self.of_class)
@@ -158,10 +163,21 @@ class LambdaGradient:
         rounded.write_rows(values, weight, out.gradient[rows], out.hessian[rows])
 
     def _long_queries(self) -> list[int]:
+        if self.queries.list_workers.size > 1:  # each has a part of the scores
+            return [0]
         if self.all_pairs or self.noise or self.metric.declaration.signed_deltas:
             return []
         rounded = (self.queries.sizes >= LONG) & (np.diff(self.arrays.first) <= MOST_CLASSES)
         return np.flatnonzero(rounded).tolist()
+
+    def _refuse_unrounded(self) -> None:
+        """Raise an error for a gradient that needs the scores of all workers, not rounded ones."""
+        on = f"{self.metric} over all rows on {self.queries.workers.size} workers"
+        if self.noise:
+            raise ValueError(f"{on} has no noisy rankings: pass noise=None")
+        if self.metric.declaration.signed_deltas:
+            raise ValueError(f"{on}: every pair has to be visited, so train on one machine")
+        refuse_many_classes(self.arrays.gain.size, on)
 
     def _sums(self, first: int, entries: Entries) -> Sums:
         """The sums over all pairs of the queries from ``first`` on, whose entries these are."""

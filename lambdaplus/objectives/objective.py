@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaplus.arguments import check_flag, number
@@ -57,6 +58,8 @@ class LambdaObjective(Objective):
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row, (n,) float64 each, weights applied."""
         ranked = scope(self.metric, queries, self.one_group)
+        if not ranked.n_queries:  # a worker without rows
+            return np.empty(0), np.empty(0)
         gradient = LambdaGradient(
             self.optimised, ranked, self.shape, self.noise, balance=self.balance
         )

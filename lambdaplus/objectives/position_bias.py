@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaplus.arguments import number
+from lambdaplus.collective import ONE_MACHINE
 from lambdaplus.frameworks import Call
 from lambdaplus.objectives.base import Objective
 from lambdaplus.queries import Floats, Queries
@@ -103,15 +104,20 @@ class PositionBias(Objective):
         if not queries.grouped:
             raise ValueError("position bias is estimated within queries: set group= (or qid=)")
         scores, position = queries.check_scores(call.scores), call.positions()
+        workers = queries.workers if queries.workers.connected else ONE_MACHINE
         # The state of one training must not affect the next one.
         anchor = queries if call.framework == "arrays" else call.data
-        if call.is_first(scores) or self._data() is not anchor:
-            self.bias_ = np.zeros(int(position.max()) + 1)
+        new = call.is_first(scores) or self._data() is not anchor
+        if workers.smallest(np.array([new], np.int64))[0]:
+            positions = workers.largest(np.array([position.max(initial=-1) + 1]))
+            self.bias_ = np.zeros(int(positions[0]))
             self._data = weakref.ref(anchor)
         gradient, hessian = self.objective.derivatives(queries, scores + self.bias_[position])
-        count = np.bincount(position)
-        slope = np.bincount(position, gradient) + self.regularization * count * self.bias_
-        curve = np.bincount(position, hessian) + self.regularization * count
+        size = self.bias_.size
+        by_position = [np.bincount(position, each, size) for each in (None, gradient, hessian)]
+        count, slope, curve = workers.sum(np.array(by_position, np.float64))
+        slope = slope + self.regularization * count * self.bias_
+        curve = curve + self.regularization * count
         self.bias_ -= self.learning_rate * slope / (curve + 1e-3)
         self.bias_ -= self.bias_[0]  # a constant for all positions has no effect
         return gradient, hessian

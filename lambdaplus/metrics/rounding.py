@@ -13,7 +13,9 @@ as the first ranks decide metrics such as average precision.  Few distinct score
 all.
 
 Counts are integers, and so are weights (in units of a power of two), so the result depends neither
-on the order of the rows nor on the number of threads.
+on the order of the rows nor on the number of threads, nor on the worker that a row is on: for a
+list with rows on several workers, extremes and counts are those of all of them, and all workers
+have the same entries.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lambdaplus.collective import ONE_MACHINE, Workers
 from lambdaplus.compiled import compiled
 from lambdaplus.metrics.entries import Entries, Int32s
 from lambdaplus.parallel import n_pieces, over_pieces
@@ -97,7 +100,11 @@ class Rounded(NamedTuple):
 
 
 def round_scores(
-    score: Floats, relevance: Int32s, n_classes: int, copies: Floats | None
+    score: Floats,
+    relevance: Int32s,
+    n_classes: int,
+    copies: Floats | None,
+    workers: Workers = ONE_MACHINE,
 ) -> Rounded:
     """Round the scores of one list.
 
@@ -109,12 +116,15 @@ def round_scores(
     n_classes : int
     copies : (n,) float64, optional
         Multiplicities.
+    workers : Workers
+        Those that the rows of the list are on.
     """
-    cells = find_cells(score)
+    n = int(workers.sum(np.array([score.size]))[0])
+    cells = find_cells(score, n, workers)
     n_slots, n_tables = cells.score.size * n_classes, n_pieces(score.size)
     slot, sizes = np.empty(score.size, np.int32), np.zeros((n_tables, n_slots), np.int64)
-    unit, given = (1.0, np.empty(0)) if copies is None else (_unit(copies), copies)
-    weights = np.zeros((n_tables, n_slots if given.size else 0), np.int64)
+    unit, given = (1.0, np.empty(0)) if copies is None else (_unit(copies, n, workers), copies)
+    weights = np.zeros((n_tables, 0 if copies is None else n_slots), np.int64)
 
     def count(piece: int, first: int, last: int) -> None:
         _count(
@@ -123,11 +133,11 @@ def round_scores(
         )  # fmt: skip
 
     over_pieces(count, score.size)
-    total = sizes.sum(axis=0)
+    total = workers.sum(sizes.sum(axis=0), most=n)
     found = np.flatnonzero(total)
     weight = total[found].astype(np.float64)
     if copies is not None:
-        weight = weights.sum(axis=0)[found] * unit
+        weight = workers.sum(weights.sum(axis=0))[found] * unit
     entries = Entries(
         edges=np.array([0, found.size]),
         score=cells.score[found // n_classes],
@@ -138,14 +148,25 @@ def round_scores(
     return Rounded(entries, slot, found, n_slots)
 
 
-def _unit(copies: Floats) -> float:
-    """The power of two in which all sums of the multiplicities fit into 62 bits."""
-    return float(2.0 ** (math.ceil(math.log2(float(copies.max())) + math.log2(copies.size)) - 62))
+def _unit(copies: Floats, n: int, workers: Workers) -> float:
+    """The power of two in which all sums of n multiplicities fit into 62 bits."""
+    most = float(workers.largest(np.array([copies.max(initial=0.0)]))[0])
+    return float(2.0 ** (math.ceil(math.log2(most) + math.log2(n)) - 62))
 
 
-def find_cells(score: Floats) -> Cells:
-    """Cells for these scores."""
-    smallest, largest = float(score.min()), float(score.max())
+def refuse_many_classes(n_classes: int, what: str) -> None:
+    """Raise an error for a list that has to be rounded and has too many classes for a table."""
+    if n_classes > MOST_CLASSES:
+        raise ValueError(
+            f"{what} supports at most {MOST_CLASSES} different labels, and there are {n_classes}: "
+            "group them into grades"
+        )
+
+
+def find_cells(score: Floats, n: int, workers: Workers = ONE_MACHINE) -> Cells:
+    """Cells for n scores, of which these are the ones on this worker."""
+    smallest = float(workers.smallest(np.array([score.min(initial=np.inf)]))[0])
+    largest = float(workers.largest(np.array([score.max(initial=-np.inf)]))[0])
     # A power of two by which the range of the scores neither overflows nor vanishes.
     lift = 1.0
     if largest / 2 - smallest / 2 > 1e300:
@@ -162,10 +183,10 @@ def find_cells(score: Floats) -> Cells:
         begin = count.size
         child, rate = np.append(child, np.full(new, -1)), np.append(rate, np.zeros(new))
         high = np.append(high, np.zeros(new))
-        scanned = _scan_all(score, (lift, top, per_unit, child, high, rate), begin, new)
+        scanned = _scan_all(score, (lift, top, per_unit, child, high, rate), begin, new, workers)
         count, low = np.append(count, scanned[0]), np.append(low, scanned[1])
         high[begin:] = scanned[2]
-        many = (scanned[0] > CROWDED * score.size) & (scanned[1] < scanned[2])
+        many = (scanned[0] > CROWDED * n) & (scanned[1] < scanned[2])
         crowded = begin + np.flatnonzero(many)
         if not crowded.size:
             break
@@ -176,7 +197,7 @@ def find_cells(score: Floats) -> Cells:
 
 
 def _scan_all(
-    score: Floats, parts: tuple[Any, ...], begin: int, new: int
+    score: Floats, parts: tuple[Any, ...], begin: int, new: int, workers: Workers
 ) -> tuple[Ints, Floats, Floats]:
     """Count, smallest and largest score of each of the new parts."""
     n_tables = n_pieces(score.size)
@@ -187,7 +208,11 @@ def _scan_all(
         _scan(first, last, score, *parts, begin, count[piece], low[piece], high[piece])
 
     over_pieces(scan, score.size)
-    return count.sum(axis=0), low.min(axis=0), high.max(axis=0)
+    return (
+        workers.sum(count.sum(axis=0)),
+        workers.smallest(low.min(axis=0)),
+        workers.largest(high.max(axis=0)),
+    )
 
 
 def _cut(

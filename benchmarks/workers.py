@@ -1,0 +1,103 @@
+"""One gradient of data without queries on several XGBoost workers, beside one machine.
+
+    python benchmarks/workers.py [--rows 1000000] [--workers 2]
+
+All workers are processes of this machine, so that the time of a round is that of as many cores, and
+messages travel over loopback.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import statistics
+import time
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+import numpy as np
+import xgboost as xgb
+from numpy.typing import NDArray
+from rich.console import Console
+from xgboost import collective
+from xgboost.tracker import RabitTracker
+
+import lambdaplus as lp
+from lambdaplus.evaluation.tables import Table
+from lambdaplus.parallel import limit_threads
+
+REPEATS = 7
+
+
+def rows_of(n: int, worker: int, size: int, weighted: bool) -> Any:
+    random = np.random.default_rng(0)
+    labels = (random.random(n) < 0.03).astype(np.float32)
+    scores = (random.normal(size=n) + labels).astype(np.float32)
+    weights = random.integers(1, 4, n).astype(np.float32) if weighted else None
+    mine = slice(n * worker // size, n * (worker + 1) // size)
+    features = np.zeros((mine.stop - mine.start, 1))
+    weight = None if weights is None else weights[mine]
+    return scores[mine], xgb.DMatrix(features, labels[mine], weight=weight)
+
+
+def times(scores: NDArray[np.float32], data: xgb.DMatrix, objective: Any) -> list[float]:
+    """Milliseconds of one call each, on one thread, from scores that differ from round to round."""
+    found = []
+    with limit_threads(1):
+        objective(scores, data)
+        for k in range(REPEATS):
+            given = scores * np.float32(1 + k / 100)
+            begin = time.perf_counter()
+            objective(given, data)
+            found.append(1e3 * (time.perf_counter() - begin))
+    return found
+
+
+def worker(
+    connection: dict[str, Any], rank: int, size: int, n: int, weighted: bool, name: str
+) -> Any:
+    with collective.CommunicatorContext(**connection, dmlc_task_id=str(rank)):
+        scores, data = rows_of(n, rank, size, weighted)
+        found = times(scores, data, lp.lambda_objective(name))
+        sizes, reduce = [], collective.allreduce
+
+        def counted(values: Any, op: Any) -> Any:
+            sizes.append(values.nbytes)
+            return reduce(values, op)
+
+        collective.allreduce = counted
+        lp.lambda_objective(name)(scores, data)
+        collective.allreduce = reduce
+    return found, sum(sizes), len(sizes)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--workers", type=int, default=2)
+    given = parser.parse_args()
+    table, size, n = [], given.workers, given.rows
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(size, context) as pool:
+        for name in ("auc", "map"):
+            for weighted in (False, True):
+                one = statistics.median(
+                    times(*rows_of(n, 0, 1, weighted), lp.lambda_objective(name))
+                )
+                tracker = RabitTracker(n_workers=size, host_ip="127.0.0.1", sortby="task")
+                tracker.start()
+                arguments = tracker.worker_args()
+                several = [
+                    pool.submit(worker, arguments, rank, size, n, weighted, name)
+                    for rank in range(size)
+                ]
+                found = [each.result() for each in several]
+                slowest = max(statistics.median(each[0]) for each in found)
+                label = f"{name}{', weights' if weighted else ''}"
+                table.append((label, one, slowest, found[0][1] / 1e6, found[0][2]))
+    heads = (f"{n:,} rows", "one machine, ms", f"{size} workers, ms", "MB a round", "reductions")
+    Console(width=110).print(Table(heads, table, ("median of 7 rounds, one thread each",)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""LightGBM on two machines: exact with queries, refused where rows of the other are needed."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lambdaplus.collective import ONE_MACHINE, lightgbm_workers
+
+pytest.importorskip("lightgbm", minversion="4")
+
+PROGRAM = Path(__file__).parent / "lightgbm_machines.py"
+ROOT = Path(__file__).parents[1]
+
+
+def free_ports() -> list[str]:
+    sockets = [socket.socket() for _ in range(2)]
+    for each in sockets:
+        each.bind(("127.0.0.1", 0))
+    ports = [str(each.getsockname()[1]) for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
+def on_two_machines(case: str) -> list[Any]:
+    ports = free_ports()
+    machines = [
+        subprocess.Popen(
+            [sys.executable, PROGRAM, str(rank), *ports, case], stdout=subprocess.PIPE, text=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+        for rank in range(2)
+    ]  # fmt: skip
+    return [
+        json.loads(machine.communicate(timeout=100)[0].splitlines()[-1]) for machine in machines
+    ]
+
+
+def test_with_queries_each_machine_has_the_gradient_of_its_own() -> None:
+    assert on_two_machines("queries") == [{"rounds": 3, "same": True}] * 2
+
+
+@pytest.mark.parametrize(
+    ("case", "message"),
+    [
+        ("no queries", "An objective of data without queries needs them: train with XGBoost"),
+        ("queries, feval", "early stopping could end one machine while the others wait"),
+    ],
+)
+def test_what_needs_the_rows_of_the_other_machine_is_refused(case: str, message: str) -> None:
+    for error in on_two_machines(case):
+        assert error.startswith("LightGBM trains on 2 machines")
+        assert message in error
+
+
+@pytest.mark.parametrize(
+    ("params", "size"),
+    [
+        ({"num_machines": 3, "tree_learner": "data"}, 3),
+        ({"num_machine": "2", "tree": "voting_parallel"}, 2),
+        ({"machines": "10.0.0.1:1,10.0.0.2:1", "tree_learner": "data_parallel"}, 2),
+        ({"nodes": ["10.0.0.1:1", "10.0.0.2:1"], "tree_type": "voting"}, 2),
+        ({"num_machines": 2}, 1),  # each trains a model of its own
+        ({"num_machines": 2, "tree_learner": "feature"}, 1),  # each has all rows
+        ({"num_machines": 1, "tree_learner": "data"}, 1),
+        ({"tree_learner": "data"}, 1),
+        ({}, 1),
+    ],
+)
+def test_machines_are_known_from_the_parameters(params: dict[str, Any], size: int) -> None:
+    found = lightgbm_workers(params)
+    assert found.size == size
+    assert (found is ONE_MACHINE) == (size == 1)

@@ -1,0 +1,152 @@
+"""Worker processes that XGBoost's collective connects, for the tests of several machines."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import numpy as np
+import xgboost as xgb
+from xgboost.collective import CommunicatorContext
+from xgboost.core import XGBoostError
+from xgboost.tracker import RabitTracker
+
+MOST_WORKERS = 3
+SECONDS = 60.0  # in which each worker has to end, with a result or an error
+
+
+class Group:
+    """Processes that are started once and serve many tests, of which each connects some anew."""
+
+    def __init__(self, pool: ProcessPoolExecutor) -> None:
+        self.pool = pool
+
+    def start(self, function: Callable[..., Any], parts: list[Any], *arguments: Any) -> list[Any]:
+        """Futures of the results of ``function(part, *arguments)`` on a worker for each part."""
+        tracker = RabitTracker(n_workers=len(parts), host_ip="127.0.0.1", sortby="task")
+        tracker.start()
+        connection = {**tracker.worker_args(), "dmlc_timeout": 30}
+        futures = [
+            self.pool.submit(_connected, {**connection, "dmlc_task_id": str(rank)}, function, part,
+                             *arguments)
+            for rank, part in enumerate(parts)
+        ]  # fmt: skip
+        futures[0].tracker = tracker  # type: ignore[attr-defined]  # as long as it is used
+        return futures
+
+    def run(self, function: Callable[..., Any], parts: list[Any], *arguments: Any) -> list[Any]:
+        """The results, in the order of the parts."""
+        futures = self.start(function, parts, *arguments)
+        return [future.result(SECONDS) for future in futures]
+
+    def errors(self, function: Callable[..., Any], parts: list[Any], *arguments: Any) -> list[str]:
+        """What each worker raised; an empty text for none."""
+        found = []
+        for future in self.start(function, parts, *arguments):
+            error = future.exception(SECONDS)
+            found.append("" if error is None else f"{type(error).__name__}: {error}")
+        return found
+
+
+def _connected(
+    connection: dict[str, Any], function: Callable[..., Any], part: Any, *arguments: Any
+) -> Any:
+    with CommunicatorContext(**connection):
+        return function(part, *arguments)
+
+
+@contextmanager
+def worker_group() -> Iterator[Group]:
+    with ProcessPoolExecutor(MOST_WORKERS, multiprocessing.get_context("spawn")) as pool:
+        yield Group(pool)
+
+
+@contextmanager
+def processes(
+    function: Callable[..., Any], parts: list[Any], *arguments: Any
+) -> Iterator[list[Any]]:
+    """Processes of their own, which the caller joins: one of them may be killed."""
+    tracker = RabitTracker(n_workers=len(parts), host_ip="127.0.0.1", sortby="task")
+    tracker.start()
+    connection = {**tracker.worker_args(), "dmlc_timeout": 30}
+    started = []
+    for rank, part in enumerate(parts):
+        process: Any = multiprocessing.get_context("spawn").Process(
+            target=_connected,
+            args=({**connection, "dmlc_task_id": str(rank)}, function, part, *arguments),
+        )
+        process.start()
+        started.append(process)
+    yield started
+    for process in started:
+        process.kill()
+    with suppress(XGBoostError):  # that of a worker that was killed
+        tracker.free()
+
+
+# What workers do -------------------------------------------------------------------------------
+
+
+def matrix(part: dict[str, Any]) -> xgb.DMatrix:
+    n = len(part["scores"])
+    features = part.get("features", np.zeros((n, 1)))
+    return xgb.DMatrix(features, part["labels"], qid=part.get("qid"), weight=part.get("weight"))
+
+
+def answers(part: dict[str, Any], function: Any) -> Any:
+    """What an objective or a metric answers to this worker."""
+    return function(part["scores"], matrix(part))
+
+
+def bytes_sent(part: dict[str, Any], objective: Any) -> tuple[int, int]:
+    """The number of bytes that a second round reduces, and of reductions."""
+    from xgboost import collective
+
+    data, sizes = matrix(part), []
+    objective(part["scores"], data)
+    reduce = collective.allreduce
+
+    def counted(values: Any, op: Any) -> Any:
+        sizes.append(values.nbytes)
+        return reduce(values, op)
+
+    collective.allreduce = counted
+    try:
+        objective(part["scores"], data)
+    finally:
+        collective.allreduce = reduce
+    return sum(sizes), len(sizes)
+
+
+class Stopwatch(xgb.callback.TrainingCallback):
+    """Ends a worker at its second round."""
+
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        if epoch == 1:
+            import os
+
+            os._exit(1)
+        return False
+
+
+def trained(
+    part: dict[str, Any], objective: Any, metric: Any, params: dict[str, Any], rounds: int = 5
+) -> tuple[Any, Any, Any]:
+    """Gradients of each round, values of each round, and the scores of the model."""
+    given, data, log = [], matrix(part), {}
+
+    def kept(scores: Any, data: Any) -> Any:
+        given.append(objective(scores, data))
+        return given[-1]
+
+    callbacks = [Stopwatch()] if part.get("dies") else []
+    booster = xgb.train(
+        {"base_score": 0.0, "nthread": 1, "disable_default_eval_metric": 1, **params}, data,
+        rounds, obj=kept, custom_metric=metric, evals=[(data, "train")] if metric else [],
+        evals_result=log, callbacks=callbacks, verbose_eval=False,
+        **part.get("train", {}),
+    )  # fmt: skip
+    return given, log.get("train", {}), booster.predict(data, output_margin=True)
