@@ -133,8 +133,8 @@ def lambda_objective(
     surrogate : str or RankingMetric, optional
         The metric whose swap deltas weigh the pairs, while ``metric`` is still the one that is
         evaluated.  Where few pairs change a metric, another one is the default: the metric without
-        its cutoff (NDCG for ``"ndcg@10"``), NDCG for metrics of the first relevant document such as
-        MRR, AUC for P@k and others with a required cutoff.  It is shown in the ``repr`` of the
+        its cutoff (NDCG for ``"ndcg@10"``), or AUC for metrics of the first relevant document such
+        as MRR, P@k and others with a required cutoff.  It is shown in the ``repr`` of the
         objective.  ``surrogate=metric`` weighs the pairs by the metric itself.
     balance : float, default=0.5
         For data without queries, the Hessians of class c are multiplied by
