@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from lambdaplus.comparison import Study
+from lambdaplus.comparison.boosting import train_lightgbm, train_xgboost
 from lambdaplus.evaluation.significance import holm
-from lambdaplus.training import LIGHTGBM, XGBOOST
 
 METRICS = {"ndcg@10": "NDCG@10", "map": "MAP", "mrr": "MRR", "auc": "AUC"}
 FRAMEWORKS = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}
@@ -25,7 +25,7 @@ SPECIALISTS = {
     "mrr": "lambda_mrr",
     "auc": "lambda_auc",
 }
-NATIVE = {"lightgbm": tuple(LIGHTGBM.ranking), "xgboost": tuple(XGBOOST.ranking)}
+NATIVE = {"lightgbm": tuple(train_lightgbm.native), "xgboost": tuple(train_xgboost.native)}
 ALPHA = 0.05
 Values = dict[str, dict[str, NDArray[Any]]]  # method, set: one value per query
 

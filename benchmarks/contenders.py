@@ -18,21 +18,21 @@ from numpy.typing import NDArray
 from rich.progress import track
 
 import lambdaplus as lp
+from lambdaplus.comparison.boosting import training_labels
 from lambdaplus.parallel import limit_threads
-from lambdaplus.training import training_labels
 
 Array = NDArray[Any]
 SHARES = [0.52, 0.32, 0.13, 0.02, 0.01]  # of MSLR-WEB's grades
 
 OURS = {
-    "NDCG": lp.lambda_objective("ndcg", noise=None),
-    "NDCG, damping 0.01": lp.lambda_objective("ndcg", damping=0.01, noise=None),
-    "AUC": lp.lambda_objective("auc", noise=None),
-    "MAUC": lp.lambda_objective("mauc", noise=None),
-    "MAP": lp.lambda_objective("map", noise=None),
-    "MRR": lp.lambda_objective("mrr", noise=None),
-    "NDCG@10 with noise, the default": lp.lambda_objective("ndcg@10"),
-    "MAP with noise, the default": lp.lambda_objective("map"),
+    "NDCG": lp.lambda_objective("ndcg"),
+    "NDCG@10": lp.lambda_objective("ndcg@10"),
+    "AUC": lp.lambda_objective("auc"),
+    "MAUC": lp.lambda_objective("mauc"),
+    "MAP": lp.lambda_objective("map"),
+    "MAP@10": lp.lambda_objective("map@10"),
+    "MRR": lp.lambda_objective("mrr"),
+    "MAP with noise": lp.lambda_objective("map", noise=1.0),
 }
 LIGHTGBM = {
     "lambdarank": {"objective": "lambdarank"},
@@ -114,21 +114,23 @@ def xgboost_round(shape: Shape, params: Any, threads: int) -> Callable[[], Any]:
     return lambda: booster.update(data, next(done))
 
 
-def milliseconds(shape: Shape, rounds: int, threads: int, native: bool = True) -> dict[str, float]:
+def milliseconds(
+    shape: Shape, rounds: int, threads: int, native: bool = True, ours: dict[str, Any] = OURS
+) -> dict[str, float]:
     """Median time of a gradient of each contender, all in turns.
 
     On one thread it is the processor's time, which other processes disturb least.
     """
     clock = time.thread_time if threads == 1 else time.perf_counter
-    ours = {f"lambdaplus {name}": our_call(shape, found) for name, found in OURS.items()}
+    calls = {f"lambdaplus {name}": our_call(shape, found) for name, found in ours.items()}
     theirs: dict[str, Callable[[], Any]] = {}
     if native:
         theirs = {f"LightGBM {k}": lightgbm_round(shape, v, threads) for k, v in LIGHTGBM.items()}
         theirs |= {f"XGBoost {k}": xgboost_round(shape, v, threads) for k, v in XGBOOST.items()}
-    times: dict[str, list[float]] = {name: [] for name in [*ours, *theirs]}
+    times: dict[str, list[float]] = {name: [] for name in [*calls, *theirs]}
     for turn in track(range(rounds + 2), description="rounds", transient=True):
         for name in times:
-            call = ours[name]() if name in ours else theirs[name]
+            call = calls[name]() if name in calls else theirs[name]
             with limit_threads(threads):
                 start = clock()
                 call()

@@ -21,6 +21,7 @@ def sections(queries: int, rounds: int) -> list[Section]:
     shapes = {
         f"{queries:,} queries of about 120 documents, five grades": web_search(queries),
         f"{queries:,} queries of about 120 documents, two grades": web_search(queries, 2),
+        "a million rows in queries of 10 to 50 documents, three grades": short_queries(1_000_000),
         "10,000 rows in queries of 10 to 50 documents, three grades": short_queries(),
     }
     found = []

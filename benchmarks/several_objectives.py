@@ -23,7 +23,7 @@ from lambdaplus.evaluation import Table
 METRICS = ("ndcg@10", "mrr", "map", "auc")
 COMBINED = ("ndcg@10+map", "map+auc", "ndcg@10+map+auc")
 TREES: dict[type, dict[str, Any]] = {
-    LightGBMRanker: {"num_leaves": 15},
+    LightGBMRanker: {"num_leaves": 15, "verbose": -1},
     XGBoostRanker: {
         "max_leaves": 15,
         "max_depth": 0,
@@ -39,10 +39,11 @@ def validation_means(kind: type, objective: str, folds: list[Fold]) -> list[floa
     for fold in folds:
         train, valid = fold.train, fold.valid
         model = kind(
-            objective=objective, n_estimators=200, n_jobs=1, random_state=0, **TREES[kind]
+            objective=objective, n_estimators=200, n_jobs=1, random_state=0,
+            early_stopping_rounds=30, **TREES[kind],
         ).fit(
             train.features, train.labels, qid=train.qid,
-            eval_set=(valid.features, valid.labels, valid.qid),
+            eval_set=[(valid.features, valid.labels)], eval_qid=[valid.qid],
         )  # fmt: skip
         scores = model.predict(valid.features)
         result = evaluate(valid.labels, scores, qid=valid.qid, metrics=METRICS)

@@ -22,11 +22,11 @@ from lambdaplus.comparison import versions_in_words
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--full", action="store_true", help="the sizes of the README; 30 minutes")
+    parser.add_argument("--full", action="store_true", help="the sizes of the README; 15 minutes")
     full = parser.parse_args().full
-    found = gradients.sections(6000 if full else 600, 15 if full else 5)
-    found += growth.sections(10_000_000 if full else 100_000, 5 if full else 3)
-    found += training.sections(*((1500, 1_000_000, 100) if full else (150, 50_000, 10)))
+    found = gradients.sections(3000 if full else 600, 9 if full else 5)
+    found += growth.sections(1_000_000 if full else 100_000, 3)
+    found += training.sections(*((700, 300_000, 50) if full else (150, 50_000, 10)))
     found += start.sections()
     show(found)
     versions = versions_in_words()

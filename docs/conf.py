@@ -43,7 +43,8 @@ autodoc_typehints = "none"  # the docstrings describe the types
 autodoc_default_options = {
     "members": True,
     # Except members of these classes.
-    "inherited-members": "BaseEstimator,ClassifierMixin,TransformerMixin,tuple",
+    "inherited-members": "BaseEstimator,ClassifierMixin,TransformerMixin,tuple,"
+    "LGBMRanker,LGBMClassifier,LGBMModel,XGBRanker,XGBClassifier,XGBModel",
     # Methods that scikit-learn adds to every estimator.
     "exclude-members": "get_metadata_routing,set_output,"
     "set_fit_request,set_predict_request,set_score_request,set_transform_request",

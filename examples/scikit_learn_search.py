@@ -22,7 +22,7 @@ train, test = fold.train, fold.test
 same = {"eval_metric": "ndcg@10", "n_estimators": 20, "n_jobs": 1, "random_state": 0}
 grid = [
     {
-        "ranker": [LightGBMRanker(num_leaves=15, **same)],
+        "ranker": [LightGBMRanker(num_leaves=15, verbose=-1, **same)],
         "ranker__objective": ["ndcg@10", "map", "ndcg@10 + 0.5*map"],
     },
     {

@@ -11,17 +11,19 @@ from lambdaplus.datasets import digits_queries
 from lambdaplus.evaluation import Table
 
 METRICS = ("map", "mrr", "auc")
+STOP = {"early_stopping_rounds": 30, "verbose": -1}  # parameters of LightGBM
 
 fold = digits_queries()[0]
 train, valid, test = fold.train, fold.valid, fold.test
 rows = []
 for objective in ("map", "mrr", "auc", "map + 0.5*mrr", "map + mrr + auc"):
-    model = LightGBMRanker(objective=objective, num_leaves=15, n_jobs=1, random_state=0)
+    model = LightGBMRanker(objective=objective, num_leaves=15, n_jobs=1, random_state=0, **STOP)
     model.fit(
         train.features,
         train.labels,
         qid=train.qid,
-        eval_set=(valid.features, valid.labels, valid.qid),
+        eval_set=[(valid.features, valid.labels)],
+        eval_qid=[valid.qid],
     )
     scores = model.predict(test.features)
     found = evaluate(test.labels, scores, qid=test.qid, metrics=METRICS)

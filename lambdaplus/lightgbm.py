@@ -47,7 +47,7 @@ OF_BUILT_IN_OBJECTIVES = {
 """Parameters without effect on a custom objective, and what to use instead."""
 
 _OBJECTIVE_NAMES = ("objective", "objective_type", "app", "application", "loss")
-_TAKES_FOBJ = int(lightgbm.__version__.partition(".")[0]) < 4
+TAKES_FOBJ = int(lightgbm.__version__.partition(".")[0]) < 4
 
 
 def __getattr__(name: str) -> Any:
@@ -195,12 +195,17 @@ def _with_objective(params: dict[str, Any], fobj: Any) -> tuple[dict[str, Any], 
     if fobj is None:
         return params, {}
     refuse_bagging_by_query(params)
-    for name in params:
-        if name in OF_BUILT_IN_OBJECTIVES:
-            hint = OF_BUILT_IN_OBJECTIVES[name]
-            warnings.warn(f"{name} has no effect with {fobj!r}: {hint}", stacklevel=3)
+    warn_of_unused(params, fobj, stacklevel=4)
     for name in _OBJECTIVE_NAMES:
         params.pop(name, None)
-    if _TAKES_FOBJ:
+    if TAKES_FOBJ:
         return params, {"fobj": fobj}
     return {**params, "objective": fobj}, {}
+
+
+def warn_of_unused(params: dict[str, Any], objective: Any, stacklevel: int) -> None:
+    """Warn of parameters that have no effect on a custom objective."""
+    for name, value in params.items():
+        if name in OF_BUILT_IN_OBJECTIVES and value is not None:
+            hint = OF_BUILT_IN_OBJECTIVES[name]
+            warnings.warn(f"{name} has no effect with {objective!r}: {hint}", stacklevel=stacklevel)

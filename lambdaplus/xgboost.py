@@ -165,10 +165,7 @@ def _filled_in(
     params = call["params"]
     _refuse_names_of(call.get("evals") or ())
     if call.get("obj") is not None:
-        for name in params:
-            if name in OF_BUILT_IN_OBJECTIVES:
-                hint = OF_BUILT_IN_OBJECTIVES[name]
-                warnings.warn(f"{name} has no effect with {call['obj']!r}: {hint}", stacklevel=3)
+        warn_of_unused(params, call["obj"], stacklevel=4)
         params.setdefault("base_score", 0.0)
         if "eval_metric" not in params:
             params.setdefault("disable_default_eval_metric", 1)
@@ -176,7 +173,7 @@ def _filled_in(
     if isinstance(metric, EvalMetric):
         if call.get("early_stopping_rounds") and call.get("maximize") is None:
             call["maximize"] = True
-        call["callbacks"] = [_maximising(found, metric) for found in call.get("callbacks") or ()]
+        call["callbacks"] = [maximising(found, metric) for found in call.get("callbacks") or ()]
     return call
 
 
@@ -191,7 +188,7 @@ def _refuse_names_of(evals: Iterable[tuple[Any, str]]) -> None:
             )
 
 
-def _maximising(callback: Any, metric: EvalMetric) -> Any:
+def maximising(callback: Any, metric: EvalMetric) -> Any:
     """Set the direction of an early-stopping callback for our metric, if it is not set."""
     if (
         isinstance(callback, xgboost.callback.EarlyStopping)
@@ -201,3 +198,11 @@ def _maximising(callback: Any, metric: EvalMetric) -> Any:
         callback = copy.copy(callback)
         callback.maximize = True
     return callback
+
+
+def warn_of_unused(params: dict[str, Any], objective: Any, stacklevel: int) -> None:
+    """Warn of parameters that have no effect on a custom objective."""
+    for name, value in params.items():
+        if name in OF_BUILT_IN_OBJECTIVES and value is not None:
+            hint = OF_BUILT_IN_OBJECTIVES[name]
+            warnings.warn(f"{name} has no effect with {objective!r}: {hint}", stacklevel=stacklevel)

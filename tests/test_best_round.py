@@ -27,7 +27,6 @@ from lambdaplus.export import export_model, read_forest, read_model
 
 KINDS = [LightGBMRanker, XGBoostRanker, LightGBMClassifier, XGBoostClassifier]
 every_estimator = pytest.mark.parametrize("kind", KINDS)
-RANKERS = pytest.mark.parametrize("kind", KINDS[:2])
 # XGBoost predicts in float32, and its leaves are float32: a sum of a dozen leaves of about 1 is
 # off by as many roundings of 6e-8.  LightGBM's own model file has all digits of float64.
 FLOAT32 = {"rtol": 1e-5, "atol": 2e-6}
@@ -54,10 +53,11 @@ def noisy_labels() -> Any:
 
 def stopped(kind: Any, X: Any, **options: Any) -> Any:
     """Fitted with validation data that have their best round far from the last."""
-    data = graded()
+    data, of_lightgbm = graded(), issubclass(kind, lgb.LGBMModel)
+    more = {"verbose": -1} if of_lightgbm else {"enable_categorical": True}
     options = {
         "n_estimators": 25, "learning_rate": 0.5, "early_stopping_rounds": 20, "n_jobs": 1,
-        "random_state": 0, **options,
+        "random_state": 0, **more, **options,
     }  # fmt: skip
     train = data.qid < 40
     parts = [X[rows] if isinstance(X, np.ndarray) else X.loc[rows] for rows in (train, ~train)]
@@ -65,120 +65,45 @@ def stopped(kind: Any, X: Any, **options: Any) -> Any:
         # Fixed options, as it is to be this training that stops early and splits by categories.
         options.setdefault("objective", lp.lambda_objective("ndcg", noise=None, damping=0.01))
         y = np.where(train, data.labels, noisy_labels())
-        fit: dict[str, Any] = {"qid": data.qid[train]}
-        held_out: Any = (parts[1], y[~train], data.qid[~train])
+        fit: dict[str, Any] = {"qid": data.qid[train], "eval_qid": [data.qid[~train]]}
     else:
         options.setdefault("objective", lp.lambda_objective("map", balance=0.0))  # likewise
         y, fit = np.where(train, data.binary, noisy_labels() > 1), {}
-        held_out = (parts[1], y[~train])
-    model = kind(**options).fit(parts[0], y[train], eval_set=held_out, **fit)
-    [metric] = model.evals_result_["valid_0"]
-    assert model.best_iteration_ == np.argmax(model.evals_result_["valid_0"][metric]) + 1
-    return model
+    fit |= {"eval_set": [(parts[1], y[~train])], **({} if of_lightgbm else {"verbose": False})}
+    return kind(**options).fit(parts[0], y[train], **fit)
 
 
 def scores(model: Any, X: Any) -> Any:
-    """What the trees give, before a classifier's shift."""
-    if hasattr(model, "decision_function"):
-        return model.decision_function(X) + model.offset_
-    return model.predict(X)
-
-
-def framework_scores(booster: Any, X: Any) -> Any:
-    if isinstance(booster, xgb.Booster):
-        return booster.predict(xgb.DMatrix(X, enable_categorical=True), output_margin=True)
-    return booster.predict(X, raw_score=True)
+    """What the trees give."""
+    if isinstance(model, lgb.LGBMModel):
+        return model.predict(X, raw_score=True)
+    return model.predict(X, output_margin=True)
 
 
 @every_estimator
-@pytest.mark.parametrize(
-    ("missing", "categories"), [(False, False), (True, True)], ids=["whole", "missing, categories"]
-)
-def test_predict_save_pickle_and_export_agree(
-    kind: Any, categories: bool, missing: bool, tmp_path: Path
-) -> None:
-    X = features(missing, categories)
+@pytest.mark.parametrize("missing", [False, True])
+def test_predict_save_pickle_and_export_agree(kind: Any, missing: bool, tmp_path: Path) -> None:
+    X = features(missing, False)
     model = stopped(kind, X)
-    [curve] = model.evals_result_["valid_0"].values()
-    assert model.best_iteration_ < len(curve)  # there were rounds to leave out
+    of_lightgbm = isinstance(model, lgb.LGBMModel)
+    best = model.best_iteration_ if of_lightgbm else model.best_iteration + 1
+    [[curve]] = (curves.values() for curves in model.evals_result_.values())
+    assert best == np.argmax(curve) + 1 < len(curve)  # there were rounds to leave out
     expected = scores(model, X)
     assert np.ptp(expected) > 0.1
-    tolerance = FLOAT32 if kind in (XGBoostRanker, XGBoostClassifier) else {"rtol": 1e-12}
     assert_array_equal(scores(pickle.loads(pickle.dumps(model)), X), expected)
-    assert_allclose(framework_scores(model.get_booster(), X), expected, **tolerance)
-    file = tmp_path / ("model.ubj" if "XGBoost" in kind.__name__ else "model.txt")
-    model.save_model(file)
-    saved = xgb.Booster(model_file=file) if file.suffix == ".ubj" else lgb.Booster(model_file=file)
-    assert_allclose(framework_scores(saved, X), expected, **tolerance)
-    if categories:
-        with pytest.raises(ValueError, match="categories"):
-            export_model(model, "vespa")
-        return
-    for exported in (model, saved):
+    file = tmp_path / ("model.txt" if of_lightgbm else "model.ubj")
+    (model.booster_ if of_lightgbm else model).save_model(file)
+    for exported in (model, read_model(file)):
         assert_allclose(read_forest(exported).score(X), expected, **FLOAT32)
         trees = json.loads(export_model(exported, "opensearch"))["model"]["model"]["definition"]
-        assert len(json.loads(trees)["splits"]) == model.best_iteration_
+        assert len(json.loads(trees)["splits"]) == best
 
 
-@RANKERS
-def test_a_long_patience_makes_no_difference_to_the_model(kind: Any) -> None:
-    X = features(False, False)
-    short, long = (stopped(kind, X, early_stopping_rounds=n) for n in (20, 1000))
-    assert len(long.evals_result_["valid_0"]["ndcg"]) == 25
-    assert_array_equal(short.predict(X), long.predict(X))
-    assert_allclose(read_forest(long).score(X), short.predict(X), **FLOAT32)
-
-
-def test_rounds_in_which_lightgbm_finds_no_split_are_not_counted_as_trees() -> None:
-    """It keeps no tree of them, so that the best round is not the best number of trees."""
-    data = graded().queries(0, 15)
-    X, y, qid = data.features[:, :2], data.labels, data.qid
-    model = LightGBMRanker(
-        objective="lambdarank", eval_metric="map", n_estimators=40, early_stopping_rounds=40,
-        min_child_samples=len(y) // 4, subsample=0.52, feature_pre_filter=False, n_jobs=1,
-        random_state=0,
-    )  # fmt: skip
-    chance = np.random.default_rng(0).permutation(y)
-    model.fit(X, y, qid=qid, eval_set=(X, chance, qid))
-    curve = model.evals_result_["valid_0"]["map"]
-    assert model.best_iteration_ == model.booster_.num_trees() < np.argmax(curve) + 1
-    assert model.score(X, chance, qid=qid) == max(curve)
-
-
-def test_gblinear_predicts_by_the_best_round() -> None:
-    X = features(False, False)
-    options = {
-        "booster": "gblinear", "updater": "coord_descent", "learning_rate": 1.0,
-        "objective": "map", "n_estimators": 30,
-    }  # fmt: skip
-    model = stopped(XGBoostRanker, X, **options)
-    curve = model.evals_result_["valid_0"]["map"]
-    assert len(curve) > model.best_iteration_
-    data = graded()
-    held_out = data.qid >= 40
-    found = model.score(X[held_out], noisy_labels()[held_out], qid=data.qid[held_out])
-    assert found == pytest.approx(max(curve), abs=1e-6)
-    assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
-
-
-@pytest.mark.parametrize("early_stopping", [True, False])
-@RANKERS
-def test_a_users_own_early_stopping_decides_the_rounds(kind: Any, early_stopping: bool) -> None:
-    X, data = features(False, False), graded()
-    if kind is LightGBMRanker:
-        callback = lgb.early_stopping(5, verbose=False)
-    else:
-        callback = xgb.callback.EarlyStopping(rounds=5, maximize=True)
-    model = kind(
-        n_estimators=60, learning_rate=0.5, n_jobs=1,
-        early_stopping_rounds=30 if early_stopping else None,
-    ).fit(
-        X, data.labels, qid=data.qid, callbacks=[callback],
-        eval_set=(X[data.qid > 40], data.labels[data.qid > 40] % 2, data.qid[data.qid > 40]),
-    )  # fmt: skip
-    curve = model.evals_result_["valid_0"]["ndcg"]
-    assert model.best_iteration_ == int(np.argmax(curve)) + 1 == len(curve) - 5
-    assert_allclose(read_forest(model).score(X), model.predict(X), **FLOAT32)
+@every_estimator
+def test_categories_are_not_exported(kind: Any) -> None:
+    with pytest.raises(ValueError, match="categories"):
+        export_model(stopped(kind, features(True, True)), "vespa")
 
 
 def test_what_xgboosts_own_estimator_saves_is_exported_as_it_predicts(tmp_path: Path) -> None:

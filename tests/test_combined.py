@@ -154,7 +154,11 @@ def test_the_plain_gradient_is_that_of_the_weighted_sum_by_force() -> None:
             expected[i] -= push
             expected[j] += push
     text = "+".join(f"{weight}*{name}" for name, weight in weights.items())
-    objective = lambda_objective(text, normalize=False, damping=None, noise=None)
+    textbook = {"normalize": False, "damping": None}
+    objective = combine(
+        {lambda_objective(m, surrogate=m, **textbook): w for m, w in weights.items()}
+    )
+    assert str(objective.metric) == text.replace("1.0*", "").replace("2.0*", "2*")
     assert_allclose(objective(labels, scores, None, [9])[0], expected, rtol=1e-5, atol=1e-7)
 
 
@@ -276,9 +280,9 @@ def test_estimators_take_the_expression(kind: Any) -> None:
     model = kind(objective=TEXT, n_estimators=30, n_jobs=1)
     model.fit(
         train.features, train.labels, qid=train.qid,
-        eval_set=(valid.features, valid.labels, valid.qid),
+        eval_set=[(valid.features, valid.labels)], eval_qid=[valid.qid],
     )  # fmt: skip
-    assert list(model.evals_result_["valid_0"]) == [TEXT]
+    assert [list(curves) for curves in model.evals_result_.values()] == [[TEXT]]
     result = evaluate(
         valid.labels, model.predict(valid.features), qid=valid.qid, metrics=["ndcg@10", "mrr"]
     )

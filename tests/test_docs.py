@@ -38,7 +38,15 @@ PAGES = [ROOT / name for name, text in TEXTS.items() if BLOCK.search(text)]
 
 # Newer than what the package needs: LightGBM's own position=, and XGBoost's external memory.
 SINCE = {"clicks": ("lightgbm", "4.1"), "large-data": ("xgboost", "3.0")}
-OPTIONAL = {"mlflow", "onnxmltools", "onnxruntime", "optuna", "shap", "treelite"}
+OPTIONAL = {
+    "mlflow",
+    "onnxmltools",
+    "onnxruntime",
+    "optuna",
+    "optuna_integration",
+    "shap",
+    "treelite",
+}
 
 
 def is_installed(block: str) -> bool:

@@ -1,11 +1,12 @@
-"""LightGBMRanker and XGBoostRanker as scikit-learn users expect rankers to behave."""
+"""The estimators are LightGBM's and XGBoost's own, with a metric's name as objective."""
 
 from __future__ import annotations
 
+import inspect
 import pickle
 import subprocess
 import sys
-from dataclasses import replace
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -21,82 +22,278 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.pipeline import Pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from small_data import Small, graded
 
 import lambdaplus as lp
 import lambdaplus.lightgbm as lgb
 import lambdaplus.xgboost as xgb
-from lambdaplus import eval_metric, evaluate, lambda_objective, query_folds
+from lambdaplus import eval_metric, evaluate, lambda_map, lambda_objective, query_folds
 from lambdaplus.comparison.registry import find_methods
-from lambdaplus.estimators import LightGBMRanker, XGBoostRanker
-
-KINDS = [LightGBMRanker, XGBoostRanker]
-both = pytest.mark.parametrize("kind", KINDS)
-SMALL: dict[str, Any] = {"n_estimators": 12, "n_jobs": 1, "random_state": 0}
-
-
-def split() -> tuple[Small, Small]:
-    return graded().queries(0, 40), graded().queries(40, 60)
-
-
-def fitted(kind: Any, *, data: Small | None = None, fit: Any = None, **options: Any) -> Any:
-    data = graded() if data is None else data
-    model = kind(**{**SMALL, **options})
-    return model.fit(data.features, data.labels, qid=data.qid, **(fit or {}))
-
-
-# -- scikit-learn's own checks -------------------------------------------------------------------
-
-
-EXCEPTED = {
-    "check_do_not_raise_errors_in_init_or_set_params": (
-        "passes kwargs=..., which is no parameter of the framework: unknown names are refused at "
-        "once, as Python refuses unknown arguments"
-    ),
-    "check_sample_weight_equivalence_on_dense_data": (
-        "weights of a query's documents scale gradients; they are not copies of rows"
-    ),
-    "check_sample_weight_equivalence_on_sparse_data": "likewise",
-}
-
-
-def checked(kind: Any, **options: Any) -> Any:
-    # The checks know no queries and have labels of all kinds; concordance takes any numbers.
-    return kind(
-        objective=lambda_objective("concordance", one_group=True), n_estimators=2, n_jobs=1,
-        **options,
-    )  # fmt: skip
-
-
-@pytest.mark.slow
-@parametrize_with_checks(
-    [checked(LightGBMRanker, min_child_samples=1), checked(XGBoostRanker)],
-    expected_failed_checks=lambda estimator: EXCEPTED,
+from lambdaplus.estimators import (
+    LightGBMClassifier,
+    LightGBMRanker,
+    XGBoostClassifier,
+    XGBoostRanker,
 )
-def test_scikit_learns_checks_pass(estimator: Any, check: Any) -> None:
-    check(estimator)
+from lambdaplus.metrics.catalogue import CATALOGUE
+
+PARENTS = {
+    LightGBMRanker: lgb.LGBMRanker,
+    XGBoostRanker: xgb.XGBRanker,
+    LightGBMClassifier: lgb.LGBMClassifier,
+    XGBoostClassifier: xgb.XGBClassifier,
+}
+rankers = pytest.mark.parametrize("kind", [LightGBMRanker, XGBoostRanker])
+every_estimator = pytest.mark.parametrize("kind", PARENTS)
+pytestmark = pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
 
 
-# -- what is trained -----------------------------------------------------------------------------
+def of_lightgbm(kind: Any) -> bool:
+    return issubclass(kind, lgb.LGBMModel)
 
 
-def test_lightgbm_gives_the_model_of_plain_training() -> None:
-    data = graded()
-    model = fitted(LightGBMRanker, objective="map@5", num_leaves=7, reg_alpha=0.1)
-    given = lgb.Dataset(data.features, data.labels, group=data.sizes)
-    params = {"num_leaves": 7, "lambda_l1": 0.1, "seed": 0, "verbosity": -1, "num_threads": 1}
-    booster = lgb.train(params, given, 12, fobj=lambda_objective("map@5"))
-    assert_array_equal(model.predict(data.features), booster.predict(data.features))
+def made(kind: Any, **options: Any) -> Any:
+    quiet = {"verbose": -1} if of_lightgbm(kind) else {}
+    return kind(**{"n_estimators": 8, "n_jobs": 1, "random_state": 0, **quiet, **options})
 
 
-def test_xgboost_gives_the_model_of_plain_training() -> None:
-    data = graded()
-    model = fitted(XGBoostRanker, objective="map@5", max_depth=3, reg_alpha=0.1)
-    given = xgb.DMatrix(data.features, data.labels, group=data.sizes)
-    params = {"max_depth": 3, "alpha": 0.1, "seed": 0, "nthread": 1}
-    booster = xgb.train(params, given, 12, obj=lambda_objective("map@5"))
-    assert_array_equal(model.predict(data.features), booster.predict(given))
+def data_of(kind: Any, part: Small | None = None, name: str = "") -> dict[str, Any]:
+    """Arguments of fit: X, y, and the queries of a ranker."""
+    part = graded() if part is None else part
+    if issubclass(kind, (LightGBMRanker, XGBoostRanker)):
+        return {"X": part.features, "y": part.labels, "qid": part.qid}
+    return {"X": part.features, "y": part.binary}
+
+
+def halves(kind: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Arguments of fit with an evaluation set, and those of score."""
+    train, valid = (data_of(kind, graded().queries(*ends)) for ends in ((0, 40), (40, 60)))
+    held_out: dict[str, Any] = {"eval_set": [(valid["X"], valid["y"])]}
+    if "qid" in valid:
+        held_out["eval_qid"] = [valid["qid"]]
+    if not of_lightgbm(kind):
+        held_out["verbose"] = False
+    return {**train, **held_out}, valid
+
+
+def raw(model: Any, X: Any) -> Any:
+    """The score of the trees."""
+    if isinstance(model, lgb.LGBMModel):
+        return model.predict(X, raw_score=True)
+    return model.predict(X, output_margin=True)
+
+
+def curves(model: Any) -> dict[str, Any]:
+    found = model.evals_result_ if isinstance(model, lgb.LGBMModel) else model.evals_result()
+    return {name: dict(curve) for name, curve in found.items()}
+
+
+# -- the parents' ---------------------------------------------------------------------------------
+
+
+@every_estimator
+def test_they_are_their_parents(kind: Any) -> None:
+    parent = PARENTS[kind]
+    model = made(kind).fit(**data_of(kind))
+    assert isinstance(model, parent)
+    own, theirs = (set(inspect.signature(one.fit).parameters) for one in (kind, parent))
+    assert own - theirs <= {"qid", "eval_qid"}
+    assert theirs <= own
+    assert set(parent().get_params()) <= set(kind().get_params())
+    same = {"objective"} | {"eval_metric"} & set(parent().get_params())
+    for name, value in parent().get_params().items():
+        if name not in same:
+            assert kind().get_params()[name] == value or value != value, name
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+@pytest.mark.parametrize("kind", [LightGBMRanker, LightGBMClassifier])
+def test_lightgbm_gives_the_parents_bits(kind: Any, stopped: bool) -> None:
+    fit, valid = halves(kind)
+    fit["eval_metric"] = eval_metric("map")
+    options = {"early_stopping_rounds": 3, "n_estimators": 60} if stopped else {}
+    ours = made(kind, objective="map", **options).fit(**fit)
+    if "qid" in fit:
+        sizes = [np.unique(fit.pop("qid"), return_counts=True)[1]]
+        fit["group"], fit["eval_group"] = sizes[0], [np.unique(valid["qid"], return_counts=True)[1]]
+        del fit["eval_qid"]
+    theirs = made(PARENTS[kind], objective=lambda_map, metric="None", **options).fit(**fit)
+    assert_array_equal(raw(ours, valid["X"]), raw(theirs, valid["X"]))
+    assert ours.best_iteration_ == theirs.best_iteration_
+    assert curves(ours) == curves(theirs)
+    assert (ours.best_iteration_ > 0) == stopped
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+@pytest.mark.parametrize("kind", [XGBoostRanker, XGBoostClassifier])
+def test_xgboost_gives_the_bits_of_plain_training(kind: Any, stopped: bool) -> None:
+    fit, valid = halves(kind)
+    options = {"early_stopping_rounds": 3, "n_estimators": 60} if stopped else {}
+    ours = made(kind, objective="mrr" if "qid" in fit else "auc", **options).fit(**fit)
+
+    def matrix(X: Any, y: Any, qid: Any = None, ref: Any = None) -> Any:
+        return xgb.QuantileDMatrix(X, y, qid=qid, ref=ref)
+
+    train = matrix(fit["X"], fit["y"], fit.get("qid"))
+    found: dict[str, Any] = {}
+    metric = eval_metric("mrr" if "qid" in fit else "auc")
+    booster = xgb.train(
+        {"nthread": 1, "seed": 0}, train, 60 if stopped else 8,
+        obj=lambda_objective(str(metric.metrics[0])), custom_metric=metric,
+        evals=[(matrix(**valid, ref=train), "validation_0")], evals_result=found,
+        early_stopping_rounds=3 if stopped else None, verbose_eval=False,
+    )  # fmt: skip
+    rounds = (0, booster.best_iteration + 1) if stopped else (0, 0)
+    expected = booster.predict(xgb.DMatrix(valid["X"]), iteration_range=rounds)
+    assert_array_equal(raw(ours, valid["X"]), expected)
+    assert curves(ours) == {name: dict(curve) for name, curve in found.items()}
+    if stopped:
+        assert ours.best_iteration == booster.best_iteration < 59
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (LightGBMRanker, {"verbose": -1, "metric": "ndcg", "num_threads": 1, "seed": 3}),
+        (LightGBMRanker, {"eta": 0.3, "num_leaf": 5, "lambda_l1": 1.0, "num_iterations": 4}),
+        (LightGBMClassifier, {"class_weight": "balanced", "max_bin": 15}),
+        (LightGBMClassifier, {"class_weight": {0: 1.0, 1: 3.0}}),
+        (XGBoostRanker, {"eta": 0.3, "seed": 1, "enable_categorical": True, "max_bin": 15}),
+        (XGBoostClassifier, {"alpha": 1.0, "enable_categorical": True}),
+    ],
+)
+def test_every_name_of_a_parameter_works(kind: Any, options: dict[str, Any]) -> None:
+    model = made(kind, **options).fit(**data_of(kind))
+    assert not np.array_equal(raw(model, graded().features), raw(
+        made(kind).fit(**data_of(kind)), graded().features
+    )) or set(options) <= {"verbose", "metric", "num_threads", "seed"}  # fmt: skip
+    for name, value in options.items():
+        assert model.get_params()[name] == clone(model).get_params()[name] == value
+
+
+def test_lightgbms_attributes_and_arguments_are_there() -> None:
+    fit, _ = halves(LightGBMRanker)
+    model = made(LightGBMRanker, objective="ndcg", early_stopping_rounds=5, n_estimators=40)
+    model.fit(**fit, eval_at=[3, 5], feature_name=[f"f{i}" for i in range(fit["X"].shape[1])])
+    assert list(curves(model)["valid_0"]) == ["ndcg@3", "ndcg@5"]
+    assert model.best_score_["valid_0"]["ndcg@3"] == max(curves(model)["valid_0"]["ndcg@3"])
+    assert model.n_estimators_ >= model.best_iteration_ > 0
+    assert model.feature_name_[0] == "f0"
+    assert isinstance(model.booster_, lgb.Booster)
+    assert model.feature_importances_.shape == (fit["X"].shape[1],)
+    leaves = model.predict(fit["X"], pred_leaf=True, num_iteration=2)
+    assert leaves.shape == (len(fit["X"]), 2)
+
+
+def test_xgboosts_attributes_and_arguments_are_there(tmp_path: Path) -> None:
+    fit, valid = halves(XGBoostRanker)
+    model = made(XGBoostRanker, objective="mrr", early_stopping_rounds=3, n_estimators=40)
+    model.fit(**fit)
+    [curve] = model.evals_result()["validation_0"].values()
+    assert model.best_score == max(curve)
+    assert model.best_iteration == int(np.argmax(curve))
+    model.save_model(tmp_path / "model.json")
+    loaded = XGBoostRanker()
+    loaded.load_model(tmp_path / "model.json")
+    assert_array_equal(loaded.predict(valid["X"]), model.predict(valid["X"]))
+    assert '"rank:ndcg"' in (tmp_path / "model.json").read_text()
+
+
+@every_estimator
+def test_tools_of_the_frameworks_take_them(kind: Any) -> None:
+    shap, plt = pytest.importorskip("shap"), pytest.importorskip("matplotlib.pyplot")
+    fit = data_of(kind)
+    model = made(kind).fit(**fit)
+    library = lgb if of_lightgbm(kind) else xgb
+    axes = library.plot_importance(model)
+    assert axes.patches
+    plt.close("all")
+    explainer = shap.TreeExplainer(model)
+    values = explainer.shap_values(fit["X"][:9])
+    expected = raw(model, fit["X"][:9])
+    assert_allclose(values.sum(axis=1) + explainer.expected_value, expected, atol=1e-4)
+
+
+@every_estimator
+def test_callbacks_are_called_each_round(kind: Any) -> None:
+    seen = []
+    if of_lightgbm(kind):
+        made(kind).fit(**data_of(kind), callbacks=[lambda env: seen.append(env.iteration)])
+    else:
+
+        class Count(xgb.callback.TrainingCallback):
+            def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+                seen.append(epoch)
+                return False
+
+        made(kind, callbacks=[Count()]).fit(**data_of(kind))
+    assert seen == list(range(8))
+
+
+def test_an_early_stopping_of_ones_own_maximises_our_metric() -> None:
+    fit, _ = halves(XGBoostRanker)
+    stop = xgb.callback.EarlyStopping(rounds=3)
+    model = made(XGBoostRanker, objective="mrr", n_estimators=60, callbacks=[stop]).fit(**fit)
+    [curve] = curves(model)["validation_0"].values()
+    assert model.best_iteration == int(np.argmax(curve)) < 59
+    assert model.callbacks == [stop]
+
+
+@every_estimator
+def test_training_goes_on_from_a_model_and_from_nothing_else(kind: Any, tmp_path: Path) -> None:
+    fit = data_of(kind)
+    name = "init_model" if of_lightgbm(kind) else "xgb_model"
+    first = made(kind).fit(**fit)
+    booster = first.booster_ if of_lightgbm(kind) else first.get_booster()
+    booster.save_model(tmp_path / "model.json")
+    whole = raw(made(kind, n_estimators=16).fit(**fit), fit["X"])
+    for start in (first, booster, str(tmp_path / "model.json")):
+        both = made(kind).fit(**fit, **{name: start})
+        found = raw(both, fit["X"])
+        assert_allclose(found, whole, rtol=1e-3, atol=1e-3)
+    other = next(other for other in PARENTS if of_lightgbm(other) != of_lightgbm(kind))
+    for wrong in (3, True, made(other).fit(**data_of(other))):
+        with pytest.raises(TypeError, match=f"{name} must be a Booster or"):
+            made(kind).fit(**fit, **{name: wrong})
+
+
+# -- names ----------------------------------------------------------------------------------------
+
+
+@rankers
+@pytest.mark.parametrize("name", ["map@5", "ndcg@10 + 0.5*map"])
+def test_metrics_are_objectives_under_any_of_their_names(kind: Any, name: str) -> None:
+    fit, valid = halves(kind)
+    objective = lambda_objective(name)
+    models = [made(kind, objective=one).fit(**fit) for one in (name, f"lambda_{name}", objective)]
+    for model in models:
+        assert_array_equal(model.predict(valid["X"]), models[0].predict(valid["X"]))
+        assert list(next(iter(curves(model).values()))) == [str(objective.metric)]
+    declared = next(one for one in CATALOGUE if one.name == "map")
+    assert_array_equal(
+        made(kind, objective=declared).fit(**fit).predict(valid["X"]),
+        made(kind, objective="lambda_map").fit(**fit).predict(valid["X"]),
+    )
+
+
+@rankers
+def test_score_is_the_metric_asked_for_or_the_objectives(kind: Any) -> None:
+    fit, valid = halves(kind)
+    model = made(kind, objective="map").fit(**fit)
+    found = evaluate(
+        valid["y"], model.predict(valid["X"]), qid=valid["qid"], metrics=["map", "ndcg@3"]
+    )
+    assert model.score(**valid) == pytest.approx(found["map"])
+    group = np.unique(valid["qid"], return_counts=True)[1]
+    assert model.score(valid["X"], valid["y"], group=group) == pytest.approx(found["map"])
+    model = made(kind, objective="map", eval_metric=["ndcg@3", "mrr"]).fit(**fit)
+    assert model.score(**valid) == pytest.approx(found["ndcg@3"])
+    assert list(next(iter(curves(model).values()))) == ["ndcg@3", "mrr"]
+    weights = np.repeat(np.arange(1, len(group) + 1), group).astype(float)
+    weighted = evaluate(
+        valid["y"], model.predict(valid["X"]), qid=valid["qid"], weight=weights, metrics="ndcg@3"
+    )
+    assert model.score(**valid, sample_weight=weights) == pytest.approx(weighted["ndcg@3"])
 
 
 @pytest.mark.parametrize(
@@ -108,514 +305,225 @@ def test_xgboost_gives_the_model_of_plain_training() -> None:
         (XGBoostRanker, "rank:pairwise", "ndcg@10"),
     ],
 )
-def test_native_objectives_are_judged_by_their_metric(
-    kind: Any, objective: str, metric: str
-) -> None:
-    train, valid = split()
-    held_out = {"eval_set": (valid.features, valid.labels, valid.qid)}
-    model = fitted(kind, data=train, objective=objective, fit=held_out)
-    assert list(model.evals_result_["valid_0"]) == [metric]
-    found = evaluate(valid.labels, model.predict(valid.features), qid=valid.qid, metrics=metric)
-    score = model.score(valid.features, valid.labels, qid=valid.qid)
-    assert score == pytest.approx(found[metric])
-    assert score > 0.85
+def test_the_frameworks_own_objectives_are_theirs(kind: Any, objective: str, metric: str) -> None:
+    fit, valid = halves(kind)
+    ours = made(kind, objective=objective).fit(**fit)
+    sizes = {"group": np.unique(fit["qid"], return_counts=True)[1]}
+    theirs = made(PARENTS[kind], objective=objective).fit(fit["X"], fit["y"], **sizes)
+    assert_array_equal(ours.predict(valid["X"]), theirs.predict(valid["X"]))
+    assert made(kind, objective=objective, eval_metric=metric).fit(**fit).score(
+        **valid
+    ) == pytest.approx(ours.score(**valid))
 
 
-def test_xgboosts_map_learns_from_relevant_or_not_and_is_judged_by_all_grades() -> None:
-    data = graded()
-    binary = replace(data, labels=(data.labels >= 1).astype(float))
-    held_out = {"eval_set": (data.features, data.labels, data.qid)}
-    options = {"objective": "rank:map", "eval_metric": "ndcg", "early_stopping_rounds": None}
-    models = [fitted(XGBoostRanker, data=d, fit=held_out, **options) for d in (data, binary)]
-    scores = [model.predict(data.features) for model in models]
-    assert_array_equal(*scores)
-    found = evaluate(data.labels, scores[0], qid=data.qid, metrics="ndcg")
-    assert models[0].evals_result_["valid_0"]["ndcg"][-1] == pytest.approx(found["ndcg"], abs=1e-6)
+def test_xgboosts_metrics_and_ours_are_evaluated_together() -> None:
+    fit, _ = halves(XGBoostRanker)
+    model = made(XGBoostRanker, objective="map", eval_metric=["mae", "mrr"]).fit(**fit)
+    assert list(curves(model)["validation_0"]) == ["mae", "mrr"]
 
 
-@both
-def test_objectives_and_metrics_come_in_every_form(kind: Any) -> None:
-    data = graded()
-    by_name, made = (fitted(kind, objective=o) for o in ("mrr", lambda_objective("mrr")))
-    assert_array_equal(by_name.predict(data.features), made.predict(data.features))
-    result = evaluate(
-        data.labels, made.predict(data.features), qid=data.qid, metrics=["mrr", "map", "auc"]
-    )
-    for metric, value in (
-        (None, result["mrr"]), ("map", result["map"]), (["auc", "map"], result["auc"]),
-        (eval_metric("map"), result["map"]),
-    ):  # fmt: skip
-        made.set_params(eval_metric=metric)
-        assert made.score(data.features, data.labels, qid=data.qid) == pytest.approx(value)
+@every_estimator
+def test_a_misspelt_objective_is_told_what_there_is(kind: Any) -> None:
+    with pytest.raises(ValueError, match=r"unknown metric 'mapp' \(did you mean 'map'\?\)"):
+        made(kind, objective="mapp").fit(**data_of(kind))
 
 
-@both
 @pytest.mark.parametrize(
-    ("objective", "message"),
+    ("kind", "name"),
     [
-        ("ndgc", "did you mean 'ndcg'"),
-        ("rank:foo", "is not a metric name.*or one of"),
-        ("p", "@10"),
+        (LightGBMRanker, "lambdarank_truncation_level"),
+        (LightGBMClassifier, "scale_pos_weight"),
+        (XGBoostRanker, "lambdarank_num_pair_per_sample"),
+        (XGBoostClassifier, "scale_pos_weight"),
     ],
 )
-def test_an_unknown_objective_raises(kind: Any, objective: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        fitted(kind, objective=objective)
+def test_parameters_that_would_do_nothing_are_warned_of(kind: Any, name: str) -> None:
+    with pytest.warns(UserWarning, match=f"{name} has no effect with lambda_objective"):
+        made(kind, **{name: 2}).fit(**data_of(kind))
+    native = "lambdarank" if kind is LightGBMRanker else "rank:ndcg"
+    native = native if "Ranker" in kind.__name__ else "binary"
+    native = "binary:logistic" if kind is XGBoostClassifier else native
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made(kind, objective=native, **{name: 2}).fit(**data_of(kind))
 
 
-# -- early stopping ------------------------------------------------------------------------------
+# -- queries --------------------------------------------------------------------------------------
 
 
-@both
-@pytest.mark.parametrize("metric", ["ndcg", "mrr"])
-def test_it_stops_on_the_objectives_metric_and_predicts_by_the_best_round(
-    kind: Any, metric: str
-) -> None:
-    train, valid = split()
-    held_out = {"eval_set": (valid.features, valid.labels, valid.qid)}
-    options = {"objective": metric, "n_estimators": 80, "learning_rate": 0.3}
-    model = fitted(kind, data=train, fit=held_out, early_stopping_rounds=5, **options)
-    curve = model.evals_result_["valid_0"][metric]
-    assert model.best_iteration_ == int(np.argmax(curve)) + 1 == len(curve) - 5 < 75
-    score = model.score(valid.features, valid.labels, qid=valid.qid)
-    assert score == pytest.approx(max(curve), abs=2e-6)
-    exactly = fitted(kind, data=train, **{**options, "n_estimators": model.best_iteration_})
-    assert_allclose(
-        model.predict(valid.features), exactly.predict(valid.features), rtol=1e-6, atol=1e-7
-    )
-    assert_allclose(model.feature_importances_, exactly.feature_importances_, rtol=1e-5)
-    whole = fitted(kind, data=train, fit=held_out, early_stopping_rounds=None, **options)
-    assert whole.best_iteration_ == 80 == len(whole.evals_result_["valid_0"][metric])
+FORMS = {
+    "array": np.asarray,
+    "pandas": pd.DataFrame,
+    "polars": lambda X: pl.DataFrame(np.ascontiguousarray(X)),
+    "sparse": csr_matrix,
+}
 
 
-@both
-def test_the_last_set_and_the_first_metric_end_the_training(kind: Any) -> None:
-    train, valid = split()
-    sets = [(train.features, train.labels), (valid.features, valid.labels)]
-    model = fitted(
-        kind, data=train, n_estimators=80, eval_metric=["map", "mrr"], early_stopping_rounds=6,
-        learning_rate=0.3, fit={"eval_set": sets, "eval_qid": [train.qid, valid.qid]},
+@rankers
+@pytest.mark.parametrize("form", FORMS)
+def test_rows_may_be_in_any_order(kind: Any, form: str) -> None:
+    fit, valid = halves(kind)
+    n, n_valid = len(fit["y"]), len(valid["y"])
+    weights = np.repeat(np.linspace(0.5, 2.0, 40), np.unique(fit["qid"], return_counts=True)[1])
+    start, eval_start = np.linspace(-1, 1, n), np.linspace(1, -1, n_valid)
+    names = ("init_score", "eval_init_score", "eval_sample_weight")
+    if not of_lightgbm(kind):
+        names = ("base_margin", "base_margin_eval_set", "sample_weight_eval_set")
+    by_row = {
+        "sample_weight": weights,
+        names[0]: start,
+        names[1]: [eval_start],
+        names[2]: [(valid["qid"] + 1.0) / 10],
+    }
+    expected = made(kind, objective="map").fit(
+        **{**fit, "X": FORMS[form](fit["X"]), **by_row,
+           "eval_set": [(FORMS[form](valid["X"]), valid["y"])]}
     )  # fmt: skip
-    assert list(model.evals_result_) == ["valid_0", "valid_1"]
-    assert list(model.evals_result_["valid_0"]) == ["map", "mrr"]
-    curve = model.evals_result_["valid_1"]["map"]
-    assert len(curve) - 7 == np.argmax(curve)
-    assert model.best_iteration_ == np.argmax(curve) + 1
+    # By turns from all queries: the rows of each keep their order, and so do the queries.
+    order, other = (np.argsort(_turns(part["qid"]), kind="stable") for part in (fit, valid))
+    assert (np.diff(fit["qid"][order]) != 0).mean() > 0.9
+    shuffled = made(kind, objective="map").fit(
+        FORMS[form](fit["X"][order]), fit["y"][order], qid=[f"q{q}" for q in fit["qid"][order]],
+        sample_weight=weights[order],
+        eval_set=[(FORMS[form](valid["X"][other]), valid["y"][other])],
+        eval_qid=[valid["qid"][other]],
+        **{names[0]: start[order], names[1]: [eval_start[other]],
+           names[2]: [by_row[names[2]][0][other]]},
+    )  # fmt: skip
+    X = FORMS[form](valid["X"])
+    assert_array_equal(shuffled.predict(X), expected.predict(X))
+    assert curves(shuffled) == curves(expected)
+    plain = made(kind, objective="map").fit(**fit)
+    assert not np.array_equal(plain.predict(valid["X"]), expected.predict(X))
 
 
-@both
-def test_dart_does_not_stop(kind: Any) -> None:
-    train, valid = split()
-    name = {"boosting_type" if kind is LightGBMRanker else "booster": "dart"}
-    held_out = {"eval_set": (valid.features, valid.labels, valid.qid)}
-    model = fitted(kind, data=train, n_estimators=40, early_stopping_rounds=1, fit=held_out, **name)
-    assert model.best_iteration_ == 40 == len(model.evals_result_["valid_0"]["ndcg"])
+def _turns(qid: Any) -> Any:
+    """The number of each row within its query."""
+    first = np.concatenate([[0], np.flatnonzero(np.diff(qid)) + 1])
+    return np.arange(len(qid)) - np.repeat(first, np.diff(np.append(first, len(qid))))
 
 
-@both
-def test_evaluation_sets_come_in_every_form(kind: Any) -> None:
-    train, valid = split()
-    X, y, qid = valid.features, valid.labels, valid.qid
-    forms: list[dict[str, Any]] = [
-        {"eval_set": (X, y, qid)},
-        {"eval_set": (X, y), "eval_qid": qid},
-        {"eval_set": [(X, y, qid)]},
-        {"eval_set": [(X, y)], "eval_qid": [qid]},
-        {"eval_set": [(X, y)], "eval_group": [valid.sizes]},
-        {"eval_set": (X, y), "eval_group": valid.sizes.tolist()},
-        {"eval_set": (X, y, qid), "eval_sample_weight": np.ones(valid.n)},
-    ]
-    curves = [fitted(kind, data=train, fit=form).evals_result_ for form in forms]
-    assert all(curve == curves[0] for curve in curves)
-    weights = np.repeat(valid.query_weights, valid.sizes)
-    weighted = fitted(kind, data=train, fit={**forms[0], "eval_sample_weight": weights})
-    assert weighted.evals_result_ != curves[0]
-
-
-@both
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"eval_set": None, "eval_qid": [1]}, "eval_qid was passed without eval_set"),
-        ({"eval_set": 3}, r"evaluation set 0 is not \(X, y\)"),
-        ({"eval_set": [([1], [2], [3], [4])]}, r"evaluation set 0 is not \(X, y\)"),
-        ({"eval_set": [([[1.0] * 5] * 2, [0, 1])]}, r"valid_0 \(eval_set\) has no queries"),
-        (
-            {"eval_set": [([[1.0] * 5] * 2, [0, 1])], "eval_qid": [[1, 1], [2]]},
-            "one entry for each",
-        ),
-        ({"eval_set": [([[1.0] * 5] * 2, [0, 1], [1])]}, "qid must have one entry per row"),
-        ({"eval_set": ([[1.0] * 5] * 2, [0, 1], [1, 1]), "eval_qid": [1, 1]}, "its qid twice"),
-        ({"eval_set": ([[1.0] * 5] * 2, [0, 0], [1, 1])}, "valid_0: ndcg has no value on any"),
-        ({"eval_set": ([[1.0] * 4] * 2, [0, 1], [1, 1])}, "4 features"),
-    ],
-)
-def test_unusable_evaluation_sets_raise(kind: Any, change: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        fitted(kind, fit=change)
-
-
-# -- queries -------------------------------------------------------------------------------------
-
-
-@both
-def test_the_rows_of_a_query_may_stand_anywhere(kind: Any) -> None:
+def test_lightgbm_recognises_the_training_data_among_evaluation_sets() -> None:
     data = graded()
     order = np.random.default_rng(0).permutation(data.n)
-    # Queries are put in the order they appear in, so let that be the same.
-    order = order[np.argsort(data.qid[order] == 0, kind="stable")]
-    names = np.array([f"query {q}" for q in data.qid])
-    model = fitted(kind)
-    weights = np.repeat(data.query_weights, data.sizes)
-    moved = kind(**SMALL).fit(data.features[order], data.labels[order], qid=names[order])
-    assert moved.score(data.features, data.labels, qid=data.qid) == pytest.approx(
-        model.score(data.features, data.labels, qid=data.qid), abs=0.01
+    X, y, qid = data.features[order], data.labels[order], data.qid[order]
+    model = made(LightGBMRanker).fit(X, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid])
+    assert list(curves(model)) == ["training"]
+
+
+def test_evaluation_sets_in_lightgbms_newer_form() -> None:
+    if "eval_X" not in inspect.signature(lgb.LGBMRanker.fit).parameters:
+        pytest.skip("LightGBM before 4.7")
+    fit, valid = halves(LightGBMRanker)
+    expected = curves(made(LightGBMRanker).fit(**fit))
+    del fit["eval_set"], fit["eval_qid"]
+    order = np.random.default_rng(0).permutation(len(valid["y"]))
+    model = made(LightGBMRanker).fit(
+        **fit, eval_X=valid["X"][order], eval_y=valid["y"][order], eval_qid=valid["qid"][order]
     )
-    assert_array_equal(model.predict(data.features[order]), model.predict(data.features)[order])
-    X, y, qid = data.features[order], data.labels[order], names[order]
-    assert model.score(X, y, qid=qid) == pytest.approx(
-        model.score(data.features, data.labels, qid=data.qid)
-    )
-    assert model.score(X, y, qid=qid, sample_weight=weights[order]) == pytest.approx(
-        model.score(data.features, data.labels, qid=data.qid, sample_weight=weights)
-    )
+    [[found]], [[value]] = ([c.values() for c in one.values()] for one in (curves(model), expected))
+    assert_allclose(found, value, atol=1e-12)
 
 
-@both
-def test_interleaved_queries_train_the_same_model(kind: Any) -> None:
-    data = graded()
-    order = np.lexsort([data.qid, np.arange(data.n) - np.repeat(_starts(data), data.sizes)])
-    assert (np.diff(data.qid[order]) < 0).any()
-    weights = np.repeat(data.query_weights, data.sizes)
-    model = fitted(kind, fit={"sample_weight": weights})
-    moved = kind(**SMALL).fit(
-        data.features[order], data.labels[order], qid=data.qid[order], sample_weight=weights[order]
-    )
-    by_group = kind(**SMALL).fit(
-        data.features, data.labels, group=data.sizes, sample_weight=weights
-    )
-    for other in (moved, by_group):
-        assert_array_equal(other.predict(data.features), model.predict(data.features))
-    plain = fitted(kind)
-    assert np.abs(plain.predict(data.features) - model.predict(data.features)).max() > 0.01
-
-
-def _starts(data: Small) -> Any:
-    return np.cumsum(data.sizes) - data.sizes
-
-
-@both
-def test_a_missing_qid_raises_unless_the_data_is_one_ranking(kind: Any) -> None:
-    data = graded()
-    for objective in ("ndcg", "mrr", "map+mrr"):
-        with pytest.raises(ValueError, match=r"training data: .* has no queries: set group= \(or"):
-            kind(objective=objective, **SMALL).fit(data.features, data.labels)
-    with pytest.raises(ValueError, match="has no queries"):
-        kind(objective=next(iter(kind._native)), **SMALL).fit(data.features, data.labels)
-    for objective in ("auc", "map", lambda_objective("ndcg", one_group=True)):
-        model = kind(objective=objective, **SMALL).fit(
-            data.features, data.labels, sample_weight=data.row_weights
-        )
-        assert model.score(data.features, data.labels) > 0.8
-    with pytest.raises(ValueError, match=r"fitted with queries, and score\(\) got none"):
-        fitted(kind).score(data.features, data.labels)
-
-
-@both
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"qid": [1, 2]}, r"qid must have one entry per row: shape \(2,\) for"),
-        ({"qid": None, "group": [3, 4]}, "group sizes add up to 7, but there are"),
-        ({"group": [3, 4]}, "not both"),
-        ({"sample_weight": [1.0]}, "1 weights for"),
-    ],
-)
-def test_queries_that_do_not_fit_the_rows_raise(kind: Any, change: Any, message: str) -> None:
-    data = graded()
-    model, given = kind(**SMALL), {"qid": data.qid, **change}
-    with pytest.raises(ValueError, match=message):
-        model.fit(data.features, data.labels, **given)
-    with pytest.raises(ValueError, match=message):
-        fitted(kind).score(data.features, data.labels, **given)
-
-
-@both
-def test_queries_of_one_document_and_irrelevant_ones_change_nothing(kind: Any) -> None:
-    data = graded()
-    levels = np.round(data.features)  # few values, which are the same bins however often they occur
-    X = np.vstack([levels, levels[:7]])
-    y = np.append(data.labels, [1, 0, 3, 0, 0, 0, 0])
-    qid = np.append(data.qid, [90, 91, 92, 93, 93, 93, 93])
-    options = {**SMALL, **({"min_child_samples": 0} if kind is LightGBMRanker else {})}
-    model = kind(**options).fit(X, y, qid=qid)
-    plain = kind(**options).fit(levels, data.labels, qid=data.qid)
-    assert_allclose(model.predict(levels), plain.predict(levels), rtol=1e-4, atol=1e-6)
-    relevant = evaluate(y, model.predict(X), qid=qid, metrics="ndcg")
-    assert model.score(X, y, qid=qid) == pytest.approx(relevant["ndcg"])
-
-
-@both
-def test_data_without_anything_to_tell_apart_raises(kind: Any) -> None:
-    data = graded()
-    with pytest.raises(ValueError, match="training data: ndcg has no value on any query"):
-        kind(**SMALL).fit(data.features, np.zeros(data.n), qid=data.qid)
-
-
-@both
-def test_labels_that_training_did_not_have_are_no_error(kind: Any) -> None:
-    data = graded()
-    model = kind(**SMALL).fit(data.features, data.binary, qid=data.qid)
-    new = np.where(data.labels > 2, 40.0, data.labels / 2)
-    found = evaluate(new, model.predict(data.features), qid=data.qid, metrics="ndcg")
-    assert model.score(data.features, new, qid=data.qid) == pytest.approx(found["ndcg"])
-    beyond = kind(**SMALL).fit(data.features, new, qid=data.qid)  # natively at most 31
-    assert beyond.score(data.features, new, qid=data.qid) > 0.9
-
-
-# -- unusable input ------------------------------------------------------------------------------
-
-
-@both
-def test_missing_features_are_fine_and_missing_labels_are_not(kind: Any) -> None:
-    data = graded()
-    X = data.features.copy()
-    X[::7, 0] = np.nan
-    model = kind(**SMALL).fit(X, data.labels, qid=data.qid)
-    assert np.isfinite(model.predict(X)).all()
-    X[0, 0] = np.inf
-    with pytest.raises(ValueError, match="infinity"):
-        model.predict(X)
-    y = data.labels.copy()
-    y[3] = np.nan
-    for act in (model.score, model.fit):
-        with pytest.raises(ValueError, match="NaN"):
-            act(data.features, y, qid=data.qid)
-
-
-@both
-def test_before_fitting_and_with_other_features_it_raises(kind: Any) -> None:
-    data = graded()
-    model = kind()
-    for act in (
-        lambda: model.predict(data.features),
-        lambda: model.score(data.features, data.labels, qid=data.qid),
-        lambda: model.feature_importances_,
-    ):
-        with pytest.raises(NotFittedError):
-            act()
-    ready = fitted(kind)
-    with pytest.raises(ValueError, match=r"X has 4 features, but .* is expecting 5 features"):
-        ready.predict(data.features[:, :4])
-
-
-def test_xgboost_wants_one_weight_for_each_query() -> None:
-    data = graded()
-    with pytest.raises(ValueError, match=r"one weight for each query.*or use LightGBMRanker"):
-        fitted(XGBoostRanker, fit={"sample_weight": data.row_weights})
-    plain = fitted(LightGBMRanker)
-    weighted = fitted(LightGBMRanker, fit={"sample_weight": data.row_weights})
-    assert np.abs(plain.predict(data.features) - weighted.predict(data.features)).max() > 0.01
-
-
-# -- parameters ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "message"),
-    [
-        (LightGBMRanker, "num_leafs", "unexpected keyword argument 'num_leafs'.*'num_leaves'"),
-        (XGBoostRanker, "max_dept", "unexpected keyword argument 'max_dept'.*'max_depth'"),
-        (LightGBMRanker, "lambda_l1", "takes 'lambda_l1' under the name 'reg_alpha'"),
-        (LightGBMRanker, "num_iterations", "under the name 'n_estimators'"),
-        (LightGBMRanker, "metric", "under the name 'eval_metric'"),
-        (LightGBMRanker, "seed", "under the name 'random_state'"),
-        (XGBoostRanker, "eta", "under the name 'learning_rate'"),
-        (XGBoostRanker, "num_target", "unexpected keyword argument"),
-        (XGBoostRanker, "num_leaves", "unexpected keyword argument"),
-    ],
-)
-def test_unknown_parameters_are_refused(kind: Any, name: str, message: str) -> None:
-    with pytest.raises(TypeError, match=message):
-        kind(**{name: 1})
-    with pytest.raises(ValueError, match=f"Invalid parameter '{name}'.*{message}"):
-        kind().set_params(**{name: 1})
-
-
-@pytest.mark.parametrize(
-    ("kind", "more"),
-    [
-        (LightGBMRanker, {"max_bin": 7, "extra_trees": True, "feature_fraction_bynode": 0.5}),
-        (XGBoostRanker, {"max_bin": 7, "colsample_bylevel": 0.5, "num_parallel_tree": 2}),
-    ],
-)
-def test_the_frameworks_other_parameters_are_taken_and_kept(kind: Any, more: Any) -> None:
-    data = graded()
-    model = fitted(kind, **more)
-    assert {name: model.get_params()[name] for name in more} == more
-    copies = [clone(model), eval(repr(model)), pickle.loads(pickle.dumps(kind(**SMALL, **more)))]
-    copies.append(kind(**SMALL).set_params(**more))
-    expected = model.predict(data.features)
-    for mine in copies:
-        assert mine.get_params() == model.get_params()
-        mine.fit(data.features, data.labels, qid=data.qid)
-        assert_array_equal(mine.predict(data.features), expected)
-    plain = kind(**SMALL)
-    assert "max_bin" not in plain.get_params()
-    assert np.abs(fitted(kind).predict(data.features) - expected).max() > 0.01
-    clone(model).set_params(max_bin=9)
-    assert model.get_params()["max_bin"] == 7
-
-
-def test_parameters_reach_xgboost_without_its_saying_that_they_are_not_used(capfd: Any) -> None:
-    fitted(XGBoostRanker, max_bin=7, verbosity=1, tree_method="hist", reg_lambda=2.0)
-    assert "not used" not in "".join(capfd.readouterr())
-
-
-@both
-def test_subsampling_and_seeds_have_an_effect(kind: Any) -> None:
-    data = graded()
-
-    def scores(seed: Any) -> Any:
-        return fitted(kind, subsample=0.5, random_state=seed).predict(data.features)
-
-    assert_array_equal(scores(1), scores(1))
-    assert_array_equal(scores(np.random.RandomState(1)), scores(np.random.RandomState(1)))
-    assert np.abs(scores(1) - scores(2)).max() > 0.01
-
-
-# -- kinds of data -------------------------------------------------------------------------------
-
-
-@both
-@pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
-def test_data_frames_have_names_and_categories(kind: Any, library: Any) -> None:
-    data = graded()
-    columns = {f"f{i + 1}": data.features[:, i] for i in range(5)}
-    frame = library.DataFrame(columns)
-    series = library.Series(data.labels), library.Series(data.qid)
-    model = kind(**SMALL).fit(frame, series[0], qid=series[1])
-    assert_array_equal(model.predict(frame), fitted(kind).predict(data.features))
-    assert model.feature_names_in_.tolist() == list(columns)
-    with pytest.raises(ValueError, match="feature names"):
-        model.predict(frame[list(columns)[::-1]])
-
-    # A category that no threshold tells apart: relevant where it is "b" or "d".
-    words = np.array(list("abcde"))[np.random.default_rng(0).integers(0, 5, data.n)]
-    labels = np.isin(words, ["b", "d"]).astype(int)
-    kindly = "category" if library is pd else pl.Categorical
-    column = library.Series(words.tolist(), dtype=kindly)
-    columns["word"] = column
-    with_words = library.DataFrame({"f1": data.features[:, 0], "word": column})
-    stumps = {"max_depth": 1, "n_estimators": 6, "learning_rate": 0.5}
-    if kind is LightGBMRanker:
-        stumps |= {"min_data_per_group": 1, "cat_smooth": 1}
-    order = np.random.default_rng(1).permutation(data.n)
-    moved = with_words.iloc[order] if library is pd else with_words[order]
-    model = kind(**{**SMALL, **stumps, "objective": "auc"})
-    model.fit(moved, labels[order], qid=data.qid[order])
-    assert model.score(with_words, labels, qid=data.qid) == pytest.approx(1.0)
-    assert model.feature_importances_[1] > 0.9
-    part = with_words[:50] if library is pl else with_words.iloc[:50]
-    assert_array_equal(model.predict(part), model.predict(with_words)[:50])
-
-
-@both
-def test_sparse_data(kind: Any) -> None:
-    data = graded()
-    dense = np.where(np.abs(data.features) > 0.7, data.features, 0.0)
-    model = kind(**SMALL).fit(csr_matrix(dense), data.labels, qid=data.qid)
-    expected = dense if kind is LightGBMRanker else np.where(dense == 0, np.nan, dense)
-    same = kind(**SMALL).fit(expected, data.labels, qid=data.qid)
-    assert_allclose(model.predict(csr_matrix(dense)), same.predict(expected), rtol=1e-6, atol=1e-7)
-    assert_array_equal(model.predict(csr_matrix(dense)), model.predict(csr_matrix(dense).tocsc()))
-
-
-# -- copies, importances, the model inside -------------------------------------------------------
-
-
-@both
-def test_copies_predict_the_same(kind: Any, tmp_path: Path) -> None:
-    data = graded()
-    model = fitted(kind, objective="ndcg@10+0.5*mrr", eval_metric=eval_metric("map"))
-    joblib.dump(model, tmp_path / "model")
-    for mine in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "model")):
-        assert mine.get_params() == model.get_params()
-        assert_array_equal(mine.predict(data.features), model.predict(data.features))
-    assert not hasattr(clone(model), "booster_")
-
-
-@both
-def test_importances_are_shares_of_gain(kind: Any) -> None:
-    found = fitted(kind, n_estimators=30).feature_importances_
-    assert found.sum() == pytest.approx(1)
-    assert set(np.argsort(found)[-3:]) == {0, 1, 2}  # the features that the labels come from
-
-
-def test_the_saved_model_of_xgboost_is_a_rankers(tmp_path: Path) -> None:
-    data = graded()
-    model = fitted(XGBoostRanker, objective="mrr")
-    path = str(tmp_path / "model.json")
-    model.booster_.save_model(path)
-    loaded = xgb.XGBRanker()
-    loaded.load_model(path)
-    assert loaded.objective == "rank:ndcg"
-    assert_allclose(loaded.predict(data.features), model.predict(data.features), rtol=1e-6)
-
-
-# -- searches ------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def routing() -> Any:
-    with sklearn.config_context(enable_metadata_routing=True):
-        yield
-
-
-def test_a_search_over_both_passes_queries_on(routing: Any) -> None:
-    reason = "before 1.8 scikit-learn routes nothing to the score of a pipeline"
-    pytest.importorskip("sklearn", minversion="1.8", reason=reason)
-    data = graded()
-    grid = [
-        {"ranker": [LightGBMRanker(**SMALL)], "ranker__num_leaves": [4], "ranker__max_bin": [15]},
-        {"ranker": [XGBoostRanker(**SMALL)], "ranker__max_depth": [1, 3]},
+def test_xgboost_finds_queries_in_a_column() -> None:
+    fit, valid = halves(XGBoostRanker)
+    expected = made(XGBoostRanker).fit(fit["X"], fit["y"], qid=fit["qid"])
+    frames = [
+        pd.DataFrame(part["X"]).add_prefix("f").assign(qid=part["qid"]) for part in (fit, valid)
     ]
-    search = GridSearchCV(
-        Pipeline([("ranker", LightGBMRanker())]), grid, cv=GroupKFold(3), error_score="raise"
-    )
-    search.fit(data.features, data.labels, qid=data.qid, groups=data.qid)
-    # The first point's folds, fitted by hand.
-    values = []
-    for train, test in GroupKFold(3).split(data.features, groups=data.qid):
-        model = LightGBMRanker(num_leaves=4, max_bin=15, **SMALL)
-        model.fit(data.features[train], data.labels[train], qid=data.qid[train])
-        values.append(model.score(data.features[test], data.labels[test], qid=data.qid[test]))
-    assert search.cv_results_["mean_test_score"][0] == pytest.approx(np.mean(values))
-    assert search.score(data.features, data.labels, qid=data.qid) > 0.9
+    model = made(XGBoostRanker).fit(frames[0], fit["y"], eval_set=[(frames[1], valid["y"])])
+    assert_array_equal(model.predict(frames[1]), expected.predict(valid["X"]))
+    assert model.score(frames[1], valid["y"]) == pytest.approx(expected.score(**valid))
 
 
-@both
-def test_cross_validation_with_weights(kind: Any, routing: Any) -> None:
+def test_xgboost_takes_weights_of_queries_and_of_rows() -> None:
     data = graded()
-    weights = np.repeat(data.query_weights, data.sizes)
-    model = kind(**SMALL).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
-    folds = query_folds(qid=data.qid, n_splits=3)
-    found = cross_val_score(
-        model, data.features, data.labels, cv=folds,
-        params={"qid": data.qid, "sample_weight": weights}, error_score="raise",
+    of_rows = np.repeat(data.query_weights, data.sizes)
+    models = [
+        made(XGBoostRanker).fit(**data_of(XGBoostRanker), sample_weight=weights)
+        for weights in (data.query_weights, of_rows)
+    ]
+    assert_array_equal(*(model.predict(data.features) for model in models))
+    with pytest.raises(ValueError, match=r"one weight for each query.*or use LightGBMRanker"):
+        made(XGBoostRanker).fit(**data_of(XGBoostRanker), sample_weight=data.row_weights)
+
+
+@rankers
+def test_categories_are_the_parents(kind: Any) -> None:
+    fit, valid = halves(kind)
+    frames = [
+        pd.DataFrame(part["X"]).add_prefix("f").assign(
+            f0=pd.Categorical(np.where(part["X"][:, 0] > 0, "high", "low"), ["high", "low"])
+        )
+        for part in (fit, valid)
+    ]  # fmt: skip
+    options = {} if of_lightgbm(kind) else {"enable_categorical": True}
+    model = made(kind, **options).fit(frames[0], fit["y"], qid=fit["qid"])
+    assert model.score(frames[1], valid["y"], qid=valid["qid"]) > 0.7
+
+
+# -- scikit-learn ---------------------------------------------------------------------------------
+
+
+@every_estimator
+def test_copies_have_the_same_parameters_and_predictions(kind: Any, tmp_path: Path) -> None:
+    fit, valid = halves(kind)
+    model = made(kind, objective="map", max_bin=31, eval_metric=eval_metric("auc")).fit(**fit)
+    assert clone(model).get_params() == model.get_params()
+    with pytest.raises(NotFittedError):
+        clone(model).predict(valid["X"])
+    assert_array_equal(clone(model).fit(**fit).predict(valid["X"]), model.predict(valid["X"]))
+    joblib.dump(model, tmp_path / "model")
+    for copy in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "model")):
+        assert_array_equal(raw(copy, valid["X"]), raw(model, valid["X"]))
+        assert repr(copy.get_params()) == repr(model.get_params())  # nan is not nan
+    model.set_params(n_estimators=3, objective="auc").fit(**fit)
+    assert model.get_params()["objective"] == "auc"
+    assert "objective='auc'" in repr(model)
+    assert len(next(iter(next(iter(curves(model).values())).values()))) == 3
+
+
+@rankers
+def test_searches_and_routing(kind: Any) -> None:
+    data, folds = graded(), query_folds(qid=graded().qid, n_splits=3)
+    given = {"X": data.features, "y": data.labels}
+    search = GridSearchCV(
+        Pipeline([("ranker", made(kind, eval_metric="ndcg@5"))]),
+        {"ranker__objective": ["map", "ndcg"], "ranker__max_depth": [1, 3]},
+        cv=GroupKFold(3), error_score="raise",
     )  # fmt: skip
+    with sklearn.config_context(enable_metadata_routing=True):
+        search.fit(**given, groups=data.qid, qid=data.qid)
+        assert len(np.unique(search.cv_results_["mean_test_score"])) > 2
+        model = made(kind, eval_metric="ndcg@5").set_fit_request(sample_weight=True)
+        params = {"qid": data.qid, "sample_weight": np.repeat(data.query_weights, data.sizes)}
+        model.set_score_request(sample_weight=False)
+        found = cross_val_score(model, **given, cv=folds, params=params, error_score="raise")
     train, test = folds[0]
-    model.fit(
-        data.features[train], data.labels[train], qid=data.qid[train], sample_weight=weights[train]
-    )
-    expected = model.score(
-        data.features[test], data.labels[test], qid=data.qid[test], sample_weight=weights[test]
-    )
+    fit = {name: value[train] for name, value in {**given, **params}.items()}
+    expected = model.fit(**fit).score(data.features[test], data.labels[test], qid=data.qid[test])
     assert found[0] == pytest.approx(expected)
-    assert len(found) == 3
+    with pytest.raises(ValueError, match="enable_metadata_routing=True"):
+        cross_val_score(made(kind), **given, error_score="raise")
 
 
-# -- names ---------------------------------------------------------------------------------------
+@rankers
+def test_comparisons_may_name_them(kind: Any) -> None:
+    from lambdaplus.comparison.methods import Settings
+    from lambdaplus.datasets import RankingData
+
+    parts = [
+        RankingData(part.features, part.labels, part.qid)
+        for part in (graded().queries(0, 40), graded().queries(40, 60))
+    ]
+    [method] = find_methods(f"lambdaplus.estimators:{kind.__name__}")
+    found = method.fit({"n_estimators": 9}, parts[0], parts[1], Settings(threads=1), seed=3)
+    scores = found.predict(parts[1])
+    assert evaluate(parts[1].labels, scores, qid=parts[1].qid, metrics="ndcg@10")["ndcg@10"] > 0.8
+    assert found.rounds == len(found.curve) == 9 or not of_lightgbm(kind)
+
+
+# -- what is loaded -------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -624,11 +532,10 @@ def test_the_library_loads_neither_scikit_learn_nor_frameworks_until_asked() -> 
         "import sys, lambdaplus as lp\n"
         "heavy = {'sklearn', 'lightgbm', 'xgboost', 'pandas'}\n"
         "assert not heavy & set(sys.modules)\n"
-        "lp.XGBoostRanker()\n"
-        "assert not heavy - {'sklearn'} & set(sys.modules) - {'pandas'}\n"
         "assert 'LightGBMRanker' in lp.__all__\n"
-        "from lambdaplus import LightGBMRanker\n"
-        "assert LightGBMRanker.__module__ == 'lambdaplus.estimators.lightgbm'\n"
+        "lp.XGBoostRanker()\n"
+        "assert 'lightgbm' not in sys.modules\n"
+        "assert lp.LightGBMRanker.__module__ == 'lambdaplus.estimators.lightgbm'\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -640,29 +547,13 @@ def test_the_library_loads_neither_scikit_learn_nor_frameworks_until_asked() -> 
 def test_a_framework_that_is_not_installed_is_named() -> None:
     code = (
         "import sys; sys.modules['lightgbm'] = sys.modules['xgboost'] = None\n"
-        "from lambdaplus import LightGBMRanker, XGBoostRanker\n"
-        "for kind in (LightGBMRanker, XGBoostRanker):\n"
-        "    model = kind(objective='auc')\n"
-        "    for act in (lambda: model.fit([[1.0], [2.0]], [0, 1]), lambda: kind(max_bin=9)):\n"
-        "        try:\n"
-        "            act()\n"
-        "        except ImportError as error:\n"
-        "            print(error)\n"
+        "import lambdaplus as lp\n"
+        "for name in ('LightGBMRanker', 'XGBoostClassifier'):\n"
+        "    try:\n"
+        "        getattr(lp, name)\n"
+        "    except ImportError as error:\n"
+        "        print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     for name in ("lightgbm", "xgboost"):
-        assert done.stdout.count(f"pip install 'lambdaplus[{name}]'") == 2
-
-
-@both
-def test_comparisons_may_name_them(kind: Any) -> None:
-    from lambdaplus.comparison.methods import Settings
-    from lambdaplus.datasets import RankingData
-
-    parts = [RankingData(part.features, part.labels, part.qid) for part in split()]
-    [method] = find_methods(f"lambdaplus.estimators:{kind.__name__}")
-    found = method.fit({}, parts[0], parts[1], Settings(threads=1), seed=3)
-    scores = found.predict(parts[1])
-    assert evaluate(parts[1].labels, scores, qid=parts[1].qid, metrics="ndcg@10")["ndcg@10"] > 0.8
-    assert 1 <= found.rounds <= 100
-    assert len(found.curve) >= found.rounds
+        assert done.stdout.count(f"pip install 'lambdaplus[{name}]'") == 1

@@ -29,13 +29,13 @@ LAYERS = (
     },
     {"metrics"},
     {"objectives", "evaluation", "baselines"},
-    {"datasets", "lightgbm", "xgboost", "training", "estimators", "dask", "export"},
+    {"datasets", "lightgbm", "xgboost", "estimators", "dask", "export"},
     {"comparison", "cli", "__main__"},
 )
 LAYER = {module: layer for layer, modules in enumerate(LAYERS) for module in modules}
 MAY_IMPORT = {  # and nothing else of its own layer
     "frameworks": {"arrays", "collective", "queries", "compat"},
-    "training": {"lightgbm", "xgboost"},
+    "estimators": {"lightgbm", "xgboost"},
 }
 INDEPENDENT = {("objectives", "evaluation"), ("evaluation", "objectives")}
 

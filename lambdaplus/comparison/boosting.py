@@ -1,7 +1,7 @@
 """The trainers of boosted trees: LightGBM's, XGBoost's and CatBoost's, with our objectives or theirs.
 
-They are trained as the estimators are, by `lambdaplus.training`, and every round is shown to a
-`Validation`.  Here parameters are dealt out: those with the name of an option of
+They are trained by the frameworks' own ``train``, and every round is shown to a `Validation`.  Here
+parameters are dealt out: those with the name of an option of
 `~lambdaplus.objectives.lambda_objective` make the objective, the others go to the framework.
 
 Examples
@@ -22,7 +22,7 @@ Examples
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -31,10 +31,10 @@ import numpy as np
 from lambdaplus.comparison.methods import Fitted, Method, Parameters, Settings
 from lambdaplus.comparison.validation import Validation
 from lambdaplus.datasets import RankingData
+from lambdaplus.estimators.names import NATIVE
 from lambdaplus.objectives import Noise, lambda_objective
 from lambdaplus.objectives.objective import as_noise
-from lambdaplus.queries import Floats, Queries
-from lambdaplus.training import CATBOOST, LIGHTGBM, XGBOOST, Documents, Framework, Training
+from lambdaplus.queries import Floats
 
 Predict = Callable[[RankingData, int], Floats]
 """Scores of the documents, (n,) float64, by the trees of the first rounds."""
@@ -56,6 +56,52 @@ Those that begin with ``noise_`` are attributes of its `~lambdaplus.objectives.N
 ``noise_share``; ``noise`` is the scale of the noise, or None for an objective without it.
 """
 
+BINARY = {"rank:map", "YetiRank:mode=MAP", "YetiRank:mode=MRR"}
+"""Native objectives that take labels 0 and 1 only."""
+
+
+def training_labels(objective: Any, labels: Floats) -> Floats:
+    """The labels that an objective is trained on, (n,) float64.
+
+    For a native objective that takes 0 and 1 only, 1 is what MAP and MRR call relevant: a label of
+    at least 1.
+    """
+    binary = isinstance(objective, str) and objective in BINARY
+    return (labels >= 1).astype(np.float64) if binary else labels
+
+
+@dataclass(frozen=True)
+class Job:
+    """One training, in no framework's words.
+
+    Attributes
+    ----------
+    objective : str or callable
+        The name of a native objective, or one of ours.
+    params : dict
+        The framework's other parameters.
+    train : RankingData
+    validation : Validation
+        Is shown the scores after every round, and says when the training is over.
+    rounds, seed, threads : int
+    """
+
+    objective: Any
+    params: dict[str, Any]
+    train: RankingData
+    validation: Validation
+    rounds: int
+    seed: int
+    threads: int
+
+    def labels(self, part: RankingData) -> Floats:
+        return training_labels(self.objective, part.labels)
+
+    def see(self, scores: Floats) -> float:
+        """Let the validation look; the latest value of its first metric."""
+        self.validation.see(scores)
+        return self.validation.latest
+
 
 @dataclass(frozen=True)
 class Boosting:
@@ -63,13 +109,20 @@ class Boosting:
 
     Attributes
     ----------
-    framework : Framework
+    run : callable
+        Trains, and returns the function that predicts.
     words : callable
         The settings of a study in the framework's words.
+    native : dict of str to str
+        The framework's own objectives, and the metric of each.
+    takes_ours : bool
+        Whether it can be trained with our objectives.
     """
 
-    framework: Framework
+    run: Callable[[Job], Predict]
     words: Callable[[Settings], dict[str, Any]]
+    native: Mapping[str, str]
+    takes_ours: bool = True
 
     def follow(
         self,
@@ -89,41 +142,15 @@ class Boosting:
         ImportError
             If the framework is not installed.
         """
-        framework, threads = self.framework, settings.threads
-        # CatBoost trains no objective of ours, and its losses have an option `noise` too.
-        ours = frozenset() if framework == CATBOOST else OBJECTIVE_OPTIONS
+        # CatBoost's losses have an option `noise` too.
+        ours = OBJECTIVE_OPTIONS if self.takes_ours else frozenset()
         options = {k: v for k, v in parameters.items() if k in ours}
         others = {k: v for k, v in parameters.items() if k not in ours}
-
-        def look(scores: Floats, _: Any) -> tuple[Any, ...]:
-            validation.see(scores)
-            found = "validation", validation.latest
-            return (*found, True) if framework == LIGHTGBM else found
-
-        training = Training(
-            with_options(method.target, options) if options else method.target,
-            {**self.words(settings), **others},
-            settings.rounds,
-            metric=look,
-            over=lambda *_: validation.over,
-            seed=seed,
-            threads=threads,
+        objective = with_options(method.target, options) if options else method.target
+        params = {**self.words(settings), **others}
+        return self.run(
+            Job(objective, params, train, validation, settings.rounds, seed, settings.threads)
         )
-        parts = [
-            Documents(self._features(part), Queries(part.labels, group=part.group))
-            for part in (train, validation.data)
-        ]
-        model = framework.train(training, parts[0], {"valid": parts[1]})
-
-        def predict(part: RankingData, rounds: int) -> Floats:
-            first = 0, model.lengths[rounds - 1]
-            return framework.scores(model.booster, self._features(part), first, threads)
-
-        return predict
-
-    def _features(self, data: RankingData) -> Any:
-        # The others would take what a sparse matrix does not hold for missing, or not take it.
-        return data.features if self.framework == LIGHTGBM else data.dense_features
 
     def __call__(
         self,
@@ -190,6 +217,110 @@ def _of_catboost(settings: Settings) -> dict[str, Any]:
     return {"depth": depth, "learning_rate": settings.learning_rate}
 
 
-train_lightgbm = Boosting(LIGHTGBM, _of_lightgbm)
-train_xgboost = Boosting(XGBOOST, _of_xgboost)
-train_catboost = Boosting(CATBOOST, _of_catboost)
+def _run_lightgbm(job: Job) -> Predict:
+    import lambdaplus.lightgbm as lgb
+
+    lengths: list[int] = []  # a round in which LightGBM finds no split leaves no tree
+
+    def look(scores: Floats, _: Any) -> tuple[str, float, bool]:
+        return "validation", job.see(scores), True
+
+    def after_round(state: Any) -> None:
+        lengths.append(state.model.current_iteration())
+        if job.validation.over:
+            raise lgb.callback.EarlyStopException(state.iteration, state.evaluation_result_list)
+
+    known = {}
+    if callable(job.objective) and hasattr(lgb.Dataset, "get_position"):
+        # For objectives that estimate the bias of positions: the order of a query's rows.
+        known["position"] = np.concatenate([np.arange(size) for size in job.train.group])
+    data = lgb.Dataset(job.train.features, job.labels(job.train), group=job.train.group, **known)
+    valid = job.validation.data
+    booster = lgb.train(
+        {
+            **job.params, "objective": job.objective, "metric": "None", "seed": job.seed,
+            "num_threads": job.threads,
+        },
+        data,
+        num_boost_round=job.rounds,
+        valid_sets=[data.create_valid(valid.features, valid.labels, group=valid.group)],
+        feval=look,
+        callbacks=[after_round],
+    )  # fmt: skip
+
+    def predict(part: RankingData, rounds: int) -> Floats:
+        trees = lengths[rounds - 1]
+        if not trees:  # which LightGBM would take for all
+            return np.zeros(len(part.labels))
+        found = booster.predict(
+            part.features, raw_score=True, num_iteration=trees, num_threads=job.threads
+        )
+        return np.asarray(found, dtype=np.float64)
+
+    return predict
+
+
+def _run_xgboost(job: Job) -> Predict:
+    import lambdaplus.xgboost as xgb
+
+    class AfterRound(xgb.callback.TrainingCallback):  # type: ignore[misc]
+        def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+            return job.validation.over
+
+    def matrix(part: RankingData, labels: Floats | None = None) -> Any:
+        # XGBoost takes what a sparse matrix does not hold for missing.
+        group = None if labels is None else part.group
+        return xgb.DMatrix(part.dense_features, labels, group=group, nthread=job.threads)
+
+    def look(scores: Floats, _: Any) -> tuple[str, float]:
+        return "validation", job.see(scores)
+
+    ours = callable(job.objective)
+    valid = job.validation.data
+    booster = xgb.train(
+        {
+            **job.params, "objective": "rank:ndcg" if ours else job.objective, "seed": job.seed,
+            "nthread": job.threads, "disable_default_eval_metric": 1,
+        },
+        matrix(job.train, job.labels(job.train)),
+        num_boost_round=job.rounds,
+        obj=job.objective if ours else None,
+        evals=[(matrix(valid, valid.labels), "valid")],
+        custom_metric=look,
+        callbacks=[AfterRound()],
+        verbose_eval=False,
+    )  # fmt: skip
+
+    def predict(part: RankingData, rounds: int) -> Floats:
+        found = booster.predict(matrix(part), output_margin=True, iteration_range=(0, rounds))
+        return np.asarray(found, dtype=np.float64)
+
+    return predict
+
+
+def _run_catboost(job: Job) -> Predict:
+    from lambdaplus.comparison.catboost import run
+
+    return run(job)
+
+
+def _native(*names: str) -> dict[str, str]:
+    return {name: NATIVE[name] for name in names}
+
+
+train_lightgbm = Boosting(_run_lightgbm, _of_lightgbm, _native("lambdarank", "rank_xendcg"))
+train_xgboost = Boosting(
+    _run_xgboost, _of_xgboost, _native("rank:ndcg", "rank:map", "rank:pairwise")
+)
+train_catboost = Boosting(
+    _run_catboost,
+    _of_catboost,
+    {
+        "YetiRank:mode=NDCG": "ndcg@10",
+        "YetiRank:mode=MAP": "map",
+        "YetiRank:mode=MRR": "mrr",
+        "YetiRank:mode=Classic": "ndcg@10",
+        "QueryRMSE": "ndcg@10",
+    },
+    takes_ours=False,
+)

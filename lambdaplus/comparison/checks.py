@@ -29,8 +29,8 @@ from lambdaplus.comparison.boosting import (
 )
 from lambdaplus.comparison.estimators import find_class, train_estimator
 from lambdaplus.comparison.methods import Method, Settings
+from lambdaplus.compat import lightgbm_parameters
 from lambdaplus.evaluation import eval_metric
-from lambdaplus.training import LIGHTGBM
 
 if TYPE_CHECKING:
     from lambdaplus.comparison.study import Study
@@ -151,9 +151,10 @@ def _check_estimator(method: Method, names: Iterable[str]) -> None:
 
 def _check_lightgbm(method: Method, names: Iterable[str]) -> None:
     try:
-        main = LIGHTGBM.names()
+        groups = lightgbm_parameters()
     except ImportError:  # not installed, or LightGBM 3, which can't tell
         return
+    main = {alias: name for name, aliases in groups.items() for alias in (name, *aliases)}
     for name in names:
         if main.get(name, name) != name:
             raise ValueError(

@@ -24,7 +24,8 @@ def train_estimator(
     """Fit the estimator ``method.target``, passing the arguments that its signatures accept.
 
     These are, for the constructor, ``random_state``, ``n_jobs``, ``metric`` and ``eval_metric``;
-    for fit, ``qid`` or ``group`` and ``eval_set=(X, y, qid)``; for predict, ``qid``.
+    for fit, ``qid`` or ``group`` and ``eval_set=(X, y, qid)``, or ``eval_set=[(X, y)]`` with
+    ``eval_qid=[qid]``; for predict, ``qid``.
     """
     made = find_class(method.target)
     own = {
@@ -42,6 +43,8 @@ def train_estimator(
         "eval_set": (valid.dense_features, valid.labels, valid.qid),
     }
     takes = inspect.signature(model.fit).parameters
+    if "eval_qid" in takes:  # as LightGBM's and XGBoost's rankers take evaluation sets
+        data |= {"eval_set": [(valid.dense_features, valid.labels)], "eval_qid": [valid.qid]}
     given = {name: value for name, value in data.items() if name in takes}
     if "qid" in given:
         given.pop("group", None)
@@ -59,7 +62,7 @@ def _rounds(model: Any) -> int:
     """Number of passes or rounds of the model, from the attributes that estimators have."""
     for name in ("n_iter_", "n_rounds_", "best_iteration_", "n_estimators_", "n_passes_"):
         found = getattr(model, name, None)
-        if found is not None and np.ndim(found) == 0:
+        if found is not None and np.ndim(found) == 0 and found > 0:  # LightGBM: -1 without one
             return int(found)
     return 0
 

@@ -30,7 +30,7 @@ _OURS = ("auc", "mauc", "map", "mrr", "ndcg")
 
 def _native(framework: str, objective: str, own: Space | None = None) -> Method:
     trainer, space = _TRAINERS[framework]
-    name, criterion = f"{framework}:{objective}", trainer.framework.ranking[objective]
+    name, criterion = f"{framework}:{objective}", trainer.native[objective]
     return Method(name, trainer, objective, criterion, space={**space, **(own or {})})
 
 

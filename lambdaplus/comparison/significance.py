@@ -8,13 +8,13 @@ Examples
 >>> from lambdaplus.metrics import parse_metric
 >>> study = Study(
 ...     folds=digits_queries()[:1],
-...     methods=find_methods("lightgbm:auc,svm:mrr-po"),
+...     methods=find_methods("lightgbm:auc,feature:best"),
 ...     metrics=[parse_metric("auc")],
 ...     settings=Settings(rounds=60),
 ... )
 >>> _ = list(study.run())
 >>> significantly_below(comparison(study), "auc", "lightgbm:lambda_auc")
-['svm:mrr-po']
+['feature:best']
 """
 
 from __future__ import annotations

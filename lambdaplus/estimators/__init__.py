@@ -1,26 +1,32 @@
-"""scikit-learn estimators that train LightGBM and XGBoost with any objective of the library.
+"""LightGBM's and XGBoost's own estimators, with a metric's name as objective.
+
+Each class is a subclass of the framework's, and has all of its parameters, arguments, attributes
+and tools.  Ours add names of metrics as ``objective`` and ``eval_metric``, ``qid`` with the rows in
+any order, evaluation by the objective's own metric, ``score`` by it, and checks of the data.
 
 Examples
 --------
 >>> from lambdaplus.datasets import digits_queries
 >>> from lambdaplus.estimators import LightGBMRanker
 >>> fold = digits_queries()[0]
->>> model = LightGBMRanker(objective="map@10", n_estimators=20, num_leaves=15, random_state=0)
+>>> model = LightGBMRanker(objective="map@10", n_estimators=20, num_leaves=15, verbose=-1)
 >>> model = model.fit(fold.train.features, fold.train.labels, qid=fold.train.qid)
 >>> model.score(fold.test.features, fold.test.labels, qid=fold.test.qid) > 0.6
 True
 """
 
-from lambdaplus.estimators.classifier import BoostedClassifier
-from lambdaplus.estimators.lightgbm import LightGBMClassifier, LightGBMRanker
-from lambdaplus.estimators.ranker import BoostedRanker
-from lambdaplus.estimators.xgboost import XGBoostClassifier, XGBoostRanker
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "BoostedClassifier",
-    "BoostedRanker",
-    "LightGBMClassifier",
-    "LightGBMRanker",
-    "XGBoostClassifier",
-    "XGBoostRanker",
-]
+if TYPE_CHECKING:
+    from lambdaplus.estimators.lightgbm import LightGBMClassifier, LightGBMRanker
+    from lambdaplus.estimators.xgboost import XGBoostClassifier, XGBoostRanker
+
+__all__ = ["LightGBMClassifier", "LightGBMRanker", "XGBoostClassifier", "XGBoostRanker"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    framework = "lightgbm" if name.startswith("LightGBM") else "xgboost"  # the other may be missing
+    return getattr(import_module(f"{__name__}.{framework}"), name)

@@ -1,244 +1,248 @@
-"""Classifiers for rare positives: trees that rank all rows, and calibrated probabilities."""
+"""What both classifiers have in common: the trained class, decisions, probabilities."""
 
 from __future__ import annotations
 
+import copy
 import warnings
-from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
-from sklearn.model_selection import StratifiedKFold
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import _check_y, check_is_fitted
+from numpy.typing import NDArray
+from scipy.optimize import bisect
+from scipy.sparse import issparse
+from sklearn import config_context
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import _safe_indexing, assert_all_finite, column_or_1d
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
-from lambdaplus.estimators.base import BoostedModel
-from lambdaplus.estimators.calibration import calibrate, score_at_one_half
-from lambdaplus.estimators.documents import Judged, read_documents, read_features
-from lambdaplus.estimators.eval_sets import read_eval_sets
-from lambdaplus.estimators.parameters import check_count
-from lambdaplus.queries import Floats
-from lambdaplus.training import Documents, Training
+from lambdaplus.estimators.names import find_objective
+from lambdaplus.estimators.parent import arguments
+from lambdaplus.estimators.ranker import each, evaluation_sets, replace_evaluation_sets
+from lambdaplus.objectives.base import Objective
+from lambdaplus.queries import Floats, Queries
 
-
-def _calibrates(classifier: Any) -> bool:
-    if classifier.calibration is None:
-        raise AttributeError(
-            "with calibration=None there are scores (decision_function) and no probabilities"
-        )
-    return True
+MANY = 20_000
+"""Rows that are enough to find the threshold: scoring a million takes as long as ten rounds."""
 
 
-class BoostedClassifier(ClassifierMixin, BoostedModel):  # type: ignore[misc]
-    """Base of `LightGBMClassifier` and `XGBoostClassifier`; not made itself.
+class RankingClassifier:
+    """Decisions of a classifier whose trees rank the rows of one class first.
 
-    Attributes
-    ----------
-    classes_ : (2,) array
-        Both labels, sorted; the second is the positive one.
-    booster_
-        The framework's own model, with the best rounds alone.
-    best_iteration_ : int
-        Boosting rounds of the model: the best ones if there was validation data, else all.
-    evals_result_ : dict
-        Curves of all rounds that were trained, by evaluation set (``"valid_0"``, ...) and metric.
-    calibrator_ : sklearn.calibration.CalibratedClassifierCV
-        From scores of the trees, (n, 1), to probabilities; only if calibrated.
-    offset_ : float
-        Score of the trees from which `predict` says positive.
-    n_features_in_ : int
-    feature_names_in_ : (d,) array of str
-        Only if fitted on a data frame whose column names are all str.
+    The trees are trained on 1 for rows of that class and 0 for others, so that the framework and
+    its tools see a problem with these two classes.  With the framework's own objectives everything
+    is the parent's; ``offset_`` is there only if an objective of ours has trained the model.
     """
 
+    _eval_weights: ClassVar[str]
+    _other_outputs: ClassVar[tuple[str, ...]]
+    """Arguments of the parent's predict that ask for something else than labels."""
+
+    objective: Any
+    pos_label: Any
     calibration: str | None
     cv: int
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        eval_set: Any = None,
-        eval_sample_weight: Any = None,
-        eval_names: Any = None,
-        feature_name: Any = "auto",
-        categorical_feature: Any = "auto",
-        callbacks: Any = None,
-        init_model: Any = None,
-        xgb_model: Any = None,
-    ) -> Self:
-        """Train, and calibrate.
+    def _raw(self, X: Any, **kwargs: Any) -> Any:
+        """What the trees say, by the predict of the framework's base class."""
+        raise NotImplementedError
 
-        Parameters
-        ----------
-        X : (n, d) array_like, sparse matrix or data frame
-            NaN marks missing values.  Categorical columns of a frame are used as such.
-        y : (n,) array_like
-            Two labels of any kind; that which comes second when sorted is the positive one.
-        sample_weight : (n,) array_like, optional
-            A row of weight k stands for k rows.
-        eval_set : (X, y) or list of such, optional
-            Validation data.  Training stops when the last one's first metric has not improved for
-            ``early_stopping_rounds``, and the model keeps the rounds up to the best one.
-            Probabilities are calibrated on it.
-        eval_sample_weight : array_like, or list of such, optional
-            One for each set.
-        eval_names, feature_name, categorical_feature, callbacks, init_model, xgb_model
-            As in `BoostedRanker.fit`.
+    def decision_function(self, X: Any, **kwargs: Any) -> Floats:
+        """How surely each row is of the second class: above 0, `predict` says so.
 
-        Raises
-        ------
-        ValueError
-            For unusable data and labels that are not two.
-
-        Warns
-        -----
-        UserWarning
-            If higher scores mean fewer positives among the rows of the calibration.
+        ``**kwargs`` are those of the parent's `predict`, such as the rounds to use.  With the
+        framework's own objectives these are its raw scores.
         """
-        training = self._training(callbacks, init_model, xgb_model)
-        check_count("cv", self.cv)
-        sets = read_eval_sets(eval_set, None, None, eval_sample_weight, eval_names)
-        if self.calibration is not None and not sets and training.init_model is not None:
+        check_is_fitted(self)
+        scores = np.asarray(self._raw(X, **kwargs))
+        if not hasattr(self, "offset_"):
+            return scores
+        return self._sign * (scores.astype(np.float64) - self.offset_)
+
+    def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
+        """The class of each row, or what else the parent's `predict` is asked for.
+
+        scikit-learn's `TunedThresholdClassifierCV` chooses another threshold.
+        """
+        check_is_fitted(self)
+        parent = super().predict  # type: ignore[misc]
+        if not hasattr(self, "offset_"):
+            return parent(X, *args, **kwargs)
+        call = arguments(parent, X, *args, **kwargs)
+        if any(call.get(name) for name in self._other_outputs):
+            return self._raw(**call)
+        return self.classes_[(self.decision_function(**call) > 0.0).astype(int)]
+
+    @property
+    def predict_proba(self) -> Any:
+        """Probabilities, (n, n_classes), in the order of ``classes_``; see ``calibration``."""
+        ranks = isinstance(find_objective(self.objective), Objective) or hasattr(self, "offset_")
+        if not ranks:
+            return super().predict_proba  # type: ignore[misc]
+        if self.calibration is None:
+            raise AttributeError(
+                "the scores of an objective that ranks are no probabilities: set "
+                "calibration='sigmoid' (or 'isotonic') before fit, or wrap the classifier in "
+                "scikit-learn's CalibratedClassifierCV; decision_function gives the scores"
+            )
+        return self._calibrated
+
+    def _calibrated(self, X: Any) -> Floats:
+        check_is_fitted(self, "calibrator_")
+        found: Floats = self.calibrator_.predict_proba(X)
+        return found if self._sign > 0 else found[:, ::-1]
+
+    _calibrated.__name__ = "predict_proba"  # by which scikit-learn knows what it is
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels, sorted: (n_classes,)."""
+        labels = getattr(self, "_labels", None)
+        found: NDArray[Any] = super().classes_ if labels is None else labels  # type: ignore[misc]
+        return found
+
+    @property
+    def _sign(self) -> int:
+        return 1 if self.pos_label_ == self.classes_[1] else -1
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        if isinstance(find_objective(self.objective), Objective):
+            tags.classifier_tags.multi_class = tags.classifier_tags.multi_label = False
+        return tags
+
+    def _forget(self) -> None:
+        """Remove what another fit has left."""
+        for name in ("_labels", "pos_label_", "offset_", "calibrator_"):
+            vars(self).pop(name, None)
+
+    def _encode(self, call: dict[str, Any], model: Any) -> NDArray[Any]:
+        """Choose the trained class, and make 1 and 0 of all labels; the labels, sorted."""
+        y = _checked(call["y"])
+        classes, counts = np.unique(y, return_counts=True)
+        if classes.size != 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"{self.objective!r} ranks one class above another, and y has {classes.size}; use "
+                "an objective of the framework's own"
+                if classes.size > 2
+                else f"y holds one class, {classes.tolist()}: a classifier needs rows of two"
+            )
+        trained = classes[int(counts[0] >= counts[1])] if self.pos_label is None else self.pos_label
+        if trained not in classes:
+            raise ValueError(f"pos_label={trained!r} is none of {classes.tolist()}")
+        if (other := getattr(model, "pos_label_", trained)) != trained:
+            raise ValueError(
+                f"the model to continue from ranks {other} first, and this one {trained}: pass "
+                f"pos_label={other!r}"
+            )
+        codes = (y == trained).astype(np.int64)
+        Queries(codes, weight=call.get("sample_weight"))  # which refuses unusable weights
+        sets = []
+        for i, (X, labels) in enumerate(evaluation_sets(call)):
+            same = X is call["X"] and labels is call["y"]  # the frameworks look at this, too
+            unknown = np.setdiff1d(_checked(labels), classes)
+            if unknown.size:
+                raise ValueError(
+                    f"evaluation set {i}: label {unknown[0]!r} is none of {classes.tolist()}"
+                )
+            sets.append((X, codes if same else (_checked(labels) == trained).astype(np.int64)))
+        replace_evaluation_sets(call, sets)
+        call["y"], self.pos_label_ = codes, trained
+        return classes
+
+    def _by_code(self, weights: Any) -> Any:
+        """Class weights by 0 and 1 in place of labels."""
+        if not isinstance(weights, dict):
+            return weights
+        return {int(label == self.pos_label_): weight for label, weight in weights.items()}
+
+    def _finish(self, call: dict[str, Any], classes: NDArray[Any], model: Any) -> None:
+        """After the training: the threshold, and the calibration if asked for."""
+        self._labels = classes
+        codes = call["y"]
+        weights = compute_sample_weight(self._by_code(getattr(self, "class_weight", None)), codes)
+        if call.get("sample_weight") is not None:
+            weights = weights * np.asarray(call["sample_weight"])
+        rows = np.linspace(0, len(codes) - 1, min(len(codes), MANY)).astype(np.int64)
+        scores = np.asarray(self._raw(_rows_of(call["X"], rows)), dtype=np.float64)
+        falling, weights = np.argsort(-scores, kind="stable"), weights[rows]
+        # As many training rows lie above, by weight, as are of the trained class.
+        last = np.searchsorted(np.cumsum(weights[falling]), np.sum(weights * codes[rows]))
+        last = min(int(last), len(rows) - 2)
+        self.offset_ = float(np.mean(scores[falling[last : last + 2]]))
+        if self.calibration is not None:
+            self._calibrate(call, model)
+
+    def _calibrate(self, call: dict[str, Any], model: Any) -> None:
+        X, codes, weights = call["X"], call["y"], call.get("sample_weight")
+        same: Any = clone(self).set_params(calibration=None, pos_label=1)
+        if hasattr(self, "class_weight"):
+            same.set_params(class_weight=self._by_code(self.class_weight))
+        scorer, sets = _Trees(same), evaluation_sets(call)
+        if sets:
+            X, codes = sets[-1]
+            weights = each(call.get(self._eval_weights), len(sets))[-1]
+            scorer.model_ = copy.copy(self)
+        elif model is not None:
             raise ValueError(
                 "the model to continue from has seen all rows, so cross-validation can't calibrate "
-                "on rows that are new to it: pass eval_set=, or set calibration=None"
+                "on rows that are new to it: pass eval_set=, or calibration=None"
             )
-        given = Judged(X, self._learn_classes(y), weight=sample_weight)
-        train, held_out = self._fit(training, given, sets, feature_name, categorical_feature)
-        if self.calibration is None:
-            # As many training rows are called positive as are.
-            scores = self._scores(train.X)
-            self.offset_ = _upper_quantile(scores, train)
-            return self
-        if held_out:
-            rows = list(held_out.values())[-1]
-            scores = self._scores(rows.X)
-        else:
-            rows, scores = train, self._scores_of_held_out_rows(training, train)
-        queries = rows.queries
-        self.calibrator_ = calibrate(self.calibration, scores, queries.labels, queries.weights)
-        self.offset_ = score_at_one_half(self.calibrator_)
-        low, high = self.calibrator_.predict_proba([[scores.min()], [scores.max()]])[:, 1]
-        if high < low:
-            warnings.warn(
-                "of rows that the trees have not seen, those with higher scores are positive less "
-                "often: the trees have learnt nothing that holds for new rows, and neither "
-                "predictions nor probabilities are of use",
-                stacklevel=2,
-            )
+        self.calibrator_ = CalibratedClassifierCV(
+            FrozenEstimator(scorer) if sets else scorer,
+            method=self.calibration,
+            cv=None if sets else self.cv,
+            ensemble=False,
+        )
+        with warnings.catch_warnings(), config_context(enable_metadata_routing=False):
+            # A model that is fitted already needs no weights.
+            warnings.filterwarnings("ignore", "Since FrozenEstimator", UserWarning)
+            self.calibrator_.fit(X, codes, weights)
+        [of_score] = self.calibrator_.calibrated_classifiers_[0].calibrators
+
+        def excess(score: float) -> float:
+            return float(of_score.predict(np.array([score]))[0]) - 0.5
+
+        far = 10.0 * (1.0 + float(np.max(np.abs(self._raw(X)))))
+        if excess(-far) < 0 < excess(far):
+            self.offset_ = float(bisect(excess, -far, far))
+        else:  # one class is the more probable one for all rows
+            self.offset_ = far if excess(0.0) <= 0 else -far
+
+
+class _Trees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """The scores of a classifier without its threshold, which differs from fold to fold."""
+
+    classes_ = np.arange(2)
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> _Trees:
+        self.model_ = clone(self.model).fit(X, y, sample_weight=sample_weight)
         return self
 
     def decision_function(self, X: Any) -> Floats:
-        """The trees' score beyond ``offset_``: above 0, `predict` says positive.
+        return np.asarray(self.model_._raw(X), dtype=np.float64)
 
-        Parameters
-        ----------
-        X : (n, d) array_like, sparse matrix or data frame
-
-        Returns
-        -------
-        (n,) float64
-        """
-        check_is_fitted(self, "booster_")
-        scores = self._scores(read_features(self, X, reset=False))
-        return scores - self.offset_
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The more probable class of each row.
-
-        For another threshold than one half wrap the classifier in scikit-learn's
-        `FixedThresholdClassifier`, or in `TunedThresholdClassifierCV` to choose it for a metric.
-
-        Parameters
-        ----------
-        X : (n, d) array_like, sparse matrix or data frame
-
-        Returns
-        -------
-        (n,) array of the labels
-        """
-        above = self.decision_function(X) > 0.0
-        found: NDArray[Any] = self.classes_[above.astype(int)]
-        return found
-
-    @available_if(_calibrates)
-    def predict_proba(self, X: Any) -> Floats:
-        """Calibrated probabilities of both classes.
-
-        Parameters
-        ----------
-        X : (n, d) array_like, sparse matrix or data frame
-
-        Returns
-        -------
-        (n, 2) float64
-        """
-        check_is_fitted(self, "booster_")
-        scores = self._scores(read_features(self, X, reset=False))[:, np.newaxis]
-        found: Floats = self.calibrator_.predict_proba(scores)
-        return found
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
-    def _learn_classes(self, y: Any) -> NDArray[np.float64]:
-        if y is None:
-            raise ValueError("requires y to be passed, but the target y is None")
-        y = _check_y(y, estimator=self)
-        check_classification_targets(y)
-        kind = type_of_target(y, input_name="y")
-        if kind != "binary":
-            raise ValueError(
-                f"Only binary classification is supported. The type of the target is {kind}."
-            )
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if self.classes_.size == 1:
-            raise ValueError(
-                f"y holds one class, {self.classes_[0]!r}: a classifier needs rows of both"
-            )
-        found: NDArray[np.float64] = codes.astype(np.float64)
-        return found
-
-    def _read(self, given: Judged, name: str) -> Documents:
-        y = _check_y(given.y, estimator=self)
-        unknown = np.setdiff1d(y, self.classes_)
-        if unknown.size:
-            raise ValueError(f"{name}: label {unknown[0]!r} is none of {self.classes_.tolist()}")
-        codes = (y == self.classes_[1]).astype(np.float64)
-        return read_documents(self, given._replace(y=codes), reset=False)
-
-    def _scores_of_held_out_rows(self, training: Training, train: Documents) -> Floats:
-        """Scores of each training row by a model that was trained on others."""
-        labels = train.queries.labels
-        rarest = int(min(labels.sum(), labels.size - labels.sum()))
-        n_splits = min(self.cv, rarest)
-        if n_splits < 2:
-            raise ValueError(
-                f"calibration by cross-validation needs cv >= 2 (is {self.cv}) and two rows of "
-                f"each class (the rarer has {rarest}): pass eval_set=, or set calibration=None"
-            )
-        plain = replace(training, callbacks=())  # which may count rounds, or show them
-        scores = np.empty(labels.size)
-        # Not random: a second fit of the same data gives the same probabilities.
-        for rows, others in StratifiedKFold(n_splits).split(labels, labels):
-            found = self._train(plain, train.rows(rows), {})
-            part = train.rows(others)
-            scores[others] = self._framework.scores(found.booster, part.X)
-        return scores
+    def predict(self, X: Any) -> Any:
+        return (self.decision_function(X) > 0.0).astype(int)
 
 
-def _upper_quantile(scores: Floats, rows: Documents) -> float:
-    """The score above which as large a share (by weight) of the rows lies as is positive."""
-    weights = rows.queries.weights
-    weights = np.ones(scores.size) if weights is None else weights
-    order = np.argsort(-scores, kind="stable")
-    positive = np.sum(weights * rows.queries.labels)
-    found = int(np.searchsorted(np.cumsum(weights[order]), positive))
-    return float(scores[order][min(found + 1, scores.size - 1)])
+def _rows_of(X: Any, rows: NDArray[Any]) -> Any:
+    if issparse(X):
+        X = X.tocsr()  # most other kinds cannot be indexed
+    return _safe_indexing(X if hasattr(X, "__getitem__") else np.asarray(X), rows)
+
+
+def _checked(y: Any) -> NDArray[Any]:
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    found: NDArray[Any] = column_or_1d(y, warn=True)
+    assert_all_finite(found, input_name="y")
+    check_classification_targets(found)
+    return found

@@ -1,191 +1,109 @@
-"""Rankers: documents of queries, scored so that the relevant ones come first."""
+"""What both rankers have in common: the arguments of ``fit`` in query order, and ``score``."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
-from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
-
-from lambdaplus.estimators.base import BoostedModel
-from lambdaplus.estimators.checks import values
-from lambdaplus.estimators.documents import Judged, read_documents, read_features
-from lambdaplus.estimators.eval_sets import read_eval_sets
-from lambdaplus.queries import Floats
-from lambdaplus.training import Documents
-
-_FORGOTTEN = (
-    "this model is fitted with queries, and score() got none, so all rows would be judged as one "
-    "ranking: pass qid= (or group=). In scikit-learn's searches and cross-validation qid reaches "
-    "score() only after sklearn.set_config(enable_metadata_routing=True)"
+from lambdaplus.estimators.documents import (
+    Documents,
+    read_documents,
+    refuse_masked,
+    refuse_nothing_to_rank,
 )
-_FORGOTTEN_IN_EVAL_SET = (
-    "{0} (eval_set) has no queries, and the training data has, so all its rows would be judged as "
-    "one ranking: pass eval_set=(X, y, qid), or eval_qid= or eval_group="
-)
+from lambdaplus.estimators.names import find_objective, metric_of
+from lambdaplus.objectives.base import Objective
+
+Sets = list[tuple[Any, Any]]
+Weigh = Callable[[str, Documents, Any], Any]
 
 
-class BoostedRanker(BoostedModel):
-    """Base of `LightGBMRanker` and `XGBoostRanker`; not made itself.
-
-    Attributes
-    ----------
-    booster_
-        The framework's own model, for its tools (SHAP, plots), with the best rounds alone.
-    best_iteration_ : int
-        Boosting rounds of the model: the best ones if there was validation data, else all.
-    evals_result_ : dict
-        Curves of all rounds that were trained, by evaluation set (``"valid_0"``, ...) and metric.
-    n_features_in_ : int
-    feature_names_in_ : (d,) array of str
-        Only if fitted on a data frame whose column names are all str.
-    """
+class Ranker:
+    """Score of a ranker, and what scikit-learn is to hand to it."""
 
     __metadata_request__fit: ClassVar = {"qid": True}  # a ranker wants its queries
     __metadata_request__score: ClassVar = {"qid": True}
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        *,
-        qid: ArrayLike | None = None,
-        group: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        eval_set: Any = None,
-        eval_qid: Any = None,
-        eval_group: Any = None,
-        eval_sample_weight: Any = None,
-        eval_names: Any = None,
-        feature_name: Any = "auto",
-        categorical_feature: Any = "auto",
-        callbacks: Any = None,
-        init_model: Any = None,
-        xgb_model: Any = None,
-    ) -> Self:
-        """Train.
-
-        Parameters
-        ----------
-        X : (n, d) array_like, sparse matrix or data frame
-            NaN marks missing values.  Categorical columns of a frame are used as such.
-        y : (n,) array_like
-            Relevance; the higher, the more relevant.
-        qid : (n,) array_like, optional
-            Query of each row; the rows of a query may stand anywhere.
-        group : (n_queries,) array_like of int, optional
-            In its place, query sizes in row order.  With neither, AUC and MAP take all rows as one
-            ranking; other objectives raise.
-        sample_weight : (n,) array_like, optional
-            Row weights; with queries, XGBoost wants the same for all rows of a query.
-        eval_set : (X, y), (X, y, qid), or list of such, optional
-            Validation data.  Training stops when the last one's first metric has not improved for
-            ``early_stopping_rounds``, and the model keeps the rounds up to the best one.
-        eval_qid, eval_group, eval_sample_weight : array_like, or list of such, optional
-            As qid, group and sample_weight, one for each set.
-        eval_names : list of str, optional
-            What ``evals_result_`` calls the sets.
-        feature_name : list of str, optional
-            What the framework calls the features, in the order of the columns; a frame's own names
-            by default.
-        categorical_feature : list of str or int, optional
-            Columns, by name or number, that hold categories although their dtype does not say so:
-            in an array whole numbers, at least 0.
-        callbacks : list, optional
-            LightGBM's or XGBoost's.
-        init_model, xgb_model : Booster, fitted estimator or file, optional
-            A model of the same framework to continue from; both names are understood.
-
-        Raises
-        ------
-        ValueError
-            For unusable data, and if no query has documents to tell apart.
-        """
-        training = self._training(callbacks, init_model, xgb_model)
-        sets = read_eval_sets(eval_set, eval_qid, eval_group, eval_sample_weight, eval_names)
-        given = Judged(X, y, qid, group, sample_weight)
-        self._fit(training, given, sets, feature_name, categorical_feature)
-        return self
-
-    def predict(
-        self,
-        X: Any,
-        *,
-        num_iteration: int | None = None,
-        iteration_range: tuple[int, int] | None = None,
-        pred_contrib: bool = False,
-    ) -> Floats:
-        """Score documents; a higher score ranks higher.
-
-        Parameters
-        ----------
-        X : (n, d) array_like, sparse matrix or data frame
-        num_iteration : int, optional
-            Use the first so many rounds, of ``best_iteration_``.
-        iteration_range : (int, int), optional
-            In its place, use the rounds from the first to before the second, counted from 0.
-        pred_contrib : bool
-            Return each feature's contribution to the score (SHAP values) instead.
-
-        Returns
-        -------
-        (n,) float64, or (n, d + 1) with pred_contrib
-            The last column of contributions is the expected score; each row sums to the score.
-
-        Raises
-        ------
-        ValueError
-            For features unlike the training data's, and rounds that the model does not have.
-        """
-        check_is_fitted(self, "booster_")
-        rounds = self._rounds(num_iteration, iteration_range)
-        return self._scores(read_features(self, X, reset=False), rounds, pred_contrib)
-
     def score(
-        self,
-        X: Any,
-        y: ArrayLike,
-        *,
-        qid: ArrayLike | None = None,
-        group: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self: Any, X: Any, y: Any, *, qid: Any = None, group: Any = None, sample_weight: Any = None
     ) -> float:
-        """The first metric of predictions: that of the objective, or ``eval_metric``.
+        """The first metric of ``eval_metric``, or the objective's; arguments are those of `fit`."""
+        refuse_masked({"sample_weight": sample_weight})
+        documents = read_documents("score", X, y, qid, group)
+        weights = documents.weights("sample_weight", sample_weight)
+        metric = metric_of(find_objective(self.objective), self.eval_metric)
+        labels, sizes = documents.queries.labels, documents.queries.sizes
+        return float(metric(labels, self.predict(documents.X), weights, sizes)[1])
 
-        Parameters
-        ----------
-        X, y, qid, group, sample_weight
-            As in `fit`.  Labels need not have occurred in training.
 
-        Raises
-        ------
-        ValueError
-            For unusable data, and without queries if the model was fitted with some.
-        """
-        check_is_fitted(self, "booster_")
-        documents = self._read(Judged(X, y, qid, group, sample_weight), "score")
-        scores = self._scores(documents.X)
-        return values(self._chosen_metric(), documents, scores)[0]
+def put_in_query_order(
+    call: dict[str, Any],
+    objective: Any,
+    qid: Any,
+    eval_qid: Any,
+    by_row: tuple[str, str, str],
+    weigh: Weigh,
+) -> None:
+    """Check the arguments of a ranker's fit, ``call``, and put all rows in query order.
 
-    def _rounds(
-        self, num_iteration: int | None, iteration_range: tuple[int, int] | None
-    ) -> tuple[int, int] | None:
-        if num_iteration is not None and iteration_range is not None:
-            raise ValueError("pass either num_iteration or iteration_range, not both")
-        if num_iteration is not None:
-            iteration_range = 0, num_iteration
-        if iteration_range is None:
-            return None
-        first, last = iteration_range
-        if not 0 <= first < last <= self.best_iteration_:
-            raise ValueError(
-                f"no rounds from {first} to {last}: this model has {self.best_iteration_}, up to "
-                "its best one"
-            )
-        return first, last
+    ``by_row`` are the framework's names of initial scores, and of weights and initial scores of
+    evaluation sets; ``weigh`` gives weights the framework's form.
+    """
+    refuse_masked({"qid": qid, "eval_qid": eval_qid, **call})
+    metric = metric_of(objective) if isinstance(objective, Objective) else None
+    start, eval_weights, eval_start = by_row
+    sets = evaluation_sets(call)
+    sizes = each(call.get("eval_group"), len(sets))
+    given = [("training data", call["X"], call["y"], qid, call.get("group"))]
+    for i, (pair, ids, group) in enumerate(
+        zip(sets, each(eval_qid, len(sets)), sizes, strict=True)
+    ):
+        given.append((f"evaluation set {i}", *pair, ids, group))
+    parts: list[Documents] = []
+    for i, (name, X, y, ids, group) in enumerate(given):
+        if i and X is call["X"] and y is call["y"]:
+            parts.append(parts[0])  # the frameworks recognise the training data, too
+            continue
+        parts.append(read_documents(name, X, y, ids, group))
+        if metric is not None:
+            refuse_nothing_to_rank(name, metric, parts[-1].queries)
+    train, held_out = parts[0], parts[1:]
+    call |= {"X": train.X, "y": train.y, "group": train.queries.sizes}
+    call["sample_weight"] = weigh("sample_weight", train, call.get("sample_weight"))
+    call[start] = train.in_order(call.get(start))
+    if sets:
+        replace_evaluation_sets(call, [(part.X, part.y) for part in held_out])
+        call["eval_group"] = [part.queries.sizes for part in held_out]
+        pairs = zip(held_out, each(call.get(eval_weights), len(sets)), strict=True)
+        call[eval_weights] = [weigh(eval_weights, part, weights) for part, weights in pairs]
+        pairs = zip(held_out, each(call.get(eval_start), len(sets)), strict=True)
+        call[eval_start] = [part.in_order(scores) for part, scores in pairs]
 
-    def _read(self, given: Judged, name: str) -> Documents:
-        documents = read_documents(self, given, reset=False)
-        if self._grouped and not documents.queries.grouped:
-            raise ValueError(_FORGOTTEN if name == "score" else _FORGOTTEN_IN_EVAL_SET.format(name))
-        return documents
+
+def each(given: Any, n: int) -> list[Any]:
+    """An ``eval_...`` argument for each evaluation set; for one set, it may be given alone."""
+    if given is None or isinstance(given, Mapping):
+        return [(given or {}).get(i) for i in range(n)]
+    listed = isinstance(given, list) and (given[0] is None or hasattr(given[0], "__len__"))
+    alone = n == 1 and not listed
+    found = [given] if alone else list(given)
+    if len(found) > n:
+        raise ValueError(f"{len(found)} entries of an eval_ argument for {n} evaluation sets")
+    return [*found, *[None] * (n - len(found))]
+
+
+def evaluation_sets(call: Mapping[str, Any]) -> Sets:
+    """The evaluation sets of a call of fit, in whichever form they were passed."""
+    if call.get("eval_set") is not None:
+        return [call["eval_set"]] if isinstance(call["eval_set"], tuple) else list(call["eval_set"])
+    X, y = call.get("eval_X"), call.get("eval_y")
+    if X is None or y is None:  # LightGBM says so if only one is missing
+        return []
+    return list(zip(X, y, strict=True)) if isinstance(X, tuple) else [(X, y)]
+
+
+def replace_evaluation_sets(call: dict[str, Any], sets: Sets) -> None:
+    if call.get("eval_set") is not None:
+        call["eval_set"] = sets
+    elif sets:
+        call["eval_X"], call["eval_y"] = (tuple(part) for part in zip(*sets, strict=True))

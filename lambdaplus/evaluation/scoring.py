@@ -26,11 +26,12 @@ from lambdaplus.evaluation.result import (
 )
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.arrays import scope
+from lambdaplus.metrics.entries import Scored
 from lambdaplus.metrics.names import share_options
 from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.values import values
 from lambdaplus.queries import Floats, Queries
-from lambdaplus.ranking import Ranking, rank
+from lambdaplus.ranking import Ranking
 
 
 def evaluate(
@@ -179,22 +180,21 @@ def evaluate_queries(
     mean: dict[str, float] = {}
     undefined: dict[str, int] = {}
     conventions: dict[str, str] = {}
-    rankings: dict[int, Ranking] = {}  # all metrics of the same queries share one sort
+    every: dict[int, Scored] = {}  # all metrics of the same queries share one sort
     for metric in metrics:
         ranked = scope(metric, queries, one_group)
-        if id(ranked) not in rankings:
-            rankings[id(ranked)] = rank(ranked, held)
+        if id(ranked) not in every:
+            every[id(ranked)] = Scored(ranked, held)
         name, rule = str(metric), convention.rule(metric)
         tied, blank = ties or rule.ties, rule.empty if empty is None else empty
         if metric.declaration.judged_only and judged is not None and not judged.all():
             found = np.full(ranked.n_queries, np.nan)
             part = judged_part(ranked, ranked.check_scores(held), judged)
             if part is not None:
-                ranking = rank(part[0], held[judged])
                 some = None if numbers is None else numbers[judged]
-                found[part[1]] = _values(metric, part[0], ranking, tied, some)
+                found[part[1]] = _values(metric, Scored(part[0], held[judged]), tied, some)
         else:
-            found = _values(metric, ranked, rankings[id(ranked)], tied, numbers)
+            found = _values(metric, every[id(ranked)], tied, numbers)
         if np.isinf(found).any():
             raise ValueError(
                 f"{name} is infinite in {int(np.isinf(found).sum())} of {found.size} queries: its "
@@ -223,15 +223,12 @@ def evaluate_queries(
 
 
 def _values(
-    metric: RankingMetric,
-    queries: Queries,
-    ranking: Ranking,
-    ties: TieRule | None,
-    docno: NDArray[Any] | None,
+    metric: RankingMetric, scored: Scored, ties: TieRule | None, docno: NDArray[Any] | None
 ) -> Floats:
     if ties != "docno":
-        return values(metric, queries, ranking, ties)
-    return values(metric, queries, ranking, "stable", _order_of(docno, queries, ranking))
+        return values(metric, scored, ties)
+    order = _order_of(docno, scored.queries, scored.ranking)
+    return values(metric, scored, "stable", order)
 
 
 def _order_of(docno: NDArray[Any] | None, queries: Queries, ranking: Ranking) -> Floats:

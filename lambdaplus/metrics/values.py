@@ -16,20 +16,19 @@ import numpy as np
 from lambdaplus.compiled import compiled
 from lambdaplus.metrics.arrays import MetricArrays, metric_arrays
 from lambdaplus.metrics.declaration import RankingMetric
-from lambdaplus.metrics.entries import Entries, each_alone, merge_ties
+from lambdaplus.metrics.entries import Entries, Scored, each_alone
 from lambdaplus.metrics.forms import CountAbove, Gains, Window
 from lambdaplus.metrics.rounding import refuse_many_classes, round_scores
 from lambdaplus.parallel import over_queries
 from lambdaplus.queries import Floats, Queries
-from lambdaplus.ranking import Ranking, split_ties
+from lambdaplus.ranking import split_ties
 
 Ties = Literal["expected", "worst", "best", "stable", "together"]
 
 
 def values(
     metric: RankingMetric,
-    queries: Queries,
-    ranking: Ranking,
+    scored: Scored,
     ties: Ties | None = None,
     order: Floats | None = None,
 ) -> Floats:
@@ -38,9 +37,8 @@ def values(
     Parameters
     ----------
     metric : RankingMetric
-    queries : Queries
-    ranking : Ranking
-        Ranking of the same queries.
+    scored : Scored
+        Queries and scores.
     ties : {"expected", "worst", "best", "stable", "together"}, optional
         Rule for tied documents: the mean over their orders; their worst or best order; the order
         of the rows; or all as one step, as at a threshold.  See above for the default.
@@ -59,17 +57,17 @@ def values(
     """
     if ties not in (None, *get_args(Ties)):
         raise ValueError(f"ties={ties!r} is not one of {', '.join(get_args(Ties))}")
-    arrays, pooled = metric_arrays(metric, queries), metric.declaration.pooled
-    form = metric.declaration.form
+    queries, form, pooled = scored.queries, metric.declaration.form, metric.declaration.pooled
+    arrays, ranking = metric_arrays(metric, queries), None
     if ties in ("worst", "best"):
         if isinstance(form, Window) and not metric.declaration.binary:
             raise ValueError(f"{metric} has no worst order of ties: use ties='expected'")
         merit = arrays.gain if isinstance(form, Gains) else np.arange(float(arrays.gain.size))
         merit = merit[_stratum(queries, arrays)]
-        ranking = split_ties(queries, ranking, merit if ties == "worst" else -merit)
+        ranking = split_ties(queries, scored.ranking, merit if ties == "worst" else -merit)
     elif ties == "stable":
         rows = np.arange(float(queries.n_documents)) if order is None else order
-        ranking = split_ties(queries, ranking, rows)
+        ranking = split_ties(queries, scored.ranking, rows)
     elif ties == "together" and pooled is None:
         raise ValueError(f"{metric} does not support ties='together', which needs a threshold")
     elif ties == "expected" and not metric.declaration.closed_ties:
@@ -83,7 +81,8 @@ def values(
         ties == "together"
         or (not queries.grouped and (ties is None or queries.weights is not None))
     ):
-        return _by_steps(metric, queries, ranking)
+        return _by_steps(metric, scored)
+    ranking = scored.ranking if ranking is None else ranking
     ranked = queries.sizes
     # Documents that were not returned have no rank; sums of ranks put them last.
     if queries.returned is not None and arrays.discount[0] > 0.0:
@@ -135,11 +134,10 @@ def _stratum(queries: Queries, arrays: MetricArrays) -> Any:
     return np.repeat(arrays.first[:-1], queries.sizes) + arrays.relevance
 
 
-def _by_steps(metric: RankingMetric, queries: Queries, ranking: Ranking) -> Floats:
+def _by_steps(metric: RankingMetric, scored: Scored) -> Floats:
     """The metric with tied rows taken as one step, rows weighted by their multiplicities."""
-    arrays = metric_arrays(metric, queries)
-    entries, _ = merge_ties(queries.boundaries, *ranking, arrays.relevance, queries.multiplicities)
-    return _steps(metric, arrays, entries)
+    arrays = metric_arrays(metric, scored.queries)
+    return _steps(metric, arrays, scored.entries(metric.relevant))
 
 
 def _steps(metric: RankingMetric, arrays: MetricArrays, entries: Entries) -> Floats:

@@ -1,30 +1,41 @@
-"""What training chooses for a metric if the user does not."""
+"""What training chooses for a metric if the user does not: measured by `benchmarks/defaults.py`.
+
+The numbers behind each choice are on the page of options (docs/results/options.md).
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from lambdaplus.metrics import RankingMetric, parse_metric
-from lambdaplus.objectives.noise import Noise
 
 BALANCE = 0.5  # of Hessians, see `lambdaplus.objectives.class_balance`
 
-# Metrics of the first relevant document: only pairs with it change them, which are at most two
-# pairs of direct neighbours in a noisy ranking, and few of all pairs, so AUC is trained there.
+# Only pairs with the first relevant document change these metrics, so NDCG is trained.
 OF_THE_FIRST_RELEVANT = ("mrr", "success")
+# Only pairs across one rank change these metrics, as those with a required cutoff.
+OF_THE_FIRST_RANKS = ("top_precision", "rprec")
+CUT_GAINS = ("ndcg", "dcg")
 
 
-def default_noise(metric: RankingMetric) -> Noise | None:
-    """The noise of an objective for which none is given.
+def default_surrogate(metric: RankingMetric) -> RankingMetric:
+    """The metric whose swap deltas weigh the pairs; it is shown by the ``repr`` of an objective.
 
-    Below a cutoff no pair has a weight, and only noise brings a document to where pairs have one.
+    Few pairs change a metric of the first documents, too few to learn from.  It is trained by the
+    metric without its cutoff, by NDCG if it is one of the first relevant document, or by AUC.
     """
-    if metric.declaration.name in OF_THE_FIRST_RELEVANT:
-        auc = parse_metric("auc", relevant=metric["relevant"])
-        return Noise(neighbours=10, all_pairs=auc)
-    if metric.cutoff is None:
-        return None
-    if metric.declaration.cutoff == "required":
-        return Noise(neighbours=30)
-    changed: dict[str, Any] = dict(metric.changed)
-    return Noise(neighbours=30, all_pairs=metric.declaration(**changed))
+    declared, changed = metric.declaration, dict[str, Any](metric.changed)
+    if declared.cutoff == "optional" and declared.name not in OF_THE_FIRST_RELEVANT:
+        return metric if metric.cutoff is None else declared(**changed)
+    if declared.name in OF_THE_FIRST_RELEVANT and "relevant" not in changed:
+        return parse_metric("ndcg")
+    cut = declared.cutoff == "required" or declared.name in OF_THE_FIRST_RANKS
+    if declared.binary and (cut or declared.name in OF_THE_FIRST_RELEVANT):
+        return parse_metric("auc", relevant=metric.relevant)
+    return metric
+
+
+def default_damping(metric: RankingMetric, surrogate: RankingMetric) -> float | None:
+    """The damping of an objective for which none is given: pairs with close scores decide a top."""
+    cut = metric.cutoff is not None and surrogate.declaration.name in CUT_GAINS
+    return 0.01 if cut and metric.declaration.name in CUT_GAINS else None

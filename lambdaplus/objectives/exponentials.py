@@ -2,7 +2,7 @@
 
 A pair at distance d >= 0 has the gradient rho(d) if it is concordant and 1 - rho(d) if it is
 discordant, with rho(d) = 1 / (1 + exp(sigma d)), and the Hessian rho (1 - rho) in both cases.  With
-damping, all of them are multiplied by u + 1 / (damping + d); u is 0 in LightGBM and XGBoost.
+damping, all of them are divided by damping + d, as in LightGBM and XGBoost.
 """
 
 from __future__ import annotations
@@ -22,15 +22,14 @@ class PairFunction(NamedTuple):
 
     Attributes
     ----------
-    sigma, undamped, damping : float
-        damping is 0 if there is none; undamped is then 1.
+    sigma, damping : float
+        damping is 0 if there is none.
     rates, concordant, discordant, hessian : (blocks, LANES) float64
         Rates of decay, and their coefficients in the gradient of a concordant and of a discordant
         pair and in the Hessian of both, including the factors sigma and sigma^2.
     """
 
     sigma: float
-    undamped: float
     damping: float
     rates: Floats
     concordant: Floats
@@ -39,9 +38,7 @@ class PairFunction(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def pair_function(
-    sigma: float, damping: float = 0.0, undamped: float = 0.0, far: bool = False
-) -> PairFunction:
+def pair_function(sigma: float, damping: float = 0.0, far: bool = False) -> PairFunction:
     """The pair function for these parameters; damping 0 means none.
 
     Without damping, the sweep is within 1e-6 (gradient) and 1e-5 (Hessian) of the pair sum,
@@ -50,20 +47,11 @@ def pair_function(
     further apart than REACH / sigma have at least a third of the weight at that distance.  With
     ``far``, the latter only applies beyond FAR / sigma, at the cost of half as many rates again.
     """
+    rates, *fits = _damped(sigma * damping, far) if damping else _logistic()
     # The fits are in units of 1 / sigma; dividing by a distance adds another factor sigma.
-    fits = []
-    if not damping or undamped:
-        fits.append(_in_units_of(sigma, undamped if damping else 1.0, _logistic()))
-    if damping:
-        fits.append(_in_units_of(sigma, sigma, _damped(sigma * damping, far)))
-    arrays = (np.concatenate(parts).reshape(-1, LANES) for parts in zip(*fits, strict=True))
-    return PairFunction(sigma, undamped if damping else 1.0, damping, *arrays)
-
-
-def _in_units_of(sigma: float, factor: float, fit: tuple[Floats, ...]) -> tuple[Floats, ...]:
-    rates, concordant, discordant, hessian = fit
-    scale = sigma * factor
-    return sigma * rates, scale * concordant, scale * discordant, sigma * scale * hessian
+    concordant, discordant, hessian = (sigma * fit * (sigma if damping else 1.0) for fit in fits)
+    arrays = (sigma * rates, concordant, discordant, sigma * hessian)
+    return PairFunction(sigma, damping, *(array.reshape(-1, LANES) for array in arrays))
 
 
 # Found by minimising, over the rates above 1, the larger of the errors of the two fits (the error

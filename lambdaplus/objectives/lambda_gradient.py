@@ -24,16 +24,12 @@ from lambdaplus.metrics.forms import CountAbove
 from lambdaplus.metrics.rounding import LONG, MOST_CLASSES, refuse_many_classes, round_scores
 from lambdaplus.objectives.class_balance import class_factors
 from lambdaplus.objectives.lists import ranked_lists
-from lambdaplus.objectives.noise import Noise, neighbour_sums
+from lambdaplus.objectives.noise import NOTHING, Noise, mixed, neighbour_sums
 from lambdaplus.objectives.rows import per_document, write_rows
 from lambdaplus.objectives.sums import Sums, add_pairs, no_sums
 from lambdaplus.parallel import over_blocks
 from lambdaplus.queries import Floats, Queries
 from lambdaplus.ranking import rank_some
-
-# If no pair contributes, sums only contain the sweep's guard against denormal numbers, which must
-# not be scaled up.
-NOTHING = 1e-100
 
 
 class Derivatives(NamedTuple):
@@ -61,21 +57,17 @@ class Shape:
         Divide each pair by ``damping + |score distance|`` (unless all scores of the query are
         equal), so that pairs with close scores have the largest weight; LightGBM and XGBoost use
         0.01.  None or 0: no damping.
-    undamped : float
-        With damping, also add each pair without damping, this many times.
     """
 
     sigma: float = 1.0
     normalize: bool = True
     damping: float | None = None
-    undamped: float = 0.0
 
     def __post_init__(self) -> None:
         number("sigma", self.sigma, least=1e-100, most=1e100)
         check_flag(normalize=self.normalize)
         if self.damping is not None and number("damping, if not None,", self.damping, least=0.0):
             number("damping, if not 0 or None,", self.damping, least=1e-6, most=1e6)
-        number("undamped", self.undamped, least=0.0, most=1e6)
 
 
 def objective_metric(metric: str | RankingMetric | Declaration, **options: Any) -> RankingMetric:
@@ -116,10 +108,6 @@ class LambdaGradient:
         self.noise = noise if queries.grouped else None
         self.all_pairs = all_pairs
         self.arrays, self.copies = metric_arrays(metric, queries), queries.multiplicities
-        self.clean_metric, self.clean_arrays = metric, self.arrays
-        if self.noise and self.noise.all_pairs:
-            self.clean_metric = parse_metric(self.noise.all_pairs)
-            self.clean_arrays = metric_arrays(self.clean_metric, queries)
         self.of_class = class_factors(metric, queries, balance)
         self.rows = float(queries.strata(metric.relevant).count.sum())
         _refuse_signed_deltas(metric, self.arrays, self.copies)
@@ -149,26 +137,16 @@ class LambdaGradient:
         boundaries, weights = self.queries.boundaries[first : last + 1], self.queries.weights
         order = self.queries.row_order[boundaries[0] : boundaries[-1]]
         ranking = rank_some(boundaries, given, order)
-        entries, documents = merge_ties(
-            boundaries, *ranking, self.clean_arrays.relevance, self.copies
-        )
+        entries, documents = merge_ties(boundaries, *ranking, self.arrays.relevance, self.copies)
         sums = self._sums(first, entries)
-        factor = self._factor(sums, self.clean_arrays.scale[first:last])
-        share = self.noise.share if self.noise else 0.0
-        values = per_document(entries, sums, (1 - share) * factor, self.of_class)
-        write_rows(ranking.row, documents, values, weights, *out)
+        factor = self._factor(sums, self.arrays.scale[first:last])
         if self.noise:
-            entries, documents = merge_ties(boundaries, *ranking, self.arrays.relevance, None)
             near = neighbour_sums(
                 self.metric, self.arrays, first, entries, self.noise, float(self.shape.sigma)
             )
-            # Both parts of a query have the same sum over their pairs of 2 |lambda|.
-            both = near.received > NOTHING
-            scaled = np.divide(
-                share * factor * sums.received, near.received, out=np.zeros_like(factor), where=both
-            )
-            values = per_document(entries, near, scaled, None)
-            write_rows(ranking.row, documents, values, weights, *out, add=True)
+            sums = mixed(sums, near, self.noise.share, entries)
+        values = per_document(entries, sums, factor, self.of_class)
+        write_rows(ranking.row, documents, values, weights, *out)
 
     def _of_long_query(self, q: int, given: Floats, out: Derivatives) -> None:
         """Write the gradient of one query, at rounded scores."""
@@ -203,14 +181,14 @@ class LambdaGradient:
 
     def _sums(self, first: int, entries: Entries) -> Sums:
         """The sums over all pairs of the queries from ``first`` on, whose entries these are."""
-        shape, metric = self.shape, self.clean_metric
-        pair = float(shape.sigma), float(shape.damping or 0.0), float(shape.undamped)
+        shape, metric = self.shape, self.metric
+        pair = float(shape.sigma), float(shape.damping or 0.0)
         # The deltas of signed pairs do not add up to that of their entries.
         signed = metric.declaration.signed_deltas
         documents = each_alone(entries) if signed else entries
         sums = no_sums(documents.score.size, entries.edges.size - 1)
         weighted = self.copies is not None
-        for lists in ranked_lists(metric, self.clean_arrays, first, documents, weighted):
+        for lists in ranked_lists(metric, self.arrays, first, documents, weighted):
             add_pairs(lists, *pair, self.all_pairs or signed, sums)
         return sums.of_entries(entries.size) if signed else sums
 
@@ -285,8 +263,8 @@ def gradients(
     all_pairs : bool
         Visit every pair, in O(n^2), instead of using the sweep.  This is the reference in tests.
     **options
-        ``sigma=1.0``, ``normalize=False``, ``damping=None`` and ``undamped=0``, see `Shape`; and
-        parameters of the metric, such as ``gain="linear"`` or ``relevant=2``.
+        ``sigma=1.0``, ``normalize=False`` and ``damping=None``, see `Shape`; and parameters of the
+        metric, such as ``gain="linear"`` or ``relevant=2``.
 
     Returns
     -------
@@ -308,9 +286,7 @@ def gradients(
     >>> gradient.round(4).tolist()
     [0.3655, -0.5, 0.1345]
     """
-    textbook: dict[str, Any] = {
-        "sigma": 1.0, "normalize": False, "damping": None, "undamped": 0.0,
-    }  # fmt: skip
+    textbook: dict[str, Any] = {"sigma": 1.0, "normalize": False, "damping": None}
     check_flag(one_group=one_group, all_pairs=all_pairs)
     shape = Shape(**{name: options.pop(name, value) for name, value in textbook.items()})
     chosen = objective_metric(metric, **options)

@@ -38,7 +38,7 @@ import numpy as np
 
 from lambdaplus.arguments import number, whole_number
 from lambdaplus.compiled import compiled
-from lambdaplus.metrics import RankingMetric, parse_metric
+from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.arrays import MetricArrays
 from lambdaplus.metrics.entries import Entries, each_alone
 from lambdaplus.metrics.parameters import shortest
@@ -48,6 +48,7 @@ from lambdaplus.ranking import rank_some
 
 # Below this, sums of two strengths lose digits, as they are close to the smallest float64.
 FAINT = 1e-280
+NOTHING = 1e-100  # sums below this only contain the sweep's guard against denormal numbers
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,6 @@ class Noise:
     share : float
         Share of the gradient of each query, above 0 and at most 1; the rest comes from all pairs in
         the ranking without noise.
-    all_pairs : RankingMetric or str, optional
-        Metric of all pairs in the ranking without noise.  Defaults to that of the objective.
     seed : int
         Seed of the noise.
     """
@@ -77,12 +76,9 @@ class Noise:
     rankings: int = 3
     neighbours: int = 1
     share: float = 0.5
-    all_pairs: RankingMetric | str | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.all_pairs is not None:
-            object.__setattr__(self, "all_pairs", parse_metric(self.all_pairs))
         number("scale of the noise", self.scale, above=0.0, most=1e100)
         number("share of the noise", self.share, above=0.0, most=1.0)
         whole_number("rankings", self.rankings, least=1, below=1001)
@@ -95,7 +91,6 @@ class Noise:
             value = getattr(self, one.name)
             if value != one.default:
                 text = shortest(value) if isinstance(value, float) else repr(value)
-                text = repr(str(value)) if one.name == "all_pairs" else text
                 changed.append(f"{one.name}={text}")
         return f"Noise({', '.join(changed)})"
 
@@ -143,8 +138,25 @@ def neighbour_sums(
     return sums.of_entries(entries.size)
 
 
+def mixed(every: Sums, near: Sums, share: float, entries: Entries) -> Sums:
+    """Sums over all pairs and over noisy neighbours, mixed within each query.
+
+    Both parts of a query are given the same sum over their pairs of 2 |lambda|, that of all pairs.
+    """
+    scale = np.divide(
+        share * every.received, near.received, out=np.zeros_like(near.received),
+        where=near.received > NOTHING,
+    )  # fmt: skip
+    of_near = np.repeat(scale, np.diff(entries.edges))
+    gradient, hessian = (
+        (1.0 - share) * clean + of_near * noisy
+        for clean, noisy in zip(every[:2], near[:2], strict=True)
+    )
+    return Sums(gradient, hessian, every.received)
+
+
 @compiled
-def _mixed(state: Any) -> Any:
+def _scrambled(state: Any) -> Any:
     """SplitMix64 (Steele, Lea & Flood 2014): 64 bits that depend on all bits of the state."""
     state += np.uint64(0x9E3779B97F4A7C15)
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -156,9 +168,9 @@ def _mixed(state: Any) -> Any:
 def _keys(edges: Any, bits: Any, relevance: Any, seed: Any, keys: Any) -> None:
     """A number for each query that depends on the seed and on its ranked scores and classes."""
     for q in range(edges.size - 1):
-        key = _mixed(seed)
+        key = _scrambled(seed)
         for r in range(edges[q], edges[q + 1]):
-            key = _mixed(key ^ bits[r] ^ np.uint64(relevance[r]))
+            key = _scrambled(key ^ bits[r] ^ np.uint64(relevance[r]))
         keys[q] = key
 
 
@@ -166,9 +178,9 @@ def _keys(edges: Any, bits: Any, relevance: Any, seed: Any, keys: Any) -> None:
 def _perturb(edges: Any, score: Any, keys: Any, ranking: int, scale: float, noisy: Any) -> None:
     """Add logistic noise to the scores."""
     for q in range(edges.size - 1):
-        key = _mixed(keys[q] ^ np.uint64(ranking))
+        key = _scrambled(keys[q] ^ np.uint64(ranking))
         for r in range(edges[q], edges[q + 1]):
-            bits = _mixed(key + np.uint64(r - edges[q])) >> np.uint64(11)
+            bits = _scrambled(key + np.uint64(r - edges[q])) >> np.uint64(11)
             uniform = (float(bits) + 0.5) * 2.0**-53
             noisy[r] = score[r] + scale * math.log(uniform / (1.0 - uniform))
 

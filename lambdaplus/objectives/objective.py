@@ -15,7 +15,7 @@ from lambdaplus.metrics.parameters import shortest
 from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
 from lambdaplus.objectives.base import Objective
 from lambdaplus.objectives.combined import CombinedObjective
-from lambdaplus.objectives.defaults import BALANCE, default_noise
+from lambdaplus.objectives.defaults import BALANCE, default_damping, default_surrogate
 from lambdaplus.objectives.lambda_gradient import LambdaGradient, Shape, objective_metric
 from lambdaplus.objectives.noise import Noise
 from lambdaplus.queries import Floats, Queries
@@ -32,7 +32,7 @@ class LambdaObjective(Objective):
     noise : Noise or None
     one_group : bool
     optimised : RankingMetric
-        The metric of the gradients: ``metric``, or the surrogate if one was given.
+        The metric of the gradients: ``metric``, or its surrogate.
     balance : float
     """
 
@@ -54,8 +54,6 @@ class LambdaObjective(Objective):
         self.noise = noise
         self.balance = number("balance", balance, least=0.0, most=1.0)
         check_flag(one_group=one_group)
-        if noise is not None and noise.all_pairs is not None:
-            objective_metric(noise.all_pairs)
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row, (n,) float64 each, weights applied."""
@@ -72,8 +70,7 @@ class LambdaObjective(Objective):
 
     def __repr__(self) -> str:
         s = self.shape
-        usual = default_noise(self.optimised)  # another metric for all pairs is always shown
-        noise = "" if self.noise == usual else f", noise={self.noise!r}"
+        noise = "" if self.noise is None else f", noise={self.noise!r}"
         one = ", one_group=True" if self.one_group else ""
         other = "" if self.optimised == self.metric else f", surrogate={str(self.optimised)!r}"
         balance = "" if self.balance == BALANCE else f", balance={shortest(self.balance)}"
@@ -92,8 +89,8 @@ def lambda_objective(
     *,
     sigma: float = 1.0,
     normalize: bool = True,
-    damping: float | None = None,
-    noise: Noise | float | Literal["default"] | None = "default",
+    damping: float | Literal["default"] | None = "default",
+    noise: Noise | float | None = None,
     one_group: bool = False,
     surrogate: str | RankingMetric | None = None,
     balance: float = BALANCE,
@@ -105,10 +102,9 @@ def lambda_objective(
     ----------
     metric : str
         For example ``"ndcg@10"``, ``"map"``, ``"mrr@5"`` or ``"auc"``;
-        `~lambdaplus.metrics.metric_names` lists all names.  With a cutoff, only pairs that affect
-        the top of a ranking have a weight: of noisy rankings by default (see ``noise``), where all
-        documents may reach it.  A sum such as ``"ndcg@10 + 0.5*map"`` optimises several metrics;
-        ``lambdaplus.objectives.combined`` describes the meaning of the weights.
+        `~lambdaplus.metrics.metric_names` lists all names.  A sum such as ``"ndcg@10 + 0.5*map"``
+        optimises several metrics; ``lambdaplus.objectives.combined`` describes the meaning of the
+        weights.
     sigma : float
         Steepness of the logistic function of pairs.  With a larger value, the gradient is
         concentrated earlier on pairs that are still in the wrong order.
@@ -118,19 +114,15 @@ def lambda_objective(
         frameworks (``min_child_weight``, ``min_sum_hessian_in_leaf``).  One ungrouped data set is
         scaled so that absolute gradients sum to half the number of rows, as for log-loss at even
         odds.
-    damping : float or None
+    damping : float or None, default=0.01 for NDCG and DCG with a cutoff, None for all others
         Divide each pair by ``damping + |score distance|`` (unless all scores of the query are
         equal), which gives more weight to pairs with close scores, as LightGBM and XGBoost do with
-        0.01.  None for no such division.
-    noise : Noise, float or None
-        For data with queries, part of the gradient comes from neighbours in rankings by noisy
-        scores.  A number is the scale of the noise; with None, the gradient consists of all pairs
-        in the ranking without noise, as in textbooks.  The default depends on the optimised metric:
-        None for NDCG and DCG without a cutoff, and noise in half of the gradient for others.  The
-        other half, of the ranking without noise, is that of the metric without its cutoff, or of
-        AUC for metrics of the first relevant document, if ``all_pairs`` of the noise is not set.
-        With noise, absolute gradients sum to half the number of rows.  See
-        `lambdaplus.objectives.noisy_neighbours`.
+        0.01.  Worth a try where labels are clean or rounds are few.
+    noise : Noise, float or None, default=None
+        For data with queries, half of the gradient comes from neighbours in rankings by noisy
+        scores, as in CatBoost's YetiRank.  A number is the scale of the noise.  It helps a little
+        on many data sets, at three times the price of a gradient; see
+        `lambdaplus.objectives.noise`.
     one_group : bool
         Treat a data set without queries as a single query, which is always the case for AUC and
         MAP.  For these two metrics row weights are multiplicities, also in the gradient of AUC,
@@ -139,9 +131,12 @@ def lambda_objective(
         ``lambdaplus.objectives.lists``).  For other metrics, a weight multiplies the gradient of
         its row.
     surrogate : str or RankingMetric, optional
-        A metric to train instead of ``metric``, which is still used for evaluation.  It is shown
-        in the ``repr`` of the objective.
-    balance : float
+        The metric whose swap deltas weigh the pairs, while ``metric`` is still the one that is
+        evaluated.  Where few pairs change a metric, another one is the default: the metric without
+        its cutoff (NDCG for ``"ndcg@10"``), NDCG for metrics of the first relevant document such as
+        MRR, AUC for P@k and others with a required cutoff.  It is shown in the ``repr`` of the
+        objective.  ``surrogate=metric`` weighs the pairs by the metric itself.
+    balance : float, default=0.5
         For data without queries, the Hessians of class c are multiplied by
         ``(k n_c / n) ** balance``, where n_c of n rows are of that class and k is the number of
         classes.  With 0, the Hessians of the pairs are used, and those of a rare class are much
@@ -165,44 +160,28 @@ def lambda_objective(
 
     Notes
     -----
-    Defaults were chosen on validation queries, not on test queries.
-
-    - Noise in half of the gradient, over four real data sets, draws of the trees' parameters
-      and five folds (``benchmarks/options.py``; standard errors in parentheses): validation
-      AUC is .001 (.001) higher, MAP .001 (.002) in LightGBM and .002 (.002) in XGBoost.  In all of
-      the gradient it lowers MAP by .011 (.003).
-    - It lowers the NDCG@10 of ``ndcg`` by .009 (.004) in LightGBM and by .002 (.003) in XGBoost.
-    - For MRR, ten neighbours instead of one raise validation MRR by .014 (.007) in LightGBM, and
-      AUC as the metric for all pairs by .007 (.003), in XGBoost by .029 (.010).
-    - With a cutoff, thirty neighbours instead of one raise validation NDCG@5 by .011 (.004) in
-      LightGBM and in XGBoost, MAP@5 by .017 (.009) and P@5 by .025 (.010).
-    - Damping of 0.01, as in LightGBM and XGBoost, changes the NDCG@10 of NDCG on the real sets by
-      .000 (.002) in LightGBM and -.001 (.002) in XGBoost.  On generated sets with noisy labels it
-      lowers it by .010 and .008, with clean labels it changes it by -.001 and .002.
-    - Half or twice the default sigma, and no scaling of queries, lower the MAP of MAP by .002
-      (.001 to .002) in LightGBM.
-    - Balances of 0, 0.5 and 1, on validation rows of twenty sets with 3 to 30 % positives, in
-      LightGBM: average precision of MAP .674, .677 and .671, log-loss .667; AUC of AUC .914, .915
-      and .915, log-loss .913.  The differences are small: those to log-loss have standard errors of
-      .005 in average precision and .001 in AUC.
+    Defaults were chosen on validation queries by one rule: the cheapest option within one standard
+    error of the best (``benchmarks/defaults.py``; the page on options has the tables).
 
     Examples
     --------
     >>> from lambdaplus import lambda_objective
     >>> lambda_objective("ndcg", gain="linear")
     lambda_objective('ndcg(gain=linear)', sigma=1, normalize=True, damping=None)
+    >>> lambda_objective("ndcg@10")
+    lambda_objective('ndcg@10', sigma=1, normalize=True, damping=0.01, surrogate='ndcg')
     >>> lambda_objective("ndcg@10 + 0.5*map").metric.parts[1][1]
     0.5
     """
     names, weights = zip(*terms_of(metric), strict=True)
     shares = share_options(names, options) if len(names) > 1 else [options]
-    shape = Shape(sigma, normalize, damping)
     parts = []
     for name, mine in zip(names, shares, strict=True):
         named = objective_metric(name, **mine)
-        optimised = named if surrogate is None else objective_metric(surrogate)
-        its_noise = default_noise(optimised) if noise == "default" else as_noise(noise)
-        parts.append(LambdaObjective(named, shape, its_noise, one_group, optimised, balance))
+        trained = default_surrogate(named) if surrogate is None else objective_metric(surrogate)
+        damps = default_damping(named, trained) if damping == "default" else damping
+        shape = Shape(sigma, normalize, damps)
+        parts.append(LambdaObjective(named, shape, as_noise(noise), one_group, trained, balance))
     if len(parts) == 1 and weights == (1.0,):
         return parts[0]
     return CombinedObjective(tuple(zip(parts, weights, strict=True)))

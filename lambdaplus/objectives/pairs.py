@@ -11,13 +11,10 @@ from lambdaplus.compiled import compiled
 @compiled(error_model="numpy")
 def visit_pairs(
     which: Any, start: Any, stop: Any, score: Any, relevance: Any, U: Any, V: Any, weight: Any,
-    gain: Any, gain_at: Any, sigma: float, plain: float, damping: float, gradient: Any,
+    gain: Any, gain_at: Any, sigma: float, damping: float, gradient: Any,
     hessian: Any, received: Any,
 ) -> None:  # fmt: skip
-    """Like the kernels of `lambdaplus.objectives.sweep`, in O(n^2), with exact pair functions.
-
-    The factor of a pair is ``plain``, or ``plain + 1 / (damping + distance)`` with damping.
-    """
+    """Like the kernels of `lambdaplus.objectives.sweep`, in O(n^2), with exact pair functions."""
     for k in range(which.size):
         at, met = gain_at[which[k]], 0.0
         for p in range(start[which[k]], stop[which[k]]):
@@ -34,7 +31,8 @@ def visit_pairs(
                     delta = abs(V[p] - V[q])
                     wrong = 1.0 - wrong
                 delta *= sigma * abs(gain[at + a] - gain[at + b]) * weight[p] * weight[q]
-                delta *= plain + 1.0 / (damping + distance) if damping > 0.0 else plain
+                if damping > 0.0:
+                    delta /= damping + distance
                 push = delta * wrong if a > b else -delta * wrong
                 gradient[p] -= push
                 gradient[q] += push

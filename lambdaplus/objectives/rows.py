@@ -53,7 +53,6 @@ def write_rows(
     weight: Floats | None,
     gradient: Floats,
     hessian: Floats,
-    add: bool = False,
 ) -> None:
     """Write the values of each row's entry.
 
@@ -69,20 +68,16 @@ def write_rows(
         Factor of each row.
     gradient, hessian : (n,) float64
         To write to.
-    add : bool
-        Add the values to those that are there.
     """
     factor = np.empty(0) if weight is None else weight
-    _write(row, first, values, factor, add, gradient, hessian)
+    _write(row, first, values, factor, gradient, hessian)
 
 
 @compiled
-def _write(
-    row: Any, first: Any, values: Any, weight: Any, add: bool, gradient: Any, hessian: Any
-) -> None:
+def _write(row: Any, first: Any, values: Any, weight: Any, gradient: Any, hessian: Any) -> None:
     for e in range(first.size - 1):
         slope, bend = values[e, 0], values[e, 1]
         for r in range(first[e], first[e + 1]):
             times = weight[row[r]] if weight.size else 1.0
-            gradient[row[r]] = slope * times + (gradient[row[r]] if add else 0.0)
-            hessian[row[r]] = bend * times + (hessian[row[r]] if add else 0.0)
+            gradient[row[r]] = slope * times
+            hessian[row[r]] = bend * times

@@ -44,9 +44,7 @@ def no_sums(n_entries: int, n_queries: int) -> Sums:
     return Sums(np.zeros(n_entries), np.zeros(n_entries), np.zeros(n_queries))
 
 
-def add_pairs(
-    lists: Lists, sigma: float, damping: float, undamped: float, all_pairs: bool, sums: Sums
-) -> None:
+def add_pairs(lists: Lists, sigma: float, damping: float, all_pairs: bool, sums: Sums) -> None:
     """Add the sums over all pairs of the lists.
 
     Damping is not applied to lists whose scores are all equal.
@@ -57,7 +55,7 @@ def add_pairs(
         out = no_sums(lists.score.size, size.size)
     else:
         out = Sums(sums.gradient, sums.hessian, np.zeros(size.size))
-    for function, chosen in _functions(lists, size, sigma, damping, undamped):
+    for function, chosen in _functions(lists, size, sigma, damping):
         short = chosen & (all_pairs | (size < FEW + FEW_A_CLASS * lists.n_classes))
         _by_pairs(np.flatnonzero(short), lists, function, out)
         _by_sweep(np.flatnonzero(chosen & ~short), lists, function, out)
@@ -68,7 +66,7 @@ def add_pairs(
 
 
 def _functions(
-    lists: Lists, size: Ints, sigma: float, damping: float, undamped: float
+    lists: Lists, size: Ints, sigma: float, damping: float
 ) -> list[tuple[PairFunction, NDArray[np.bool_]]]:
     """Pair functions, and which lists they are for."""
     if not damping:
@@ -77,8 +75,8 @@ def _functions(
     far = sigma * spread > REACH
     return [
         (pair_function(sigma), spread == 0),
-        (pair_function(sigma, damping, undamped), (spread > 0) & ~far),
-        *([(pair_function(sigma, damping, undamped, far=True), far)] if far.any() else []),
+        (pair_function(sigma, damping), (spread > 0) & ~far),
+        *([(pair_function(sigma, damping, far=True), far)] if far.any() else []),
     ]
 
 
@@ -86,8 +84,7 @@ def _by_pairs(which: Ints, lists: Lists, function: PairFunction, out: Sums) -> N
     if which.size:
         visit_pairs(
             which, lists.start, lists.stop, lists.score, lists.relevance, lists.U, lists.V,
-            lists.weight, lists.gain, lists.gain_at, function.sigma, function.undamped,
-            function.damping, *out,
+            lists.weight, lists.gain, lists.gain_at, function.sigma, function.damping, *out,
         )  # fmt: skip
 
 
