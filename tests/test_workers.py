@@ -440,8 +440,9 @@ def test_a_metric_without_a_value_is_an_error_on_all(group: Group) -> None:
 
 
 @pytest.mark.parametrize("queries", [False, True])
-def test_a_killed_worker_is_an_error_for_the_others(queries: bool) -> None:
-    parts = by_query(graded(), [20, 40]) if queries else Rows().parts("three")
+def test_a_killed_worker_is_an_error_for_the_other(queries: bool) -> None:
+    """Of two: of three, XGBoost sometimes leaves one waiting, see docs/how-to/many-machines.md."""
+    parts = by_query(graded(), [30]) if queries else Rows().parts("sorted")
     parts[1]["dies"] = True
     objective = lp.lambda_ndcg if queries else lp.lambda_map
     started = time.monotonic()
