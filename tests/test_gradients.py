@@ -122,6 +122,16 @@ def test_damping_divides_each_pair_by_its_distance(declaration, data) -> None:
     assert_close(gradients(labels, scores, **given_), expected, DAMPED, faint)
 
 
+@pytest.mark.parametrize("metric", ["err", "ndcg", "concordance"])
+def test_damping_looks_at_all_scores_of_a_query(metric: str) -> None:
+    """Two classes are tied, and the third is not: each pair of classes has a list of its own."""
+    labels, scores = [0.0, 0.5, 1.0] * 9, [-1.5, -1.5, 0.0] * 9
+    expected = brute_force.lambda_gradients(parse_metric(metric), labels, scores, damping=0.01)
+    given_ = {"metric": metric, "group": [27], "damping": 0.01}
+    assert_close(gradients(labels, scores, all_pairs=True, **given_), expected, ROUNDING)
+    assert_close(gradients(labels, scores, **given_), expected, DAMPED)
+
+
 @each_kind
 @pytest.mark.parametrize("damping", [None, 0.01])
 @given(data=st.data())

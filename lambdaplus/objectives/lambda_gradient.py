@@ -187,9 +187,10 @@ class LambdaGradient:
         signed = metric.declaration.signed_deltas
         documents = each_alone(entries) if signed else entries
         sums = no_sums(documents.score.size, entries.edges.size - 1)
+        spread = entries.score[entries.edges[:-1]] - entries.score[entries.edges[1:] - 1]
         weighted = self.copies is not None
         for lists in ranked_lists(metric, self.arrays, first, documents, weighted):
-            add_pairs(lists, *pair, self.all_pairs or signed, sums)
+            add_pairs(lists, spread, *pair, self.all_pairs or signed, sums)
         return sums.of_entries(entries.size) if signed else sums
 
     def _factor(self, sums: Sums, scale: Floats) -> Floats:

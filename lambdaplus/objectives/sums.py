@@ -44,10 +44,13 @@ def no_sums(n_entries: int, n_queries: int) -> Sums:
     return Sums(np.zeros(n_entries), np.zeros(n_entries), np.zeros(n_queries))
 
 
-def add_pairs(lists: Lists, sigma: float, damping: float, all_pairs: bool, sums: Sums) -> None:
+def add_pairs(
+    lists: Lists, spread: Floats, sigma: float, damping: float, all_pairs: bool, sums: Sums
+) -> None:
     """Add the sums over all pairs of the lists.
 
-    Damping is not applied to lists whose scores are all equal.
+    Damping is not applied where the scores of a query are all equal: their ``spread``,
+    (n_queries,), is 0.
     """
     size = lists.stop - lists.start
     out = sums
@@ -55,7 +58,7 @@ def add_pairs(lists: Lists, sigma: float, damping: float, all_pairs: bool, sums:
         out = no_sums(lists.score.size, size.size)
     else:
         out = Sums(sums.gradient, sums.hessian, np.zeros(size.size))
-    for function, chosen in _functions(lists, size, sigma, damping):
+    for function, chosen in _functions(spread[lists.query], sigma, damping):
         short = chosen & (all_pairs | (size < FEW + FEW_A_CLASS * lists.n_classes))
         _by_pairs(np.flatnonzero(short), lists, function, out)
         _by_sweep(np.flatnonzero(chosen & ~short), lists, function, out)
@@ -66,12 +69,11 @@ def add_pairs(lists: Lists, sigma: float, damping: float, all_pairs: bool, sums:
 
 
 def _functions(
-    lists: Lists, size: Ints, sigma: float, damping: float
+    spread: Floats, sigma: float, damping: float
 ) -> list[tuple[PairFunction, NDArray[np.bool_]]]:
     """Pair functions, and which lists they are for."""
     if not damping:
-        return [(pair_function(sigma), size > 0)]
-    spread = lists.score[lists.start] - lists.score[lists.stop - 1]
+        return [(pair_function(sigma), spread >= 0)]
     far = sigma * spread > REACH
     return [
         (pair_function(sigma), spread == 0),
