@@ -4,12 +4,9 @@ Noise is added to the scores of a query, its documents are ranked by the sum, an
 compared with its neighbours in that ranking only.  The weight of a pair is its swap delta in the
 noisy ranking, a difference of potentials (see ``lambdaplus.metrics.forms.form``), so this works for
 every declared metric.  The logistic function is evaluated at the scores without noise.  With w the
-mean weight of a pair over several rankings and d the score of the better document minus that of the
-other,
-
-    gradient  -sigma w rho, rho = 1 / (1 + exp(sigma d)), for the better document, its opposite for
-              the other,
-    Hessian   sigma^2 w rho (1 - rho) for both.
+mean weight of a pair over several rankings, d the score of the better document minus that of the
+other, and rho = 1 / (1 + exp(sigma d)), the gradient is -sigma w rho for the better document and
+its opposite for the other, and the Hessian is sigma^2 w rho (1 - rho) for both.
 
 The noise is determined by the seed and by the scores and labels of a query, document by document in
 ranked order.  It does not depend on the order of the rows, on other queries or on the number of
@@ -141,7 +138,8 @@ def neighbour_sums(
 def mixed(every: Sums, near: Sums, share: float, entries: Entries) -> Sums:
     """Sums over all pairs and over noisy neighbours, mixed within each query.
 
-    Both parts of a query are given the same sum over their pairs of 2 |lambda|, that of all pairs.
+    Both parts of a query are given the same sum over their pairs of ``2 |lambda|``, that of all
+    pairs.
     """
     scale = np.divide(
         share * every.received, near.received, out=np.zeros_like(near.received),

@@ -74,5 +74,5 @@ class Form(ABC):
         (empty if all are 1); discount by rank; index of the first stratum of each query; gain by
         stratum; factors of a document's own contribution to its potentials and of the contribution
         of documents above it (1 and 1, except for multiplicities: see
-        `lambdaplus.objectives.lists`); U and V to write to; and the parts.
+        ``lambdaplus.objectives.lists``); U and V to write to; and the parts.
         """
