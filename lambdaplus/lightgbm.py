@@ -92,7 +92,7 @@ def train(
     for i, data in enumerate(valid_sets if isinstance(valid_sets, list | tuple) else [valid_sets]):
         if data is not train_set:
             _refuse_unusable(f"valid_sets[{i}]", data)
-    with _constant_features_explained():
+    with constant_features_explained():
         return lightgbm.train(params, train_set, *args, **{**more, **kwargs})
 
 
@@ -136,12 +136,12 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
         shuffle = given.get("shuffle", True)
         seed = given.get("seed", 0) if shuffle else None
         given["folds"] = GroupKFold(given.get("nfold", 5), shuffle=shuffle, random_state=seed)
-    with _constant_features_explained():
+    with constant_features_explained():
         return lightgbm.cv(params, train_set, **{**more, **given})
 
 
 @contextmanager
-def _constant_features_explained() -> Iterator[None]:
+def constant_features_explained() -> Iterator[None]:
     """Say in words what LightGBM says by a failed check in its source code."""
     try:
         yield

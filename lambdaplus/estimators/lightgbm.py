@@ -63,7 +63,8 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, **changed
         params["metric"] = "None"
     hidden = dict.fromkeys(model._ours)  # from LightGBM 3, which has no _process_params
     model._objective = _ForLightGBM3(objective) if ours and lgb.TAKES_FOBJ else objective
-    with replaced(model, **hidden, _other_params=params, **changed), explained(objective):
+    own = replaced(model, **hidden, _other_params=params, **changed)
+    with own, explained(objective), lgb.constant_features_explained():
         fit(**call)
 
 
