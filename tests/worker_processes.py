@@ -80,11 +80,13 @@ def processes(
         )
         process.start()
         started.append(process)
-    yield started
-    for process in started:
-        process.kill()
-    with suppress(XGBoostError):  # that of a worker that was killed
-        tracker.free()
+    try:
+        yield started
+    finally:
+        for process in started:
+            process.kill()
+        with suppress(XGBoostError):  # that of a worker that was killed
+            tracker.free()
 
 
 # What workers do -------------------------------------------------------------------------------

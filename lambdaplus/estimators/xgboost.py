@@ -115,7 +115,7 @@ class XGBoostRanker(Ranker, xgb.XGBRanker):  # type: ignore[misc]
     >>> from lambdaplus import XGBoostRanker
     >>> X = np.random.default_rng(0).normal(size=(300, 3))
     >>> y, qid = (X[:, 0] > 1).astype(int), np.arange(300) % 20
-    >>> model = XGBoostRanker(objective="mrr", n_estimators=10, max_bin=64).fit(X, y, qid=qid)
+    >>> model = XGBoostRanker(objective="map", n_estimators=10, max_bin=64).fit(X, y, qid=qid)
     >>> float(round(model.score(X, y, qid=qid), 2))
     1.0
     """
