@@ -302,7 +302,10 @@ def test_the_reported_metric_is_that_of_all_rows(client: Any) -> None:
 def test_lightgbm_without_queries_is_refused(client: Any) -> None:
     data = rare()[0]
     rows = pd.DataFrame(data.features).add_prefix("f").assign(label=data.labels)
-    rows = dd.from_pandas(rows, npartitions=2)
+    # So many that each worker has some: LightGBM may train on a single machine.
+    rows = client.persist(dd.from_pandas(rows, npartitions=16))
+    distributed.wait(rows)
+    assert len({worker for held in client.who_has(rows).values() for worker in held}) == 2
     ranker = lgb.DaskLGBMRegressor(
         client=client, objective=lp.lambda_map, n_estimators=2, verbose=-1
     )
