@@ -22,8 +22,8 @@ from accuracy_page import write_page
 from accuracy_values import METRICS
 from rich.console import Console
 
-from lambdaplus.cli.progress import progress_on
-from lambdaplus.comparison import Config, Method, Study, find_methods, write_report
+from lambdaplus.cli.progress_bar import progress_on
+from lambdaplus.study import Config, Method, Study, find_methods, write_report
 
 RESULTS = pathlib.Path(__file__).parent / "results"
 

@@ -24,9 +24,9 @@ from accuracy_values import (
     pair,
 )
 
-from lambdaplus.comparison import Study
-from lambdaplus.comparison.searches import summary
-from lambdaplus.evaluation.tables import Cell, Table
+from lambdaplus.evaluation.result_tables import Cell, Table
+from lambdaplus.study import Study
+from lambdaplus.study.searches import summary
 
 # Where the site shows what docs/figures/accuracy_gains.py draws; elsewhere a comment.
 CHART = (

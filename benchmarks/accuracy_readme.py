@@ -18,7 +18,7 @@ from accuracy_values import (
     on_all,
 )
 
-from lambdaplus.evaluation.tables import Table
+from lambdaplus.evaluation.result_tables import Table
 
 Column = Mapping[str, str]  # row: the contender that stands for it
 

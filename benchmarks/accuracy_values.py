@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from lambdaplus.comparison import Study
-from lambdaplus.comparison.boosting import train_lightgbm, train_xgboost
 from lambdaplus.evaluation.significance import holm
+from lambdaplus.study import Study
+from lambdaplus.study.boosting import train_lightgbm, train_xgboost
 
 METRICS = {"ndcg@10": "NDCG@10", "map": "MAP", "mrr": "MRR", "auc": "AUC"}
 FRAMEWORKS = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}

@@ -27,8 +27,8 @@ from threadpoolctl import threadpool_limits
 from xgboost import XGBClassifier
 
 from lambdaplus import LightGBMClassifier, XGBoostClassifier
+from lambdaplus.evaluation.result_tables import Table
 from lambdaplus.evaluation.significance import p_value
-from lambdaplus.evaluation.tables import Table
 
 AT_MOST = 4_000
 PAIRS: dict[Any, Any] = {LGBMClassifier: LightGBMClassifier, XGBClassifier: XGBoostClassifier}

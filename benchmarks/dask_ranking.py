@@ -28,8 +28,8 @@ from sklearn.metrics import average_precision_score
 
 import lambdaplus as lp
 from lambdaplus.dask import partition_by_qid
-from lambdaplus.datasets import RankingData, read_folds
-from lambdaplus.evaluation.tables import Table
+from lambdaplus.data import RankingData, read_folds
+from lambdaplus.evaluation.result_tables import Table
 
 LIGHTGBM = {"metric": "None", "num_leaves": 15, "verbose": -1, "n_jobs": 1}
 XGBOOST = {"base_score": 0.0, "max_depth": 4, "eta": 0.1, "nthread": 1}

@@ -27,7 +27,7 @@ import pandas as pd
 from defaults_trainings import DAMPED, NATIVE, OURS, kept_in, objective, train_all
 from tables import RESULTS, Section, show, write
 
-from lambdaplus.datasets import read_folds
+from lambdaplus.data import read_folds
 
 FRAMEWORKS = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
 

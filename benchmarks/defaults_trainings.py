@@ -21,7 +21,7 @@ import numpy as np
 import xgboost
 
 from lambdaplus import eval_metric, lambda_objective
-from lambdaplus.datasets import Fold, read_folds
+from lambdaplus.data import Fold, read_folds
 from lambdaplus.objectives import Noise
 
 METRICS = ("map", "ndcg", "auc", "ndcg@10", "ndcg@5", "map@5", "p@5", "mrr", "success@1")

@@ -24,14 +24,14 @@ from accuracy_values import METRICS
 from rich.progress import track
 from same_trees import TREES, highest
 
-from lambdaplus.comparison import Settings, find_methods
-from lambdaplus.comparison.boosting import Boosting
-from lambdaplus.comparison.config import LONG
-from lambdaplus.comparison.search_space import draw
-from lambdaplus.comparison.trials import LOOKS
-from lambdaplus.comparison.validation import Validation
-from lambdaplus.datasets import read_folds
+from lambdaplus.data import read_folds
 from lambdaplus.evaluation import evaluate
+from lambdaplus.study import Settings, find_methods
+from lambdaplus.study.boosting import Boosting
+from lambdaplus.study.config import LONG
+from lambdaplus.study.progress import Validation
+from lambdaplus.study.search_space import draw
+from lambdaplus.study.trials import LOOKS
 
 SETTINGS = Settings(*LONG)
 EVERY = SETTINGS.rounds // LOOKS  # rounds from one evaluation to the next

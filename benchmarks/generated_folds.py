@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.datasets import dump_svmlight_file
 
-from lambdaplus.datasets import Fold, RankingData
+from lambdaplus.data import Fold, RankingData
 
 
 def generated(label_noise: float, fold: int, sizes: tuple[int, int, int] = (600, 300, 2)) -> Fold:

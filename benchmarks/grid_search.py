@@ -20,7 +20,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 
 from lambdaplus import LightGBMRanker, XGBoostRanker, query_folds
-from lambdaplus.datasets import Fold, read_folds
+from lambdaplus.data import Fold, read_folds
 from lambdaplus.evaluation import Table
 
 METRIC = "ndcg@10"

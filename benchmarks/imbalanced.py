@@ -39,8 +39,8 @@ from scipy.stats import rankdata
 from sklearn.model_selection import StratifiedKFold
 
 from lambdaplus import eval_metric, lambda_objective
+from lambdaplus.evaluation.result_tables import Cell, Table
 from lambdaplus.evaluation.significance import p_value
-from lambdaplus.evaluation.tables import Cell, Table
 
 METRICS = {"auc": "AUC", "map": "average precision"}
 LOSSES = ("log-loss", "log-loss, equal weights", "lambda_auc", "lambda_map")

@@ -28,7 +28,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lambdaplus.comparison import Config, Store, write_report
+from lambdaplus.study import Config, Store, write_report
 
 METHODS = "lightgbm:lambda_map,xgboost:lambda_ndcg,perceptron:pocket,feature:best"
 COMMAND = [sys.executable, "-m", "lambdaplus", "compare", "--methods", METHODS]

@@ -17,10 +17,10 @@ import lightgbm as lgb
 import numpy as np
 
 from lambdaplus import eval_metric, lambda_map
-from lambdaplus.comparison.data import folds_of
-from lambdaplus.datasets import Fold
-from lambdaplus.evaluation.tables import Table
-from lambdaplus.queries import Floats
+from lambdaplus.data import Fold
+from lambdaplus.data.queries import Floats
+from lambdaplus.evaluation.result_tables import Table
+from lambdaplus.study.study_data import folds_of
 
 RESULTS = Path(__file__).parent / "results"
 SETS = {"synthetic web search": "web-search-like:100", "digits": ""}

@@ -17,7 +17,7 @@ from tables import RESULTS, write
 
 from lambdaplus import evaluate
 from lambdaplus.baselines import StructuralSVM
-from lambdaplus.datasets import Fold, RankingData, read_folds
+from lambdaplus.data import Fold, RankingData, read_folds
 from lambdaplus.evaluation import Table
 
 LETOR = ("ohsumed-letor3", "mq2008")

@@ -16,9 +16,9 @@ from lambdaplus.baselines.hinges import Cut, Hinges
 from lambdaplus.baselines.oracles import binary, make_loss
 from lambdaplus.baselines.planes import Planes
 from lambdaplus.baselines.solver import solve
-from lambdaplus.datasets import Fold
+from lambdaplus.data import Fold
+from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import parse_metric
-from lambdaplus.queries import Queries
 
 
 def explicit_pairs(fold: Fold, C: float) -> tuple[float, float]:

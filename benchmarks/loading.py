@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import tables
 
-from lambdaplus.datasets import RankingData, read_columns, read_letor, web_search_like
+from lambdaplus.data import RankingData, read_columns, read_letor, web_search_like
 
 REPEATS = 2
 

@@ -31,12 +31,12 @@ from rich.progress import track
 from scipy.stats import beta
 
 from lambdaplus import lambda_objective
-from lambdaplus.datasets import RankingData, digits_queries, read_folds
-from lambdaplus.evaluation.tables import Table
+from lambdaplus.data import RankingData, digits_queries, read_folds
+from lambdaplus.data.queries import Queries
+from lambdaplus.evaluation.result_tables import Table
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.entries import Scored
 from lambdaplus.metrics.values import values
-from lambdaplus.queries import Queries
 
 OBJECTIVES = {
     **{name: lambda_objective(name) for name in ("auc", "mauc", "map", "mrr", "ndcg")},

@@ -26,8 +26,8 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from tables import RESULTS, Section, show, write
 
 import lambdaplus as lp
+from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.objectives import lambda_gradient
-from lambdaplus.parallel import limit_threads
 
 METRICS = ("auc", "map")
 TREES = {"num_leaves": 31, "learning_rate": 0.1, "verbose": -1, "num_threads": 2}

@@ -29,8 +29,8 @@ from rich.progress import Progress
 from tables import RESULTS, write
 
 import lambdaplus as lp
-from lambdaplus.datasets import RankingData, read_folds
-from lambdaplus.evaluation.tables import Cell, Table
+from lambdaplus.data import RankingData, read_folds
+from lambdaplus.evaluation.result_tables import Cell, Table
 from lambdaplus.objectives.position_bias import PositionBias
 
 PARAMS = {"verbose": -1, "num_threads": 1, "num_leaves": 15, "learning_rate": 0.1}

@@ -23,7 +23,7 @@ import numpy as np
 from accuracy_values import FRAMEWORKS, METRICS, SPECIALISTS
 from tables import RESULTS, Section, show, write
 
-from lambdaplus.comparison.search_space import LIGHTGBM, XGBOOST
+from lambdaplus.study.search_space import LIGHTGBM, XGBOOST
 
 TREES = {"lightgbm": LIGHTGBM, "xgboost": XGBOOST}
 SETTINGS: dict[str, Callable[[Mapping[str, Any]], Any]] = {  # what a row has in common

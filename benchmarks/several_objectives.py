@@ -17,7 +17,7 @@ import numpy as np
 from rich.progress import track
 
 from lambdaplus import LightGBMRanker, XGBoostRanker, evaluate
-from lambdaplus.datasets import Fold, read_folds
+from lambdaplus.data import Fold, read_folds
 from lambdaplus.evaluation import Table
 
 METRICS = ("ndcg@10", "mrr", "map", "auc")

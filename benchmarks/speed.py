@@ -17,7 +17,7 @@ import start
 import training
 from tables import RESULTS, show, write
 
-from lambdaplus.comparison import versions_in_words
+from lambdaplus.study import versions_in_words
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from tables import Section, show
 
 import lambdaplus as lp
-from lambdaplus.datasets import web_search_like
+from lambdaplus.data import web_search_like
 
 TREES = {"num_leaves": 63, "learning_rate": 0.1, "verbose": -1, "metric": "None"}
 DEPTHWISE = {"grow_policy": "lossguide", "max_leaves": 63, "max_depth": 0, "eta": 0.1,

@@ -23,8 +23,8 @@ from xgboost import collective
 from xgboost.tracker import RabitTracker
 
 import lambdaplus as lp
-from lambdaplus.evaluation.tables import Table
-from lambdaplus.parallel import limit_threads
+from lambdaplus.compute.parallel import limit_threads
+from lambdaplus.evaluation.result_tables import Table
 
 REPEATS = 7
 

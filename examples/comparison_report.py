@@ -7,7 +7,7 @@ import csv
 import pathlib
 import tempfile
 
-from lambdaplus.comparison import Config, results_table, write_csv
+from lambdaplus.study import Config, results_table, write_csv
 
 # `lambdaplus compare --methods lightgbm:lambdarank,lightgbm:lambda_map --folds 1 --rounds 20` does
 # the same on the command line; --report adds a page with plots.

@@ -7,7 +7,7 @@ import lightgbm as lgb
 import numpy as np
 
 import lambdaplus as lp
-from lambdaplus.datasets import digits_queries
+from lambdaplus.data import digits_queries
 from lambdaplus.metrics import Declaration
 
 # A shop: the label is the price of what would be bought, 0 for the rest, and a visitor who scans

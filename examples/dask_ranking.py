@@ -14,7 +14,7 @@ from distributed import Client, LocalCluster
 
 import lambdaplus as lp
 from lambdaplus.dask import partition_by_qid, refuse_cut_queries
-from lambdaplus.datasets import digits_queries
+from lambdaplus.data import digits_queries
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ python examples/export.py
 import lightgbm as lgb
 
 import lambdaplus as lp
-from lambdaplus.datasets import digits_queries
+from lambdaplus.data import digits_queries
 from lambdaplus.export import FORMATS, export_model
 
 fold = digits_queries()[0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import lightgbm as lgb
 
 from lambdaplus import eval_metric, evaluate, lambda_objective
-from lambdaplus.datasets import digits_queries
+from lambdaplus.data import digits_queries
 from lambdaplus.evaluation import Table
 
 METRICS = ("auc", "map", "mrr", "ndcg@10")

@@ -7,7 +7,7 @@ import lightgbm as lgb
 import numpy as np
 
 import lambdaplus as lp
-from lambdaplus.datasets import digits_queries
+from lambdaplus.data import digits_queries
 from lambdaplus.objectives.position_bias import PositionBias
 
 fold = digits_queries()[0]

@@ -12,7 +12,7 @@ import xgboost as xgb
 from ray.train.xgboost import RayTrainReportCallback, XGBoostTrainer
 
 import lambdaplus as lp
-from lambdaplus.datasets import digits_queries
+from lambdaplus.data import digits_queries
 
 WORKERS, ROUNDS = 2, 20
 

@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 
 from lambdaplus import LightGBMRanker, XGBoostRanker, query_folds
-from lambdaplus.datasets import digits_queries
+from lambdaplus.data import digits_queries
 from lambdaplus.evaluation import Table
 
 sklearn.set_config(enable_metadata_routing=True)

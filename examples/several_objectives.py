@@ -7,7 +7,7 @@ values of two specialists and of two sums.
 from __future__ import annotations
 
 from lambdaplus import LightGBMRanker, evaluate
-from lambdaplus.datasets import digits_queries
+from lambdaplus.data import digits_queries
 from lambdaplus.evaluation import Table
 
 METRICS = ("map", "mrr", "auc")

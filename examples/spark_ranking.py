@@ -14,7 +14,7 @@ from xgboost.collective import CommunicatorContext
 from xgboost.tracker import RabitTracker
 
 import lambdaplus as lp
-from lambdaplus.datasets import digits_queries
+from lambdaplus.data import digits_queries
 
 TASKS = 2
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # of a cluster: one that has lambdaplus

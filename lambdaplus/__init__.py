@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what type checkers read; at run time it is _MODULES
+    from lambdaplus.data.query_folds import query_folds as query_folds
     from lambdaplus.estimators import LightGBMClassifier as LightGBMClassifier
     from lambdaplus.estimators import LightGBMRanker as LightGBMRanker
     from lambdaplus.estimators import XGBoostClassifier as XGBoostClassifier
@@ -27,12 +28,11 @@ if TYPE_CHECKING:  # what type checkers read; at run time it is _MODULES
     from lambdaplus.evaluation import eval_metric as eval_metric
     from lambdaplus.evaluation import evaluate as evaluate
     from lambdaplus.evaluation import explain as explain
-    from lambdaplus.evaluation.shorthands import eval_auc as eval_auc
-    from lambdaplus.evaluation.shorthands import eval_map as eval_map
-    from lambdaplus.evaluation.shorthands import eval_mauc as eval_mauc
-    from lambdaplus.evaluation.shorthands import eval_mrr as eval_mrr
-    from lambdaplus.evaluation.shorthands import eval_ndcg as eval_ndcg
-    from lambdaplus.folds import query_folds as query_folds
+    from lambdaplus.evaluation.eval_shorthands import eval_auc as eval_auc
+    from lambdaplus.evaluation.eval_shorthands import eval_map as eval_map
+    from lambdaplus.evaluation.eval_shorthands import eval_mauc as eval_mauc
+    from lambdaplus.evaluation.eval_shorthands import eval_mrr as eval_mrr
+    from lambdaplus.evaluation.eval_shorthands import eval_ndcg as eval_ndcg
     from lambdaplus.metrics import Declaration as Declaration
     from lambdaplus.metrics import metric_names as metric_names
     from lambdaplus.metrics import parse_metric as parse_metric
@@ -41,12 +41,12 @@ if TYPE_CHECKING:  # what type checkers read; at run time it is _MODULES
     from lambdaplus.objectives import combine as combine
     from lambdaplus.objectives import gradients as gradients
     from lambdaplus.objectives import lambda_objective as lambda_objective
+    from lambdaplus.objectives.lambda_shorthands import lambda_auc as lambda_auc
+    from lambdaplus.objectives.lambda_shorthands import lambda_map as lambda_map
+    from lambdaplus.objectives.lambda_shorthands import lambda_mauc as lambda_mauc
+    from lambdaplus.objectives.lambda_shorthands import lambda_mrr as lambda_mrr
+    from lambdaplus.objectives.lambda_shorthands import lambda_ndcg as lambda_ndcg
     from lambdaplus.objectives.position_bias import PositionBias as PositionBias
-    from lambdaplus.objectives.shorthands import lambda_auc as lambda_auc
-    from lambdaplus.objectives.shorthands import lambda_map as lambda_map
-    from lambdaplus.objectives.shorthands import lambda_mauc as lambda_mauc
-    from lambdaplus.objectives.shorthands import lambda_mrr as lambda_mrr
-    from lambdaplus.objectives.shorthands import lambda_ndcg as lambda_ndcg
 
     __version__: str
 else:  # type checkers would accept every misspelt name
@@ -65,24 +65,24 @@ else:  # type checkers would accept every misspelt name
         "XGBoostRanker": "estimators",
         "combine": "objectives",
         "compare_runs": "evaluation",
-        "eval_auc": "evaluation.shorthands",
-        "eval_map": "evaluation.shorthands",
-        "eval_mauc": "evaluation.shorthands",
+        "eval_auc": "evaluation.eval_shorthands",
+        "eval_map": "evaluation.eval_shorthands",
+        "eval_mauc": "evaluation.eval_shorthands",
         "eval_metric": "evaluation",
-        "eval_mrr": "evaluation.shorthands",
-        "eval_ndcg": "evaluation.shorthands",
+        "eval_mrr": "evaluation.eval_shorthands",
+        "eval_ndcg": "evaluation.eval_shorthands",
         "evaluate": "evaluation",
         "explain": "evaluation",
         "gradients": "objectives",
-        "lambda_auc": "objectives.shorthands",
-        "lambda_map": "objectives.shorthands",
-        "lambda_mauc": "objectives.shorthands",
-        "lambda_mrr": "objectives.shorthands",
-        "lambda_ndcg": "objectives.shorthands",
+        "lambda_auc": "objectives.lambda_shorthands",
+        "lambda_map": "objectives.lambda_shorthands",
+        "lambda_mauc": "objectives.lambda_shorthands",
+        "lambda_mrr": "objectives.lambda_shorthands",
+        "lambda_ndcg": "objectives.lambda_shorthands",
         "lambda_objective": "objectives",
         "metric_names": "metrics",
         "parse_metric": "metrics",
-        "query_folds": "folds",
+        "query_folds": "data.query_folds",
     }
     __all__ = list(_MODULES)
 

@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.compat import is_constructed
-from lambdaplus.frameworks import refuse_bagging_by_query
+from lambdaplus.frameworks.calls import refuse_bagging_by_query
+from lambdaplus.frameworks.internals import is_constructed
 
 try:
     import lightgbm

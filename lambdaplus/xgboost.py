@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
+from lambdaplus.data.queries import Ints
+from lambdaplus.data.query_folds import query_folds
 from lambdaplus.evaluation import EvalMetric
-from lambdaplus.folds import query_folds
-from lambdaplus.queries import Ints
 
 OF_BUILT_IN_OBJECTIVES = {
     **dict.fromkeys(
@@ -95,9 +95,9 @@ def cv(params: dict[str, Any], dtrain: Any, *args: Any, **kwargs: Any) -> Any:
     params : dict
     dtrain : xgboost.DMatrix
     *args, **kwargs
-        Passed to ``xgboost.cv``.  ``folds=`` can be the result of
-        `~lambdaplus.folds.query_folds`, or a scikit-learn splitter by group; by default, queries
-        are split into ``nfold`` folds (3), shuffled with ``seed`` (0) unless ``shuffle=False``.
+        Passed to ``xgboost.cv``.  ``folds=`` can be the result of `lambdaplus.query_folds`, or a
+        scikit-learn splitter by group; by default, queries are split into ``nfold`` folds (3),
+        shuffled with ``seed`` (0) unless ``shuffle=False``.
 
     Returns
     -------

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
-from lambdaplus.cli.files import errors_of
-from lambdaplus.cli.progress import progress_on
+from lambdaplus.cli.command_files import errors_of
+from lambdaplus.cli.progress_bar import progress_on
 from lambdaplus.cli.stopping import exit_code, stoppable
 from papers import PRESETS, Findings, Preset, run_preset
 from papers.preset import options_of

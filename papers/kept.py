@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.comparison.store import key_of
-from lambdaplus.comparison.workers import first_line, run_in_processes
-from lambdaplus.datasets import Fold, RankingData
-from lambdaplus.datasets.binary import fingerprint
-from lambdaplus.files import written_whole
+from lambdaplus.data import Fold, RankingData
+from lambdaplus.data.binary import fingerprint
+from lambdaplus.data.whole_files import written_whole
+from lambdaplus.study.store import key_of
+from lambdaplus.study.workers import first_line, run_in_processes
 
 
 def keep_each(

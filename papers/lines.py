@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lambdaplus.comparison.figures import DASHES, SERIES, new_figure, short, styled
+from lambdaplus.study.figures import DASHES, SERIES, new_figure, short, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

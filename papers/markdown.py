@@ -20,8 +20,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lambdaplus.comparison import versions_in_words
 from lambdaplus.evaluation import Table
+from lambdaplus.study import versions_in_words
 from papers.findings import Findings
 from papers.preset import Preset
 from papers.report import by_statement

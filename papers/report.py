@@ -21,11 +21,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lambdaplus.comparison import versions_in_words
-from lambdaplus.comparison.figures import file_name, save_plot
-from lambdaplus.comparison.markup import details, figure_of, paragraphs, table_of, text
-from lambdaplus.comparison.page import Part, write_page
 from lambdaplus.evaluation import Cell, Table
+from lambdaplus.study import versions_in_words
+from lambdaplus.study.figures import file_name, save_plot
+from lambdaplus.study.markup import details, figure_of, paragraphs, table_of, text
+from lambdaplus.study.page import Part, write_page
 from papers.findings import VERDICTS, Claim, Exhibit, Findings, Section
 from papers.preset import Preset
 

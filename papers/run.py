@@ -7,8 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from lambdaplus.comparison.outputs import OutputFolder
-from lambdaplus.comparison.workers import working_folder
+from lambdaplus.study.outputs import OutputFolder
+from lambdaplus.study.workers import working_folder
 from papers.findings import Findings
 from papers.markdown import markdown_of
 from papers.preset import Preset, options_of

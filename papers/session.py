@@ -19,10 +19,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from lambdaplus.comparison import Method, Settings, Study
-from lambdaplus.datasets import Fold, RankingData, digits_queries, read_folds
-from lambdaplus.datasets.ranking_data import join
+from lambdaplus.data import Fold, RankingData, digits_queries, read_folds
+from lambdaplus.data.ranking_data import join
 from lambdaplus.metrics import parse_metric
+from lambdaplus.study import Method, Settings, Study
 from papers.kept import keep_each
 
 Watch = Callable[[str, int, int], None]
@@ -79,7 +79,7 @@ class Session:
         seeds: tuple[int, ...] = (0,),
         select: str | None = None,
     ) -> Study:
-        """Run a `~lambdaplus.comparison.Study` to its end, or go on where it stopped.
+        """Run a `~lambdaplus.study.Study` to its end, or go on where it stopped.
 
         Raises
         ------

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lambdaplus.comparison import Study
 from lambdaplus.evaluation.significance import p_value
 from lambdaplus.metrics import parse_metric
+from lambdaplus.study import Study
 
 LEVEL = 0.05
 

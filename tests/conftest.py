@@ -80,4 +80,4 @@ def empty_plots(monkeypatch: pytest.MonkeyPatch) -> None:
             (folder / f"{name}.{ending}").touch()
         return "<svg></svg>"
 
-    monkeypatch.setattr("lambdaplus.comparison.report.save_plot", save_plot)
+    monkeypatch.setattr("lambdaplus.study.report.save_plot", save_plot)

@@ -21,8 +21,8 @@ import traceback
 from odd_estimators import Slow
 
 from lambdaplus.cli import app
-from lambdaplus.comparison import Store
-from lambdaplus.comparison.identity import _versions
+from lambdaplus.study import Store
+from lambdaplus.study.identity import _versions
 
 METHODS = "odd_estimators:Slow,odd_estimators:FirstFeature"
 assert Slow
@@ -106,6 +106,6 @@ def main(folder: pathlib.Path, n: int) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    importlib.import_module("lambdaplus.comparison.preload")  # with its kernels, for all forks
+    importlib.import_module("lambdaplus.study.preload")  # with its kernels, for all forks
     _versions()  # which takes a second
     print(json.dumps(main(pathlib.Path(sys.argv[1]).resolve(), int(sys.argv[2]))))

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lambdaplus.datasets import Fold, read_folds, read_letor
+from lambdaplus.data import Fold, read_folds, read_letor
+from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation import evaluate
-from lambdaplus.frameworks import read_call
+from lambdaplus.frameworks.calls import read_call
 from lambdaplus.metrics import CATALOGUE
-from lambdaplus.queries import Queries
 
 # Every metric that is an objective, and one of each kind for tests that train.
 OBJECTIVE_NAMES = tuple(

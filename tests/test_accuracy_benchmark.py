@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lambdaplus.comparison import Settings
+from lambdaplus.study import Settings
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 

@@ -20,11 +20,11 @@ from small_data import graded, letor_folder
 from lambdaplus import evaluate
 from lambdaplus.baselines import StructuralSVM, hinges, solver
 from lambdaplus.baselines.oracles import make_loss, ranked
-from lambdaplus.comparison import Method, Study
-from lambdaplus.comparison.methods import Fitted
-from lambdaplus.datasets import Fold, RankingData
+from lambdaplus.data import Fold, RankingData
+from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import parse_metric
-from lambdaplus.queries import Queries
+from lambdaplus.study import Method, Study
+from lambdaplus.study.methods import Fitted
 from papers import run_preset
 from papers.chakrabarti_2008 import CHAKRABARTI_2008, claims, preset, study_claims
 from papers.chakrabarti_2008.cleaning import Size, clean, prepared

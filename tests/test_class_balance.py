@@ -12,10 +12,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from small_data import graded
 
 from lambdaplus import lambda_objective
+from lambdaplus.compute.parallel import limit_threads
+from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.catalogue import DCG
-from lambdaplus.parallel import limit_threads
-from lambdaplus.queries import Floats, Queries
 
 POOLED_DCG = replace(DCG, name="pooled_dcg", pooled="middle")  # with more classes than two
 EACH = pytest.mark.parametrize("metric", ["auc", "map", "map(relevant=2)", POOLED_DCG], ids=str)

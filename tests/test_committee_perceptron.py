@@ -17,9 +17,9 @@ from small_data import Small, graded
 
 from lambdaplus.baselines import CommitteePerceptron
 from lambdaplus.baselines.preference_pairs import documents, nth, preference_pairs, shuffle
+from lambdaplus.compute.parallel import limit_threads
+from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation import evaluate
-from lambdaplus.parallel import limit_threads
-from lambdaplus.queries import Queries
 
 Array = NDArray[Any]
 METRIC = "ndcg@5"

@@ -19,13 +19,13 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from lambdaplus.cli import app
-from lambdaplus.comparison import METHODS, Config, Method, Settings, Study, find_methods
-from lambdaplus.comparison.boosting import train_lightgbm
-from lambdaplus.comparison.tables import footnotes, n_test_queries
-from lambdaplus.datasets import read_folds
+from lambdaplus.data import read_folds
 from lambdaplus.evaluation import evaluate
 from lambdaplus.metrics import CATALOGUE, Declaration, parse_metric
 from lambdaplus.objectives import lambda_objective
+from lambdaplus.study import METHODS, Config, Method, Settings, Study, find_methods
+from lambdaplus.study.boosting import train_lightgbm
+from lambdaplus.study.study_tables import footnotes, n_test_queries
 
 QUICK = ["--rounds", "5", "--jobs", "1"]
 

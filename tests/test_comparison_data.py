@@ -11,12 +11,12 @@ import pytest
 from typer.testing import CliRunner
 
 from lambdaplus.cli import app
-from lambdaplus.comparison import Config, Settings, Study, find_methods
-from lambdaplus.comparison.data import folds_of
-from lambdaplus.datasets import Fold, cross_validation, read_letor
-from lambdaplus.datasets.binary import fingerprint
-from lambdaplus.datasets.ranking_data import join
+from lambdaplus.data import Fold, cross_validation, read_letor
+from lambdaplus.data.binary import fingerprint
+from lambdaplus.data.ranking_data import join
 from lambdaplus.metrics import parse_metric
+from lambdaplus.study import Config, Settings, Study, find_methods
+from lambdaplus.study.study_data import folds_of
 
 
 @pytest.fixture(scope="module")

@@ -10,19 +10,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lambdaplus.compiled import compiled, imported_code
+from lambdaplus.compute.compiled import compiled, imported_code
 from lambdaplus.objectives import lanes
 
 WITHOUT_A_CACHE = """
 import numba.core.caching as caching
 caching.CacheImpl._locator_classes = []  # as in a read-only installation, run without a home
-from lambdaplus.compiled import compiled
+from lambdaplus.compute.compiled import compiled
 @compiled
 def double(x):
     return 2 * x
 assert double(21) == 42 and double.stats.cache_path is None, double.stats
-from lambdaplus.ranking import rank
-from lambdaplus.queries import Queries
+from lambdaplus.metrics.sort import rank
+from lambdaplus.data.queries import Queries
 print(rank(Queries([0, 1], group=[2]), [0.5, 0.7]).row.tolist())
 """
 
@@ -57,7 +57,7 @@ def test_a_kernel_is_compiled_again_if_a_kernel_that_it_calls_has_changed(tmp_pa
     """In another file, which another file imports in turn; not if other code changes."""
     package = tmp_path / "kernels"
     package.mkdir()
-    header = "from lambdaplus.compiled import compiled\n"
+    header = "from lambdaplus.compute.compiled import compiled\n"
     (package / "inner.py").write_text(header + "@compiled\ndef inner(x):\n    return x + 1\n")
     (package / "middle.py").write_text(
         header + "from inner import inner\n@compiled\ndef middle(x):\n    return inner(x)\n"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from lambdaplus import evaluate, explain
-from lambdaplus.datasets import read_letor
+from lambdaplus.data import read_letor
 from lambdaplus.evaluation import CONVENTIONS
 from lambdaplus.metrics import CATALOGUE, parse_metric
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import doctest
 import gzip
-import importlib
 import lzma
 import subprocess
 import sys
@@ -14,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lambdaplus.datasets import Fold, RankingData, digits_queries, read_folds, read_letor
-from lambdaplus.datasets.digits import _draw
+from lambdaplus.data import Fold, RankingData, digits_queries, read_folds, read_letor
+from lambdaplus.data.digits import _draw
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 SAMPLE = """\
@@ -47,29 +45,9 @@ def digits() -> list[Fold]:
     return digits_queries()
 
 
-@pytest.mark.parametrize(
-    "module",
-    [
-        "ranking_data",
-        "binary",
-        "cache",
-        "decimal",
-        "digits",
-        "folds",
-        "letor",
-        "tables",
-        "web_search",
-    ],
-)
-def test_docstring_examples(module: str) -> None:
-    result = doctest.testmod(importlib.import_module(f"lambdaplus.datasets.{module}"))
-    assert result.attempted > 0
-    assert result.failed == 0
-
-
 @pytest.mark.slow
 def test_import_is_light() -> None:
-    code = "import sys, lambdaplus.datasets as d; sys.exit('sklearn' in sys.modules)"
+    code = "import sys, lambdaplus.data as d; sys.exit('sklearn' in sys.modules)"
     root = Path(__file__).parents[1]
     assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0
 

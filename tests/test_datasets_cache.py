@@ -16,8 +16,8 @@ from damage import damaged
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdaplus.datasets import RankingData, binary, cache, letor, read_folds, read_letor
-from lambdaplus.datasets.binary import fingerprint, write_binary
+from lambdaplus.data import RankingData, binary, cache, letor, read_folds, read_letor
+from lambdaplus.data.binary import fingerprint, write_binary
 
 TEXT = "2 qid:x 1:0.5 3:-1e-3\n0 qid:x 1:0.25\n1 qid:y 2:7\n"
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdaplus.datasets import Fold, RankingData, cross_validation, random_splits, splits
+from lambdaplus.data import Fold, RankingData, cross_validation, random_splits, splits
 
 
 def small_set(n_queries: int) -> RankingData:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lambdaplus.datasets import RankingData, read_columns, read_data, read_folds, web_search_like
+from lambdaplus.data import RankingData, read_columns, read_data, read_folds, web_search_like
 
 polars = pytest.importorskip("polars")
 

@@ -14,9 +14,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from lambdaplus.datasets import RankingData, read_letor, scanner, svmlight, web_search_like
-from lambdaplus.datasets.binary import fingerprint, read_binary, write_binary
-from lambdaplus.datasets.decimal import parse_number
+from lambdaplus.data import RankingData, read_letor, scanner, svmlight, web_search_like
+from lambdaplus.data.binary import fingerprint, read_binary, write_binary
+from lambdaplus.data.decimal import parse_number
 
 
 def bits(value: float) -> bytes:

@@ -11,7 +11,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression
 from threadpoolctl import threadpool_limits
 
-from lambdaplus.datasets import RankingData, web_search_like
+from lambdaplus.data import RankingData, web_search_like
 
 
 @pytest.fixture(scope="module")

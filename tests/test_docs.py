@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 from typer.core import TyperGroup
 
 from lambdaplus.cli import app
-from lambdaplus.comparison import Config
+from lambdaplus.study import Config
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(

@@ -28,7 +28,6 @@ import lambdaplus as lp
 import lambdaplus.lightgbm as lgb
 import lambdaplus.xgboost as xgb
 from lambdaplus import eval_metric, evaluate, lambda_map, lambda_objective, query_folds
-from lambdaplus.comparison.registry import find_methods
 from lambdaplus.estimators import (
     LightGBMClassifier,
     LightGBMRanker,
@@ -36,6 +35,7 @@ from lambdaplus.estimators import (
     XGBoostRanker,
 )
 from lambdaplus.metrics.catalogue import CATALOGUE
+from lambdaplus.study.registry import find_methods
 
 PARENTS = {
     LightGBMRanker: lgb.LGBMRanker,
@@ -509,8 +509,8 @@ def test_searches_and_routing(kind: Any) -> None:
 
 @rankers
 def test_comparisons_may_name_them(kind: Any) -> None:
-    from lambdaplus.comparison.methods import Settings
-    from lambdaplus.datasets import RankingData
+    from lambdaplus.data import RankingData
+    from lambdaplus.study.methods import Settings
 
     parts = [
         RankingData(part.features, part.labels, part.qid)
@@ -535,7 +535,7 @@ def test_the_library_loads_neither_scikit_learn_nor_frameworks_until_asked() -> 
         "assert 'LightGBMRanker' in lp.__all__\n"
         "lp.XGBoostRanker()\n"
         "assert 'lightgbm' not in sys.modules\n"
-        "assert lp.LightGBMRanker.__module__ == 'lambdaplus.estimators.lightgbm'\n"
+        "assert lp.LightGBMRanker.__module__ == 'lambdaplus.estimators.lightgbm_estimators'\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

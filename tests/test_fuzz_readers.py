@@ -22,7 +22,7 @@ from brute_force import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdaplus.datasets import (
+from lambdaplus.data import (
     memory,
     read_columns,
     read_letor,
@@ -31,7 +31,7 @@ from lambdaplus.datasets import (
     read_table,
     read_trec_run,
 )
-from lambdaplus.datasets.ranking_data import RankingData
+from lambdaplus.data.ranking_data import RankingData
 
 LETOR = b"".join(
     b"%d qid:%d 1:%d.25 2:-3e-2 4:%d # doc %d\n" % (i % 3, i // 4, i, i * i, i) for i in range(12)

@@ -29,9 +29,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from lambdaplus import gradients, lambda_objective
+from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.metrics import CATALOGUE, parse_metric
 from lambdaplus.objectives.sweep import CHUNK
-from lambdaplus.parallel import limit_threads
 
 Floats = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lambdaplus.datasets import read_table
+from lambdaplus.data import read_table
 from lambdaplus.export import read_model
 
 typer_testing = pytest.importorskip("typer.testing")
@@ -182,13 +182,13 @@ def test_a_long_name_of_a_file_is_a_name(folder: Path) -> None:
 def test_a_disk_that_fills_up_leaves_the_old_file(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from lambdaplus.cli import files
+    from lambdaplus.cli import command_files
 
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
     old = written(folder / "old.csv", "old")
-    monkeypatch.setattr(files.os, "replace", full)
+    monkeypatch.setattr(command_files.os, "replace", full)
     found = invoke("evaluate", folder / "a.csv", "--per-query", old)
     assert found.exit_code == 2
     assert "No space left" in found.output

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lambdaplus.datasets import Fold, RankingData, read_columns, read_data, read_folds, read_table
-from lambdaplus.datasets.ranking_data import join
+from lambdaplus.data import Fold, RankingData, read_columns, read_data, read_folds, read_table
+from lambdaplus.data.ranking_data import join
 
 polars = pytest.importorskip("polars")
 

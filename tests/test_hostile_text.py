@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from lambdaplus.datasets import read_letor, read_qrels, read_trec_run
-from lambdaplus.datasets.text_files import open_binary
+from lambdaplus.data import read_letor, read_qrels, read_trec_run
+from lambdaplus.data.text_files import open_binary
 
 TEXT = b"".join(b"%d qid:%d 1:%d.5 2:7\n" % (i % 3, i // 5, i) for i in range(500))
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".xz": lzma.compress}

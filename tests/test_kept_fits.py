@@ -20,13 +20,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_store import folds, odd, study
 
-from lambdaplus.comparison import Fitted, Method, Settings, Store, Study, find_methods
-from lambdaplus.comparison.boosting import train_lightgbm
-from lambdaplus.comparison.identity import digest, source_of_lambdaplus
-from lambdaplus.comparison.store import Fit, key_of
-from lambdaplus.datasets import Fold
+from lambdaplus.data import Fold
 from lambdaplus.metrics import parse_metric
 from lambdaplus.objectives import lambda_objective
+from lambdaplus.study import Fitted, Method, Settings, Store, Study, find_methods
+from lambdaplus.study.boosting import train_lightgbm
+from lambdaplus.study.identity import digest, source_of_lambdaplus
+from lambdaplus.study.store import Fit, key_of
 
 RANKER = """
 {imports}
@@ -129,7 +129,7 @@ def test_the_source_of_lambdaplus_is_in_every_key(monkeypatch: pytest.MonkeyPatc
     before = key_of(seed=0)
     assert key_of(seed=0) == before
     monkeypatch.setattr(
-        "lambdaplus.comparison.store.source_of_lambdaplus", lambda: source_of_lambdaplus()[::-1]
+        "lambdaplus.study.store.source_of_lambdaplus", lambda: source_of_lambdaplus()[::-1]
     )
     assert key_of(seed=0) != before
 
@@ -138,7 +138,7 @@ def test_an_edit_of_lambdaplus_changes_its_digest(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = []
-    monkeypatch.setattr("lambdaplus.comparison.identity.PACKAGE", tmp_path)
+    monkeypatch.setattr("lambdaplus.study.identity.PACKAGE", tmp_path)
     for name, text in (("a.py", "1"), ("a.py", "2"), ("cli/b.py", "1"), ("metrics/b.py", "1")):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)

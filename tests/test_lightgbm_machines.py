@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from lambdaplus.collective import ONE_MACHINE, lightgbm_workers
+from lambdaplus.compute.collective import ONE_MACHINE, lightgbm_workers
 
 pytest.importorskip("lightgbm", minversion="4")
 

@@ -16,15 +16,15 @@ from brute_force import OBJECTIVES, plain, swap_deltas
 from numpy.testing import assert_allclose, assert_array_equal
 from small_data import graded
 
+from lambdaplus.compute.parallel import limit_threads
+from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import CATALOGUE, RankingMetric, parse_metric
-from lambdaplus.metrics.arrays import metric_arrays
+from lambdaplus.metrics.declared_arrays import metric_arrays
 from lambdaplus.metrics.entries import Entries, merge_ties
+from lambdaplus.metrics.sort import rank
 from lambdaplus.objectives import Noise, lambda_objective
 from lambdaplus.objectives.noise import _keys, _perturb, neighbour_sums
 from lambdaplus.objectives.sums import Sums
-from lambdaplus.parallel import limit_threads
-from lambdaplus.queries import Queries
-from lambdaplus.ranking import rank
 
 # Differences of two values of the metric, each about 1, and a few hundred terms.
 ROUNDING = 1e-10
@@ -195,8 +195,8 @@ ALONE = [name for name in LISTED if name != "printed_precision@5"]
 
 @pytest.mark.parametrize("name", ALONE)
 def test_row_order_threads_and_other_queries_change_no_bit(name: str, monkeypatch: Any) -> None:
-    monkeypatch.setattr("lambdaplus.parallel.WORTH_A_THREAD", 50)
-    monkeypatch.setattr("lambdaplus.parallel.BLOCK", 100)
+    monkeypatch.setattr("lambdaplus.compute.parallel.WORTH_A_THREAD", 50)
+    monkeypatch.setattr("lambdaplus.compute.parallel.BLOCK", 100)
     data, random = graded(40), np.random.default_rng(1)
     objective = lambda_objective(name, noise=HALF, surrogate=name)
     parts = np.split(np.arange(len(data.labels)), np.cumsum(data.sizes)[:-1])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from small_data import letor_folder
 
-from lambdaplus.datasets import read_folds
+from lambdaplus.data import read_folds
 from lambdaplus.evaluation import evaluate
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from rankings_by_force import Setting, permutations
 
 from lambdaplus.baselines.oracles import Loss, make_loss, ranked
+from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import parse_metric
-from lambdaplus.queries import Queries
 
 Floats = NDArray[np.float64]
 

@@ -18,8 +18,8 @@ from test_killed_runs import write_folds
 from typer.testing import CliRunner
 
 from lambdaplus.cli import app
-from lambdaplus.comparison.outputs import OutputFolder
-from lambdaplus.comparison.workers import working_folder
+from lambdaplus.study.outputs import OutputFolder
+from lambdaplus.study.workers import working_folder
 
 QUICK = ["--methods", "feature:best", "--metrics", "map"]
 
@@ -177,14 +177,14 @@ def test_a_full_disk_is_said_and_leaves_the_former_results(
     def no_room(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("lambdaplus.comparison.store.np.savez", no_room)
+    monkeypatch.setattr("lambdaplus.study.store.np.savez", no_room)
     code, said = compare("data", "--out", "out", "--scaling", "query")
     assert code == 1
     assert "feature:best failed: Fold1: OSError: [Errno 28] could not write: No space" in said
     assert contents(home / "out").items() >= before.items()
     monkeypatch.undo()
     monkeypatch.chdir(home)
-    monkeypatch.setattr("lambdaplus.comparison.outputs.shutil.copyfile", no_room)
+    monkeypatch.setattr("lambdaplus.study.outputs.shutil.copyfile", no_room)
     code, said = compare("data", "--out", "out", "--folds", "1")
     assert code == 2
     assert "could not write: No space left on device: 'out/" in said
@@ -200,7 +200,7 @@ def test_a_full_disk_is_said_and_leaves_the_former_results(
 @pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGTERM])
 def test_working_files_of_a_killed_run_are_gone(tmp_path: pathlib.Path, kill: int) -> None:
     script = (
-        "import time\nfrom lambdaplus.comparison.workers import working_folder\n"
+        "import time\nfrom lambdaplus.study.workers import working_folder\n"
         "with working_folder() as folder:\n"
         "    (folder / 'a').write_text('a')\n    print(folder, flush=True)\n    time.sleep(60)\n"
     )

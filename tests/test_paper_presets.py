@@ -16,8 +16,8 @@ from scipy.stats import wilcoxon
 from typer.testing import CliRunner
 
 from lambdaplus import evaluate
-from lambdaplus.comparison import Method, Study
 from lambdaplus.evaluation import Evaluation, Table
+from lambdaplus.study import Method, Study
 from papers import PRESETS, Claim, Findings, Preset, Session, run_preset
 from papers.__main__ import app
 from papers.elsas_2008 import table5

@@ -29,11 +29,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import CATALOGUE, RankingMetric, parse_metric
-from lambdaplus.metrics.arrays import MetricArrays, metric_arrays
+from lambdaplus.metrics.declared_arrays import MetricArrays, metric_arrays
 from lambdaplus.metrics.forms import Gains
-from lambdaplus.queries import Queries
-from lambdaplus.ranking import rank
+from lambdaplus.metrics.sort import rank
 
 # Values are at most 1 and sums of at most 12 terms of that size, so rounding stays far below this.
 ROUNDING = 1e-12

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from small_data import Small
 
 from lambdaplus.baselines.preference_pairs import documents, nth, preference_pairs, shuffle
-from lambdaplus.queries import Queries
+from lambdaplus.data.queries import Queries
 
 
 @given(rankings())

@@ -14,7 +14,7 @@ from brute_force import examples, label_lists
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdaplus.queries import Queries
+from lambdaplus.data.queries import Queries
 
 NAN, INF = float("nan"), float("inf")
 

@@ -13,8 +13,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from small_data import Small, graded
 
 from lambdaplus.baselines import RankBoost
+from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.evaluation import evaluate
-from lambdaplus.parallel import limit_threads
 
 Array = NDArray[Any]
 

@@ -18,9 +18,9 @@ from small_data import Small, graded, mq2008
 from lambdaplus.baselines import RankSVM
 from lambdaplus.baselines.pair_hinge import Objective
 from lambdaplus.baselines.preference_pairs import preference_pairs
+from lambdaplus.compute.parallel import limit_threads
+from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation import evaluate
-from lambdaplus.parallel import limit_threads
-from lambdaplus.queries import Queries
 
 Array = NDArray[Any]
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lambdaplus.queries import Queries
-from lambdaplus.ranking import CROWDED as RUN
-from lambdaplus.ranking import rank
+from lambdaplus.data.queries import Queries
+from lambdaplus.metrics.sort import CROWDED as RUN
+from lambdaplus.metrics.sort import rank
 
 
 def assert_ranked(queries: Queries, scores: Any) -> None:

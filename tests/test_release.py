@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import lambdaplus
-from lambdaplus.references import PAPERS, RELEASED, this_software
+from lambdaplus.cli.references import PAPERS, RELEASED, this_software
 
 ROOT = Path(__file__).parents[1]
 TESTS = Path(__file__).parent
@@ -91,7 +91,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(
         names = {name for name in wheel.namelist() if ".dist-info/" not in name}
     package = (ROOT / "lambdaplus").rglob("*")
     ours = {str(path.relative_to(ROOT)) for path in package if path.suffix == ".py"}
-    assert names == ours | {"lambdaplus/py.typed", "lambdaplus/comparison/report_template.html"}
+    assert names == ours | {"lambdaplus/py.typed", "lambdaplus/study/report_template.html"}
 
 
 def test_the_source_distribution_holds_the_papers_too(

@@ -15,22 +15,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lambdaplus.comparison import Settings, Study, find_methods, write_csv, write_parquet
-from lambdaplus.comparison.boosting import train_lightgbm
-from lambdaplus.comparison.columns import main_metrics
-from lambdaplus.comparison.figures import BETTER, SERIES, WORSE, save_plot
-from lambdaplus.comparison.lead import in_words
-from lambdaplus.comparison.line_plots import learning_curves_of
-from lambdaplus.comparison.markup import table_of
-from lambdaplus.comparison.methods import Fitted, Method
-from lambdaplus.comparison.outputs import OURS, OutputFolder
-from lambdaplus.comparison.plots import plots_of, shares, training_time
-from lambdaplus.comparison.report import write_report
-from lambdaplus.comparison.significance import comparison, significantly_below
-from lambdaplus.comparison.tables import marked_results
-from lambdaplus.datasets import digits_queries
+from lambdaplus.data import digits_queries
 from lambdaplus.evaluation import RunComparison, Table, compare_runs, evaluate
 from lambdaplus.metrics import parse_metric
+from lambdaplus.study import Settings, Study, find_methods, write_csv, write_parquet
+from lambdaplus.study.boosting import train_lightgbm
+from lambdaplus.study.differences import comparison, significantly_below
+from lambdaplus.study.figures import BETTER, SERIES, WORSE, save_plot
+from lambdaplus.study.lead import in_words
+from lambdaplus.study.line_plots import learning_curves_of
+from lambdaplus.study.markup import table_of
+from lambdaplus.study.methods import Fitted, Method
+from lambdaplus.study.outputs import OURS, OutputFolder
+from lambdaplus.study.plots import plots_of, shares, training_time
+from lambdaplus.study.report import write_report
+from lambdaplus.study.shown_metrics import main_metrics
+from lambdaplus.study.study_tables import marked_results
 
 HOSTILE = "svm:<script>alert('x')</script>&\"$title"
 VOID = {"meta", "link", "input", "br"}

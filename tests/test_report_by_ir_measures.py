@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 from test_report import Reader
 
-from lambdaplus.comparison import Study, find_methods, write_csv, write_report
-from lambdaplus.datasets import Fold, RankingData, read_letor
+from lambdaplus.data import Fold, RankingData, read_letor
 from lambdaplus.metrics import parse_metric
+from lambdaplus.study import Study, find_methods, write_csv, write_report
 
 ir_measures = pytest.importorskip("ir_measures")
 

@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 from lambdaplus import gradients, lambda_objective
+from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.metrics import CATALOGUE, rounding
-from lambdaplus.parallel import limit_threads
 
 Floats = NDArray[np.float64]
 
@@ -129,7 +129,7 @@ def test_damping_is_near_too(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_row_order_and_threads_change_no_bit(
     weighted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lambdaplus.parallel.WORTH_A_THREAD", 1_000)
+    monkeypatch.setattr("lambdaplus.compute.parallel.WORTH_A_THREAD", 1_000)
     draw = np.random.default_rng(3)
     weight = draw.uniform(0, 3, N) if weighted else None
     order = draw.permutation(N)

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lambdaplus.comparison import Method, Settings, Store, Study, find_methods, write_report
-from lambdaplus.comparison.estimators import train_estimator
-from lambdaplus.comparison.tables import results_table, write_csv
-from lambdaplus.datasets import Fold, RankingData
+from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import evaluate
 from lambdaplus.metrics import parse_metric
+from lambdaplus.study import Method, Settings, Store, Study, find_methods, write_report
+from lambdaplus.study.estimator_trainer import train_estimator
+from lambdaplus.study.study_tables import results_table, write_csv
 
 TESTS = pathlib.Path(__file__).parent
 

@@ -18,9 +18,9 @@ from yue_algorithm import cutting_planes
 
 from lambdaplus.baselines import StructuralSVM, SVMCombo
 from lambdaplus.baselines.oracles import make_loss, ranked
+from lambdaplus.compute.parallel import limit_threads
+from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import parse_metric
-from lambdaplus.parallel import limit_threads
-from lambdaplus.queries import Queries
 
 MODELS: dict[str, dict[str, Any]] = {
     "auc": {"loss": "auc"},

@@ -14,9 +14,9 @@ from numpy.testing import assert_array_equal
 from small_data import graded
 
 import lambdaplus as lp
-from lambdaplus import parallel
+from lambdaplus.compute import parallel
+from lambdaplus.compute.parallel import limit_threads, n_threads
 from lambdaplus.objectives.position_bias import PositionBias
-from lambdaplus.parallel import limit_threads, n_threads
 
 # Threads of ours, and processor time of other threads, while LightGBM trains with one thread.
 TRAIN = """
@@ -82,7 +82,7 @@ def test_xgboosts_nthread_is_the_limit(monkeypatch: Any) -> None:
 
     def watched(scores: Any, matrix: Any) -> Any:
         with monkeypatch.context() as patch:
-            patch.setattr("lambdaplus.objectives.base.limit_threads", spied(seen))
+            patch.setattr("lambdaplus.objectives.callable_objective.limit_threads", spied(seen))
             return lp.lambda_map(scores, matrix)
 
     matrix = xgb.DMatrix(data.features, label=data.labels, group=data.sizes)

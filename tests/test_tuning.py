@@ -15,11 +15,16 @@ from typer.testing import CliRunner
 
 from lambdaplus import lambda_map
 from lambdaplus.cli import app
-from lambdaplus.comparison import Config, Method, Settings, Study, find_methods, write_report
-from lambdaplus.comparison import trials as trials_module
-from lambdaplus.comparison.boosting import Boosting, train_lightgbm, with_options
-from lambdaplus.comparison.registry import METHODS
-from lambdaplus.comparison.search_space import (
+from lambdaplus.data import Fold, RankingData
+from lambdaplus.evaluation import evaluate
+from lambdaplus.metrics import parse_metric
+from lambdaplus.objectives import Noise, lambda_objective
+from lambdaplus.study import Config, Method, Settings, Study, find_methods, write_report
+from lambdaplus.study import trials as trials_module
+from lambdaplus.study.boosting import Boosting, train_lightgbm, with_options
+from lambdaplus.study.progress import Validation
+from lambdaplus.study.registry import METHODS
+from lambdaplus.study.search_space import (
     CATBOOST,
     LIGHTGBM,
     XGBOOST,
@@ -27,19 +32,14 @@ from lambdaplus.comparison.search_space import (
     Range,
     draw,
 )
-from lambdaplus.comparison.searches import (
+from lambdaplus.study.searches import (
     best_by_trial,
     chosen_rows,
     parameter_table,
     rounds_at_the_cap,
     summary,
 )
-from lambdaplus.comparison.trials import Bar, Trial
-from lambdaplus.comparison.validation import Validation
-from lambdaplus.datasets import Fold, RankingData
-from lambdaplus.evaluation import evaluate
-from lambdaplus.metrics import parse_metric
-from lambdaplus.objectives import Noise, lambda_objective
+from lambdaplus.study.trials import Bar, Trial
 
 SETTINGS = Settings(rounds=12, patience=6)
 METRICS = ["map", "ndcg@5", "mrr"]
@@ -202,7 +202,7 @@ def test_one_metric_may_choose_for_all(folds: list[Fold]) -> None:
 
 def test_methods_with_a_grid_are_chosen_by_each_metric_too(folds: list[Fold]) -> None:
     def by_feature(method: Method, parameters: Any, *_: Any) -> Any:
-        from lambdaplus.comparison.methods import Fitted
+        from lambdaplus.study.methods import Fitted
 
         return Fitted(lambda part: part.features[:, parameters["feature"]])
 
@@ -239,7 +239,7 @@ def test_processes_change_nothing_and_what_is_there_is_not_trained_again(
     assert everything(resumed) == everything(make_study(folds[:1], trials=5))
     files = set((tmp_path / "fits").iterdir())
     assert len(files) == 10
-    monkeypatch.setattr("lambdaplus.comparison.study.fit_trial", None)  # nothing is left to do
+    monkeypatch.setattr("lambdaplus.study.study.fit_trial", None)  # nothing is left to do
     everything(make_study(folds[:1], folder=tmp_path, trials=5))
     monkeypatch.undo()
     everything(make_study(folds[:1], folder=tmp_path, trials=6))  # more trials go on from these

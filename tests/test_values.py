@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 
 import lambdaplus as lp
 from lambdaplus import evaluate
+from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.metrics import CATALOGUE, RankingMetric, parse_metric
-from lambdaplus.parallel import limit_threads
 
 Floats = NDArray[np.float64]
 

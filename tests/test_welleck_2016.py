@@ -12,11 +12,11 @@ from sklearn.exceptions import ConvergenceWarning
 from small_data import graded, letor_folder
 
 from lambdaplus import evaluate
-from lambdaplus.comparison import Method, Study
-from lambdaplus.comparison.methods import Fitted
-from lambdaplus.comparison.registry import find_methods
-from lambdaplus.datasets import Fold, RankingData
+from lambdaplus.data import Fold, RankingData
 from lambdaplus.metrics import parse_metric
+from lambdaplus.study import Method, Study
+from lambdaplus.study.methods import Fitted
+from lambdaplus.study.registry import find_methods
 from papers import run_preset
 from papers.versus import Versus
 from papers.welleck_2016 import WELLECK_2016, claims, preset, sections, timing

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 import lambdaplus as lp
 from lambdaplus.baselines import RankSVM, StructuralSVM
-from lambdaplus.datasets import Fold, RankingData, digits_queries, read_folds
+from lambdaplus.data import Fold, RankingData, digits_queries, read_folds
 from lambdaplus.evaluation import RunComparison
 from lambdaplus.objectives import CombinedObjective, LambdaObjective
 

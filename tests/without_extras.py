@@ -33,9 +33,9 @@ def main() -> None:
     import numpy as np
 
     import lambdaplus as lp
-    import lambdaplus.comparison
+    import lambdaplus.study
     from lambdaplus.baselines import BestFeature, McRank
-    from lambdaplus.datasets import digits_queries, read_data, read_table
+    from lambdaplus.data import digits_queries, read_data, read_table
     from lambdaplus.export import read_model
 
     y = np.array([2, 0, 1, 0, 1, 0])

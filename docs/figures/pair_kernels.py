@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lambdaplus.comparison.figures import SERIES, new_figure, styled
+from lambdaplus.data.queries import Floats
 from lambdaplus.objectives.exponentials import NEAR, REACH, pair_function
-from lambdaplus.queries import Floats
+from lambdaplus.study.figures import SERIES, new_figure, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

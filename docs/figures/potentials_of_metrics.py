@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lambdaplus.comparison.figures import INK, SERIES, new_figure, styled
+from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.metrics import parse_metric
-from lambdaplus.metrics.arrays import metric_arrays
+from lambdaplus.metrics.declared_arrays import metric_arrays
 from lambdaplus.metrics.entries import merge_ties
+from lambdaplus.metrics.sort import rank
 from lambdaplus.objectives.lists import ranked_lists
-from lambdaplus.queries import Floats, Queries
-from lambdaplus.ranking import rank
+from lambdaplus.study.figures import INK, SERIES, new_figure, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lambdaplus.comparison import Settings, Study, find_methods
-from lambdaplus.comparison.plots import criterion_matrix, learning_curves, learning_curves_of
-from lambdaplus.datasets import digits_queries
+from lambdaplus.data import digits_queries
 from lambdaplus.metrics import parse_metric
+from lambdaplus.study import Settings, Study, find_methods
+from lambdaplus.study.plots import criterion_matrix, learning_curves, learning_curves_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lambdaplus.comparison.figures import SERIES, new_figure, styled
+from lambdaplus.study.figures import SERIES, new_figure, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

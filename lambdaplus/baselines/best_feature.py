@@ -18,10 +18,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lambdaplus.baselines.base import LinearRanker
-from lambdaplus.baselines.validation import read_validation
+from lambdaplus.baselines.base_ranker import LinearRanker
+from lambdaplus.baselines.validation_data import read_validation
+from lambdaplus.data.queries import Floats
 from lambdaplus.metrics import Metric
-from lambdaplus.queries import Floats
 
 
 class BestFeature(LinearRanker):

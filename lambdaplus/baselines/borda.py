@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
-from lambdaplus.arrays import query_ids
-from lambdaplus.queries import Floats, Ints, rows_by_query
+from lambdaplus.data.arrays import query_ids
+from lambdaplus.data.queries import Floats, Ints, rows_by_query
 
 BLOCK = 256  # number of hypotheses at a time; a voted perceptron has hundreds of thousands
 

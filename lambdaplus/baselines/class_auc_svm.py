@@ -7,9 +7,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lambdaplus.baselines.base import LinearRanker
+from lambdaplus.baselines.base_ranker import LinearRanker
 from lambdaplus.baselines.structural_svm import StructuralSVM
-from lambdaplus.queries import Floats
+from lambdaplus.data.queries import Floats
 
 
 class ClassAUCSVM(LinearRanker):

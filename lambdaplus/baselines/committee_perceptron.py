@@ -22,14 +22,14 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from lambdaplus.baselines.base import Ranker
+from lambdaplus.baselines.base_ranker import Ranker
 from lambdaplus.baselines.borda import queries_together
 from lambdaplus.baselines.electorate import Average, Committee, Election, Last, Voted
 from lambdaplus.baselines.perceptron_kernels import VERSION, run_pass, start
 from lambdaplus.baselines.preference_pairs import preference_pairs, shuffle
-from lambdaplus.baselines.validation import Validation, read_validation
+from lambdaplus.baselines.validation_data import Validation, read_validation
+from lambdaplus.data.queries import Floats, Ints
 from lambdaplus.metrics import Metric
-from lambdaplus.queries import Floats, Ints
 
 
 class CommitteePerceptron(Ranker):

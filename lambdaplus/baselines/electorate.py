@@ -9,8 +9,8 @@ import numpy as np
 
 from lambdaplus.baselines.borda import borda_count
 from lambdaplus.baselines.perceptron_kernels import RUN, SIZE, SURVIVED, State, offer
-from lambdaplus.baselines.validation import Validation
-from lambdaplus.queries import Floats, Ints
+from lambdaplus.baselines.validation_data import Validation
+from lambdaplus.data.queries import Floats, Ints
 
 
 class Election(NamedTuple):

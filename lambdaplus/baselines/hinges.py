@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lambdaplus.baselines.oracles import Loss, Ranked, ranked
-from lambdaplus.compiled import compiled
-from lambdaplus.parallel import over_queries
-from lambdaplus.queries import Floats, Ints
+from lambdaplus.compute.compiled import compiled
+from lambdaplus.compute.parallel import over_queries
+from lambdaplus.data.queries import Floats, Ints
 
 
 class Cut(NamedTuple):

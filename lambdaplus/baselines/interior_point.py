@@ -23,7 +23,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import LinAlgError, blas, cho_factor, cho_solve, lapack
 
-from lambdaplus.queries import Floats, Ints
+from lambdaplus.data.queries import Floats, Ints
 
 STEPS = 60
 SHORT_OF_THE_EDGE = 0.995

@@ -23,10 +23,10 @@ from scipy.special import expit, softmax
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from lambdaplus.baselines.base import Ranker
-from lambdaplus.baselines.validation import read_validation
+from lambdaplus.baselines.base_ranker import Ranker
+from lambdaplus.baselines.validation_data import read_validation
+from lambdaplus.data.queries import Floats
 from lambdaplus.metrics import Metric
-from lambdaplus.queries import Floats
 
 
 class McRank(Ranker):

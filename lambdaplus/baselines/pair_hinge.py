@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from lambdaplus.baselines.rank_svm_kernels import active_pairs
-from lambdaplus.parallel import over_queries
-from lambdaplus.queries import Floats, Queries
-from lambdaplus.ranking import Ranking, rank
+from lambdaplus.compute.parallel import over_queries
+from lambdaplus.data.queries import Floats, Queries
+from lambdaplus.metrics.sort import Ranking, rank
 
 
 class Point(NamedTuple):

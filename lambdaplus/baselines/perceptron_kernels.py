@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lambdaplus.baselines.preference_pairs import documents, nth
-from lambdaplus.compiled import compiled
-from lambdaplus.queries import Floats, Ints
+from lambdaplus.compute.compiled import compiled
+from lambdaplus.data.queries import Floats, Ints
 
 RUN, VERSION, SIZE, WORST, SURVIVED, BURN_IN = range(6)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lambdaplus.queries import Floats, Ints
+from lambdaplus.data.queries import Floats, Ints
 
 IN_USE = 1e-3  # dual variable from which a plane counts as used
 PATIENCE = 3  # passes after which an unused plane is removed; many are used again sooner

@@ -7,7 +7,7 @@ position in the range is the index of the lower document.
 Examples
 --------
 >>> from lambdaplus.baselines.preference_pairs import preference_pairs
->>> from lambdaplus.queries import Queries
+>>> from lambdaplus.data.queries import Queries
 >>> pairs = preference_pairs(Queries([0, 0, 1, 2], group=[4]))
 >>> pairs.first.tolist(), pairs.rate.tolist()  # documents 2 and 3 have 2 and 3 below them
 ([0, 0, 0, 2, 5], [0.2, 0.2, 0.2, 0.2])
@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.compiled import compiled
-from lambdaplus.queries import Floats, Ints, Queries
+from lambdaplus.compute.compiled import compiled
+from lambdaplus.data.queries import Floats, Ints, Queries
 
 Words = NDArray[np.uint64]
 

@@ -20,13 +20,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from lambdaplus.baselines.base import Ranker
+from lambdaplus.baselines.base_ranker import Ranker
 from lambdaplus.baselines.preference_pairs import preference_pairs
 from lambdaplus.baselines.rank_boost_kernels import best_threshold, potentials
-from lambdaplus.baselines.validation import read_validation
+from lambdaplus.baselines.validation_data import read_validation
+from lambdaplus.compute.parallel import over_queries
+from lambdaplus.data.queries import Floats, Ints
 from lambdaplus.metrics import Metric
-from lambdaplus.parallel import over_queries
-from lambdaplus.queries import Floats, Ints
 
 PERFECT = 1.0 - 1e-12  # a ranker that ranks all pairs correctly would have infinite weight
 

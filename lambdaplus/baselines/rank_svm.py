@@ -23,10 +23,10 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from lambdaplus.baselines.base import LinearRanker
+from lambdaplus.baselines.base_ranker import LinearRanker
 from lambdaplus.baselines.pair_hinge import Objective, minimise
 from lambdaplus.baselines.preference_pairs import preference_pairs
-from lambdaplus.baselines.validation import read_validation
+from lambdaplus.baselines.validation_data import read_validation
 from lambdaplus.metrics import Metric
 
 

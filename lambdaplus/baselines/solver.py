@@ -22,7 +22,7 @@ from threadpoolctl import ThreadpoolController
 from lambdaplus.baselines.hinges import Hinges
 from lambdaplus.baselines.interior_point import minimise
 from lambdaplus.baselines.planes import Planes
-from lambdaplus.queries import Floats
+from lambdaplus.data.queries import Floats
 
 INNER = 0.1  # tolerance of the problem with planes, as a share of the gap
 

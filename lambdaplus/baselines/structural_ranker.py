@@ -13,14 +13,14 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from lambdaplus.arguments import whole_number
-from lambdaplus.baselines.base import LinearRanker
+from lambdaplus.baselines.base_ranker import LinearRanker
 from lambdaplus.baselines.hinges import Hinges
 from lambdaplus.baselines.oracles import Loss, binary
 from lambdaplus.baselines.planes import Planes
 from lambdaplus.baselines.solver import Pass, Solution, solve
+from lambdaplus.data.arguments import whole_number
+from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.metrics import RankingMetric, parse_metric
-from lambdaplus.queries import Floats, Queries
 
 
 class PathPoint(NamedTuple):

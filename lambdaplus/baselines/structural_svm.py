@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from lambdaplus.arguments import check_flag
 from lambdaplus.baselines.oracles import Loss, make_loss
 from lambdaplus.baselines.structural_ranker import StructuralRanker
-from lambdaplus.queries import Queries
+from lambdaplus.data.arguments import check_flag
+from lambdaplus.data.queries import Queries
 
 
 class StructuralSVM(StructuralRanker):

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.svm import LinearSVC
 
-from lambdaplus.baselines.base import Ranker
+from lambdaplus.baselines.base_ranker import Ranker
 from lambdaplus.baselines.transformers import QueryScaler, ThresholdFeatures
-from lambdaplus.queries import Floats, reaches
+from lambdaplus.data.queries import Floats, reaches
 
 Variant = Literal["plain", "balanced", "percentile", "minmax"]
 VARIANTS: tuple[Variant, ...] = get_args(Variant)

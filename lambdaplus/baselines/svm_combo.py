@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lambdaplus.baselines.oracles import Loss, make_loss
 from lambdaplus.baselines.structural_ranker import StructuralRanker
-from lambdaplus.queries import Queries
+from lambdaplus.data.queries import Queries
 
 
 class SVMCombo(StructuralRanker):

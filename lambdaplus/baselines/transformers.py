@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lambdaplus.baselines.borda import queries_together
-from lambdaplus.queries import Floats, Ints
+from lambdaplus.data.queries import Floats, Ints
 
 
 class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]

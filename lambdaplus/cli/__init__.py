@@ -12,12 +12,12 @@ try:
 except ImportError:  # pragma: no cover
     sys.exit("the command line needs typer and rich: pip install 'lambdaplus[cli]'")
 
-from lambdaplus.cli.cite import cite
-from lambdaplus.cli.compare import compare
-from lambdaplus.cli.evaluate import evaluate
-from lambdaplus.cli.explain import explain
-from lambdaplus.cli.export import export
-from lambdaplus.cli.metrics import metrics
+from lambdaplus.cli.cite_command import cite
+from lambdaplus.cli.compare_command import compare
+from lambdaplus.cli.evaluate_command import evaluate
+from lambdaplus.cli.explain_command import explain
+from lambdaplus.cli.export_command import export
+from lambdaplus.cli.metrics_command import metrics
 
 app = typer.Typer(
     help="Ranking objectives for LightGBM and XGBoost.",
@@ -29,7 +29,7 @@ app = typer.Typer(
 
 def _print_versions(wanted: bool) -> None:
     if wanted:
-        from lambdaplus.comparison import installed_versions
+        from lambdaplus.study import installed_versions
 
         for name, version in installed_versions().items():
             typer.echo(f"{name} {version}")

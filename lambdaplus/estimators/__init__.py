@@ -6,7 +6,7 @@ any order, evaluation by the objective's own metric, ``score`` by it, and checks
 
 Examples
 --------
->>> from lambdaplus.datasets import digits_queries
+>>> from lambdaplus.data import digits_queries
 >>> from lambdaplus.estimators import LightGBMRanker
 >>> fold = digits_queries()[0]
 >>> model = LightGBMRanker(objective="map@10", n_estimators=20, num_leaves=15, verbose=-1)
@@ -19,8 +19,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lambdaplus.estimators.lightgbm import LightGBMClassifier, LightGBMRanker
-    from lambdaplus.estimators.xgboost import XGBoostClassifier, XGBoostRanker
+    from lambdaplus.estimators.lightgbm_estimators import LightGBMClassifier, LightGBMRanker
+    from lambdaplus.estimators.xgboost_estimators import XGBoostClassifier, XGBoostRanker
 
 __all__ = ["LightGBMClassifier", "LightGBMRanker", "XGBoostClassifier", "XGBoostRanker"]
 
@@ -33,4 +33,4 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     framework = "lightgbm" if name.startswith("LightGBM") else "xgboost"  # the other may be missing
-    return getattr(import_module(f"{__name__}.{framework}"), name)
+    return getattr(import_module(f"{__name__}.{framework}_estimators"), name)

@@ -19,11 +19,11 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from lambdaplus.estimators.names import find_objective
+from lambdaplus.data.queries import Floats, Queries
+from lambdaplus.estimators.objective_names import find_objective
 from lambdaplus.estimators.parent import arguments
 from lambdaplus.estimators.ranker import each, evaluation_sets, replace_evaluation_sets
-from lambdaplus.objectives.base import Objective
-from lambdaplus.queries import Floats, Queries
+from lambdaplus.objectives.callable_objective import Objective
 
 MANY = 20_000
 """Rows that are enough to find the threshold: scoring a million takes as long as ten rounds."""

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from lambdaplus.arrays import plain, query_ids
+from lambdaplus.data.arrays import plain, query_ids
+from lambdaplus.data.queries import Ints, Queries, rows_by_query
 from lambdaplus.evaluation import EvalMetric
-from lambdaplus.queries import Ints, Queries, rows_by_query
 
 NO_QUERIES = (
     "{0} has no queries: pass {1}qid= (the query of each row, in any order) or {1}group= (query "

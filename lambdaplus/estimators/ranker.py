@@ -11,8 +11,8 @@ from lambdaplus.estimators.documents import (
     refuse_masked,
     refuse_nothing_to_rank,
 )
-from lambdaplus.estimators.names import find_objective, metric_of
-from lambdaplus.objectives.base import Objective
+from lambdaplus.estimators.objective_names import find_objective, metric_of
+from lambdaplus.objectives.callable_objective import Objective
 
 Sets = list[tuple[Any, Any]]
 Weigh = Callable[[str, Documents, Any], Any]

@@ -13,14 +13,14 @@ Convention lambdaplus:
   auc: relevant=1, over=query, ties=expected, empty=skip
 """
 
-from lambdaplus.evaluation.compare import compare_runs
+from lambdaplus.evaluation.compare_runs import compare_runs
 from lambdaplus.evaluation.conventions import CONVENTIONS, Convention, Rule
 from lambdaplus.evaluation.explanation import Explanation, explain
 from lambdaplus.evaluation.feval import EvalMetric, eval_metric
 from lambdaplus.evaluation.result import Evaluation
+from lambdaplus.evaluation.result_tables import Cell, Table
 from lambdaplus.evaluation.run_comparison import Pair, RunComparison
 from lambdaplus.evaluation.scoring import evaluate
-from lambdaplus.evaluation.tables import Cell, Table
 
 __all__ = [
     "CONVENTIONS",

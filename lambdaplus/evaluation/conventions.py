@@ -23,7 +23,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from lambdaplus.arguments import check_fields, is_flag
+from lambdaplus.data.arguments import check_fields, is_flag
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.values import Ties
 

@@ -25,13 +25,13 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from lambdaplus.arrays import identifiers
+from lambdaplus.data.arrays import identifiers
+from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation.conventions import CONVENTIONS, Convention, Empty, TieRule
 from lambdaplus.evaluation.result import Evaluation, queries_in_words
+from lambdaplus.evaluation.result_tables import Table, Tabular
 from lambdaplus.evaluation.scoring import checked_queries, evaluate_queries
-from lambdaplus.evaluation.tables import Table, Tabular
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
-from lambdaplus.queries import Queries
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from lambdaplus.arguments import check_flag
-from lambdaplus.arrays import plain
-from lambdaplus.compat import is_called_by_xgb_ranker
+from lambdaplus.data.arguments import check_flag
+from lambdaplus.data.arrays import plain
 from lambdaplus.evaluation.over_workers import means_over_workers
 from lambdaplus.evaluation.scoring import choose_metrics, evaluate_queries
-from lambdaplus.frameworks import framework_of, read_call
+from lambdaplus.frameworks.calls import framework_of, read_call
+from lambdaplus.frameworks.internals import is_called_by_xgb_ranker
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum, parts_of, sum_of, terms_of, value_of
 

@@ -4,7 +4,7 @@ Examples
 --------
 >>> from lambdaplus.evaluation.conventions import CONVENTIONS
 >>> from lambdaplus.evaluation.held import as_held
->>> from lambdaplus.queries import Queries
+>>> from lambdaplus.data.queries import Queries
 >>> queries = Queries([1, -1, 0], group=[3])
 >>> queries, scores, judged = as_held(CONVENTIONS["trec"], queries, [1.00000001, 1.0, 2.0], None)
 >>> queries.labels.tolist(), scores.tolist(), judged.tolist()
@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.arrays import plain
+from lambdaplus.data.arrays import flags_of_rows, plain
+from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.evaluation.conventions import Convention
-from lambdaplus.queries import Floats, Queries
 
 _Bools = NDArray[np.bool_]
 _BEYOND = 1e39  # replaces infinity in float32, so that all infinite scores are tied
@@ -80,11 +80,3 @@ def judged_part(queries: Queries, scores: Floats, judged: _Bools) -> tuple[Queri
     some = sizes > 0
     part = Queries(queries.labels[judged], group=sizes[some], returned=returned[some])
     return part, some
-
-
-def flags_of_rows(values: Any, n: int, name: str) -> _Bools:
-    """The values as (n,) bool; a ValueError for others than True and False, and another number."""
-    found = plain(values, name)
-    if found.shape != (n,) or not np.isin(found, (0, 1)).all():
-        raise ValueError(f"{name} must be True or False for each of the {n} rows")
-    return found.astype(bool)

@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.evaluation.scoring import evaluate_queries
 from lambdaplus.metrics import RankingMetric
-from lambdaplus.metrics.arrays import scope
+from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.values import rounded_value
-from lambdaplus.queries import Floats, Queries
 
 
 def means_over_workers(

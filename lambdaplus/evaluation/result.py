@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaplus.data.queries import Floats
 from lambdaplus.evaluation.conventions import Convention
-from lambdaplus.evaluation.tables import Table, Tabular
+from lambdaplus.evaluation.result_tables import Table, Tabular
 from lambdaplus.metrics import CATALOGUE, Metric, RankingMetric, parse_metric
-from lambdaplus.queries import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,8 @@ import string
 from dataclasses import dataclass
 from typing import Any
 
+from lambdaplus.evaluation.result_tables import Cell, Table, Tabular
 from lambdaplus.evaluation.significance import Alternative, Test
-from lambdaplus.evaluation.tables import Cell, Table, Tabular
 from lambdaplus.metrics import Metric
 
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))

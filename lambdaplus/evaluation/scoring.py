@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.arguments import check_flag
-from lambdaplus.arrays import identifiers, plain
+from lambdaplus.data.arguments import check_flag
+from lambdaplus.data.arrays import identifiers, plain
+from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.evaluation.conventions import (
     Convention,
     Empty,
@@ -25,13 +26,12 @@ from lambdaplus.evaluation.result import (
     refuse_namesakes,
 )
 from lambdaplus.metrics import Metric, RankingMetric
-from lambdaplus.metrics.arrays import scope
+from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.entries import Scored
 from lambdaplus.metrics.names import share_options
 from lambdaplus.metrics.parameters import as_text
+from lambdaplus.metrics.sort import Ranking
 from lambdaplus.metrics.values import values
-from lambdaplus.queries import Floats, Queries
-from lambdaplus.ranking import Ranking
 
 
 def evaluate(

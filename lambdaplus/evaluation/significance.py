@@ -18,8 +18,8 @@ from typing import Literal, get_args
 import numpy as np
 from scipy import stats
 
-from lambdaplus.arguments import whole_number
-from lambdaplus.queries import Floats
+from lambdaplus.data.arguments import whole_number
+from lambdaplus.data.queries import Floats
 
 Test = Literal["wilcoxon", "t", "randomization"]
 Alternative = Literal["two-sided", "greater"]

@@ -18,8 +18,8 @@ Examples
 """
 
 from lambdaplus.export.engines import FORMATS, export_model
-from lambdaplus.export.files import read_model
 from lambdaplus.export.forest import Forest, Leaf, Split
+from lambdaplus.export.model_files import read_model
 from lambdaplus.export.models import read_forest
 
 __all__ = ["FORMATS", "Forest", "Leaf", "Split", "export_model", "read_forest", "read_model"]

@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lambdaplus.queries import Floats
+from lambdaplus.data.queries import Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lambdaplus.export.forest import Forest, Leaf, Node, Split
-from lambdaplus.frameworks import framework_of
+from lambdaplus.frameworks.calls import framework_of
 
 _IDENTITY = {
     "lightgbm": ("lambdarank", "rank_xendcg", "regression", "custom"),

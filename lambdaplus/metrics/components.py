@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from lambdaplus.data.queries import Floats
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.label_counts import LabelCounts
-from lambdaplus.queries import Floats
 
 # Discounts ----------------------------------------------------------------------------------------
 

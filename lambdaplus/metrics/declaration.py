@@ -24,8 +24,9 @@ from typing import Any, Literal, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.arguments import check_fields, is_flag, is_text
-from lambdaplus.arrays import plain
+from lambdaplus.data.arguments import check_fields, is_flag, is_text
+from lambdaplus.data.arrays import plain
+from lambdaplus.data.queries import Floats
 from lambdaplus.metrics.forms import (
     Cascade,
     CountAbove,
@@ -36,7 +37,6 @@ from lambdaplus.metrics.forms import (
     optional_function,
 )
 from lambdaplus.metrics.parameters import OVER, RELEVANT, Parameter, Value, as_text
-from lambdaplus.queries import Floats
 
 ROUNDING = 1e-9  # share of the largest value by which rounding may turn an order around
 

@@ -4,8 +4,8 @@ Examples
 --------
 >>> import numpy as np
 >>> from lambdaplus.metrics.entries import merge_ties
->>> from lambdaplus.queries import Queries
->>> from lambdaplus.ranking import rank
+>>> from lambdaplus.data.queries import Queries
+>>> from lambdaplus.metrics.sort import rank
 >>> queries = Queries([0, 1, 0, 1], group=[4])
 >>> classes = queries.strata(1.0).relevance
 >>> ranking = rank(queries, [0.5, 0.5, 0.5, 0.9])
@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.compiled import compiled
-from lambdaplus.parallel import over_queries
-from lambdaplus.queries import Floats, Ints, Queries
-from lambdaplus.ranking import Ranking, rank, sort_lists
+from lambdaplus.compute.compiled import compiled
+from lambdaplus.compute.parallel import over_queries
+from lambdaplus.data.queries import Floats, Ints, Queries
+from lambdaplus.metrics.sort import Ranking, rank, sort_lists
 
 Int32s = NDArray[np.int32]
 FEW = 16  # classes whose heads are compared to merge them

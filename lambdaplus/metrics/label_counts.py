@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaplus.data.queries import Floats, Queries, Strata, cached_property, reaches
 from lambdaplus.metrics.declaration import (
     RankingMetric,
     read_only,
 )
-from lambdaplus.queries import Floats, Queries, Strata, cached_property, reaches
 
 
 class LabelCounts:
@@ -21,7 +21,7 @@ class LabelCounts:
     ----------
     metric : RankingMetric
     label, count : (s,) float64
-        Label and number of documents of each stratum (see `lambdaplus.queries.Strata`).
+        Label and number of documents of each stratum (see `lambdaplus.data.queries.Strata`).
     size : (n_queries,) float64
         Number of documents in each query.
     """

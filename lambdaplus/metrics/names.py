@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from lambdaplus.arrays import number_of
+from lambdaplus.data.arrays import number_of
 from lambdaplus.metrics.catalogue import AUC, CATALOGUE, PARTIAL_AUC, TOP_PRECISION, P
 from lambdaplus.metrics.declaration import Declaration, Metric, RankingMetric
 

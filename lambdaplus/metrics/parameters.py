@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.arrays import number_of, plain
+from lambdaplus.data.arrays import number_of, plain
 
 Value = str | float | tuple[float, ...]
 

@@ -25,11 +25,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lambdaplus.collective import ONE_MACHINE, Workers
-from lambdaplus.compiled import compiled
+from lambdaplus.compute.collective import ONE_MACHINE, Workers
+from lambdaplus.compute.compiled import compiled
+from lambdaplus.compute.parallel import n_pieces, over_pieces
+from lambdaplus.data.queries import Floats, Ints
 from lambdaplus.metrics.entries import Entries, Int32s
-from lambdaplus.parallel import n_pieces, over_pieces
-from lambdaplus.queries import Floats, Ints
 
 LONG = 32_768  # documents from which a list is rounded
 CELLS = 2**17

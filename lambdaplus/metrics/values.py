@@ -13,15 +13,15 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from lambdaplus.compiled import compiled
-from lambdaplus.metrics.arrays import MetricArrays, metric_arrays
+from lambdaplus.compute.compiled import compiled
+from lambdaplus.compute.parallel import over_queries
+from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.metrics.declaration import RankingMetric
+from lambdaplus.metrics.declared_arrays import MetricArrays, metric_arrays
 from lambdaplus.metrics.entries import Entries, Scored, each_alone
 from lambdaplus.metrics.forms import CountAbove, Gains, Window
 from lambdaplus.metrics.rounding import refuse_many_classes, round_scores
-from lambdaplus.parallel import over_queries
-from lambdaplus.queries import Floats, Queries
-from lambdaplus.ranking import split_ties
+from lambdaplus.metrics.sort import split_ties
 
 Ties = Literal["expected", "worst", "best", "stable", "together"]
 

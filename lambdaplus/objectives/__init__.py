@@ -8,7 +8,7 @@ Examples
 [-0.709, 0.122, 0.587]
 """
 
-from lambdaplus.objectives.base import Objective
+from lambdaplus.objectives.callable_objective import Objective
 from lambdaplus.objectives.combined import CombinedObjective, combine
 from lambdaplus.objectives.lambda_gradient import Shape, gradients
 from lambdaplus.objectives.noise import Noise

@@ -30,8 +30,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.metrics import RankingMetric
-from lambdaplus.queries import Floats, Queries
 
 
 def class_factors(metric: RankingMetric, queries: Queries, balance: float) -> Floats | None:

@@ -29,10 +29,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.metrics.parameters import shortest
 from lambdaplus.metrics.weighted_sum import WeightedSum
-from lambdaplus.objectives.base import Objective
-from lambdaplus.queries import Floats, Queries
+from lambdaplus.objectives.callable_objective import Objective
 
 
 class CombinedObjective(Objective):

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaplus.data.queries import Floats
 from lambdaplus.objectives.lanes import LANES
-from lambdaplus.queries import Floats
 
 
 class PairFunction(NamedTuple):

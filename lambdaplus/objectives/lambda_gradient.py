@@ -16,20 +16,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lambdaplus.arguments import check_flag, number
+from lambdaplus.compute.parallel import over_blocks
+from lambdaplus.data.arguments import check_flag, number
+from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
-from lambdaplus.metrics.arrays import MetricArrays, metric_arrays, scope
+from lambdaplus.metrics.declared_arrays import MetricArrays, metric_arrays, scope
 from lambdaplus.metrics.entries import Entries, each_alone, merge_ties
 from lambdaplus.metrics.forms import CountAbove
 from lambdaplus.metrics.rounding import LONG, MOST_CLASSES, refuse_many_classes, round_scores
+from lambdaplus.metrics.sort import rank_some
 from lambdaplus.objectives.class_balance import class_factors
 from lambdaplus.objectives.lists import ranked_lists
 from lambdaplus.objectives.noise import NOTHING, Noise, mixed, neighbour_sums
 from lambdaplus.objectives.rows import per_document, write_rows
 from lambdaplus.objectives.sums import Sums, add_pairs, no_sums
-from lambdaplus.parallel import over_blocks
-from lambdaplus.queries import Floats, Queries
-from lambdaplus.ranking import rank_some
 
 
 class Derivatives(NamedTuple):
@@ -274,7 +274,7 @@ def gradients(
     Raises
     ------
     ValueError
-        For invalid labels, scores, groups or weights: see ``lambdaplus.queries``.
+        For invalid labels, scores, groups or weights: see ``lambdaplus.data.queries``.
 
     Notes
     -----

@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import models, register_model
 
-from lambdaplus.compiled import intrinsic
+from lambdaplus.compute.compiled import intrinsic
 
 LANES = 8
 

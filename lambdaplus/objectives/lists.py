@@ -25,11 +25,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lambdaplus.compiled import compiled
+from lambdaplus.compute.compiled import compiled
+from lambdaplus.data.queries import Floats, Ints
 from lambdaplus.metrics import Gains, RankingMetric
-from lambdaplus.metrics.arrays import MetricArrays
+from lambdaplus.metrics.declared_arrays import MetricArrays
 from lambdaplus.metrics.entries import Entries, Int32s
-from lambdaplus.queries import Floats, Ints
 
 ALL, OWN, ABOVE = (1.0, 1.0), (1.0, 0.0), (0.0, 1.0)  # parts of a potential, see `Form`
 

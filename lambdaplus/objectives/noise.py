@@ -33,15 +33,15 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.arguments import number, whole_number
-from lambdaplus.compiled import compiled
+from lambdaplus.compute.compiled import compiled
+from lambdaplus.data.arguments import number, whole_number
 from lambdaplus.metrics import RankingMetric
-from lambdaplus.metrics.arrays import MetricArrays
+from lambdaplus.metrics.declared_arrays import MetricArrays
 from lambdaplus.metrics.entries import Entries, each_alone
 from lambdaplus.metrics.parameters import shortest
+from lambdaplus.metrics.sort import rank_some
 from lambdaplus.objectives.lists import ranked_lists
 from lambdaplus.objectives.sums import Sums
-from lambdaplus.ranking import rank_some
 
 # Below this, sums of two strengths lose digits, as they are close to the smallest float64.
 FAINT = 1e-280

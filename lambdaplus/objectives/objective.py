@@ -7,18 +7,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lambdaplus.arguments import check_flag, number
+from lambdaplus.data.arguments import check_flag, number
+from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.metrics import Declaration, RankingMetric
-from lambdaplus.metrics.arrays import scope
+from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.names import share_options
 from lambdaplus.metrics.parameters import shortest
 from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
-from lambdaplus.objectives.base import Objective
+from lambdaplus.objectives.callable_objective import Objective
 from lambdaplus.objectives.combined import CombinedObjective
 from lambdaplus.objectives.defaults import BALANCE, default_damping, default_surrogate
 from lambdaplus.objectives.lambda_gradient import LambdaGradient, Shape, objective_metric
 from lambdaplus.objectives.noise import Noise
-from lambdaplus.queries import Floats, Queries
 
 
 class LambdaObjective(Objective):

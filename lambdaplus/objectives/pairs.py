@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from lambdaplus.compiled import compiled
+from lambdaplus.compute.compiled import compiled
 
 
 @compiled(error_model="numpy")

@@ -28,11 +28,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lambdaplus.arguments import number
-from lambdaplus.collective import ONE_MACHINE
-from lambdaplus.frameworks import Call
-from lambdaplus.objectives.base import Objective
-from lambdaplus.queries import Floats, Queries
+from lambdaplus.compute.collective import ONE_MACHINE
+from lambdaplus.data.arguments import number
+from lambdaplus.data.queries import Floats, Queries
+from lambdaplus.frameworks.calls import Call
+from lambdaplus.objectives.callable_objective import Objective
 
 
 class PositionBias(Objective):

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.compiled import compiled
+from lambdaplus.compute.compiled import compiled
+from lambdaplus.data.queries import Floats, Ints
 from lambdaplus.metrics.entries import Entries
 from lambdaplus.objectives.sums import Sums
-from lambdaplus.queries import Floats, Ints
 
 
 def per_document(

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaplus.data.queries import Floats, Ints
 from lambdaplus.objectives.exponentials import REACH, PairFunction, pair_function
 from lambdaplus.objectives.lists import Lists
 from lambdaplus.objectives.pairs import visit_pairs
 from lambdaplus.objectives.sweep import sweep_many_classes, sweep_two_classes
-from lambdaplus.queries import Floats, Ints
 
 # A list of n entries in L classes is processed pair by pair if n < FEW + FEW_A_CLASS * L, where
 # the fixed cost of the sweep per entry is larger.

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.compiled import compiled
+from lambdaplus.compute.compiled import compiled
 from lambdaplus.objectives.lanes import LANES, decay, load, madd, mul, pick, splat, store, totals
 
 # Number of elements whose decays are computed at a time, so that they stay in the cache.

@@ -2,7 +2,7 @@
 
 Examples
 --------
->>> from lambdaplus.datasets import RankingData
+>>> from lambdaplus.data import RankingData
 >>> from papers.chakrabarti_2008.cleaning import clean
 >>> X = [[1, 0], [1, 0.01], [0, 1], [0, 0], [1, 1]]
 >>> data = RankingData(X, labels=[1, 0, 1, 0, 0], qid=[7] * 5)
@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.baselines import QueryScaler
-from lambdaplus.datasets import Fold, RankingData
-from lambdaplus.queries import Floats
+from lambdaplus.data import Fold, RankingData
+from lambdaplus.data.queries import Floats
 
 COSINE = 0.99
 

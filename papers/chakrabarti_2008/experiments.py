@@ -5,7 +5,7 @@ Each function takes data and numbers and gives records that JSON can hold.
 Examples
 --------
 >>> import numpy as np
->>> from lambdaplus.datasets import RankingData
+>>> from lambdaplus.data import RankingData
 >>> from papers.chakrabarti_2008.experiments import path_over_c
 >>> data = RankingData([[0.0], [1.0], [0.5]], labels=[0, 1, 0], qid=[1, 1, 1])
 >>> [point] = path_over_c(data, {"loss": "auc"}, (100.0,))
@@ -29,10 +29,10 @@ from lambdaplus.baselines.oracles.dorm import DORMOracle
 from lambdaplus.baselines.oracles.ranked import Constraint, Ranked, blank
 from lambdaplus.baselines.planes import Planes
 from lambdaplus.baselines.solver import Pass, solve
-from lambdaplus.datasets import RankingData
+from lambdaplus.compute.parallel import limit_threads
+from lambdaplus.data import RankingData
+from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.metrics import parse_metric
-from lambdaplus.parallel import limit_threads
-from lambdaplus.queries import Floats, Queries
 
 Record = dict[str, float]
 C_OF_TIMES = 100.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lambdaplus.comparison import Method, find_methods
+from lambdaplus.study import Method, find_methods
 
 C_GRID = tuple(10.0**power for power in range(-2, 5))
 SVMS = "svm:auc,svm:map,svm:ndcg@10,svm:ndcg-nc,svm:mrr,svm:mrr-po,svm:dorm"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lambdaplus.datasets import RankingData
-from lambdaplus.references import CHAKRABARTI
+from lambdaplus.cli.references import CHAKRABARTI
+from lambdaplus.data import RankingData
 from papers.chakrabarti_2008 import claims, experiments, methods, sections
 from papers.chakrabarti_2008.cleaning import COSINE, Size, prepared, prepared_fold
 from papers.chakrabarti_2008.study_claims import CRITERIA, study_claims

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from lambdaplus.comparison import Study
-from lambdaplus.comparison.plots import criterion_matrix
 from lambdaplus.evaluation import Cell, Table
+from lambdaplus.study import Study
+from lambdaplus.study.plots import criterion_matrix
 from papers.chakrabarti_2008.cleaning import Size
 from papers.chakrabarti_2008.experiments import Record
 from papers.findings import Exhibit, Section

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lambdaplus.comparison import Study
+from lambdaplus.study import Study
 from papers.chakrabarti_2008.methods import COMBOS, DORM, MCRANK, PAIR_COMBOS
 from papers.findings import Claim
 from papers.versus import Versus, points, versus

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lambdaplus.comparison.config import scaled_fold
-from lambdaplus.datasets import Fold
+from lambdaplus.cli.references import ELSAS
+from lambdaplus.data import Fold
 from lambdaplus.evaluation import Evaluation, RunComparison, Table, compare_runs
-from lambdaplus.references import ELSAS
+from lambdaplus.study.config import scaled_fold
 from papers.elsas_2008.claims import claims
 from papers.elsas_2008.figure1 import Figure1
 from papers.elsas_2008.table4 import (

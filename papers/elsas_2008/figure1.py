@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lambdaplus.baselines import CommitteePerceptron
-from lambdaplus.comparison.figures import SERIES, new_figure, styled
-from lambdaplus.datasets import Fold
+from lambdaplus.data import Fold
+from lambdaplus.data.queries import Floats
 from lambdaplus.evaluation import Table
-from lambdaplus.queries import Floats
+from lambdaplus.study.figures import SERIES, new_figure, styled
 from papers.elsas_2008.table4 import NDCG_10
 from papers.session import Session
 

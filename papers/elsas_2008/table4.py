@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lambdaplus.comparison import Method, Study
-from lambdaplus.comparison.estimators import train_estimator
 from lambdaplus.evaluation import Cell, Evaluation, Table, compare_runs, evaluate
 from lambdaplus.evaluation.result import join_evaluations
 from lambdaplus.metrics import parse_metric
+from lambdaplus.study import Method, Study
+from lambdaplus.study.estimator_trainer import train_estimator
 
 # The paper's discounts are 1, 1, 1/log2 3, ..., as its own toy example shows.
 COLUMNS = {"MAP": "map", **{f"NDCG@{k}": f"ndcg(discount=letor)@{k}" for k in (1, 5, 10)}}

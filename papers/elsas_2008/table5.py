@@ -12,9 +12,9 @@ from sklearn.svm import SVC, LinearSVC
 
 from lambdaplus.baselines import CommitteePerceptron, RankSVM
 from lambdaplus.baselines.preference_pairs import preference_pairs
-from lambdaplus.datasets import Fold, RankingData
+from lambdaplus.data import Fold, RankingData
+from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.evaluation import Table
-from lambdaplus.queries import Floats, Queries
 from papers.elsas_2008.table4 import NDCG_10
 from papers.session import Session
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from lambdaplus.comparison import Study
 from lambdaplus.metrics import parse_metric
+from lambdaplus.study import Study
 from papers.findings import Claim
 from papers.versus import Versus, points, versus
 from papers.welleck_2016.paper import (

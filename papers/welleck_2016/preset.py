@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lambdaplus.comparison import Method, Settings, find_methods
-from lambdaplus.comparison.config import scaled_fold
-from lambdaplus.datasets import Fold, RankingData
-from lambdaplus.references import WELLECK
+from lambdaplus.cli.references import WELLECK
+from lambdaplus.data import Fold, RankingData
+from lambdaplus.study import Method, Settings, find_methods
+from lambdaplus.study.config import scaled_fold
 from papers.findings import Findings
 from papers.preset import Preset, option
 from papers.session import Session

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from lambdaplus.comparison import Method, Study
 from lambdaplus.evaluation import Table, evaluate
 from lambdaplus.metrics import parse_metric
+from lambdaplus.study import Method, Study
 from papers.findings import Exhibit, Section
 from papers.lines import lines
 from papers.versus import Versus, said, versus

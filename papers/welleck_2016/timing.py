@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from lambdaplus.baselines import ClassAUCSVM
-from lambdaplus.comparison import Settings, find_methods
-from lambdaplus.comparison.config import scaled_fold
-from lambdaplus.datasets import Fold, RankingData, web_search_like
-from lambdaplus.parallel import limit_threads
+from lambdaplus.compute.parallel import limit_threads
+from lambdaplus.data import Fold, RankingData, web_search_like
+from lambdaplus.study import Settings, find_methods
+from lambdaplus.study.config import scaled_fold
 
 Record = dict[str, float]
 SEED = 1

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lambdaplus.comparison.plots import difference_panels
-from lambdaplus.datasets import RankingData, random_splits
+from lambdaplus.cli.references import YUE
+from lambdaplus.data import RankingData, random_splits
 from lambdaplus.evaluation import Evaluation, Table
-from lambdaplus.references import YUE
+from lambdaplus.study.plots import difference_panels
 from papers.findings import Exhibit, Findings, Section
 from papers.preset import Preset, option
 from papers.session import Session

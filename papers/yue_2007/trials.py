@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from lambdaplus.baselines import ThresholdFeatures
-from lambdaplus.comparison import Fitted, Method, Settings, Study
-from lambdaplus.comparison.estimators import train_estimator
-from lambdaplus.comparison.methods import Parameters
-from lambdaplus.datasets import RankingData
+from lambdaplus.data import RankingData
 from lambdaplus.evaluation import Evaluation, evaluate
+from lambdaplus.study import Fitted, Method, Settings, Study
+from lambdaplus.study.estimator_trainer import train_estimator
+from lambdaplus.study.methods import Parameters
 
 # Weights of the mean loss over queries, then of the sum of losses over documents.
 STRUCTURAL_C = {"C": (0.001, 0.01, 0.1, 1.0)}

@@ -10,7 +10,7 @@ it in the most violated ranking:
 
 >>> from lambdaplus.baselines.oracles import make_loss, ranked
 >>> from lambdaplus.metrics import parse_metric
->>> from lambdaplus.queries import Queries
+>>> from lambdaplus.data.queries import Queries
 >>> loss = make_loss(parse_metric("map"), Queries([1, 0, 0], group=[3]))
 >>> found = loss.oracle(ranked(loss.queries, [0.5, 0.6, 0.3]))
 >>> found.loss.round(3).tolist(), found.coefficient.tolist()
@@ -29,8 +29,8 @@ from lambdaplus.baselines.oracles.dorm import DORMOracle
 from lambdaplus.baselines.oracles.mrr_map import MRRMapOracle
 from lambdaplus.baselines.oracles.pair_map import PairMapOracle
 from lambdaplus.baselines.oracles.ranked import Constraint, Oracle, Ranked, ranked
+from lambdaplus.data.queries import Queries, reaches
 from lambdaplus.metrics import RankingMetric
-from lambdaplus.queries import Queries, reaches
 
 LOSSES = ("auc", "map", "mrr", "ndcg")
 FEATURE_MAPS = {"po": LOSSES, "mrr": ("mrr",), "dorm": ("ndcg",)}

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from lambdaplus.baselines.oracles.ranked import Constraint, Ranked, blank
-from lambdaplus.compiled import compiled
-from lambdaplus.parallel import over_queries
+from lambdaplus.compute.compiled import compiled
+from lambdaplus.compute.parallel import over_queries
 
 
 class AUCOracle:

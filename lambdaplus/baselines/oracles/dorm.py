@@ -17,11 +17,11 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from lambdaplus.baselines.oracles.ranked import Constraint, Ranked, blank, ranked, split
-from lambdaplus.compiled import compiled
+from lambdaplus.compute.compiled import compiled
+from lambdaplus.compute.parallel import over_queries
+from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.metrics import RankingMetric
-from lambdaplus.metrics.arrays import MetricArrays, metric_arrays
-from lambdaplus.parallel import over_queries
-from lambdaplus.queries import Floats, Queries
+from lambdaplus.metrics.declared_arrays import MetricArrays, metric_arrays
 
 
 class DORMOracle:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.compiled import compiled
+from lambdaplus.compute.compiled import compiled
 
 
 @compiled

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from lambdaplus.baselines.oracles.ranked import Constraint, Ranked, blank, split
-from lambdaplus.compiled import compiled
+from lambdaplus.compute.compiled import compiled
+from lambdaplus.compute.parallel import over_queries
+from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import RankingMetric
-from lambdaplus.metrics.arrays import metric_arrays
-from lambdaplus.parallel import over_queries
-from lambdaplus.queries import Queries
+from lambdaplus.metrics.declared_arrays import metric_arrays
 
 
 class MRRMapOracle:

@@ -17,12 +17,12 @@ import numpy as np
 
 from lambdaplus.baselines.oracles.interleave import divide_and_conquer, first_only, table
 from lambdaplus.baselines.oracles.ranked import Constraint, Ranked, blank, split
-from lambdaplus.compiled import compiled
+from lambdaplus.compute.compiled import compiled
+from lambdaplus.compute.parallel import over_queries
+from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import RankingMetric
-from lambdaplus.metrics.arrays import metric_arrays
+from lambdaplus.metrics.declared_arrays import metric_arrays
 from lambdaplus.metrics.forms import Cascade, CountAbove
-from lambdaplus.parallel import over_queries
-from lambdaplus.queries import Queries
 
 
 class PairMapOracle:

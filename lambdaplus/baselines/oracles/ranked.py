@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.compiled import compiled
-from lambdaplus.queries import Floats, Ints, Queries
-from lambdaplus.ranking import rank
+from lambdaplus.compute.compiled import compiled
+from lambdaplus.data.queries import Floats, Ints, Queries
+from lambdaplus.metrics.sort import rank
 
 
 class Ranked(NamedTuple):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lambdaplus.arguments import check_fields
-from lambdaplus.compiled import compiled
+from lambdaplus.compute.compiled import compiled
+from lambdaplus.data.arguments import check_fields
 from lambdaplus.metrics.forms.form import Check, Form, Rule, optional_function
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from lambdaplus.arguments import check_fields
-from lambdaplus.compiled import compiled
+from lambdaplus.compute.compiled import compiled
+from lambdaplus.data.arguments import check_fields
 from lambdaplus.metrics.forms.form import Check, Form, Rule
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from lambdaplus.queries import Floats
+from lambdaplus.data.queries import Floats
 
 if TYPE_CHECKING:
     from lambdaplus.metrics.label_counts import LabelCounts
@@ -41,8 +41,8 @@ def optional_function(value: object) -> bool:
 class Form(ABC):
     """What the term of a document depends on beside its gain.
 
-    Its kernels get the arrays of `lambdaplus.metrics.arrays.MetricArrays`; the rest is the same for
-    all forms.
+    Its kernels get the arrays of `lambdaplus.metrics.declared_arrays.MetricArrays`; the rest is
+    the same for all forms.
     """
 
     @abstractmethod

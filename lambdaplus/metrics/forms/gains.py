@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lambdaplus.compiled import compiled
+from lambdaplus.compute.compiled import compiled
 from lambdaplus.metrics.forms.form import Check, Form
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lambdaplus.arguments import check_fields
-from lambdaplus.compiled import compiled
+from lambdaplus.compute.compiled import compiled
+from lambdaplus.data.arguments import check_fields
+from lambdaplus.data.queries import Floats
 from lambdaplus.metrics.forms.form import Check, Form
-from lambdaplus.queries import Floats
 
 if TYPE_CHECKING:
     from lambdaplus.metrics.label_counts import LabelCounts

@@ -1,0 +1,270 @@
+"""``lambdaplus compare``."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lambdaplus.cli.command_files import errors_of
+from lambdaplus.cli.progress_bar import progress_on
+from lambdaplus.cli.stopping import exit_code, stoppable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from lambdaplus.study import Config, Study
+
+
+def compare(
+    data: Annotated[
+        pathlib.Path | None,
+        typer.Argument(
+            help="Folder in the layout of LETOR, MSLR, Yahoo or Istella: Fold1..FoldN, or one "
+            "train/vali/test; .xz and .gz are supported. Or one file (svmlight, .csv or .parquet), "
+            "or web-search-like:N for N synthetic queries, split into five folds or --splits. Or a "
+            "TOML file with the options, including data. By default, a built-in data set: query "
+            "by example on handwritten digits."
+        ),
+    ] = None,
+    splits: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of random splits of the queries, used as folds."),
+    ] = None,
+    shares: Annotated[
+        str | None,
+        typer.Option(
+            help="Training, validation and test queries of a split: shares (0.6,0.2,0.2) or "
+            "numbers (10,5,35)."
+        ),
+    ] = None,
+    balanced: Annotated[
+        bool,
+        typer.Option("--balanced", help="Use each query equally often in each part of the splits."),
+    ] = False,
+    valid: Annotated[
+        float | None,
+        typer.Option(help="Share of training queries for validation if a folder has none."),
+    ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            help="Comma-separated: lightgbm, svm:map, xgboost:lambda_map@5, module:Class, ...; "
+            "or all. Default: the boosted trees, those for MAUC only if labels have three or more "
+            "grades."
+        ),
+    ] = None,
+    metrics: Annotated[
+        str | None, typer.Option(help="Comma-separated metrics to evaluate on test queries.")
+    ] = None,
+    folds: Annotated[
+        str | None, typer.Option(help="Number of folds (3), or their numbers (1,4).")
+    ] = None,
+    scaling: Annotated[
+        str | None,
+        typer.Option(help="Scaling of features: none, or query (to [0, 1] in each query)."),
+    ] = None,
+    select: Annotated[
+        str | None,
+        typer.Option(help="Validation metric for choosing parameters; default: each method's own."),
+    ] = None,
+    trials: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of trials of a random search for the parameters of every boosted method, "
+            "on each fold with each seed; each metric selects trial and round on validation data.",
+        ),
+    ] = None,
+    rounds: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Maximum number of boosting rounds (default 200; with --trials 1000)."
+        ),
+    ] = None,
+    seeds: Annotated[
+        str | None,
+        typer.Option(help="Number of seeds (3), or the seeds (0,7 or 7,); values are averaged."),
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="Method to compare the others with; default: all pairs.")
+    ] = None,
+    report: Annotated[
+        bool, typer.Option("--report", help="Also write report.html, and plots as PNG and SVG.")
+    ] = False,
+    jobs: Annotated[int, typer.Option(min=0, help="Number of parallel fits; 0: one per core.")] = 0,
+    out: Annotated[
+        pathlib.Path, typer.Option(help="Folder for finished fits, tables and study.toml.")
+    ] = pathlib.Path("lambdaplus-compare"),
+) -> None:
+    """Train methods on folds and compare them. Interrupted runs are continued."""
+    from rich.console import Console
+
+    from lambdaplus.study import Config
+
+    console = Console(markup=False, emoji=False)  # a path may contain [red] or :bug:
+    cores = os.cpu_count() or 1
+    with errors_of("compare"):
+        config = Config()
+        said: dict[str, Any] = {
+            "splits": splits,
+            "shares": None if shares is None else _shares(shares),
+            "balanced": balanced or None,
+            "valid": valid,
+            "methods": None if methods is None else _names("--methods", methods),
+            "metrics": None if metrics is None else _names("--metrics", metrics),
+            "folds": folds,
+            "scaling": scaling,
+            "select": select,
+            "baseline": baseline,
+            "trials": trials,
+            "rounds": rounds,
+            "seeds": None if seeds is None else _seeds(seeds),
+        }
+        if data is not None and data.suffix == ".toml":
+            config = Config.read(data)
+        elif data is not None:
+            said["data"] = str(data)
+        config = replace(config, **{name: v for name, v in said.items() if v is not None})
+        jobs = jobs or cores
+        study = config.study(out, jobs, threads=max(1, cores // jobs))
+        inputs = [path for path in (data, pathlib.Path(config.data)) if path and path.is_file()]
+        code = _run(study, config, out, inputs, report, console)
+    if code:
+        raise typer.Exit(code)
+
+
+def _run(
+    study: Study,
+    config: Config,
+    out: pathlib.Path,
+    inputs: list[pathlib.Path],
+    report: bool,
+    console: Console,
+) -> int:
+    """Fit, write the results, and return the exit code."""
+    from lambdaplus.study import comparison, results_table, write_report
+    from lambdaplus.study.figures import needs_matplotlib
+    from lambdaplus.study.lead import best_methods
+    from lambdaplus.study.outputs import OutputFolder
+    from lambdaplus.study.workers import working_folder
+
+    code = 0
+    names = ["per_query.csv", "per_query.parquet", "summary.csv", "choices.csv"]
+    if report:
+        needs_matplotlib()
+        names += ["report.html"]
+    with OutputFolder(out, inputs) as folder, working_folder() as made:
+        # Report this before the first fit, not after the last.
+        folder.refuse_foreign(names)
+        (made / "study.toml").write_text(config.to_toml() + "\n", encoding="utf-8")
+        folder.refuse_foreign(["study.toml"], made)
+        total = len(study)  # which draws all parameters, and is not repeated if it is stopped
+        try:
+            with _warnings_told(console), stoppable(), progress_on(console) as progress:
+                bar = progress.add_task("starting", total=total)
+                for task in study.run():
+                    name = f"{task.method.name} {task.fold.name}"
+                    progress.update(bar, advance=1, description=f"{name:<32}")
+        except KeyboardInterrupt as stop:
+            code = exit_code(stop)
+        if code:
+            console.print(
+                f"Stopped after {len(study.finished)} of {total} fits. They are stored in "
+                f"{out}; the same command continues from there.",
+                soft_wrap=True,
+            )
+        if study.finished:
+            found = None
+            if not code:
+                with console.status("Testing significance ..."):
+                    found = comparison(study, config.baseline or None)
+            console.print(results_table(study, found))
+            for sentence in best_methods(study, found):
+                console.print(f"- {sentence}", soft_wrap=True)
+            missing = _write_tables(study, made)
+            folder.publish(made, outdated=["per_query.parquet", "choices.csv"])
+            console.print(
+                f"Wrote per_query.csv{'' if missing else ' and .parquet'}, summary.csv and "
+                f"study.toml to {out}." + (f" No per_query.parquet: {missing}." if missing else ""),
+                soft_wrap=True,
+            )
+        if study.finished and report:
+            said = {"data": config.data or "built-in digits", "date": time.strftime("%Y-%m-%d")}
+            text = config.to_toml()
+            with console.status("Writing the report ..."):
+                page = write_report(study, made, config.baseline or None, text, **said)
+            folder.publish(made, outdated=["plots/", "tables/"])
+            console.print(
+                f"Wrote {out / page.name}, and plots and tables in the same folder.", soft_wrap=True
+            )
+    for name, message in study.errors.items():
+        console.print(f"{name} failed: {message}", style="red", soft_wrap=True)
+    return code or int(bool(study.errors))
+
+
+def _write_tables(study: Study, folder: pathlib.Path) -> str:
+    """Write the tables; return what per_query.parquet needs if it is not installed."""
+    from lambdaplus.study import write_csv, write_parquet
+
+    write_csv(study, folder)
+    try:
+        write_parquet(study, folder)
+    except ImportError as missing:
+        return str(missing)
+    return ""
+
+
+@contextmanager
+def _warnings_told(console: Console) -> Iterator[None]:
+    """Print the warnings of the block, such as damaged files, once each."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warnings.simplefilter("ignore", ResourceWarning)  # of no use to the user
+        try:
+            yield
+        finally:
+            for text in dict.fromkeys(str(warning.message) for warning in caught):
+                console.print(text, style="yellow", soft_wrap=True)
+
+
+def _names(option: str, text: str) -> tuple[str, ...]:
+    from lambdaplus.metrics.names import split_names
+
+    names = tuple(split_names(text))
+    if not names:
+        raise ValueError(f"{option} {text!r} names nothing: leave it out for the default")
+    return names
+
+
+def _seeds(text: str) -> tuple[int, ...]:
+    from lambdaplus.study.checks import MOST_FITS
+
+    try:
+        numbers = [int(part) for part in text.removesuffix(",").split(",")]
+    except ValueError:
+        numbers = []
+    counted = len(numbers) == 1 and "," not in text
+    if not numbers or min(numbers) < int(counted) or (counted and numbers[0] > MOST_FITS):
+        raise ValueError(
+            f"--seeds {text!r} is not a number of seeds such as 3 (at most {MOST_FITS:,}), nor a "
+            "list of seeds such as 0,7"
+        )
+    return tuple(range(numbers[0]) if counted else numbers)
+
+
+def _shares(text: str) -> tuple[float, ...]:
+    """Parse shares; integers are numbers of queries, other numbers are shares."""
+    try:
+        return tuple(int(part) if part.isdecimal() else float(part) for part in text.split(","))
+    except ValueError:
+        raise ValueError(
+            f"--shares {text!r} is not a list such as 0.6,0.2,0.2 or 10,5,35"
+        ) from None

@@ -1,0 +1,119 @@
+"""``lambdaplus evaluate``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import pathlib
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lambdaplus.cli.command_files import (
+    COLUMNS,
+    Columns,
+    DataFile,
+    Qrels,
+    errors_of,
+    read_runs,
+    refuse_overwriting,
+    write_whole,
+)
+from lambdaplus.data.whole_files import csv_row
+
+if TYPE_CHECKING:
+    from lambdaplus.evaluation import Evaluation
+
+
+def evaluate(
+    runs: Annotated[
+        list[pathlib.Path],
+        typer.Argument(
+            help="Scores, one per line (with --data); TREC runs (with --qrels); or CSV or Parquet "
+            "with columns qid, label, score."
+        ),
+    ],
+    data: DataFile = None,
+    qrels: Qrels = None,
+    columns: Columns = COLUMNS,
+    metrics: Annotated[str, typer.Option(help="Comma-separated; see lambdaplus metrics.")] = (
+        "ndcg@10,map,mrr,p@10"
+    ),
+    convention: Annotated[
+        str,
+        typer.Option(help="lambdaplus, lightgbm, xgboost, sklearn, trec, letor3 or letor4."),
+    ] = "lambdaplus",
+    ties: Annotated[
+        str | None, typer.Option(help="expected, worst, best, stable, together or docno.")
+    ] = None,
+    empty: Annotated[
+        str | None,
+        typer.Option(help="Value of queries on which a metric is undefined: skip, 0 or 1."),
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="Run to compare the others with; default: all pairs.")
+    ] = None,
+    test: Annotated[str, typer.Option(help="wilcoxon, t or randomization.")] = "wilcoxon",
+    alternative: Annotated[str, typer.Option(help="two-sided or greater.")] = "two-sided",
+    form: Annotated[
+        str, typer.Option("--format", help="terminal, markdown or latex.")
+    ] = "terminal",
+    pairs: Annotated[
+        bool, typer.Option("--pairs", help="Also print all pairs: difference, interval, W/L/T, p.")
+    ] = False,
+    per_query: Annotated[
+        pathlib.Path | None, typer.Option(help="CSV file for run, qid, metric, value.")
+    ] = None,
+) -> None:
+    """Evaluate runs; if there are several, test their differences for significance."""
+    from lambdaplus.evaluation import compare_runs
+    from lambdaplus.evaluation.evaluate_run import evaluate_run
+    from lambdaplus.evaluation.significance import check_options
+    from lambdaplus.metrics.names import split_names
+
+    with errors_of("evaluate"):
+        if form not in ("terminal", "markdown", "latex"):
+            raise ValueError(f"--format {form!r} is not terminal, markdown or latex")
+        options: dict[str, Any] = {"convention": convention, "ties": ties}
+        if empty is not None:
+            options["empty"] = int(empty) if empty in ("0", "1") else empty
+        if per_query is not None:
+            refuse_overwriting(per_query, [*runs, data, qrels])
+        names = split_names(metrics)
+        found = {
+            name: evaluate_run(run, names, **options)
+            for name, run in read_runs(runs, data, qrels, columns).items()
+        }
+        check_options(test=test, alternative=alternative)
+        if len(found) == 1:
+            if baseline is not None or pairs:
+                raise ValueError("--baseline and --pairs need at least two runs to compare")
+            tables = [next(iter(found.values())).table]
+        else:
+            options = {"baseline": baseline, "test": test, "alternative": alternative}
+            comparison = compare_runs(found, **options)
+            tables = [comparison.table, *([comparison.pair_table] if pairs else [])]
+        if per_query is not None:
+            write_whole(per_query, _per_query(found))
+        for table in tables:
+            if form == "terminal":
+                from rich.console import Console
+
+                Console().print(table)
+            else:
+                typer.echo(table.to_markdown() if form == "markdown" else table.to_latex())
+
+
+def _per_query(found: dict[str, Evaluation]) -> str:
+    """Values as CSV."""
+    stream = io.StringIO()
+    writer = csv.writer(stream)
+    writer.writerow(["run", "qid", "metric", "value"])
+    for run, evaluation in found.items():
+        for metric, values in evaluation.per_query.items():
+            whole = len(values) != evaluation.n_queries  # one ranking of all rows
+            qids = ["all"] if whole else evaluation.qid.tolist()
+            for qid, value in zip(qids, values.tolist(), strict=True):
+                cells = [run, qid, metric, "" if value != value else repr(value)]
+                writer.writerow(csv_row(cells))
+    return stream.getvalue()

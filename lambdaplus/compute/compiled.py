@@ -1,0 +1,85 @@
+"""Compilation of kernels, which are cached on disk if possible.
+
+numba caches compiled kernels next to the source or in the user's cache folder, and raises an error
+if it can write to neither, for example if a package is installed for all users and the user has no
+home folder.  In that case kernels are compiled again in each process.
+
+numba recompiles a kernel if its own file has changed, but not if something that its file imports
+has changed.  A cached kernel is therefore also keyed by the kernels and the numbers that its file
+imports: those, and nothing else, become part of its machine code.
+
+Examples
+--------
+>>> from lambdaplus.compute.compiled import compiled
+>>> @compiled
+... def double(x):
+...     return 2 * x
+>>> double(21)
+42
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.dispatcher import Dispatcher
+from numba.core.extending import _Intrinsic
+from numba.extending import intrinsic as _intrinsic
+
+intrinsic: Any = _intrinsic  # typed as what it makes of a function: anything callable
+
+
+def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Compile a function that uses no Python objects; it releases the global interpreter lock.
+
+    Parameters
+    ----------
+    function : callable
+    **options
+        Options of `numba.njit`.
+    """
+    if function is None:
+        return lambda given: compiled(given, **options)
+    # No kernel is passed to C as a callback, and wrappers for that take time to compile.
+    options = {"no_cfunc_wrapper": True, **options}
+    try:
+        kernel = numba.njit(cache=True, nogil=True, **options)(function)
+    except RuntimeError:  # there is no writable folder for the cache
+        return numba.njit(nogil=True, **options)(function)
+    # numba compares this stamp (by default, time and size of the file) with that of the cached one.
+    kept = kernel._cache._cache_file
+    kept._source_stamp = (kept._source_stamp, imported_code(function.__globals__))
+    return kernel
+
+
+def imported_code(names: dict[str, Any]) -> str:
+    """A digest of the kernels and numbers among the global names of a file.
+
+    Parameters
+    ----------
+    names : dict
+        The names that are known where a kernel is defined: its file's imports are at the top.
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    here = names.get("__file__")
+    for name, value in sorted(names.items()):
+        if isinstance(value, (int, float)):
+            digest.update(f"{name}={value!r};".encode())
+        elif isinstance(value, (Dispatcher, _Intrinsic)):
+            definition = value.py_func if isinstance(value, Dispatcher) else value._defn
+            path = inspect.getsourcefile(definition)
+            if path and path != here:
+                digest.update(_source(path))
+                digest.update(imported_code(definition.__globals__).encode())
+    return digest.hexdigest()
+
+
+@lru_cache(maxsize=64)
+def _source(path: str) -> bytes:
+    return Path(path).read_bytes()

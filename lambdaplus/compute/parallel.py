@@ -1,0 +1,129 @@
+"""Run kernels over queries or rows, on the number of threads that the user allows.
+
+The number of threads is determined by the first of these settings: `limit_threads`, with which an
+objective applies the setting of its training (LightGBM's ``num_threads``, XGBoost's ``nthread``,
+``n_jobs`` of an estimator); the environment variables ``OMP_NUM_THREADS`` and then
+``NUMBA_NUM_THREADS``; all cores that this process may use.  Settings of other libraries are not
+changed.
+
+The kernels release the global interpreter lock, and the result of a query depends on that query
+only, so Python threads are sufficient: results do not depend on the number of threads, OpenMP is
+not needed (where a fork hangs, and simultaneous calls from several threads may abort the process),
+and kernels compile without numba's slow parallel transform.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+WORTH_A_THREAD = 16_000  # documents; for fewer, starting a thread costs more than it saves
+BLOCK = 16_384  # documents
+
+_limit: ContextVar[int | None] = ContextVar("limit", default=None)
+
+
+@contextmanager
+def limit_threads(n: int | None) -> Iterator[None]:
+    """Limit calls from this thread to n threads within the context; None or 0: no limit.
+
+    Examples
+    --------
+    >>> from lambdaplus.compute.parallel import limit_threads, n_threads
+    >>> with limit_threads(1):
+    ...     n_threads()
+    1
+    """
+    token = _limit.set(n if n and n > 0 else _limit.get())
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
+def n_threads() -> int:
+    """Number of threads that a call may use now."""
+    limit = _limit.get()
+    if limit is not None:
+        return limit
+    for variable in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        first = os.environ.get(variable, "").split(",")[0].strip()
+        if first.isdecimal() and int(first) > 0:
+            return int(first)
+    return _cores()
+
+
+def _cores() -> int:
+    usable = getattr(os, "sched_getaffinity", None)  # not on macOS and Windows
+    return len(usable(0)) if usable else os.cpu_count() or 1
+
+
+@lru_cache(maxsize=1)
+def _pool(process: int) -> ThreadPoolExecutor:
+    """Threads of this process; a forked child does not inherit threads, so it starts its own."""
+    return ThreadPoolExecutor(max(1, _cores()), thread_name_prefix="lambdaplus")
+
+
+def over_queries(
+    kernel: Callable[..., None], boundaries: NDArray[np.int64], *arguments: Any
+) -> None:
+    """Call ``kernel(first_query, last_query, *arguments)`` on ranges that cover all queries."""
+    n_queries = boundaries.size - 1
+    threads = min(n_pieces(int(boundaries[-1] - boundaries[0])), n_queries)
+    # Split by documents, not by queries: one query may be as large as a hundred others.
+    inner: list[int] = []
+    if threads > 1:
+        shares = np.linspace(boundaries[0], boundaries[-1], threads + 1)[1:-1]
+        inner = np.searchsorted(boundaries, shares).tolist()
+    _run(lambda a, b: kernel(a, b, *arguments), [0, *inner, n_queries], threads)
+
+
+def over_blocks(work: Callable[[int, int], None], boundaries: NDArray[np.int64]) -> None:
+    """Call ``work(first_query, last_query)`` on blocks of queries that cover all of them.
+
+    A block has about `BLOCK` documents, whose arrays stay in the cache from one kernel to the next.
+    """
+    n = int(boundaries[-1] - boundaries[0])
+    if n <= BLOCK:
+        work(0, boundaries.size - 1)
+        return
+    inner = np.searchsorted(boundaries, np.arange(boundaries[0] + BLOCK, boundaries[-1], BLOCK))
+    _run(work, [0, *inner.tolist(), boundaries.size - 1], n_pieces(n))
+
+
+def over_pieces(work: Callable[[int, int, int], None], n: int) -> None:
+    """Call ``work(piece, first_row, last_row)`` on `n_pieces` pieces that cover n rows."""
+    pieces = n_pieces(n)
+    edges = [n * i // pieces for i in range(pieces + 1)]
+    _run(lambda a, b: work(a, edges[a], edges[b]), list(range(pieces + 1)), pieces)
+
+
+def n_pieces(n_rows: int) -> int:
+    """Number of threads that so many rows are worth, and of pieces that they are cut into."""
+    threads = 1 + n_rows // WORTH_A_THREAD  # the limit takes as long to read as a short query
+    return threads if threads == 1 else min(threads, n_threads())
+
+
+def _run(work: Callable[[int, int], None], edges: list[int], threads: int) -> None:
+    """Call work on the ranges between these edges, by this thread and others."""
+    ranges = iter([(a, b) for a, b in itertools.pairwise(edges) if b > a])
+
+    def take_turns() -> None:
+        for a, b in ranges:  # each thread takes the next one
+            work(a, b)
+
+    tasks = []
+    with suppress(RuntimeError):  # the interpreter shuts down while a training runs in a thread
+        tasks = [_pool(os.getpid()).submit(take_turns) for _ in range(threads - 1)]
+    take_turns()
+    for task in tasks:
+        task.result()

@@ -1,0 +1,29 @@
+"""Ranking data: the container, readers of data and runs, splits, and built-in data sets."""
+
+from __future__ import annotations
+
+from lambdaplus.data.digits import digits_queries
+from lambdaplus.data.folders import read_data, read_folds
+from lambdaplus.data.letor import read_letor
+from lambdaplus.data.ranking_data import Fold, RankingData
+from lambdaplus.data.run_files import read_qrels, read_scores, read_table, read_trec_run
+from lambdaplus.data.splits import cross_validation, random_splits
+from lambdaplus.data.table_files import read_columns
+from lambdaplus.data.web_search import web_search_like
+
+__all__ = [
+    "Fold",
+    "RankingData",
+    "cross_validation",
+    "digits_queries",
+    "random_splits",
+    "read_columns",
+    "read_data",
+    "read_folds",
+    "read_letor",
+    "read_qrels",
+    "read_scores",
+    "read_table",
+    "read_trec_run",
+    "web_search_like",
+]

@@ -1,0 +1,128 @@
+"""A cache of data sets in binary form, for faster reading.
+
+When a text file of a megabyte or more is read for the first time, a folder of `.npy` arrays is
+written to the cache folder. It is used for this file as long as path, size and modification time of
+the file are the same, and is opened as a memory map, so that only features in use are in memory.
+Damaged entries are detected by checksums, in which case the text is read again.
+
+The cache folder is `$LAMBDAPLUS_CACHE` if set, otherwise `lambdaplus` in the user's cache folder:
+`~/.cache` (`$XDG_CACHE_HOME`), `~/Library/Caches` on macOS, `%LOCALAPPDATA%` on Windows.
+`LAMBDAPLUS_CACHE=off` disables the cache. The folder may be deleted at any time. If it is not
+writable, the text is read each time. Entries of files that were removed or changed are deleted;
+other content of the folder is not touched.
+
+Examples
+--------
+>>> import os
+>>> from unittest.mock import patch
+>>> from lambdaplus.data.cache import cache_folder
+>>> with patch.dict(os.environ, LAMBDAPLUS_CACHE="/scratch/sets"):
+...     str(cache_folder())
+'/scratch/sets'
+>>> with patch.dict(os.environ, LAMBDAPLUS_CACHE="off"):
+...     cache_folder()
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from lambdaplus.data.binary import read_binary, remove_binary, verify_binary, write_binary
+from lambdaplus.data.ranking_data import RankingData
+
+_FORM = "3"  # increase this number when the reader or the binary form changes
+_WORTH_IT = 1_000_000  # minimum number of bytes of the source
+_ABANDONED = 3600.0  # seconds after which an incomplete entry is considered abandoned
+_ENTRY = re.compile(r"(\.)?[0-9a-f]{20}-[0-9a-f]{20}(?(1)-[0-9a-f]{12})")  # a half has a dot
+_SOURCE = "source.txt"  # in an entry: the path of its file
+_SETTLED = 2.0  # seconds; changes within the resolution of the clock are not visible
+
+
+def cache_folder() -> Path | None:
+    """The folder of cached data sets; None if the cache is off."""
+    chosen = os.environ.get("LAMBDAPLUS_CACHE")
+    if chosen:
+        return None if chosen == "off" else Path(chosen)
+    if sys.platform == "darwin":
+        user = Path.home() / "Library" / "Caches"
+    elif sys.platform == "win32":
+        user = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    else:
+        user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return user / "lambdaplus"
+
+
+def cached(file: Path, kind: str, read: Callable[[Path], RankingData]) -> RankingData:
+    """Return the result of ``read(file)``, from the cache if available.
+
+    Parameters
+    ----------
+    file : path
+    kind : str
+        Distinguishes the results of different readers for the same file.
+    read : callable
+        Reads the file; its exceptions are not caught.
+    """
+    entry = _entry(file, kind)
+    if entry is None:
+        return read(file)
+    try:
+        verify_binary(entry)
+        return replace(read_binary(entry), name=file.name)
+    except (OSError, ValueError, EOFError, AttributeError):  # missing or damaged
+        remove_binary(entry, [_SOURCE])
+    data = read(file)
+    if entry == _entry(file, kind):  # not if it changed while it was read
+        with contextlib.suppress(
+            OSError, ValueError
+        ):  # no space or no permission: work without a cache
+            write_binary(data, entry, {_SOURCE: str(file.resolve())})
+            _sweep(entry)
+    return data
+
+
+def _entry(file: Path, kind: str) -> Path | None:
+    """The cache folder for the current state of the file; None if it is not to be cached."""
+    try:
+        root = cache_folder()
+        found = file.stat()
+    except (OSError, RuntimeError):  # no home folder, or no such file (reported by `read`)
+        return None
+    settled = found.st_mtime < time.time() - _SETTLED
+    if root is None or found.st_size < _WORTH_IT or not settled:
+        return None
+    of_file = _digest(str(file.resolve()), kind)
+    return root / "sets" / f"{of_file}-{_digest(_FORM, found.st_size, found.st_mtime_ns)}"
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256("\n".join(map(str, parts)).encode()).hexdigest()[:20]
+
+
+def _sweep(new: Path) -> None:
+    """Remove old entries of the file, entries of removed files, and incomplete entries."""
+    of_file = new.name.partition("-")[0]
+    for entry in new.parent.iterdir():
+        if entry == new or not _ENTRY.fullmatch(entry.name):
+            continue  # the new entry, or not one of ours
+        if entry.name.startswith("."):
+            outdated = entry.stat().st_mtime < time.time() - _ABANDONED
+        else:
+            outdated = entry.name.startswith(of_file) or _source_is_gone(entry)
+        if outdated:
+            remove_binary(entry, [_SOURCE])
+
+
+def _source_is_gone(entry: Path) -> bool:
+    try:
+        return not Path((entry / _SOURCE).read_text(encoding="utf-8")).exists()
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,212 @@
+"""Read a data set in the layout of folders and files in which it is published."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from lambdaplus.data.frames import SUFFIXES
+from lambdaplus.data.letor import read_letor
+from lambdaplus.data.ranking_data import Fold, RankingData
+from lambdaplus.data.splits import held_out
+from lambdaplus.data.table_files import read_columns
+
+_PARTS = ("train", "vali", "test")
+# Also LETOR 2's trainingset.txt, and Yahoo's set1.valid.txt, whose fold is then called set1.
+_PART = re.compile(
+    r"(?i)(?:(.+)\.)?(train|vali|test)(?:d|dation|ing)?(?:set)?"
+    r"\.(?:(?:txt|svm|svmlight|libsvm)(?:\.xz|\.gz)?|csv|parquet)"
+)
+_LAYOUT = (
+    "expected train.txt, vali.txt, test.txt (or .xz, .gz), or folders Fold1, Fold2... of these"
+)
+_DEEPEST = 3  # folders below the one given; LETOR 3 has OHSUMED/QueryLevelNorm/Fold1
+
+
+def read_data(
+    path: str | os.PathLike[str], *, qid: str = "qid", label: str = "label", sparse: bool = False
+) -> RankingData:
+    """Read one file of ranking data in any supported format.
+
+    Parameters
+    ----------
+    path : path
+        CSV and Parquet files, recognised by name, are read by `read_columns`, others by
+        `read_letor`.
+    qid, label : str
+        Columns of a CSV or Parquet file.
+    sparse : bool, default=False
+        Whether to keep the features of a LETOR file as a SciPy CSR matrix.
+
+    Raises
+    ------
+    ValueError, ImportError, MemoryError, FileNotFoundError
+        Like `read_letor` and `read_columns`; also if `sparse` is set for a CSV or Parquet file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from lambdaplus.data import read_data
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "all.svm")
+    ...     _ = file.write_text("1 qid:1 1:0.5 # a page")
+    ...     read_data(file).features.tolist()
+    [[0.5]]
+    """
+    file = Path(path)
+    if file.suffix.lower() not in SUFFIXES:
+        return read_letor(file, sparse=sparse)
+    if sparse:
+        raise ValueError(f"{file} has dense columns; sparse=True is for LETOR files")
+    return read_columns(file, qid=qid, label=label)
+
+
+def read_folds(
+    folder: str | os.PathLike[str], *, valid: float | None = None, sparse: bool = False
+) -> list[Fold]:
+    """Read a data set in the fold layout in which it is published.
+
+    Parameters
+    ----------
+    folder : str or path-like
+        Contains `Fold1`, `Fold2`, ..., each with `train.txt`, `vali.txt` and `test.txt` (LETOR,
+        MSLR-WEB), or these three files (Istella's `sample`), or a single folder that contains them,
+        up to three levels down. The files may end in `.xz` or `.gz`, or be CSV or Parquet; the case
+        of names is ignored; `valid` and `validation` are accepted for `vali`, and `trainingset` for
+        `train`. Yahoo's `set1.train.txt` belongs to a fold named set1.
+    valid : float, optional
+        Share of the training queries, drawn at random, that is used for validation if the data set
+        has no validation part, like Istella's `full`.
+    sparse : bool, default=False
+        Whether to keep the features as SciPy CSR matrices.
+
+    Returns
+    -------
+    list of Fold
+        Folds by number; the parts of a fold are padded with zeros to equal width. Columns of CSV
+        and Parquet files are matched by name, in the order of the training file. Text files of more
+        than a megabyte are read from the cache, except for the first time, so that only features in
+        use are in memory.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder does not exist or a file is missing; the message lists the existing files.
+    ValueError
+        If two files are the same part, the folder contains several data sets, the parts of a fold
+        have different column names, or a file is invalid.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from lambdaplus.data import read_folds
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for part in "train", "vali", "test":
+    ...         _ = pathlib.Path(folder, f"{part}.txt").write_text("1 qid:a 1:0.5 # a page")
+    ...     [fold] = read_folds(folder)
+    >>> fold.test.features.tolist(), fold.test.qid.tolist()
+    ([[0.5]], ['a'])
+    """
+    root = Path(folder).resolve()
+    if not root.is_dir():
+        raise FileNotFoundError(f"there is no folder {root}; {_LAYOUT}")
+    holders = [*_holders(root, _DEEPEST)]
+    if not holders:
+        raise FileNotFoundError(f"{root} holds {_names(root.iterdir())}; {_LAYOUT}")
+    if len(holders) > 1:
+        names = ", ".join(sorted(str(holder.relative_to(root)) for holder in holders))
+        raise ValueError(f"{root} contains several data sets: {names}; pass the folder of one")
+    parts = _fold_folders(holders[0]) or holders
+    found = [triple for part in parts for triple in _triples(part, valid is not None)]
+    return [_read_fold(name, files, valid, sparse) for name, files in found]
+
+
+def _holders(folder: Path, levels: int) -> Iterator[Path]:
+    """The folder if it contains folds or parts, otherwise its subfolders that do."""
+    entries = sorted(folder.iterdir())
+    if _fold_folders(folder) or any(_PART.fullmatch(entry.name) for entry in entries):
+        yield folder
+    elif levels:
+        for entry in entries:
+            if entry.is_dir():
+                yield from _holders(entry, levels - 1)
+
+
+def _fold_folders(folder: Path) -> list[Path]:
+    folds = [entry for entry in folder.iterdir() if re.fullmatch(r"(?i)fold\d+", entry.name)]
+    return sorted(folds, key=lambda entry: int(entry.name[4:]))
+
+
+def _triples(folder: Path, may_lack_valid: bool) -> list[tuple[str, dict[str, Path]]]:
+    """Files of each part, by the name of the fold."""
+    found: dict[str, dict[str, Path]] = {}
+    for file in sorted(folder.iterdir()):
+        if match := _PART.fullmatch(file.name):
+            triple = found.setdefault(match[1] or folder.name, {})
+            if (other := triple.setdefault(match[2].lower(), file)) is not file:
+                raise ValueError(f"{other} and {file} are the same part; keep one of them")
+    for triple in found.values() or [{}]:
+        missing = set(_PARTS) - triple.keys()
+        if missing == {"vali"} and not may_lack_valid:
+            raise FileNotFoundError(
+                f"{folder} holds {_names(triple.values())}, and no validation part; valid=0.2 sets "
+                "a fifth of the training queries aside for it"
+            )
+        if missing - {"vali"}:
+            raise FileNotFoundError(f"{folder} holds {_names(folder.iterdir())}; {_LAYOUT}")
+    return list(found.items())
+
+
+def _names(files: Iterable[Path]) -> str:
+    return ", ".join(sorted(file.name for file in files)) or "nothing"
+
+
+def _read_fold(name: str, files: dict[str, Path], valid: float | None, sparse: bool) -> Fold:
+    parts = {part: read_data(file, sparse=sparse) for part, file in files.items()}
+    for part, file in files.items():
+        parts[part] = _with_features_of(parts["train"], files["train"], parts[part], file)
+    if "vali" not in parts:
+        parts["train"], parts["vali"] = held_out(parts["train"], valid or 0.0)
+    width = max(part.features.shape[1] for part in parts.values())
+    return Fold(
+        name, *(replace(_widened(parts[part], width), name=f"{name} {part}") for part in _PARTS)
+    )
+
+
+def _with_features_of(
+    train: RankingData, train_file: Path, data: RankingData, file: Path
+) -> RankingData:
+    """The data set with its features in the order of the training file, matched by name."""
+    names = train.feature_names
+    if data.feature_names == names:
+        return data
+    if not (names and data.feature_names):
+        raise ValueError(f"of {train_file} and {file} only one names its features")
+    for there, names_there, where in (
+        (file, data.feature_names, train_file),
+        (train_file, names, file),
+    ):
+        other = {*names, *data.feature_names} - {*names_there}
+        if other:
+            raise ValueError(
+                f"{there} has no column of numbers {', '.join(map(repr, sorted(other)))}, which "
+                f"{where} has: the parts of a fold need the same features"
+            )
+    place = [data.feature_names.index(name) for name in names]
+    return replace(data, features=data.features[:, place], feature_names=names)
+
+
+def _widened(data: RankingData, width: int) -> RankingData:
+    rows, columns = data.features.shape
+    if columns == width:
+        return data
+    if not data.is_sparse:
+        return replace(data, features=np.pad(data.features, ((0, 0), (0, width - columns))))
+    features = data.features.copy()
+    features.resize(rows, width)
+    return replace(data, features=features)

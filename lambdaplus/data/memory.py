@@ -1,0 +1,42 @@
+"""Check that data fits into memory, before the system kills the process.
+
+Examples
+--------
+>>> from lambdaplus.data.memory import refuse_beyond_memory
+>>> refuse_beyond_memory(8 * 10**18, "a table of 10**18 numbers")  # doctest: +ELLIPSIS
+Traceback (most recent call last):
+...
+MemoryError: a table of 10**18 numbers takes 8,000,000,000.0 GB; there are ... GB of memory
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from contextlib import suppress
+from pathlib import Path
+
+_LIMITS_OF_CONTAINERS = (
+    Path("/sys/fs/cgroup/memory.max"),
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+)
+
+
+def memory_in_bytes() -> float:
+    """Memory available to this process: that of the machine, or the limit of its container."""
+    found = [math.inf]
+    with suppress(AttributeError, ValueError, OSError):  # Windows raises errors by itself
+        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    for file in _LIMITS_OF_CONTAINERS:
+        with suppress(OSError, ValueError):  # not there, or "max"
+            found.append(int(file.read_text()))
+    return min(found)
+
+
+def refuse_beyond_memory(n_bytes: float, what: str) -> None:
+    """Raise a MemoryError if this needs more than the available memory."""
+    there_are = memory_in_bytes()
+    if n_bytes > there_are:
+        raise MemoryError(
+            f"{what} takes {n_bytes / 1e9:,.1f} GB; there are {there_are / 1e9:,.1f} GB of memory"
+        )

@@ -1,0 +1,242 @@
+"""The container of ranking data that is used in the whole library."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lambdaplus.data.arrays import identifiers, numbers, plain
+
+
+# eq=False: comparing arrays field by field has no single truth value, so two sets are equal only
+# when they are the same object.
+@dataclass(frozen=True, slots=True, eq=False)
+class RankingData:
+    """Documents with features and relevance labels; the rows of a query are adjacent.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n, f), float64
+        One row for each query-document pair; NaN marks a missing value. A SciPy sparse matrix is
+        converted to CSR format; its absent values are 0.
+    labels : ndarray of shape (n,), float64
+        Relevance grades; higher is more relevant.
+    qid : ndarray of shape (n,), int or str
+        The query of each row.
+    name : str, default=""
+        Name of the data set in tables and messages.
+    feature_names : tuple of str, default=()
+        Names of the f features if they have names, as in a CSV or Parquet file.
+
+    Raises
+    ------
+    ValueError
+        If there are no rows, a shape is wrong or the lengths differ, an array has masked entries, a
+        label is not finite, a qid is neither int nor str, or the rows of a query are not adjacent.
+
+    Notes
+    -----
+    `features`, `labels` and `qid` may be anything that NumPy can convert to such an array; an array
+    with the right dtype is not copied.
+
+    Examples
+    --------
+    >>> from lambdaplus.data import RankingData
+    >>> data = RankingData([[0.1], [0.7], [0.4]], labels=[0, 2, 1], qid=["a", "a", "b"])
+    >>> data.n_queries, data.group.tolist()
+    (2, [2, 1])
+    """
+
+    features: NDArray[np.float64]
+    labels: NDArray[np.float64]
+    qid: NDArray[Any]
+    name: str = ""
+    feature_names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        # The fields of a frozen dataclass can only be set in this way.
+        features: Any = self.features
+        if self.is_sparse:
+            features = features.tocsr().astype(np.float64, copy=False)
+        else:
+            features = plain(features, "features").astype(np.float64, copy=False)
+        labels = numbers(self.labels, "labels")
+        object.__setattr__(self, "features", features)
+        object.__setattr__(self, "labels", labels)
+        object.__setattr__(self, "qid", identifiers(self.qid))
+        object.__setattr__(self, "feature_names", tuple(self.feature_names))
+        if self.features.ndim != 2 or self.labels.ndim != 1 or self.qid.ndim != 1:
+            raise ValueError(
+                "features must be 2-D, labels and qid 1-D; their shapes are "
+                f"{self.features.shape}, {self.labels.shape} and {self.qid.shape}"
+            )
+        lengths = self.features.shape[0], len(self.labels), len(self.qid)
+        if len(set(lengths)) != 1:
+            raise ValueError("features, labels and qid have {}, {} and {} rows".format(*lengths))
+        if len(self.feature_names) not in (0, self.features.shape[1]):
+            raise ValueError(
+                f"{len(self.feature_names)} feature_names for {self.features.shape[1]} features"
+            )
+        if len(set(self.feature_names)) < len(self.feature_names):
+            raise ValueError(f"two features have the same name: {_shown(self.feature_names)}")
+        if not len(self.labels):
+            raise ValueError("a ranking set needs at least one row")
+        if self.qid.dtype.kind not in "iuU":
+            raise ValueError(f"qid must be int or str, not {self.qid.dtype}")
+        finite = np.isfinite(self.labels)
+        if not finite.all():
+            row = int(finite.argmin())
+            raise ValueError(f"labels must be finite; row {row} is {self.labels[row]}")
+        self._check_contiguous()
+
+    def _check_contiguous(self) -> None:
+        starts = self.qid[self._starts()]
+        queries, counts = np.unique(starts, return_counts=True)
+        if len(queries) != len(starts):
+            raise ValueError(
+                f"the rows of query {queries[counts > 1][0]} are split by another query's; sort "
+                "the rows by query first, e.g. with np.argsort(qid, kind='stable')"
+            )
+
+    def _starts(self) -> NDArray[np.int64]:
+        changes = np.flatnonzero(self.qid[1:] != self.qid[:-1]) + 1
+        return np.concatenate([[0], changes]).astype(np.int64)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the features are a SciPy CSR matrix."""
+        return hasattr(self.features, "tocsr")
+
+    @property
+    def dense_features(self) -> NDArray[np.float64]:
+        """The features as an array; a sparse matrix is copied into one."""
+        features: Any = self.features
+        return cast("NDArray[np.float64]", features.toarray() if self.is_sparse else features)
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return len(self._starts())
+
+    @property
+    def group(self) -> NDArray[np.int64]:
+        """Rows of each query, in order: (n_queries,) int64, as LightGBM's and XGBoost's `group`."""
+        return np.diff(self._starts(), append=len(self.qid))
+
+    def take_queries(self, queries: ArrayLike) -> RankingData:
+        """Copy the rows of some queries, given by their indices from 0 in order of the rows.
+
+        Raises
+        ------
+        ValueError
+            For anything but indices; of a mask, pass ``np.flatnonzero(mask)``.
+        """
+        starts, group = self._starts(), self.group
+        chosen = np.asarray(queries)
+        if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
+            raise ValueError(f"queries must be a list of indices from 0, got {queries!r}")
+        chosen = chosen.astype(np.int64)
+        # Row k of the i-th chosen query is starts[i] + k; the rows before it are `before`.
+        before = np.cumsum(group[chosen]) - group[chosen]
+        rows = np.arange(group[chosen].sum()) + np.repeat(starts[chosen] - before, group[chosen])
+        return replace(
+            self, features=self.features[rows], labels=self.labels[rows], qid=self.qid[rows]
+        )
+
+    def renamed(self, name: str) -> RankingData:
+        """The same data set under another name, without copying."""
+        return replace(self, name=name)
+
+
+def join(parts: Sequence[RankingData], name: str = "") -> RankingData:
+    """Concatenate the rows of several data sets with the same features.
+
+    Raises
+    ------
+    ValueError
+        If numbers or names of features differ, or a query is in two of them.
+
+    Examples
+    --------
+    >>> from lambdaplus.data import RankingData
+    >>> from lambdaplus.data.ranking_data import join
+    >>> join([RankingData([[q]], labels=[1], qid=[q]) for q in (1, 2)]).qid.tolist()
+    [1, 2]
+    """
+    _refuse_other_features([(part.name or f"part {i}", part) for i, part in enumerate(parts)])
+    features: Any
+    if any(part.is_sparse for part in parts):
+        from scipy.sparse import vstack
+
+        features = vstack([part.features for part in parts], format="csr")
+    else:
+        features = np.concatenate([part.features for part in parts])
+    labels = np.concatenate([part.labels for part in parts])
+    qids = [part.qid for part in parts]
+    if len({qid.dtype.kind for qid in qids}) > 1:  # NumPy makes floats of signed and unsigned
+        qids = [qid.astype(np.str_) for qid in qids]
+    for before, after in itertools.pairwise(qids):
+        if before[-1] == after[0]:
+            raise ValueError(f"query {after[0]} is in two of the sets that are joined")
+    qid = np.concatenate(qids)
+    return RankingData(features, labels, qid, name, parts[0].feature_names)
+
+
+def _refuse_other_features(parts: Sequence[tuple[str, RankingData]]) -> None:
+    """Raise a ValueError unless all parts have the same feature names, or none."""
+    (first, known), *others = parts
+    for name, part in others:
+        if part.feature_names != known.feature_names:
+            raise ValueError(
+                f"{first} and {name} have different features or a different order of features: "
+                f"{_shown(known.feature_names)} and {_shown(part.feature_names)}"
+            )
+
+
+def _shown(names: tuple[str, ...]) -> str:
+    return ", ".join((*names[:5], "...") if len(names) > 6 else names) or "none with a name"
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """One split of a data set into training, validation and test queries.
+
+    Parameters
+    ----------
+    name : str
+        For example "Fold1".
+    train, valid, test : RankingData
+        The three parts, with the same features.
+
+    Raises
+    ------
+    ValueError
+        If the parts differ in the number or in the names of features.
+
+    Examples
+    --------
+    >>> from lambdaplus.data import Fold, RankingData
+    >>> part = RankingData([[0.1], [0.7]], labels=[0, 1], qid=[1, 1])
+    >>> Fold("Fold1", train=part, valid=part, test=part).train.n_queries
+    1
+    """
+
+    name: str
+    train: RankingData
+    valid: RankingData
+    test: RankingData
+
+    def __post_init__(self) -> None:
+        widths = [part.features.shape[1] for part in (self.train, self.valid, self.test)]
+        if len(set(widths)) != 1:
+            raise ValueError(
+                f"{self.name}: train, valid and test have {widths[0]}, {widths[1]} and "
+                f"{widths[2]} features"
+            )
+        parts = ("train", "valid", "test")
+        _refuse_other_features([(f"{self.name}'s {part}", getattr(self, part)) for part in parts])

@@ -1,0 +1,144 @@
+"""Synthetic graded data of any size, similar to that of a web search engine."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaplus.data.ranking_data import RankingData
+
+_Floats = NDArray[np.float64]
+
+# Documents of MSLR-WEB10K with label 0, 1, ..., 4.
+_MSLR = np.array([624_263, 386_280, 159_451, 21_317, 8_881])
+_MEAN_SIZE, _SPREAD = 120.0, 0.5  # documents per query; standard deviation of the logarithm
+_ASPECTS = 12
+_SHARES = {"count": 0.3, "length": 0.2, "score": 0.2, "hump": 0.1, "junk": 0.14}
+_BLOCK = 64  # number of queries that are generated together from one random stream
+
+
+def web_search_like(n_queries: int, n_features: int = 136, *, random_state: int = 0) -> RankingData:
+    """Generate synthetic queries with graded documents, with the proportions of MSLR-WEB.
+
+    The relevance of a document depends on twelve normally distributed latent variables: it is their
+    weighted sum plus a product of two of them, an effect of the query, and noise. Thresholds divide
+    it into labels 0 to 4 with the shares of MSLR-WEB10K (52, 32, 13, 1.8 and 0.7 percent). Each
+    feature is a noisy function of one latent variable.
+
+    Parameters
+    ----------
+    n_queries : int
+        Number of queries. Their sizes are lognormal with a mean of 120 documents; 5,850 queries
+        have about 700,000 documents.
+    n_features : int, default=136
+    random_state : int, default=0
+        Seed. The same seed gives the same data on any number of cores.
+
+    Returns
+    -------
+    RankingData
+        `qid` is 1, 2, ... `features` are, in this order: 30% counts, skewed integers, many of them
+        0; 20% lengths, lognormal; 20% scores, normal; 10% non-monotone features, highest for medium
+        values of the latent variable, so that a linear ranker cannot use them alone; 14% noise,
+        independent of relevance; the others are query features, equal for all documents of a query.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than one query or feature.
+    MemoryError
+        If the data would not fit into the memory of this machine.
+
+    Examples
+    --------
+    >>> from lambdaplus.data import web_search_like
+    >>> data = web_search_like(20, random_state=1)
+    >>> data.n_queries, data.features.shape[1], sorted(set(data.labels.tolist()))
+    (20, 136, [0.0, 1.0, 2.0, 3.0, 4.0])
+    """
+    if min(n_queries, n_features) < 1:
+        raise ValueError(f"{n_queries} queries with {n_features} features: at least 1 of each")
+    refuse_too_large(n_queries, n_features)
+    seeds = np.random.SeedSequence(random_state).spawn(1 + -(-n_queries // _BLOCK))
+    rng = np.random.default_rng(seeds[0])
+    mean_log = np.log(_MEAN_SIZE) - _SPREAD**2 / 2
+    group = np.maximum(rng.lognormal(mean_log, _SPREAD, n_queries).round().astype(np.int64), 1)
+    problem = _Problem(rng, n_features)
+    ends = np.cumsum(group)
+    features, relevance = np.empty((ends[-1], n_features)), np.empty(ends[-1])
+
+    def fill(block: int) -> None:
+        sizes = group[block * _BLOCK : (block + 1) * _BLOCK]
+        end = ends[block * _BLOCK + len(sizes) - 1]
+        rows = slice(end - sizes.sum(), end)
+        own = np.random.default_rng(seeds[1 + block])
+        relevance[rows] = problem.draw(own, sizes, features[rows])
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(fill, range(len(seeds) - 1)))
+    cuts = np.quantile(relevance, np.cumsum(_MSLR)[:-1] / _MSLR.sum())
+    labels = np.searchsorted(cuts, relevance, side="right").astype(np.float64)
+    return RankingData(
+        features, labels, np.repeat(np.arange(1, n_queries + 1), group), "web-search-like"
+    )
+
+
+def refuse_too_large(n_queries: int, n_features: int = 136, copies: int = 1) -> None:
+    """Raise an error before memory is allocated, since a system may promise more than it has.
+
+    Raises
+    ------
+    MemoryError
+        If this number of data sets of this size does not fit into memory.
+    """
+    try:
+        there_is = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # no Unix: NumPy raises what it must
+        return
+    of_query = copies * _MEAN_SIZE * n_features * 8
+    if n_queries * of_query > there_is:
+        times = f", {copies} times (once and once a fold)," if copies > 1 else ""
+        raise MemoryError(
+            f"{n_queries} queries of about {_MEAN_SIZE:g} documents with {n_features} features"
+            f"{times} take {n_queries * of_query / 1e9:,.0f} GB, and this machine has "
+            f"{there_is / 1e9:,.0f} GB: at most {int(there_is / of_query)} queries fit"
+        )
+
+
+class _Problem:
+    """The model that generates relevance and features from latent variables."""
+
+    def __init__(self, rng: np.random.Generator, n_features: int) -> None:
+        self.weights = rng.dirichlet(np.full(_ASPECTS, 3.0)) ** 0.5  # squares add up to 1
+        self.aspect_of = rng.integers(_ASPECTS, size=n_features)
+        self.clarity = rng.uniform(0.3, 0.9, n_features)
+        ends = np.round(np.cumsum([0.0, *_SHARES.values()]) * n_features).astype(int)
+        self.columns = {
+            kind: slice(a, b) for kind, a, b in zip(_SHARES, ends[:-1], ends[1:], strict=True)
+        }
+        self.of_query = slice(ends[-1], n_features)
+        self.clarity[self.columns["junk"]] = 0.0
+        self.scale = rng.lognormal(0.0, 0.4, n_features)
+
+    def draw(self, rng: np.random.Generator, sizes: NDArray[np.int64], out: _Floats) -> _Floats:
+        """Generate the features of some queries; return the relevance of their documents."""
+        aspects = rng.standard_normal((sizes.sum(), _ASPECTS))
+        signal = (aspects * self.weights).sum(axis=1) + aspects[:, 0] * aspects[:, 1]
+        of_query = np.repeat(rng.standard_normal(len(sizes)), sizes)
+        relevance: _Floats = signal + 0.8 * of_query + rng.standard_normal(len(signal))
+
+        rng.standard_normal(out=out)  # whole rows of a C array: contiguous, as it must be
+        out *= np.sqrt(1.0 - self.clarity**2)
+        out += aspects[:, self.aspect_of] * self.clarity
+        count, length, hump = (out[:, self.columns[kind]] for kind in ("count", "length", "hump"))
+        for skewed in (count, length):
+            np.exp(skewed, out=skewed)
+        out *= self.scale
+        np.floor(count, out=count)
+        np.exp(-(hump**2), out=hump)
+        queries = rng.standard_normal((len(sizes), out[:, self.of_query].shape[1]))
+        out[:, self.of_query] = np.repeat(queries, sizes, axis=0)
+        return relevance

@@ -1,0 +1,124 @@
+"""Objectives and metrics by name: ours, or the framework's own.
+
+Examples
+--------
+>>> from lambdaplus.estimators.objective_names import find_metrics, find_objective
+>>> find_objective("lambda_map")
+lambda_objective('map', sigma=1, normalize=True, damping=None)
+>>> find_objective("lambdarank")
+'lambdarank'
+>>> find_metrics(["ndcg@10", "map + 0.5*mrr", "binary_logloss"])
+(eval_metric('ndcg@10', 'map+0.5*mrr'), ['binary_logloss'])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from lambdaplus.evaluation import EvalMetric, eval_metric
+from lambdaplus.metrics import Declaration, RankingMetric
+from lambdaplus.metrics.weighted_sum import WeightedSum
+from lambdaplus.objectives import lambda_objective
+
+Named = str | Declaration | RankingMetric | WeightedSum
+
+NATIVE: Mapping[str, str] = {
+    "lambdarank": "ndcg@10",
+    "rank_xendcg": "ndcg@10",
+    "rank:ndcg": "ndcg@10",
+    "rank:map": "map",
+    "rank:pairwise": "ndcg@10",
+}
+"""The frameworks' own ranking objectives, and the metric by which a model of each is judged."""
+
+
+def find_objective(given: Any) -> Any:
+    """Our objective for a metric; what else is given is the framework's, and returned as it is."""
+    if not isinstance(given, Named):
+        return given
+    try:
+        return lambda_objective(_metric(given))
+    except ValueError:
+        if isinstance(given, str):
+            return given
+        raise
+
+
+def find_metrics(given: Any, one_group: bool = False) -> tuple[EvalMetric | None, list[Any]]:
+    """Our metrics among those given, and the framework's; a name that both know is ours."""
+    ours: list[Any] = []
+    theirs: list[Any] = []
+    for metric in given if isinstance(given, list | tuple) else [given]:
+        if isinstance(metric, EvalMetric):
+            ours += metric.metrics
+            one_group |= metric.one_group
+        elif isinstance(metric, Named):
+            try:
+                ours += eval_metric(metric).metrics
+            except ValueError:
+                if not isinstance(metric, str):
+                    raise
+                theirs.append(metric)
+        elif metric is not None:
+            theirs.append(metric)
+    return (eval_metric(*ours, one_group=one_group) if ours else None), theirs
+
+
+def metric_of(objective: Any, given: Any = None) -> EvalMetric:
+    """The metric by which a model is judged: the first of ours that was given, or the objective's.
+
+    Raises
+    ------
+    ValueError
+        If neither says which metric it is.
+    """
+    one_group = bool(getattr(objective, "one_group", False))
+    metrics, _ = find_metrics(given, one_group)
+    if metrics is not None:
+        return EvalMetric(metrics.metrics[:1], metrics.one_group)
+    native = NATIVE.get(objective) if isinstance(objective, str) else None
+    metric = getattr(objective, "metric", native)
+    if metric is None:
+        raise ValueError(
+            f"the objective {objective!r} does not say which metric it is for: pass eval_metric, "
+            "such as 'ndcg@10'"
+        )
+    return eval_metric(metric, one_group=one_group)
+
+
+def at_cutoffs(metrics: EvalMetric, cutoffs: Sequence[int]) -> EvalMetric:
+    """Each metric that can have a cutoff, and has none, at each of these: LightGBM's ``eval_at``.
+
+    Examples
+    --------
+    >>> at_cutoffs(eval_metric("ndcg", "map@3"), [5, 10])
+    eval_metric('ndcg@5', 'ndcg@10', 'map@3')
+    """
+    found: list[Any] = []
+    for metric in metrics.metrics:
+        if isinstance(metric, WeightedSum) or metric.cutoff or metric.declaration.cutoff == "no":
+            found.append(metric)
+        else:
+            found += [replace(metric, cutoff=int(cutoff)) for cutoff in cutoffs]
+    return EvalMetric(tuple(dict.fromkeys(found)), metrics.one_group)
+
+
+@contextmanager
+def explained(objective: Any) -> Iterator[None]:
+    """If the framework does not know the name of an objective either, say which metrics there are."""  # noqa: E501
+    try:
+        yield
+    except Exception as error:
+        if not isinstance(objective, str) or "nknown objective" not in str(error):
+            raise
+        try:
+            lambda_objective(_metric(objective))
+        except ValueError as ours:
+            raise ValueError(f"objective: {ours}; or one of the framework's own") from error
+
+
+def _metric(given: Any) -> Any:
+    return given.removeprefix("lambda_") if isinstance(given, str) else given

@@ -1,0 +1,164 @@
+"""Sort the documents of every query by score.
+
+Ties are broken independently of the order of the rows: higher scores first, then lower labels, then
+lower multiplicities (see `Queries.row_order`).  Documents with the same values of all three are
+interchangeable.
+
+The same algorithm is used for lists of every length: scores are distributed, by interpolation
+between the smallest and largest of the list, to twice as many buckets as there are documents; a
+bucket with many documents is distributed again by its own extremes; and one insertion sort orders
+neighbours.  All steps are stable, so tied documents keep their order, and the time is proportional
+to the number of documents.
+
+Examples
+--------
+>>> from lambdaplus.data.queries import Queries
+>>> from lambdaplus.metrics.sort import rank
+>>> rank(Queries([1, 0, 2, 0], group=[4]), [0.5, 0.5, 0.1, 0.9]).row.tolist()
+[3, 1, 0, 2]
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lambdaplus.compute.compiled import compiled
+from lambdaplus.compute.parallel import over_queries
+from lambdaplus.data.queries import Floats, Ints, Queries
+
+CROWDED = 16  # a bucket with more documents is distributed again; others are left to the insertion
+MOST_BUCKETS = 2048  # with more, a long list is distributed more slowly
+
+
+class Ranking(NamedTuple):
+    """Documents of every query in ranked order.
+
+    Attributes
+    ----------
+    row : (n,) int32, int64 for long data
+        Row of the document at each rank.
+    score : (n,) float64
+        Its score; -0.0 is converted to 0.0.
+    """
+
+    row: NDArray[np.signedinteger[Any]]
+    score: Floats
+
+
+def rank(queries: Queries, scores: ArrayLike) -> Ranking:
+    """Rank every query by descending score.
+
+    Parameters
+    ----------
+    queries : Queries
+    scores : (n,) array_like
+        Finite numbers; a ValueError names the first row that is not.
+    """
+    given, order = queries.check_scores(scores), queries.row_order
+    ranking = Ranking(np.empty(given.size, dtype=order.dtype), np.empty(given.size))
+    over_queries(sort_lists, queries.boundaries, queries.boundaries, given, order, *ranking)
+    return ranking
+
+
+def rank_some(boundaries: Ints, given: Floats, order: NDArray[np.signedinteger[Any]]) -> Ranking:
+    """Rank some consecutive queries.
+
+    Parameters
+    ----------
+    boundaries : (k + 1,) int64
+        Boundaries of these queries.
+    given : (n,) float64
+        Scores of all rows.
+    order : (m,) int
+        Rows of these queries; tied ones keep their order.
+    """
+    ranking = Ranking(np.empty(order.size, dtype=order.dtype), np.empty(order.size))
+    sort_lists(0, boundaries.size - 1, boundaries, given, order, *ranking)
+    return ranking
+
+
+def split_ties(queries: Queries, ranking: Ranking, key: Floats) -> Ranking:
+    """The ranking with tied documents in ascending order of a key, and no ties left.
+
+    Parameters
+    ----------
+    queries : Queries
+    ranking : Ranking
+    key : (n,) float64
+        Key of each row.
+    """
+    starts = np.ones(ranking.score.size, dtype=bool)
+    starts[1:] = ranking.score[1:] != ranking.score[:-1]
+    starts[queries.boundaries[:-1]] = True
+    order = np.lexsort((key[ranking.row], np.cumsum(starts)))
+    return Ranking(ranking.row[order], -np.arange(ranking.score.size, dtype=np.float64))
+
+
+@compiled
+def sort_lists(
+    first: int, last: int, boundaries: Any, given: Any, order: Any, row: Any, score: Any
+) -> None:
+    """Write rows and scores of the lists first .. last - 1, by descending score.
+
+    The other arrays than ``given`` begin with the first list of ``boundaries``.
+    """
+    base, longest = boundaries[0], 0
+    for q in range(first, last):
+        longest = max(longest, boundaries[q + 1] - boundaries[q])
+    for i in range(boundaries[first] - base, boundaries[last] - base):
+        row[i] = order[i]
+        score[i] = given[order[i]] + 0.0  # -0.0 + 0.0 is 0.0
+    spare_row, spare_score = np.empty(longest, dtype=row.dtype), np.empty(longest)
+    bucket = np.empty(longest, dtype=np.int32)
+    room = np.empty(MOST_BUCKETS, dtype=np.int64)
+    waiting = np.empty((longest // CROWDED + 1, 2), dtype=np.int64)
+    for q in range(first, last):
+        waiting[0, 0], waiting[0, 1] = boundaries[q] - base, boundaries[q + 1] - base
+        n_waiting = int(boundaries[q + 1] > boundaries[q])
+        while n_waiting > 0:
+            n_waiting -= 1
+            start, stop = waiting[n_waiting, 0], waiting[n_waiting, 1]
+            low = high = score[start]
+            for i in range(start, stop):
+                s = score[i]
+                low = s if s < low else low
+                high = s if s > high else high
+            if low == high:
+                continue
+            # A power of two by which the range of the scores neither overflows nor vanishes.
+            lift = 1.0
+            if high * 0.5 - low * 0.5 > 1e300:
+                lift = 2.0**-600
+            elif high - low < 1e-290:
+                lift = 2.0**600
+            buckets = min(2 * (stop - start), MOST_BUCKETS)
+            scale = (buckets - 1.0) / (high * lift - low * lift)
+            for b in range(buckets):
+                room[b] = 0
+            for i in range(start, stop):
+                b = int(min((high * lift - score[i] * lift) * scale, buckets - 1.0))
+                bucket[i - start] = b
+                room[b] += 1
+                spare_row[i - start], spare_score[i - start] = row[i], score[i]
+            begin = start
+            for b in range(buckets):
+                size = room[b]
+                room[b] = begin
+                if size > CROWDED:
+                    waiting[n_waiting, 0], waiting[n_waiting, 1] = begin, begin + size
+                    n_waiting += 1
+                begin += size
+            for i in range(stop - start):
+                to = room[bucket[i]]
+                room[bucket[i]] = to + 1
+                row[to], score[to] = spare_row[i], spare_score[i]
+        for r in range(boundaries[q] - base + 1, boundaries[q + 1] - base):  # insertion sort
+            s, document = score[r], row[r]
+            at = r
+            while at > boundaries[q] - base and score[at - 1] < s:
+                score[at], row[at] = score[at - 1], row[at - 1]
+                at -= 1
+            score[at], row[at] = s, document

@@ -1,0 +1,49 @@
+"""Compare objectives like the papers: folds, early stopping on validation data, test means.
+
+Examples
+--------
+>>> from lambdaplus.study import Settings, Study, find_methods
+>>> from lambdaplus.data import digits_queries
+>>> from lambdaplus.metrics import parse_metric
+>>> study = Study(
+...     folds=digits_queries()[:1],
+...     methods=find_methods("lightgbm:lambda_map"),
+...     metrics=[parse_metric("map")],
+...     settings=Settings(rounds=5),
+... )
+>>> len(list(study.run())), study.errors
+(1, {})
+>>> study.mean(study.methods[0], study.metrics[0]) > 0.6
+True
+"""
+
+from lambdaplus.study.choice import Choice, Search
+from lambdaplus.study.config import Config
+from lambdaplus.study.differences import comparison
+from lambdaplus.study.methods import Fitted, Method, Settings
+from lambdaplus.study.registry import METHODS, find_methods
+from lambdaplus.study.report import write_report
+from lambdaplus.study.store import Store, installed_versions, versions_in_words
+from lambdaplus.study.study import Study
+from lambdaplus.study.study_tables import footnotes, results_table, write_csv, write_parquet
+
+__all__ = [
+    "METHODS",
+    "Choice",
+    "Config",
+    "Fitted",
+    "Method",
+    "Search",
+    "Settings",
+    "Store",
+    "Study",
+    "comparison",
+    "find_methods",
+    "footnotes",
+    "installed_versions",
+    "results_table",
+    "versions_in_words",
+    "write_csv",
+    "write_parquet",
+    "write_report",
+]

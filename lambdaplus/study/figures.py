@@ -1,0 +1,149 @@
+"""Style of the figures of a report, and their conversion to files and to parts of a page.
+
+Examples
+--------
+>>> import pathlib, tempfile
+>>> from lambdaplus.study.figures import new_figure, save_plot, style
+>>> with style():
+...     figure, [axes] = new_figure(height=2.0)
+...     _ = axes.plot([1, 2, 4])
+>>> with tempfile.TemporaryDirectory() as folder:
+...     inline = save_plot(figure, pathlib.Path(folder), "line")
+...     sorted(path.name for path in pathlib.Path(folder).iterdir())
+['line.png', 'line.svg']
+>>> inline.startswith("<svg"), "currentColor" in inline
+(True, True)
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import re
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, ParamSpec
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+    from matplotlib.figure import Figure
+
+P = ParamSpec("P")
+
+INK, LINE, PAPER = "#1f2328", "#d1d9e0", "#ffffff"
+# Mid-tones: each has a contrast of at least 3 with white and with the dark page.
+SERIES = ("#2f81c7", "#c4622d", "#2e9a5f", "#a855c7", "#b8860b", "#d6447c", "#5f7f8f", "#7a6ff0")
+BETTER, WORSE = SERIES[2], SERIES[1]
+DASHES = ("-", "--", ":", "-.")
+STYLE = {
+    "font.size": 9,
+    "font.sans-serif": ["DejaVu Sans", "sans-serif"],
+    "axes.titlesize": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.5,
+    "text.parse_math": False,  # a name may contain a dollar sign
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "savefig.dpi": 150,
+    "svg.fonttype": "none",
+    "figure.facecolor": PAPER,
+    "axes.facecolor": PAPER,
+    "grid.color": LINE,
+    **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor"), INK),
+    **dict.fromkeys(("xtick.color", "ytick.color"), INK),
+}
+WIDTH = 4.6  # inches, so that text is readable on a phone
+
+
+def style(**more: str) -> AbstractContextManager[None]:
+    """Use our settings only, since a report must not depend on the user's matplotlibrc."""
+    import matplotlib.style
+
+    return matplotlib.style.context(["default", {**STYLE, **more}])
+
+
+def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
+    """Draw in our style; matplotlib reads some settings only while drawing."""
+
+    @functools.wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> Figure:
+        needs_matplotlib()
+        with style():
+            return draw(*args, **kwargs)
+
+    return drawn
+
+
+def new_figure(
+    height: float,
+    rows: int = 1,
+    columns: int = 1,
+    *,
+    shared: bool = False,
+    width: float = WIDTH,
+    layout: Literal["constrained"] | None = "constrained",
+) -> tuple[Figure, list[Axes]]:
+    """A figure and its panels, row by row; shared panels have one scale, labelled once."""
+    from matplotlib.figure import Figure
+
+    figure = Figure((width, height), layout=layout)
+    panels = figure.subplots(rows, columns, squeeze=False, sharex=shared, sharey=shared)
+    return figure, list(panels.flat)
+
+
+def shades() -> Colormap:
+    """A colour map from transparent to a blue on which text is readable on light and dark."""
+    from matplotlib.colors import LinearSegmentedColormap, to_rgb
+
+    blue = to_rgb(SERIES[0])
+    return LinearSegmentedColormap.from_list("shades", [(*blue, 0.0), (*blue, 0.6)])
+
+
+def needs_matplotlib() -> None:
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise ImportError("plots need matplotlib: pip install 'lambdaplus[plot]'") from None
+
+
+def save_plot(figure: Figure, folder: Path, name: str) -> str:
+    """Write ``name.png`` and ``name.svg``, and return the latter for inclusion in a page.
+
+    The same figure gives the same bytes.  In the page, the figure uses the colours of the page.
+    """
+    with style(**{"svg.hashsalt": name}):
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # compute the layout once for both files
+        figure.savefig(folder / f"{name}.png", metadata={"Software": None})
+        file = io.StringIO()
+        nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        figure.savefig(file, format="svg", metadata=nothing)
+    text = re.sub(r' d="[^"]*"', _shorter, file.getvalue())
+    (folder / f"{name}.svg").write_text(text, encoding="utf-8")
+    inline = text[text.index("<svg") :]
+    for colour, of_page in ((PAPER, "none"), (INK, "currentColor"), (LINE, "var(--line)")):
+        inline = inline.replace(colour, of_page)
+    inline = re.sub(r' (width|height)="[\d.]+pt"', "", inline, count=2)
+    # The ids of several plots in one page must differ.
+    return re.sub(r'( id="|href="#|url\(#)', rf"\g<1>{name}-", inline)
+
+
+def short(name: str, most: int = 30) -> str:
+    """The end of a name that is too long for a plot label."""
+    return name if len(name) <= most else "\N{HORIZONTAL ELLIPSIS}" + name[1 - most :]
+
+
+def file_name(text: str) -> str:
+    """The text without characters that are not allowed in file names and ids."""
+    return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
+
+
+def _shorter(path: re.Match[str]) -> str:
+    """Round coordinates to a hundredth of a point, which leaves a third of the bytes."""
+    return re.sub(r"(\.\d\d)\d+", r"\1", path[0]).replace("\n", "")

@@ -1,0 +1,188 @@
+"""The output folder of a run, which may contain other files.
+
+Files that an earlier run wrote may be overwritten if they have not been changed since; other files
+belong to the user and are not changed.  Only one run at a time can write to a folder.
+
+Examples
+--------
+>>> import pathlib, tempfile
+>>> from lambdaplus.study.outputs import OutputFolder
+>>> with tempfile.TemporaryDirectory() as root:
+...     out, made = pathlib.Path(root, "out"), pathlib.Path(root, "made")
+...     made.mkdir()
+...     _ = (made / "summary.csv").write_text("1")
+...     with OutputFolder(out) as folder:
+...         folder.publish(made)
+...     _ = (out / "summary.csv").write_text("1, and my notes")
+...     with OutputFolder(out) as folder:
+...         folder.publish(made)
+Traceback (most recent call last):
+FileExistsError: ...summary.csv was not written by lambdaplus, or was changed since, ...
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import socket
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import IO, Any
+
+from lambdaplus.data.whole_files import written_whole
+
+OURS = ".lambdaplus"  # subfolder for the lock and the list of written files
+
+
+class OutputFolder:
+    """A context manager that locks the folder for one run.
+
+    Parameters
+    ----------
+    folder : Path
+        Created if it does not exist.
+    inputs : iterable of Path
+        Files that the run reads, which it must not overwrite.
+
+    Raises
+    ------
+    OSError
+        On entering, if another run has locked the folder, or it is not writable.
+    """
+
+    def __init__(self, folder: Path, inputs: Iterable[Path] = ()) -> None:
+        self.folder = folder
+        self.inputs = [path.resolve() for path in inputs]
+
+    def __enter__(self) -> OutputFolder:
+        ours = self.folder / OURS
+        ours.mkdir(parents=True, exist_ok=True)
+        self._lock = _locked(ours / "lock", self.folder)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._lock.close()  # releases the lock, as the end of the process would
+
+    def refuse_foreign(self, names: Iterable[str], made: Path | None = None) -> None:
+        """Raise an error if writing these files would overwrite a file of the user.
+
+        Parameters
+        ----------
+        names : iterable of str
+            File names relative to the folder.
+        made : Path, optional
+            A folder with the files to be written; an existing file with the same content is
+            accepted.
+
+        Raises
+        ------
+        FileExistsError
+            If a file belongs to the user, or is an input.
+        """
+        written = self._written()
+        for name in names:
+            path = self.folder / name
+            if not os.path.lexists(path):
+                continue
+            if made is not None and path.is_file() and _digest(path) == _digest(made / name):
+                continue
+            if path.resolve() in self.inputs:
+                raise FileExistsError(
+                    f"{path} is an input of this run and would be overwritten: pass another "
+                    "--out, or move your file"
+                )
+            if not _is_as_written(path, written.get(name, [])):
+                raise FileExistsError(
+                    f"{path} was not written by lambdaplus, or was changed since, and would be "
+                    "overwritten: move it, or pass another --out"
+                )
+
+    def publish(self, made: Path, outdated: Collection[str] = ()) -> None:
+        """Copy all files of a folder here, or none if one would overwrite a file of the user.
+
+        Parameters
+        ----------
+        made : Path
+            Its files, including those in subfolders, are copied; each copy is complete or absent.
+        outdated : collection of str
+            Prefixes of names, such as ``plots/``: files of an earlier run with these prefixes are
+            removed if they are not in ``made``, unless they were changed since.
+
+        Raises
+        ------
+        FileExistsError
+            Like `refuse_foreign`.
+        OSError
+            If a file cannot be written; files that were not written yet are unchanged.
+        """
+        files = {path.relative_to(made).as_posix(): path for path in made.rglob("*")}
+        files = {name: path for name, path in sorted(files.items()) if path.is_file()}
+        self.refuse_foreign(files, made)
+        written = self._written()
+        # Until all files are written, both versions are accepted: the run may be killed.
+        self._note({**written, **{n: [*written.get(n, []), _digest(p)] for n, p in files.items()}})
+        for name, path in files.items():
+            with written_whole(self.folder / name) as part:
+                shutil.copyfile(path, part)
+        gone = [n for n in written if n not in files and n.startswith(tuple(outdated))]
+        for name in gone:
+            path = self.folder / name
+            if _is_as_written(path, written[name]):
+                path.unlink()
+        kept = {name: digests for name, digests in written.items() if name not in gone}
+        self._note({**kept, **{name: [_digest(path)] for name, path in files.items()}})
+
+    def _written(self) -> dict[str, list[str]]:
+        """Digests of files at the time when they were written, by name."""
+        try:
+            found = json.loads((self.folder / OURS / "written.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):  # missing or damaged: no file is known to be ours
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _note(self, written: dict[str, list[str]]) -> None:
+        with written_whole(self.folder / OURS / "written.json") as part:
+            part.write_text(json.dumps(written, indent=1), encoding="utf-8")
+
+
+def _is_as_written(path: Path, digests: Collection[str]) -> bool:
+    return path.is_file() and not path.is_symlink() and _digest(path) in digests
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _locked(path: Path, folder: Path) -> IO[str]:
+    """Open and lock the file until it is closed or the process ends."""
+    file = path.open("a+", encoding="utf-8")
+    try:
+        _lock(file)
+    except (BlockingIOError, PermissionError):
+        file.seek(0)
+        holder = file.read().strip() or "another process"
+        file.close()
+        raise BlockingIOError(
+            f"another run writes to {folder} ({holder}): wait until it ends, or pass another --out"
+        ) from None
+    file.truncate(0)
+    file.write(f"process {os.getpid()} on {socket.gethostname()}")
+    file.flush()
+    return file
+
+
+def _lock(file: IO[str]) -> None:
+    """Lock the file; a BlockingIOError, on Windows a PermissionError, if it is locked already."""
+    if os.name == "nt":  # pragma: no cover
+        import msvcrt
+
+        windows: Any = msvcrt
+        file.seek(1 << 20)  # lock a position after the text, so that others can read the text
+        windows.locking(file.fileno(), windows.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

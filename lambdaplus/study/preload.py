@@ -1,0 +1,22 @@
+"""Imports and kernels that every fit needs, loaded by the server from which fits are forked.
+
+CatBoost is not loaded, since its import starts threads, which are lost in a fork.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+from lambdaplus.evaluation import eval_metric
+from lambdaplus.objectives import lambda_objective
+from lambdaplus.study import study
+
+with contextlib.suppress(ImportError):
+    import lightgbm  # noqa: F401
+with contextlib.suppress(ImportError):
+    import xgboost  # noqa: F401
+
+lambda_objective("ndcg")([0, 1], [0.0, 1.0], None, [2])  # small enough to start no threads
+eval_metric("ndcg")([0, 1], [0.0, 1.0], None, [2])
+
+__all__ = ["study"]

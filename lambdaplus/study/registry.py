@@ -1,0 +1,161 @@
+"""The list of methods for comparisons."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lambdaplus.metrics.names import split_names
+from lambdaplus.objectives import lambda_objective
+from lambdaplus.study import search_space
+from lambdaplus.study.boosting import (
+    Boosting,
+    train_catboost,
+    train_lightgbm,
+    train_xgboost,
+)
+from lambdaplus.study.estimator_trainer import find_class, train_estimator
+from lambdaplus.study.methods import Method
+from lambdaplus.study.search_space import Space
+
+_TRAINERS: dict[str, tuple[Boosting, Space]] = {
+    "lightgbm": (train_lightgbm, search_space.LIGHTGBM),
+    "xgboost": (train_xgboost, search_space.XGBOOST),
+    "catboost": (train_catboost, search_space.CATBOOST),
+}
+_WITH_OURS = ("lightgbm", "xgboost")
+_OURS = ("auc", "mauc", "map", "mrr", "ndcg")
+
+
+def _native(framework: str, objective: str, own: Space | None = None) -> Method:
+    trainer, space = _TRAINERS[framework]
+    name, criterion = f"{framework}:{objective}", trainer.native[objective]
+    return Method(name, trainer, objective, criterion, space={**space, **(own or {})})
+
+
+def _ours(framework: str, metric: str) -> Method:
+    objective = lambda_objective(metric)
+    name = str(objective.metric)
+    # All NDCG objectives, ours and the frameworks' own, are validated with NDCG@10.
+    criterion = "ndcg@10" if name == "ndcg" else name
+    trainer, trees = _TRAINERS[framework]
+    space = {**trees, **search_space.OURS}
+    return Method(f"{framework}:lambda_{name}", trainer, objective, criterion, space=space)
+
+
+def _estimator(
+    name: str, target: str, criterion: str, grid: Mapping[str, Sequence[Any]], **fixed: Any
+) -> Method:
+    random = target in ("SVMAccuracy", "CommitteePerceptron", "McRank")
+    return Method(
+        name, train_estimator, f"lambdaplus.baselines:{target}", criterion, fixed, grid, random
+    )
+
+
+C = {"C": (1.0, 10.0, 100.0, 1000.0)}
+SMALL_C = {"C": (0.01, 0.1, 1.0, 10.0)}  # for losses summed over documents
+
+FEW_C = {"C": (0.01, 0.1)}
+PRIMAL = {"loss": "squared_hinge"}  # with the hinge, liblinear needs minutes for 2,300 indicators
+
+METHODS: tuple[Method, ...] = (
+    _native("lightgbm", "lambdarank", search_space.LAMBDARANK),
+    _native("lightgbm", "rank_xendcg", search_space.BY_QUERY),
+    _native("xgboost", "rank:ndcg", search_space.XGBOOST_PAIRS),
+    _native("xgboost", "rank:map", search_space.XGBOOST_PAIRS),
+    _native("xgboost", "rank:pairwise", search_space.XGBOOST_PAIRS),
+    _native("catboost", "YetiRank:mode=NDCG", search_space.YETIRANK),
+    _native("catboost", "YetiRank:mode=MAP", search_space.YETIRANK),
+    _native("catboost", "YetiRank:mode=MRR", search_space.YETIRANK),
+    _native("catboost", "YetiRank:mode=Classic", search_space.YETIRANK),
+    _native("catboost", "QueryRMSE"),
+    *(_ours(framework, metric) for framework in _WITH_OURS for metric in _OURS),
+    _estimator("svm:auc", "StructuralSVM", "auc", C, loss="auc", relevant=1.0),
+    _estimator("svm:map", "StructuralSVM", "map", C, loss="map"),
+    _estimator("svm:ndcg@10", "StructuralSVM", "ndcg@10", C, loss="ndcg@10", relevant=1.0),
+    _estimator("svm:ndcg-nc", "StructuralSVM", "ndcg@10", C, loss="ndcg", relevant=1.0),
+    _estimator("svm:mrr", "StructuralSVM", "mrr", C, loss="mrr", feature_map="mrr"),
+    _estimator("svm:mrr-po", "StructuralSVM", "mrr", C, loss="mrr"),
+    _estimator("svm:dorm", "StructuralSVM", "ndcg@10", C, loss="ndcg", feature_map="dorm"),
+    _estimator("svm:combo-shared", "SVMCombo", "map", C, slack="shared"),
+    _estimator("svm:combo-separate", "SVMCombo", "map", C, slack="separate"),
+    _estimator("svm:class-auc", "ClassAUCSVM", "mauc", C),
+    _estimator("svm:acc", "SVMAccuracy", "map", SMALL_C, variant="plain", **PRIMAL),
+    _estimator("svm:acc2", "SVMAccuracy", "map", SMALL_C, variant="balanced", **PRIMAL),
+    _estimator("svm:acc3", "SVMAccuracy", "map", FEW_C, variant="percentile", **PRIMAL),
+    _estimator("svm:acc4", "SVMAccuracy", "map", FEW_C, variant="minmax", **PRIMAL),
+    _estimator("perceptron:committee", "CommitteePerceptron", "ndcg@10", {}, committee_size=30),
+    _estimator(
+        "perceptron:borda", "CommitteePerceptron", "ndcg@10", {}, committee_size=30, combine="borda"
+    ),
+    _estimator("perceptron:pocket", "CommitteePerceptron", "ndcg@10", {}, variant="pocket"),
+    _estimator("perceptron:average", "CommitteePerceptron", "ndcg@10", {}, variant="average"),
+    _estimator("pairs:ranksvm", "RankSVM", "ndcg@10", SMALL_C),
+    _estimator("pairs:rankboost", "RankBoost", "ndcg@10", {}),
+    _estimator("mcrank:multiclass", "McRank", "ndcg@10", {}),
+    _estimator("mcrank:ordinal", "McRank", "ndcg@10", {}, variant="ordinal"),
+    _estimator("feature:best", "BestFeature", "map", {}),
+)
+
+_AVAILABLE = tuple(
+    method
+    for method in METHODS
+    if method.family != "catboost" or importlib.util.find_spec("catboost")
+)
+DEFAULT = tuple(method for method in _AVAILABLE if method.family in _TRAINERS)
+"""The default methods: boosted trees, including CatBoost's if it is installed."""
+
+
+def find_methods(names: str | None) -> list[Method]:
+    """Find methods by comma-separated names; None selects the boosted ones, ``all`` every one.
+
+    A name is that of a method, a prefix of several (``lightgbm``, ``xgboost:rank``), a framework
+    and a metric or sum of metrics to optimise (``lightgbm:ndcg@10+0.5*map``), or a scikit-learn
+    compatible estimator as ``module:Class``.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name; the message lists the known ones.
+
+    Examples
+    --------
+    >>> [method.name for method in find_methods("lightgbm:lambdarank,xgboost:map@5")]
+    ['lightgbm:lambdarank', 'xgboost:lambda_map@5']
+    """
+    if names is None:
+        return list(DEFAULT)
+    found: dict[str, Method] = {}
+    for name in split_names(names):
+        exact = [method for method in METHODS if method.name == name]
+        every = list(_AVAILABLE) if name == "all" else []
+        by_beginning = [method for method in METHODS if method.name.startswith(name)]
+        for method in exact or every or by_beginning or [_new(name)]:
+            found[method.name] = method
+    if not found:
+        raise ValueError("no method was given")
+    return list(found.values())
+
+
+def _new(name: str) -> Method:
+    """A method that is not in the list: FRAMEWORK:METRIC or module:Class."""
+    framework, _, rest = name.partition(":")
+    try:
+        if framework == "catboost" and rest:
+            raise ValueError(
+                "CatBoost calls a custom objective with blocks of documents without their queries, "
+                "so our objectives cannot be used; its own objectives are "
+                + ", ".join(m.name for m in METHODS if m.family == framework)
+            )
+        if framework in _WITH_OURS and rest:
+            return _ours(framework, rest.removeprefix("lambda_"))
+        if rest:
+            find_class(name)
+            return Method(name, train_estimator, name, "ndcg@10")
+    except ValueError as error:
+        raise ValueError(f"method {name!r}: {error}") from None
+    known = ", ".join(method.name for method in METHODS)
+    raise ValueError(
+        f"unknown method {name!r}; known: {known}; or FRAMEWORK:METRIC, or module:Class"
+    )

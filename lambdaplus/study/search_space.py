@@ -1,0 +1,164 @@
+"""The distributions of parameters in a random search.
+
+A draw only depends on the seed, the number of the trial and the name of the parameter.  Therefore
+every method gets the same values of the parameters that all trees have in common, under the names
+of its framework, and a new parameter does not change the draws of the others.
+
+Examples
+--------
+>>> from lambdaplus.study.search_space import LIGHTGBM, XGBOOST, draw
+>>> first, again = draw(LIGHTGBM, seed=0, trial=1), draw(XGBOOST, seed=0, trial=1)
+>>> first["num_leaves"] == again["max_leaves"], 3 <= first["num_leaves"] <= 64
+(True, True)
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Range:
+    """Numbers between two bounds.
+
+    Attributes
+    ----------
+    low, high : float
+        Bounds, which are included.
+    log : bool
+        Whether to draw uniformly on a log scale.
+    whole : bool
+        Whether to draw integers only.
+    like : str
+        Common name of the parameter, if other methods have the same parameter by another name.
+    """
+
+    low: float
+    high: float
+    log: bool = False
+    whole: bool = False
+    like: str = ""
+
+    def at(self, share: float) -> float | int:
+        """The number at this share of the range, in [0, 1)."""
+        low, high = self._ends()
+        found = low + share * (high - low)
+        found = math.exp(found) if self.log else found
+        return min(int(found), int(self.high)) if self.whole else float(f"{found:.4g}")
+
+    def place(self, value: float) -> float:
+        """The position of a number in the range: 0 is the low end, 1 the high end."""
+        low, high = self._ends()
+        if self.whole and value in (self.low, self.high):
+            return float(value == self.high)
+        value = value + 0.5 if self.whole else value
+        found = ((math.log(value) if self.log else value) - low) / (high - low)
+        return min(max(found, 0.0), 1.0)
+
+    def _ends(self) -> tuple[float, float]:
+        high = self.high + 1 if self.whole else self.high  # the same share for each integer
+        return (math.log(self.low), math.log(high)) if self.log else (self.low, high)
+
+    def __str__(self) -> str:
+        log = ", log scale" if self.log else ""
+        return f"{self.low:g} to {self.high:g}{log}"
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """A list of values with equal probabilities."""
+
+    values: tuple[Any, ...]
+    like: str = ""
+
+    def at(self, share: float) -> Any:
+        return self.values[min(int(share * len(self.values)), len(self.values) - 1)]
+
+    def __str__(self) -> str:
+        return " or ".join(map(str, self.values))
+
+
+Draw = Range | OneOf
+Space = Mapping[str, Draw]
+
+
+def draw(space: Space, seed: int, trial: int) -> dict[str, Any]:
+    """Draw one set of parameters."""
+    found = {}
+    for name, values in space.items():
+        stream = zlib.crc32((values.like or name).encode())
+        found[name] = values.at(np.random.default_rng([seed, trial, stream]).random())
+    return found
+
+
+# What all trees have in common, by what it is -----------------------------------------------------
+
+LEAVES = Range(3, 64, log=True, whole=True, like="leaves")
+RATE = Range(0.03, 0.3, log=True, like="rate")
+DOCUMENTS = Range(1, 100, log=True, whole=True, like="documents")
+FEATURES = Range(0.2, 1.0, like="features")
+L2 = Range(0.01, 30.0, log=True, like="l2")
+ROWS = Range(0.4, 1.0, like="rows")
+YES_OR_NO = OneOf((False, True))
+
+LIGHTGBM: Space = {
+    "num_leaves": LEAVES,
+    "learning_rate": RATE,
+    "min_data_in_leaf": DOCUMENTS,
+    "feature_fraction": FEATURES,
+    "lambda_l2": L2,
+    "bagging_fraction": ROWS,
+    "bagging_freq": OneOf((1,)),
+    "extra_trees": YES_OR_NO,
+    # With it, LightGBM raises an error if a leaf has most of the documents of a small data set.
+    "feature_pre_filter": OneOf((False,)),
+}
+XGBOOST: Space = {
+    "max_leaves": LEAVES,
+    "learning_rate": RATE,
+    # A bound on the sum of Hessians in a leaf, which are about 1/20 per document for most.
+    "min_child_weight": Range(0.05, 5.0, log=True, like="documents"),
+    "colsample_bytree": FEATURES,
+    "lambda": L2,
+    "subsample": ROWS,
+}
+CATBOOST: Space = {
+    "depth": Range(2, 6, whole=True, like="leaves"),  # CatBoost's symmetric trees: 4 to 64 leaves
+    "learning_rate": RATE,
+    "rsm": FEATURES,
+    "l2_leaf_reg": L2,
+    "subsample": ROWS,
+    "bootstrap_type": OneOf(("Bernoulli",)),
+    "random_strength": Range(0.1, 10.0, log=True),
+}
+
+# What is a method's own -------------------------------------------------------------------------
+
+OURS: Space = {  # options of lambda_objective, and of its noise
+    "sigma": Range(0.3, 3.0, log=True),
+    "damping": OneOf((None, 0.01, 0.1)),
+    "noise": OneOf((None, 0.3, 1.0, 2.0)),
+    "noise_share": OneOf((0.5, 1.0)),
+}
+BY_QUERY: Space = {"bagging_by_query": YES_OR_NO}  # only for LightGBM's own objectives
+LAMBDARANK: Space = {
+    **BY_QUERY,
+    "lambdarank_truncation_level": Range(5, 100, log=True, whole=True),
+    "sigmoid": Range(0.3, 3.0, log=True, like="sigma"),
+    "lambdarank_norm": YES_OR_NO,
+}
+XGBOOST_PAIRS: Space = {
+    "lambdarank_pair_method": OneOf(("topk", "mean")),
+    "lambdarank_num_pair_per_sample": Range(1, 64, log=True, whole=True),
+}
+YETIRANK: Space = {
+    "num_neighbors": Range(1, 8, log=True, whole=True),
+    "noise": OneOf(("Gumbel", "Gauss")),
+    "noise_power": Range(0.3, 3.0, log=True),  # only for Gauss
+}

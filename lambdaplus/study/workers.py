@@ -1,0 +1,122 @@
+"""Parallel fits, each in its own process.
+
+If a fit aborts its process, as frameworks sometimes do, the other fits continue, and a fit can be
+stopped by killing its process.  Processes are forked from a server that has imported everything
+and has no threads, so that starting one takes milliseconds.
+"""
+
+from __future__ import annotations
+
+import itertools
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any
+
+PRELOADED = "lambdaplus.study.preload"
+GRACE = 0.5  # seconds between checks whether the parent process exists
+
+
+def run_in_processes(
+    work: Callable[..., None], tasks: Iterable[tuple[Any, ...] | None], processes: int
+) -> Generator[tuple[int, str]]:
+    """Call ``work(*task)`` for every task, and yield its number and error when it ends.
+
+    None among the tasks means that the next one has to wait until another has ended; it is not
+    numbered.  The error is empty if there was none.  Closing the iterator kills running tasks.
+    """
+    context: Any = multiprocessing.get_context(
+        "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+    )
+    if context.get_start_method() == "forkserver":
+        context.set_forkserver_preload([PRELOADED])
+    waiting, numbers = iter(tasks), itertools.count()
+    running: dict[Any, tuple[int, Any, Connection]] = {}
+    try:
+        while True:
+            while len(running) < processes and (task := next(waiting, None)) is not None:
+                number = next(numbers)
+                receives, sends = context.Pipe(duplex=False)
+                process = context.Process(target=_child, args=(work, task, sends), daemon=True)
+                try:
+                    process.start()
+                except (pickle.PicklingError, AttributeError, TypeError) as error:
+                    yield number, f"it cannot be sent to another process: {first_line(error)}"
+                    continue
+                finally:
+                    sends.close()
+                running[process.sentinel] = number, process, receives
+            if not running:
+                return
+            for sentinel in wait(list(running)):
+                number, process, receives = running.pop(sentinel)
+                process.join()
+                yield number, _error(process, receives)
+    finally:
+        for _, process, _ in running.values():
+            process.kill()
+        for _, process, _ in running.values():
+            process.join()
+
+
+def _error(process: Any, receives: Connection) -> str:
+    with receives:
+        try:
+            return str(receives.recv()) if receives.poll() else ""
+        except EOFError:
+            code = process.exitcode
+            return "" if code == 0 else f"its process ended with exit code {code}"
+
+
+def _child(work: Callable[..., None], arguments: tuple[Any, ...], sends: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
+    threading.Thread(target=_leave_with_parent, args=(os.getppid(),), daemon=True).start()
+    try:
+        work(*arguments)
+    except BaseException as error:  # any error only ends this fit, not the study
+        sends.send(first_line(error))
+    finally:
+        sends.close()
+
+
+def _leave_with_parent(parent: int) -> None:
+    """End with the parent, so that no fits of a killed study run next to those of another one."""
+    while os.getppid() == parent:
+        time.sleep(GRACE)
+    os._exit(1)
+
+
+def first_line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".splitlines()[0]
+
+
+_WATCH = "import shutil, sys; sys.stdin.read(); shutil.rmtree(sys.argv[1], ignore_errors=True)"
+
+
+@contextmanager
+def working_folder() -> Iterator[Path]:
+    """A temporary folder that is removed when the block or this process ends, even if killed.
+
+    It is created in the system's folder for temporary files, or in ``TMPDIR`` if set.  A separate
+    process removes it if this one is killed.
+    """
+    folder = tempfile.mkdtemp(prefix="lambdaplus-")
+    watch = subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", _WATCH, folder],
+        stdin=subprocess.PIPE,
+        start_new_session=True,  # so that signals of the terminal do not reach it
+    )
+    try:
+        yield Path(folder)
+    finally:
+        watch.communicate()  # closes its input, for which it waits
