@@ -28,7 +28,7 @@ from lambdaplus.data.queries import Floats, Ints
 from lambdaplus.study.boosting import Boosting
 from lambdaplus.study.clock import Stopwatch
 from lambdaplus.study.methods import Method, Parameters, Settings
-from lambdaplus.study.progress import Validation
+from lambdaplus.study.validation import Validation
 from lambdaplus.study.store import Fit, Store
 
 LOOKS = 200  # number of evaluations on validation queries in a training of full length
