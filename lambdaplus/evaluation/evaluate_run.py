@@ -2,7 +2,7 @@
 
 Examples
 --------
->>> from lambdaplus.data.run import Run
+>>> from lambdaplus.data.run_files import Run
 >>> from lambdaplus.evaluation.evaluate_run import evaluate_run
 >>> run = Run("bm25", labels=[1, 0, 1], scores=[2.0, 1.5, 0.5], qid=["q1", "q1", "q1"])
 >>> round(evaluate_run(run, ["map"])["map"], 4)
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lambdaplus.data.arrays import identifiers
-from lambdaplus.data.run import Run
+from lambdaplus.data.run_files import Run
 from lambdaplus.evaluation.conventions import Convention, Empty, TieRule, find_convention
 from lambdaplus.evaluation.result import Evaluation
 from lambdaplus.evaluation.scoring import choose_metrics, evaluate_queries
