@@ -12,7 +12,7 @@ import pytest
 
 from lambdaplus.data import read_letor, read_qrels, read_scores, read_table, read_trec_run
 from lambdaplus.data.run_files import Run
-from lambdaplus.evaluation.evaluate_run import evaluate_run
+from lambdaplus.evaluation.scoring import evaluate_run
 
 typer_testing = pytest.importorskip("typer.testing")
 CLI_METRICS = ["map", "ndcg", "mrr", "p@5", "recall@5", "rprec", "bpref"]
