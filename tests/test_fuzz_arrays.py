@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lambdaplus as lp
-from lambdaplus.data.run import Run
+from lambdaplus.data.run_files import Run
 from lambdaplus.evaluation import Evaluation
 from lambdaplus.evaluation.scoring import evaluate_run
 

@@ -13,7 +13,7 @@ import pytest
 
 import lambdaplus as lp
 from lambdaplus.data import RankingData, read_qrels, read_trec_run
-from lambdaplus.data.run import Run
+from lambdaplus.data.run_files import Run
 from lambdaplus.evaluation import CONVENTIONS, Rule
 from lambdaplus.evaluation.explanation import explain_queries
 from lambdaplus.evaluation.scoring import evaluate_run

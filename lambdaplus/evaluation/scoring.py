@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from lambdaplus.data.arguments import check_flag
 from lambdaplus.data.arrays import flags_of_rows, identifiers
 from lambdaplus.data.queries import Floats, Queries
-from lambdaplus.data.run import Run
+from lambdaplus.data.run_files import Run
 from lambdaplus.evaluation.conventions import (
     CONVENTIONS,
     Convention,
@@ -134,7 +134,7 @@ def evaluate_run(
 
     Examples
     --------
-    >>> from lambdaplus.data.run import Run
+    >>> from lambdaplus.data.run_files import Run
     >>> from lambdaplus.evaluation.scoring import evaluate_run
     >>> run = Run("bm25", labels=[1, 0, 1], scores=[2.0, 1.5, 0.5], qid=["q1", "q1", "q1"])
     >>> round(evaluate_run(run, ["map"])["map"], 4)
