@@ -22,7 +22,7 @@ from accuracy_page import write_page
 from accuracy_values import METRICS
 from rich.console import Console
 
-from lambdaplus.cli.progress_bar import progress_on
+from lambdaplus.cli.running import progress_on
 from lambdaplus.study import Config, Method, Study, find_methods, write_report
 
 RESULTS = pathlib.Path(__file__).parent / "results"
@@ -98,7 +98,7 @@ def main() -> None:
         Console(stderr=True).print("CatBoost is left out: pip install --group benchmarks brings it")
     studies = studies_of(arguments, contenders(arguments.methods))
     for name, study in studies.items():
-        write_report(study, arguments.kept / name)
+        write_report(study.results, arguments.kept / name)
     print(write_page(studies, command("accuracy.py", arguments), arguments.results))
 
 

@@ -26,7 +26,7 @@ from accuracy_values import (
 
 from lambdaplus.evaluation.result_tables import Cell, Table
 from lambdaplus.study import Study
-from lambdaplus.study.searches import summary
+from lambdaplus.study.searches import search_in_words
 
 # Where the site shows what docs/figures/accuracy_gains.py draws; elsewhere a comment.
 CHART = (
@@ -157,7 +157,7 @@ def write_page(studies: Mapping[str, Study], command: str, results: pathlib.Path
     whole = on_all(tested["map"], sets)
     if rest := [label for label in tested["map"] if label not in whole]:
         intro += f" Trained on some of the sets only, without a mean over sets: {', '.join(rest)}."
-    searched = "\n".join(f"- {name}: {summary(study)}" for name, study in studies.items())
+    searched = "\n".join(f"- {name}: {search_in_words(study.results)}" for name, study in studies.items())
     found = gains(tested, sets)
     text = "\n\n".join(
         [

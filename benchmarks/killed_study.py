@@ -59,7 +59,7 @@ def outcome(folder: Path) -> dict[str, bytes]:
     study = Config.from_toml(text).study(folder)
     list(study.run())
     with tempfile.TemporaryDirectory() as made:
-        write_report(study, Path(made), config_text=text)
+        write_report(study.results, Path(made), config_text=text)
         found = {
             str(path.relative_to(made)): path.read_bytes()
             for path in sorted(Path(made).rglob("*"))

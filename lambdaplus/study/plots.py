@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -154,7 +154,9 @@ def criterion_matrix(summary: Summary) -> Figure:
     figure, [axes] = new_figure(1.0 + 0.22 * len(methods), width=3.0 + 0.65 * len(metrics))
     blue = to_rgb(SERIES[0])  # up to a share at which text is readable on light and dark pages
     shades = LinearSegmentedColormap.from_list("shades", [(*blue, 0.0), (*blue, 0.6)])
-    axes.imshow(shares(means), cmap=shades, vmin=0, vmax=1, aspect="auto")
+    edges = [np.arange(n + 1) - 0.5 for n in (len(metrics), len(methods))]
+    axes.pcolormesh(*edges, shares(means), cmap=shades, vmin=0, vmax=1)
+    axes.invert_yaxis()
     for (row, column), mean in np.ndenumerate(means):
         own = criteria[methods[row]] == metrics[column]
         axes.text(column, row, f"{mean:.4f}", ha="center", va="center", fontsize=8,
@@ -269,6 +271,6 @@ def _lines_figure(n: int, of_y: str, of_x: str) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _line(number: int) -> dict[str, str]:
+def _line(number: int) -> dict[str, Any]:
     dash = DASHES[number // len(SERIES) % len(DASHES)]
     return {"color": SERIES[number % len(SERIES)], "linestyle": dash}

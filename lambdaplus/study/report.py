@@ -109,7 +109,7 @@ def write_report(
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"cell": _cell, "shown": _shown, "numeric": _numeric_columns}
+    environment.filters |= {"shown": _shown, "numeric": _numeric_columns}
     page = environment.get_template("report_template.html").render(
         title=_title(results),
         lead=_lead(summary, data, date),
@@ -177,8 +177,8 @@ def _results(summary: Summary) -> dict[str, Any]:
     bold = set()
     for column, metric in enumerate(summary.metrics, start=first):
         best = summary.best(metric)
-        level = {best}
-        if found is not None and tested and best is not None and found.of(metric):
+        level = {best} if best else set()
+        if found is not None and tested and best and found.of(metric):
             level = {*found.names} - {*summary.below(metric, best)}
         bold |= {(row, column) for row, m in enumerate(summary.results.methods) if m in level}
     what = "not significantly below the highest" if tested else "the highest"
@@ -192,7 +192,7 @@ def _results(summary: Summary) -> dict[str, Any]:
 
 def _pairs(summary: Summary) -> dict[str, Any] | None:
     table = pairs_table(summary)
-    return table and {"table": table}
+    return {"table": table} if table else None
 
 
 def _searches(summary: Summary) -> dict[str, Any] | None:
@@ -249,10 +249,6 @@ SECTIONS: dict[str, tuple[str, Callable[[Summary], dict[str, Any] | None] | None
 }
 
 
-def _cell(content: Any) -> Cell:
-    return content if isinstance(content, Cell) else Cell(content)
-
-
 def _shown(value: Any) -> str:
     """Floats with four digits, NaN as a dash."""
     if not isinstance(value, float):
@@ -263,12 +259,12 @@ def _shown(value: Any) -> str:
 def _numeric_columns(table: Table) -> list[int]:
     """The columns of numbers, also of those that are formatted as text."""
 
-    def is_number(content: Any) -> bool:
+    def is_number(cell: Cell) -> bool:
         try:
-            float(str(_cell(content).value).lstrip("<"))
+            float(str(cell.value).lstrip("<"))
         except ValueError:
             return False
         return True
 
-    columns = zip(*table.rows, strict=True)
+    columns = zip(*table.cells, strict=True)
     return [place for place, column in enumerate(columns) if all(map(is_number, column))]

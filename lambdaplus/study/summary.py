@@ -91,7 +91,7 @@ class Summary:
     @property
     def origins(self) -> dict[str, str]:
         """Who made the objective or the ranker of each method."""
-        origins: dict[str, str] = self.results.about.get("origins", {})
+        origins: dict[str, str] = self.results.about["origins"]
         return origins
 
     @cached_property
@@ -163,14 +163,13 @@ class Summary:
         others = [name for name in found.names if name != best]
         level = [name for name in others if name not in below]
         if not level:
-            return f"{highest}, significantly above {_all_of(others)}."
+            every = others[0] if len(others) == 1 else "every other method"
+            return f"{highest}, significantly above {every}."
         if not below:
-            which = others[0] if len(others) == 1 else "any other method"
-            return f"{highest}, but not significantly above {which}."
+            any_other = others[0] if len(others) == 1 else "any other method"
+            return f"{highest}, but not significantly above {any_other}."
         rest = _listed(level) if len(level) <= 3 else f"the other {len(level)}"
-        return (
-            f"{highest}, significantly above {_listed(below)}; not significantly above {rest}."
-        )
+        return f"{highest}, significantly above {_listed(below)}; not significantly above {rest}."
 
     def notes(self) -> list[str]:
         """What the values of a table of means are, and what is left out."""
@@ -188,6 +187,7 @@ class Summary:
         ]
         if about["repeated"]:
             lines.append("Tests of significance count a query once, with its mean over the splits.")
+        lines.append(f"Metrics by the convention {about['convention']}.")
         return lines + [
             f"{label(name)} equals {label(other)} on every query and is not shown."
             for name, other in self.same_metrics.items()
@@ -216,7 +216,3 @@ def count(n: int, one: str, many: str = "") -> str:
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(names) or "none"
-
-
-def _all_of(others: Sequence[str]) -> str:
-    return others[0] if len(others) == 1 else f"all {len(others)} other methods"
