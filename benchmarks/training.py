@@ -1,15 +1,12 @@
 """Time of whole trainings, side by side: ours and the frameworks' own, round by round in turns.
 
-    python benchmarks/training.py [--queries 1500] [--rows 300000] [--rounds 100]
-
-Ranking: 136 features, five grades, 63 leaves, all cores, without and with a metric each round.
-Rare positives: rows without queries, 1 % of them positive, by AUC, AP and log-loss; with the test
-AUC and AP of each after the same number of rounds.
+A part of `speed.py`.  Ranking: 136 features, five grades, 63 leaves, all cores, without and with a
+metric each round.  Rare positives: rows without queries, 1 % of them positive, with the test AUC
+and average precision after the same number of rounds.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import time
 from collections.abc import Callable
@@ -20,10 +17,10 @@ import numpy as np
 import xgboost
 from rich.progress import track
 from sklearn.metrics import average_precision_score, roc_auc_score
-from tables import Section, show
 
 import lambdaplus as lp
 from lambdaplus.data import web_search_like
+from lambdaplus.evaluation import Table
 
 TREES = {"num_leaves": 63, "learning_rate": 0.1, "verbose": -1, "metric": "None"}
 DEPTHWISE = {"grow_policy": "lossguide", "max_leaves": 63, "max_depth": 0, "eta": 0.1,
@@ -46,42 +43,30 @@ def seconds(contenders: dict[str, Callable[[], Any]], rounds: int) -> dict[str, 
 
 
 def lightgbm_steps(data: Any) -> dict[str, Callable[[], Any]]:
-    features, labels, group = np.asarray(data.features), data.labels, data.group
-    found: dict[str, Callable[[], Any]] = {}
+    """A round of each, without and with the metric of the training queries."""
+    features = np.asarray(data.features)
 
-    def booster(objective: Any, metric: str = "None") -> Any:
-        set_ = lightgbm.Dataset(features, label=labels, group=group, params={"verbose": -1})
-        made = {**TREES, "objective": objective, "metric": metric, "eval_at": [10]}
-        if callable(objective):
-            made["objective"] = "none"
-        return lightgbm.Booster(made, set_)
+    def step(objective: Any, watched: bool = False) -> Callable[[], Any]:
+        ours = callable(objective)
+        rows = lightgbm.Dataset(features, data.labels, group=data.group, params={"verbose": -1})
+        known = {"objective": "none" if ours else objective, "eval_at": [10]}
+        known["metric"] = "ndcg" if watched and not ours else "None"
+        model = lightgbm.Booster({**TREES, **known}, rows)
 
-    def ours(objective: Any, metric: bool = False) -> Callable[[], Any]:
-        model = booster(objective)
+        def one_round() -> None:
+            model.update(fobj=objective if ours else None)
+            if watched:
+                model.eval_train(METRIC if ours else None)
 
-        def step() -> None:
-            model.update(fobj=objective)
-            if metric:
-                model.eval_train(METRIC)
+        return one_round
 
-        return step
-
-    def native(metric: bool = False) -> Callable[[], Any]:
-        model = booster("lambdarank", "ndcg" if metric else "None")
-
-        def step() -> None:
-            model.update()
-            if metric:
-                model.eval_train()
-
-        return step
-
-    found["LightGBM, lambdarank"] = native()
-    found["LightGBM, lambda_ndcg"] = ours(lp.lambda_ndcg)
-    found["LightGBM, lambda_map"] = ours(lp.lambda_map)
-    found["LightGBM, lambdarank, ndcg@10 each round"] = native(metric=True)
-    found["LightGBM, lambda_ndcg, our ndcg@10 each round"] = ours(lp.lambda_ndcg, metric=True)
-    return found
+    return {
+        "LightGBM, lambdarank": step("lambdarank"),
+        "LightGBM, lambda_ndcg": step(lp.lambda_ndcg),
+        "LightGBM, lambda_map": step(lp.lambda_map),
+        "LightGBM, lambdarank, ndcg@10 each round": step("lambdarank", watched=True),
+        "LightGBM, lambda_ndcg, our ndcg@10 each round": step(lp.lambda_ndcg, watched=True),
+    }
 
 
 def xgboost_steps(data: Any) -> dict[str, Callable[[], Any]]:
@@ -100,7 +85,7 @@ def xgboost_steps(data: Any) -> dict[str, Callable[[], Any]]:
     return {"XGBoost, rank:ndcg": native("rank:ndcg"), "XGBoost, lambda_ndcg": ours(lp.lambda_ndcg)}
 
 
-def ranking(queries: int, rounds: int) -> Section:
+def ranking(queries: int, rounds: int) -> dict[str, Table]:
     data = web_search_like(queries, random_state=0)
     found = seconds(lightgbm_steps(data) | xgboost_steps(data), rounds)
     lgb, xgb = found["LightGBM, lambdarank"], found["XGBoost, rank:ndcg"]
@@ -113,7 +98,7 @@ def ranking(queries: int, rounds: int) -> Section:
         f"Whole training: {data.labels.size:,} rows of 136 features, {rounds} rounds of 63 leaves, "
         f"{os.cpu_count()} threads"
     )
-    return Section(title, ["", "seconds", "to the framework's own"], rows)
+    return {title: Table(["", "seconds", "to the framework's own"], rows)}
 
 
 def rare_rows(n: int, seed: int) -> tuple[Any, Any]:
@@ -125,7 +110,7 @@ def rare_rows(n: int, seed: int) -> tuple[Any, Any]:
     return x.astype(np.float32), (noisy > np.quantile(noisy, 0.99)).astype(float)
 
 
-def rare(rows: int, rounds: int) -> Section:
+def rare(rows: int, rounds: int) -> dict[str, Table]:
     (x, y), (x_test, y_test) = rare_rows(rows, 0), rare_rows(rows, 1)
     models: dict[str, Any] = {}
 
@@ -159,21 +144,8 @@ def rare(rows: int, rounds: int) -> Section:
         f"Rare positives: {rows:,} rows, 1 % positive, LightGBM, {rounds} rounds of 63 leaves, "
         f"{os.cpu_count()} threads"
     )
-    return Section(title, ["", "seconds", "to log-loss", "test AUC", "test AP"], lines)
+    return {title: Table(["", "seconds", "to log-loss", "test AUC", "test AP"], lines)}
 
 
-def sections(queries: int, rows: int, rounds: int) -> list[Section]:
-    return [ranking(queries, rounds), rare(rows, rounds)]
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--queries", type=int, default=1500)
-    parser.add_argument("--rows", type=int, default=300_000)
-    parser.add_argument("--rounds", type=int, default=100)
-    arguments = parser.parse_args()
-    show(sections(arguments.queries, arguments.rows, arguments.rounds))
-
-
-if __name__ == "__main__":
-    main()
+def tables(queries: int, rows: int, rounds: int) -> dict[str, Table]:
+    return {**ranking(queries, rounds), **rare(rows, rounds)}

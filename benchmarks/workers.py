@@ -1,4 +1,4 @@
-"""One gradient of data without queries on several XGBoost workers, beside one machine.
+"""One gradient of lambda_map without queries on several XGBoost workers, beside one machine.
 
     python benchmarks/workers.py [--rows 1000000] [--workers 2]
 
@@ -40,25 +40,23 @@ def rows_of(n: int, worker: int, size: int, weighted: bool) -> Any:
     return scores[mine], xgb.DMatrix(features, labels[mine], weight=weight)
 
 
-def times(scores: NDArray[np.float32], data: xgb.DMatrix, objective: Any) -> list[float]:
+def times(scores: NDArray[np.float32], data: xgb.DMatrix) -> list[float]:
     """Milliseconds of one call each, on one thread, from scores that differ from round to round."""
     found = []
     with limit_threads(1):
-        objective(scores, data)
+        lp.lambda_map(scores, data)
         for k in range(REPEATS):
             given = scores * np.float32(1 + k / 100)
             begin = time.perf_counter()
-            objective(given, data)
+            lp.lambda_map(given, data)
             found.append(1e3 * (time.perf_counter() - begin))
     return found
 
 
-def worker(
-    connection: dict[str, Any], rank: int, size: int, n: int, weighted: bool, name: str
-) -> Any:
+def worker(connection: dict[str, Any], rank: int, size: int, n: int, weighted: bool) -> Any:
     with collective.CommunicatorContext(**connection, dmlc_task_id=str(rank)):
         scores, data = rows_of(n, rank, size, weighted)
-        found = times(scores, data, lp.lambda_objective(name))
+        took = times(scores, data)
         sizes, reduce = [], collective.allreduce
 
         def counted(values: Any, op: Any) -> Any:
@@ -66,9 +64,9 @@ def worker(
             return reduce(values, op)
 
         collective.allreduce = counted
-        lp.lambda_objective(name)(scores, data)
+        lp.lambda_map(scores, data)
         collective.allreduce = reduce
-    return found, sum(sizes), len(sizes)
+    return took, sum(sizes), len(sizes)
 
 
 def main() -> None:
@@ -79,22 +77,18 @@ def main() -> None:
     table, size, n = [], given.workers, given.rows
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(size, context) as pool:
-        for name in ("auc", "map"):
-            for weighted in (False, True):
-                one = statistics.median(
-                    times(*rows_of(n, 0, 1, weighted), lp.lambda_objective(name))
-                )
-                tracker = RabitTracker(n_workers=size, host_ip="127.0.0.1", sortby="task")
-                tracker.start()
-                arguments = tracker.worker_args()
-                several = [
-                    pool.submit(worker, arguments, rank, size, n, weighted, name)
-                    for rank in range(size)
-                ]
-                found = [each.result() for each in several]
-                slowest = max(statistics.median(each[0]) for each in found)
-                label = f"{name}{', weights' if weighted else ''}"
-                table.append((label, one, slowest, found[0][1] / 1e6, found[0][2]))
+        for weighted in (False, True):
+            one = statistics.median(times(*rows_of(n, 0, 1, weighted)))
+            tracker = RabitTracker(n_workers=size, host_ip="127.0.0.1", sortby="task")
+            tracker.start()
+            arguments = tracker.worker_args()
+            running = [
+                pool.submit(worker, arguments, rank, size, n, weighted) for rank in range(size)
+            ]
+            several = [each.result() for each in running]
+            slowest = max(statistics.median(each[0]) for each in several)
+            label = "with row weights" if weighted else "without"
+            table.append((label, one, slowest, several[0][1] / 1e6, several[0][2]))
     heads = (f"{n:,} rows", "one machine, ms", f"{size} workers, ms", "MB a round", "reductions")
     Console(width=110).print(Table(heads, table, ("median of 7 rounds, one thread each",)))
 
