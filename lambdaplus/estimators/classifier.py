@@ -23,7 +23,7 @@ from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.estimators.objective_names import find_objective
 from lambdaplus.estimators.parent import arguments
 from lambdaplus.estimators.ranker import each, evaluation_sets, replace_evaluation_sets
-from lambdaplus.objectives.callable_objective import Objective
+from lambdaplus.objectives import Objective
 
 MANY = 20_000
 """Rows that are enough to find the threshold: scoring a million takes as long as ten rounds."""

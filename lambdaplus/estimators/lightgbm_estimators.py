@@ -22,7 +22,7 @@ from lambdaplus.estimators.parent import (
     with_inherited_parameters,
 )
 from lambdaplus.estimators.ranker import Ranker, put_in_query_order
-from lambdaplus.objectives.callable_objective import Objective
+from lambdaplus.objectives import Objective
 
 _METRIC = {"metric", "metrics", "metric_types"}  # LightGBM's names of its parameter
 _BY_ROW = "init_score", "eval_sample_weight", "eval_init_score"

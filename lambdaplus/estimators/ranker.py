@@ -12,7 +12,7 @@ from lambdaplus.estimators.documents import (
     refuse_nothing_to_rank,
 )
 from lambdaplus.estimators.objective_names import find_objective, metric_of
-from lambdaplus.objectives.callable_objective import Objective
+from lambdaplus.objectives import Objective
 
 Sets = list[tuple[Any, Any]]
 Weigh = Callable[[str, Documents, Any], Any]

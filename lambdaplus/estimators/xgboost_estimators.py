@@ -19,7 +19,7 @@ from lambdaplus.estimators.parent import (
 )
 from lambdaplus.estimators.ranker import Ranker, put_in_query_order
 from lambdaplus.evaluation import EvalMetric
-from lambdaplus.objectives.callable_objective import Objective
+from lambdaplus.objectives import Objective
 
 _BY_ROW = "base_margin", "sample_weight_eval_set", "base_margin_eval_set"
 _SCORES = "binary:logitraw"  # what a saved classifier says: its prediction is the score
