@@ -75,31 +75,10 @@ class SVMAccuracy(Ranker):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
-        """Train the classifier.
-
-        Parameters
-        ----------
-        X : (n, d) array_like
-        y : (n,) array_like
-            Relevance labels.
-        qid : (n,) array_like, optional
-            Query of each row, in any order; without it all rows are one query.
-
-        Raises
-        ------
-        ValueError
-            For NaN or infinite entries, empty data, an unknown variant, or a single class.
-
-        Warns
-        -----
-        ConvergenceWarning
-            From LinearSVC, if ``max_iter`` is too small.
-        """
+    def _fit(self, X: Floats, queries: Queries) -> None:
         if self.variant not in VARIANTS:
             raise ValueError(f"variant={self.variant!r} is not one of {', '.join(VARIANTS)}")
-        sample = self._sample(X, y, qid)
-        good = reaches(sample.queries.labels, self.relevant)
+        good = reaches(queries.labels, self.relevant)
         if good.all() or not good.any():
             raise ValueError(
                 f"labels must not be of one class only, but {good.sum()} of {good.size} rows are "
@@ -114,9 +93,8 @@ class SVMAccuracy(Ranker):
             max_iter=self.max_iter,
             random_state=self.random_state,
         )
-        query = np.repeat(np.arange(sample.queries.n_queries), sample.queries.sizes)
-        self.classifier_.fit(self._features(sample.X, query), good)
-        return self
+        query = np.repeat(np.arange(queries.n_queries), queries.sizes)
+        self.classifier_.fit(self._features(X, query), good)
 
     def predict(self, X: ArrayLike, qid: ArrayLike | None = None) -> Floats:
         """Score documents; a higher score ranks higher.
