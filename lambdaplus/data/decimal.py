@@ -6,7 +6,7 @@ bits of the power of five (the first step of Lemire's Number parsing at a gigaby
 Software: Practice and Experience 51, 2021). The error is at most one in the last of 64 bits, so
 unless the ten bits that do not fit into a double are all 0 or all 1, the bits before them are
 certain. One number in 256 is left to `float`. Without this step, reading text of 17 digits takes
-seven times as long (benchmarks/loading.py).
+seven times as long.
 
 Examples
 --------
