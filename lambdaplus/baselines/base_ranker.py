@@ -125,9 +125,7 @@ class ValidatedRanker(Ranker):
         return self
 
     @abstractmethod
-    def _fit_validated(
-        self, X: Floats, queries: Queries, validation: ValidationSet | None
-    ) -> None:
+    def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:
         """Train on checked documents."""
 
     def _metrics(self) -> list[Metric]:

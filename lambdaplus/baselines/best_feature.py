@@ -49,9 +49,7 @@ class BestFeature(ValidatedRanker):
     def __init__(self, metric: Metric = "ndcg@10") -> None:
         self.metric = metric
 
-    def _fit_validated(
-        self, X: Floats, queries: Queries, validation: ValidationSet | None
-    ) -> None:
+    def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:
         judged = validation or ValidationSet(X, queries, [self.metric])
         self.values_ = np.array([[judged.value(c), judged.value(-c)] for c in judged.X.T])
         self.feature_, down = map(int, np.unravel_index(self.values_.argmax(), self.values_.shape))

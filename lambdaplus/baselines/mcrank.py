@@ -103,9 +103,7 @@ class McRank(ValidatedRanker):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit_validated(
-        self, X: Floats, queries: Queries, validation: ValidationSet | None
-    ) -> None:
+    def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:
         try:
             import lightgbm
         except ImportError as error:

@@ -91,9 +91,7 @@ class RankBoost(ValidatedRanker):
         self.metric = metric
         self.patience = patience
 
-    def _fit_validated(
-        self, X: Floats, queries: Queries, validation: ValidationSet | None
-    ) -> None:
+    def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:
         strata, rate = queries.strata(), pair_rate(queries, self.balance)
         edges = [_edges(column, self.max_bins) for column in X.T]
         bins, n_edges = _binned(X, edges), np.array([e.size for e in edges])

@@ -95,9 +95,7 @@ class RankSVM(ValidatedRanker):
         self.max_iter = max_iter
         self.metric = metric
 
-    def _fit_validated(
-        self, X: Floats, queries: Queries, validation: ValidationSet | None
-    ) -> None:
+    def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:
         candidates = np.unique(np.asarray(self.C, dtype=np.float64))
         if not (candidates.size and np.isfinite(candidates).all() and candidates[0] > 0):
             raise ValueError(f"C must be positive, one number or several; got {self.C!r}")
