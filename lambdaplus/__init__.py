@@ -28,11 +28,11 @@ if TYPE_CHECKING:  # what type checkers read; at run time it is _MODULES
     from lambdaplus.evaluation import eval_metric as eval_metric
     from lambdaplus.evaluation import evaluate as evaluate
     from lambdaplus.evaluation import explain as explain
-    from lambdaplus.evaluation.eval_shorthands import eval_auc as eval_auc
-    from lambdaplus.evaluation.eval_shorthands import eval_map as eval_map
-    from lambdaplus.evaluation.eval_shorthands import eval_mauc as eval_mauc
-    from lambdaplus.evaluation.eval_shorthands import eval_mrr as eval_mrr
-    from lambdaplus.evaluation.eval_shorthands import eval_ndcg as eval_ndcg
+    from lambdaplus.evaluation.feval import eval_auc as eval_auc
+    from lambdaplus.evaluation.feval import eval_map as eval_map
+    from lambdaplus.evaluation.feval import eval_mauc as eval_mauc
+    from lambdaplus.evaluation.feval import eval_mrr as eval_mrr
+    from lambdaplus.evaluation.feval import eval_ndcg as eval_ndcg
     from lambdaplus.metrics import Declaration as Declaration
     from lambdaplus.metrics import metric_names as metric_names
     from lambdaplus.metrics import parse_metric as parse_metric
@@ -65,12 +65,12 @@ else:  # type checkers would accept every misspelt name
         "XGBoostRanker": "estimators",
         "combine": "objectives",
         "compare_runs": "evaluation",
-        "eval_auc": "evaluation.eval_shorthands",
-        "eval_map": "evaluation.eval_shorthands",
-        "eval_mauc": "evaluation.eval_shorthands",
+        "eval_auc": "evaluation.feval",
+        "eval_map": "evaluation.feval",
+        "eval_mauc": "evaluation.feval",
         "eval_metric": "evaluation",
-        "eval_mrr": "evaluation.eval_shorthands",
-        "eval_ndcg": "evaluation.eval_shorthands",
+        "eval_mrr": "evaluation.feval",
+        "eval_ndcg": "evaluation.feval",
         "evaluate": "evaluation",
         "explain": "evaluation",
         "gradients": "objectives",
