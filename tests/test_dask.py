@@ -132,7 +132,7 @@ def test_cut_queries_are_refused(kind: str) -> None:
     with pytest.raises(ValueError, match=message):
         refuse_cut_queries(given)
     not_adjacent = dd.from_pandas(pd.DataFrame({"qid": [1, 2, 1, 3]}), npartitions=1)
-    with pytest.raises(ValueError, match="query 1 .* has rows that are not adjacent"):
+    with pytest.raises(ValueError, match=r"query 1 .* has rows that are not adjacent"):
         refuse_cut_queries(not_adjacent["qid"])
 
 

@@ -138,7 +138,7 @@ class RankingClassifier(FrameworkEstimator):
     def classes_(self) -> NDArray[Any]:
         """The labels, sorted: (n_classes,)."""
         labels = getattr(self, "_labels", None)
-        return super().classes_ if labels is None else labels  # type: ignore[misc]
+        return np.asarray(super().classes_ if labels is None else labels)  # type: ignore[misc]
 
     @property
     def _sign(self) -> int:

@@ -88,7 +88,7 @@ def metric_of(objective: Any, given: Any = None) -> EvalMetric:
 
 
 def at_cutoffs(metrics: EvalMetric, cutoffs: Sequence[int]) -> EvalMetric:
-    """Each metric that can have a cutoff, and has none, at each of these: LightGBM's ``eval_at``."""
+    """Each metric that can have a cutoff and has none at each of these: LightGBM's ``eval_at``."""
     at_each: list[Any] = []
     for metric in metrics.metrics:
         if isinstance(metric, WeightedSum) or metric.cutoff or metric.declaration.cutoff == "no":

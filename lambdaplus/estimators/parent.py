@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, ClassVar, NamedTuple
@@ -40,31 +40,29 @@ class FrameworkEstimator:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Show inherited parameters: get_params and metadata routing look at signatures."""
-        if issubclass(cls, BaseEstimator):
-            for name in ("__init__", "fit"):
-                setattr(cls, name, _with_inherited_parameters(cls, name))
+        parents = [base for base in cls.__mro__[1:] if issubclass(base, BaseEstimator)]
+        if parents:
+            constructors = [vars(base)["__init__"] for base in parents if "__init__" in vars(base)]
+            cls.__init__ = _with_parameters_of(constructors, cls.__init__)  # type: ignore[method-assign]
+            cls.fit = _with_parameters_of([parents[0].fit], cls.fit)  # type: ignore[attr-defined]
         super().__init_subclass__(**kwargs)
 
     def _for_framework(self, params: Mapping[str, Any]) -> dict[str, Any]:
         return {name: given for name, given in params.items() if name not in self._own_parameters}
 
 
-def _with_inherited_parameters(cls: type, name: str) -> Callable[..., Any]:
-    method = getattr(cls, name)
-    shown: dict[str, inspect.Parameter] = {}
-    for base in cls.__mro__[:-1]:
-        if name in vars(base):
-            shown = {**inspect.signature(vars(base)[name]).parameters, **shown}
-    hidden = {inspect.Parameter.VAR_POSITIONAL}
-    if name == "fit":
-        hidden.add(inspect.Parameter.VAR_KEYWORD)
-    parameters = [each for each in shown.values() if each.kind not in hidden]
+def _with_parameters_of(parents: Sequence[Any], method: Any) -> Any:
+    """The method, whose signature shows the parents' parameters and its own keywords."""
+    own = inspect.signature(method).parameters
+    shown = {name: each for name, each in own.items() if each.kind is each.KEYWORD_ONLY}
+    for parent in parents:
+        shown = {**inspect.signature(parent).parameters, **shown}
 
     @wraps(method)
     def with_signature(self: Any, *args: Any, **kwargs: Any) -> Any:
         return method(self, *args, **kwargs)
 
-    parameters.sort(key=lambda parameter: parameter.kind)
+    parameters = sorted(shown.values(), key=lambda parameter: parameter.kind)
     with_signature.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return with_signature
 

@@ -15,9 +15,7 @@ from lambdaplus.evaluation import EvalMetric
 from lambdaplus.frameworks.custom_training import warn_of_unused
 from lambdaplus.objectives.callable_objective import Objective
 
-_NAMES = ArgumentNames(
-    "base_margin", "base_margin_eval_set", "sample_weight_eval_set", "xgb_model"
-)
+_NAMES = ArgumentNames("base_margin", "base_margin_eval_set", "sample_weight_eval_set", "xgb_model")
 _OFFSET = "lambdaplus_offset"  # attribute of the booster, which is saved with it
 
 
