@@ -32,7 +32,6 @@ from tables import keep
 from lambdaplus import lambda_objective
 from lambdaplus.evaluation import Table
 from lambdaplus.metrics import parse_metric
-from lambdaplus.objectives import Noise
 from lambdaplus.study import Method, Study, find_methods
 from lambdaplus.study.boosting import train_lightgbm, train_xgboost
 
@@ -44,20 +43,19 @@ WITHOUT_CUTOFF = ("map", "ndcg", "auc")
 OPTIONS: dict[str, dict[str, Any]] = {
     "": {},
     ", damping": {"damping": 0.01},
-    ", noise": {"noise": Noise()},
+    ", noise": {"noise": 1.0},
 }
 CUT = ("ndcg@10", "ndcg@5", "map@5", "p@5", "mrr")
 SUMS = ("ndcg + auc", "map + auc", "mrr + auc", "mrr + map")
 OURS: dict[str, tuple[str, dict[str, Any]]] = {  # name: the metric, options
     **{m + name: (m, options) for m in WITHOUT_CUTOFF for name, options in OPTIONS.items()},
     **{m: (m, {}) for m in (*CUT, *SUMS)},
-    **{f"{m}, noise": (m, {"noise": Noise(neighbours=30)}) for m in (*CUT, "success@1")},
 }
 UNCUT = tuple(m + name for m in WITHOUT_CUTOFF for name in OPTIONS)
 CANDIDATES: dict[str, Sequence[str]] = {  # by metric: what may be its default
     **{m: [m + name for name in OPTIONS] for m in WITHOUT_CUTOFF},
-    **{m: [m, f"{m}, noise", *UNCUT, *SUMS] for m in CUT},
-    "success@1": ["success@1, noise", "mrr", *UNCUT, *SUMS],
+    **{m: [m, *UNCUT, *SUMS] for m in CUT},
+    "success@1": ["mrr", *UNCUT, *SUMS],
 }
 
 
