@@ -40,7 +40,6 @@ docs: .venv/installed  ## the site, into build/docs; runs the code of its pages
 
 bench: .venv/installed  ## speed beside the frameworks' own, as ratios, in three minutes
 	$(BIN)/python benchmarks/speed.py
-	$(BIN)/python benchmarks/evaluation.py
 
 papers: .venv/installed  ## the papers' experiments, into build/papers; on DATA="FOLDER ...", or digits
 	for paper in $(PAPERS); do $(BIN)/python -m papers $$paper $(DATA) || exit; done

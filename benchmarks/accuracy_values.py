@@ -84,7 +84,7 @@ def _finished(
 ) -> Iterator[tuple[str, str, list[NDArray[Any]]]]:
     """Method, set, and the values by query of each fold, averaged over seeds."""
     for name, study in studies.items():
-        folds = {choice.fold.name for mine in study.results.values() for choice in mine}
+        folds = {choice.fold.name for mine in study.chosen.values() for choice in mine}
         for method in study.methods:
             by_fold: dict[str, list[NDArray[Any]]] = {}
             for choice in study.results[method.name]:

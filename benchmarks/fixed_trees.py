@@ -29,9 +29,9 @@ from lambdaplus.evaluation import evaluate
 from lambdaplus.study import Settings, find_methods
 from lambdaplus.study.boosting import Boosting
 from lambdaplus.study.config import LONG
-from lambdaplus.study.progress import Validation
 from lambdaplus.study.search_space import draw
 from lambdaplus.study.trials import LOOKS
+from lambdaplus.study.validation import Validation
 
 SETTINGS = Settings(*LONG)
 EVERY = SETTINGS.rounds // LOOKS  # rounds from one evaluation to the next

@@ -12,7 +12,6 @@ import os
 import platform
 
 import gradients
-import growth
 import start
 import training
 from tables import RESULTS, show, write
@@ -25,7 +24,6 @@ def main() -> None:
     parser.add_argument("--full", action="store_true", help="the sizes of the README; 15 minutes")
     full = parser.parse_args().full
     found = gradients.sections(3000 if full else 600, 9 if full else 5)
-    found += growth.sections(1_000_000 if full else 100_000, 3)
     found += training.sections(*((700, 300_000, 50) if full else (150, 50_000, 10)))
     found += start.sections()
     show(found)

@@ -2,7 +2,7 @@
 
 With few positives a single data set can show anything. So here are several, rounds chosen on
 validation rows, and the paired difference beside its standard error. On real sets log-loss is hard
-to beat: benchmarks/results/imbalanced.md has tuned models on twenty of them, no clear winner.
+to beat: the documentation's page on accuracy has tuned models on twenty of them.
 
 python examples/imbalanced_classification.py
 """

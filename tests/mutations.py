@@ -94,7 +94,7 @@ MUTATIONS = (
         "best round: the highest value",
         "return self.looks[-1 if np.isnan(values).all() else int(np.nanargmax(values))]",
         "return self.looks[-1 if np.isnan(values).all() else int(np.nanargmin(values))]",
-        ("lambdaplus/study/progress.py", "tests/test_tuning.py"),
+        ("lambdaplus/study/validation.py", "tests/test_tuning.py"),
     ),
     Mutation(
         "qid: rows of a query that are not adjacent are refused",

@@ -155,10 +155,11 @@ class TestReadLetor:
             ("1 qid:1 1:abc", "'1:abc' is not feature:value"),
             ("1 qid:1 1:2 3", "'3' is not feature:value"),
             ("1 qid:1 1:2:3 4", "'1:2:3' is not feature:value"),
-            ("1 qid:1 a:2", "'a:2' is not feature:value"),
-            ("1 qid:1 0:2", "count from 1"),
+            ("1 qid:1 a:2", "the feature 'a' is not a number from 1"),
+            ("1 qid:1 0:2", "the feature '0' is not a number from 1"),
             ("1 qid:1 2:2 2:3", "given twice"),
             ("1 qid:1 " + "9" * 30 + ":1", "from 1 to 2,147,483,647"),
+            ("1 qid:1 1:2:NULL", "'1:2:NULL' is not feature:value"),
         ],
     )
     def test_malformed_line_is_named(self, tmp_path: Path, line: str, message: str) -> None:

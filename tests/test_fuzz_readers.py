@@ -101,7 +101,7 @@ def plain_letor(content: bytes) -> list[tuple[float, bytes, dict[int, float]]] |
     rows = []
     for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         fields = re.split(rb"[ \t\r\v\f]+", line.partition(b"#")[0].strip(b" \t\r\v\f"))
-        if b"\0" in line:
+        if b"\0" in line or b"\r" in line.rstrip(b"\r"):
             return number
         if fields == [b""]:
             continue
@@ -199,13 +199,14 @@ def test_parquet(tmp_path: Path, damage: list[tuple[str, int, int]]) -> None:
 
 def plain_lines(content: bytes, n_fields: int, number: int) -> list[list[str]] | None:
     text = content.decode("utf-8-sig", errors="backslashreplace")
-    rows = [line.split() for line in io.StringIO(text, newline=None)]
+    rows = [line.split() for line in io.StringIO(text, newline="\n")]
     rows = [row for row in rows if row]
     try:
         values = [float(row[number]) for row in rows if "_" not in row[number]]
     except (ValueError, IndexError):
         return None
     good = len(values) == len(rows) and all(np.isfinite(values)) and "\0" not in text
+    good = good and not re.search(r"\r+(?![\r\n]|\Z)", text)
     return rows if good and all(len(row) == n_fields for row in rows) else None
 
 

@@ -14,7 +14,7 @@ from brute_force import examples, label_lists
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdaplus.data.queries import Queries
+from lambdaplus.data.queries import Queries, by_query
 
 NAN, INF = float("nan"), float("inf")
 
@@ -219,3 +219,14 @@ def test_no_thread_waits_for_the_queries_of_another(monkeypatch: pytest.MonkeyPa
         assert not waiting.done()
         end.set()
         assert waiting.result() == [1, 0]
+
+
+@given(qid=st.lists(st.sampled_from("abc"), min_size=1, max_size=9))
+@examples(50)
+def test_rows_of_a_query_come_together_in_their_order(qid: list[str]) -> None:
+    queries, rows = by_query(np.arange(len(qid)), qid=qid)
+    expected = sorted(range(len(qid)), key=lambda row: qid.index(qid[row]))
+    assert queries.labels.tolist() == expected
+    assert queries.sizes.tolist() == [qid.count(query) for query in dict.fromkeys(qid)]
+    assert (rows is None) == (expected == list(range(len(qid))))
+    assert rows is None or rows.tolist() == expected

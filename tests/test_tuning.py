@@ -22,7 +22,6 @@ from lambdaplus.objectives import Noise, lambda_objective
 from lambdaplus.study import Config, Method, Settings, Study, find_methods, write_report
 from lambdaplus.study import trials as trials_module
 from lambdaplus.study.boosting import Boosting, train_lightgbm, with_options
-from lambdaplus.study.progress import Validation
 from lambdaplus.study.registry import METHODS
 from lambdaplus.study.search_space import (
     CATBOOST,
@@ -40,6 +39,7 @@ from lambdaplus.study.searches import (
     summary,
 )
 from lambdaplus.study.trials import Bar, Trial
+from lambdaplus.study.validation import Validation
 
 SETTINGS = Settings(rounds=12, patience=6)
 METRICS = ["map", "ndcg@5", "mrr"]

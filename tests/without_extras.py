@@ -33,7 +33,6 @@ def main() -> None:
     import numpy as np
 
     import lambdaplus as lp
-    import lambdaplus.study
     from lambdaplus.baselines import BestFeature, McRank
     from lambdaplus.data import digits_queries, read_data, read_table
     from lambdaplus.export import read_model

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from accuracy_gains import accuracy_gains
 from certificate import certificate
-from leaves import leaves
 from pair_kernels import pair_kernels
 from potentials_of_metrics import potentials_of_metrics
 from small_study import small_study
@@ -29,7 +28,6 @@ def main() -> None:
         "pair-kernels": pair_kernels(),
         "potentials": potentials_of_metrics(),
         "certificate": certificate(),
-        "leaves": leaves(),
         **small_study(),
         **accuracy_gains(),
     }

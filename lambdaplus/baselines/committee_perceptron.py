@@ -28,6 +28,7 @@ from lambdaplus.baselines.electorate import Average, Committee, Election, Last, 
 from lambdaplus.baselines.perceptron_kernels import VERSION, run_pass, start
 from lambdaplus.baselines.preference_pairs import preference_pairs, shuffle
 from lambdaplus.baselines.validation_data import Validation, read_validation
+from lambdaplus.data.progress import Progress
 from lambdaplus.data.queries import Floats, Ints
 from lambdaplus.metrics import Metric
 
@@ -204,16 +205,14 @@ class CommitteePerceptron(Ranker):
         random = check_random_state(self.random_state)
         misses = np.zeros(0 if self.alpha_bound is None else pairs.n_pairs, dtype=np.uint16)
         bound = np.inf if self.alpha_bound is None else self.alpha_bound * self.n_iter
-        curves: dict[str, list[float]] = {str(metric): [] for metric in held_out.metrics}
-        best = -np.inf
+        curves = {str(metric): Progress() for metric in held_out.metrics}
+        chosen_by = curves[str(held_out.metrics[0])]
         for passes in range(1, self.n_iter + 1):
             order = shuffle(pairs.n_pairs, random)
             run_pass(features, self._dual, pairs, order, misses, bound, voters.state)
-            found = held_out.values(voters.scores())
-            for name, value in found.items():
-                curves[name].append(value)
-            if found[str(held_out.metrics[0])] > best:
-                best, self.n_iter_ = found[str(held_out.metrics[0])], passes
+            for name, value in held_out.values(voters.scores()).items():
+                curves[name].add(passes, value)
+            if chosen_by.best_round == passes:
                 elected = voters.election()
         if not elected.votes.size:
             raise ValueError(
@@ -221,7 +220,8 @@ class CommitteePerceptron(Ranker):
                 f"{voters.state.counter[VERSION]} mistakes"
             )
         self.hypotheses_, self.votes_, self.survival_, self._borda = elected
-        self.learning_curves_ = {name: np.array(curve) for name, curve in curves.items()}
+        self.n_iter_ = chosen_by.best_round
+        self.learning_curves_ = {name: np.array(curve.values) for name, curve in curves.items()}
         return self
 
     def predict(self, X: ArrayLike, *, qid: ArrayLike | None = None) -> Floats:

@@ -25,6 +25,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from lambdaplus.baselines.base_ranker import Ranker
 from lambdaplus.baselines.validation_data import read_validation
+from lambdaplus.data.progress import Progress
 from lambdaplus.data.queries import Floats
 from lambdaplus.metrics import Metric
 
@@ -166,21 +167,20 @@ class McRank(Ranker):
             lightgbm.Booster(params, lightgbm.Dataset(sample.X, label=target, params=params))
             for target in targets
         ]
-        curve: list[float] = []
+        progress = Progress(self.patience)
         raw: Floats = np.zeros((len(held_out.features), self._n_columns) if held_out else 0)
-        for round_ in range(self.n_estimators):
+        for round_number in range(1, self.n_estimators + 1):
             finished = [booster.update() for booster in self._boosters]
             if held_out is not None:
-                raw += self._raw(held_out.features, round_, 1)
-                curve.append(held_out.value(self._expected(self._probabilities(raw))))
-                if self.patience and len(curve) - 1 - int(np.argmax(curve)) >= self.patience:
-                    break
-            if all(finished):
+                raw += self._raw(held_out.features, round_number - 1, 1)
+                value = held_out.value(self._expected(self._probabilities(raw)))
+                progress.add(round_number, value)
+            if progress.over or all(finished):
                 break
         for booster in self._boosters:
             booster.free_dataset()
-        self.learning_curve_ = np.array(curve)
-        self.n_estimators_ = int(np.argmax(curve)) + 1 if curve else round_ + 1
+        self.learning_curve_ = np.array(progress.values)
+        self.n_estimators_ = progress.best_round or round_number
         return self
 
     def predict(self, X: ArrayLike) -> Floats:

@@ -25,6 +25,7 @@ from lambdaplus.baselines.preference_pairs import preference_pairs
 from lambdaplus.baselines.rank_boost_kernels import best_threshold, potentials
 from lambdaplus.baselines.validation_data import read_validation
 from lambdaplus.compute.parallel import over_queries
+from lambdaplus.data.progress import Progress
 from lambdaplus.data.queries import Floats, Ints
 from lambdaplus.metrics import Metric
 
@@ -140,7 +141,7 @@ class RankBoost(Ranker):
         if held_out is not None:
             judged, sums = _binned(held_out.features, edges), np.zeros(len(held_out.features))
         rounds: list[tuple[int, float, float, float]] = []
-        curve: list[float] = []
+        progress = Progress(self.patience)
         total = weigh()
         for _ in range(self.n_rounds):
             feature, edge, r = best_threshold(bins, n_edges, potential)
@@ -153,15 +154,13 @@ class RankBoost(Ranker):
             rounds.append((feature, float(edges[feature][edge]), alpha, total / before))
             if held_out is not None:
                 sums += alpha * (judged[:, feature] > edge)
-                curve.append(held_out.value(sums))
-                if self.patience and len(curve) - 1 - int(np.argmax(curve)) >= self.patience:
-                    break
-            if abs(share) == PERFECT:
+                progress.add(len(rounds), held_out.value(sums))
+            if progress.over or abs(share) == PERFECT:
                 break
         if not rounds:
             raise ValueError("no feature distinguishes higher from lower documents of a query")
-        self.learning_curve_ = np.array(curve)
-        self.n_rounds_ = int(np.argmax(curve)) + 1 if curve else len(rounds)
+        self.learning_curve_ = np.array(progress.values)
+        self.n_rounds_ = progress.best_round or len(rounds)
         kept = zip(*rounds[: self.n_rounds_], strict=True)
         features, self.thresholds_, self.alphas_, self.normalizers_ = map(np.array, kept)
         self.features_: Ints = features.astype(np.int64)

@@ -56,7 +56,9 @@ def plain(values: Any, name: str) -> NDArray[Any]:
 def number_of(text: str) -> float:
     """Parse a number; a ValueError for ``1_0``, which Python reads as 10, and for ``1e400``."""
     try:
-        found = math.nan if "_" in text or not text.isascii() else float(text)
+        found = (
+            math.nan if "_" in text or not text.isascii() or not text.isprintable() else float(text)
+        )
     except ValueError:
         found = math.nan
     if math.isnan(found) and text.strip().lower().lstrip("+-") != "nan":

@@ -10,17 +10,6 @@ The cache folder is `$LAMBDAPLUS_CACHE` if set, otherwise `lambdaplus` in the us
 `LAMBDAPLUS_CACHE=off` disables the cache. The folder may be deleted at any time. If it is not
 writable, the text is read each time. Entries of files that were removed or changed are deleted;
 other content of the folder is not touched.
-
-Examples
---------
->>> import os
->>> from unittest.mock import patch
->>> from lambdaplus.data.cache import cache_folder
->>> with patch.dict(os.environ, LAMBDAPLUS_CACHE="/scratch/sets"):
-...     str(cache_folder())
-'/scratch/sets'
->>> with patch.dict(os.environ, LAMBDAPLUS_CACHE="off"):
-...     cache_folder()
 """
 
 from __future__ import annotations
@@ -35,14 +24,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from lambdaplus.data.binary import read_binary, remove_binary, verify_binary, write_binary
+from lambdaplus.data.binary import read_binary, remove_binary, source_of, write_binary
 from lambdaplus.data.ranking_data import RankingData
 
-_FORM = "3"  # increase this number when the reader or the binary form changes
+_VERSION = "4"  # increase this number when the reader or the binary form changes
 _WORTH_IT = 1_000_000  # minimum number of bytes of the source
 _ABANDONED = 3600.0  # seconds after which an incomplete entry is considered abandoned
 _ENTRY = re.compile(r"(\.)?[0-9a-f]{20}-[0-9a-f]{20}(?(1)-[0-9a-f]{12})")  # a half has a dot
-_SOURCE = "source.txt"  # in an entry: the path of its file
 _SETTLED = 2.0  # seconds; changes within the resolution of the clock are not visible
 
 
@@ -75,16 +63,13 @@ def cached(file: Path, kind: str, read: Callable[[Path], RankingData]) -> Rankin
     if entry is None:
         return read(file)
     try:
-        verify_binary(entry)
-        return replace(read_binary(entry), name=file.name)
-    except (OSError, ValueError, EOFError, AttributeError):  # missing or damaged
-        remove_binary(entry, [_SOURCE])
+        return replace(read_binary(entry, verify=True), name=file.name)
+    except Exception:  # missing, or damaged in any way
+        remove_binary(entry)
     data = read(file)
     if entry == _entry(file, kind):  # not if it changed while it was read
-        with contextlib.suppress(
-            OSError, ValueError
-        ):  # no space or no permission: work without a cache
-            write_binary(data, entry, {_SOURCE: str(file.resolve())})
+        with contextlib.suppress(OSError):  # no space or no permission: work without a cache
+            write_binary(data, entry, str(file.resolve()))
             _sweep(entry)
     return data
 
@@ -93,14 +78,14 @@ def _entry(file: Path, kind: str) -> Path | None:
     """The cache folder for the current state of the file; None if it is not to be cached."""
     try:
         root = cache_folder()
-        found = file.stat()
+        now = file.stat()
     except (OSError, RuntimeError):  # no home folder, or no such file (reported by `read`)
         return None
-    settled = found.st_mtime < time.time() - _SETTLED
-    if root is None or found.st_size < _WORTH_IT or not settled:
+    settled = now.st_mtime < time.time() - _SETTLED
+    if root is None or now.st_size < _WORTH_IT or not settled:
         return None
     of_file = _digest(str(file.resolve()), kind)
-    return root / "sets" / f"{of_file}-{_digest(_FORM, found.st_size, found.st_mtime_ns)}"
+    return root / "sets" / f"{of_file}-{_digest(_VERSION, now.st_size, now.st_mtime_ns)}"
 
 
 def _digest(*parts: object) -> str:
@@ -118,11 +103,10 @@ def _sweep(new: Path) -> None:
         else:
             outdated = entry.name.startswith(of_file) or _source_is_gone(entry)
         if outdated:
-            remove_binary(entry, [_SOURCE])
+            remove_binary(entry)
 
 
 def _source_is_gone(entry: Path) -> bool:
-    try:
-        return not Path((entry / _SOURCE).read_text(encoding="utf-8")).exists()
-    except (OSError, ValueError):
-        return False
+    with contextlib.suppress(OSError, ValueError):
+        return not source_of(entry).exists()
+    return False

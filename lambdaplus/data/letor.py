@@ -1,26 +1,29 @@
 """Read one file in the LETOR text format: `label qid:ID 1:value 2:value ... # comment` a line.
 
-Also called svmlight; MSLR-WEB, Yahoo's and Istella's sets use it too.
+Also called svmlight; MSLR-WEB, Yahoo's and Istella's sets use it too. scikit-learn's
+`load_svmlight_file` takes as long, but accepts neither text as a query nor NULL as a value, and
+does not notice a line without a query, after which all queries are those of the next lines.
 """
 
 from __future__ import annotations
 
+import math
 import os
+from array import array
+from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lambdaplus.data.arguments import check_flag
-from lambdaplus.data.arrays import int_or_text
+from lambdaplus.data.arrays import int_or_text, number_of
 from lambdaplus.data.cache import cached
 from lambdaplus.data.memory import refuse_beyond_memory
 from lambdaplus.data.ranking_data import RankingData
-from lambdaplus.data.svmlight import MalformedLineError, Rows, read_rows
-from lambdaplus.data.text_files import open_binary
+from lambdaplus.data.text_files import numbered_lines
 
-_Floats = NDArray[np.float64]
+_MOST_COLUMNS = 2**31 - 1  # the limit of a SciPy matrix with 32-bit indices
 
 
 def read_letor(path: str | os.PathLike[str], *, sparse: bool = False) -> RankingData:
@@ -72,62 +75,95 @@ def read_letor(path: str | os.PathLike[str], *, sparse: bool = False) -> Ranking
 
 
 def _read(file: Path, sparse: bool) -> RankingData:
+    from scipy.sparse import csr_matrix
+
+    labels, values, columns, ends = array("d"), array("d"), array("i"), array("q", [0])
+    queries, numbers = array("q"), dict[bytes, int]()
+    width = 0
+    for number, line in numbered_lines(file):
+        fields = line.partition(b"#")[0].split()
+        if not fields:
+            continue
+        try:
+            labels.append(_label(fields[0]))
+            query, *pairs = fields[1:] or [b"nothing"]
+            queries.append(numbers.setdefault(_query(query), len(numbers)))
+            parts = [pair.partition(b":") for pair in pairs]
+            values.extend(_values(pairs, [text for _, _, text in parts]))
+            of_line, end = _columns(tuple(key for key, _, _ in parts))
+        except ValueError as error:
+            raise ValueError(f"{file}, line {number}: {error}") from None
+        columns.extend(of_line)
+        ends.append(len(values))
+        width = max(width, end)
     try:
-        with open_binary(file) as binary:
-            pieces = [*read_rows(binary, _sparse if sparse else _dense)]
-        labels, queries, group, features = (list(found) for found in zip(*pieces, strict=True))
-        stacked = _stacked_sparse(features) if sparse else _stacked(features)
-    except MalformedLineError as error:
-        raise ValueError(f"{file}, {error}") from None
+        if not sparse:
+            what = f"an array of {len(labels):,} rows x {width:,} features"
+            refuse_beyond_memory(8.0 * len(labels) * width, what)
+        features = csr_matrix(
+            tuple(map(np.asarray, (values, columns, ends))), shape=(len(labels), width)
+        )
+        features.sort_indices()
+        ids = int_or_text([query.decode(errors="backslashreplace") for query in numbers])
+        qid = ids[np.asarray(queries)]
+        matrix = features if sparse else features.toarray()
+        return RankingData(matrix, np.asarray(labels), qid, file.name)
     except MemoryError as error:
         raise MemoryError(f"{file}: {error}; sparse=True may need less") from None
-    try:
-        names = int_or_text([name for part in queries for name in part])
-        qid = np.repeat(names, np.concatenate(group))
-        return RankingData(stacked, np.concatenate(labels), qid, file.name)
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from None
 
 
-def _dense(rows: Rows) -> tuple[Any, ...]:
-    _refuse_too_wide(len(rows.labels), rows.width)
-    return rows.labels, rows.queries, rows.group, rows.dense()
+def _label(text: bytes) -> float:
+    try:
+        return number_of(text.decode(errors="replace"))
+    except ValueError as error:
+        raise ValueError(f"the label {error}") from None
 
 
-def _sparse(rows: Rows) -> tuple[Any, ...]:
-    from scipy.sparse import csr_matrix
-
-    ends = np.concatenate([[0], rows.ends])
-    shape = (len(rows.labels), rows.width)
-    # Copy the arrays, which are the first part of larger ones.
-    features = csr_matrix((rows.values.copy(), rows.columns.copy(), ends), shape=shape)
-    features.sort_indices()
-    return rows.labels, rows.queries, rows.group, features
-
-
-def _refuse_too_wide(rows: int, columns: int) -> None:
-    refuse_beyond_memory(8.0 * rows * columns, f"an array of {rows:,} rows x {columns:,} features")
+def _query(field: bytes) -> bytes:
+    """The identifier after ``qid:``."""
+    query = field.removeprefix(b"qid:")
+    if query == field or not query:
+        raise ValueError(f"after the label must come qid:ID, not {_shown(field)}")
+    text = query.decode(errors="backslashreplace")
+    if text.split() != [text]:  # for example, a no-break space before the first feature
+        raise ValueError(f"a blank that is no space in {text!r}")
+    return query
 
 
-def _stacked(parts: list[_Floats]) -> _Floats:
-    """Concatenate all rows, removing parts from the list so that they are in memory only once."""
-    width = max(part.shape[1] for part in parts)
-    if len(parts) == 1:
-        return parts[0]
-    _refuse_too_wide(sum(map(len, parts)), width)
-    features = np.zeros((sum(map(len, parts)), width))
-    start = 0
-    while parts:
-        part = parts.pop(0)
-        features[start : start + len(part), : part.shape[1]] = part
-        start += len(part)
-    return features
+def _values(pairs: Sequence[bytes], texts: Sequence[bytes]) -> list[float]:
+    """Values of features, with the results of `float`, which also takes 1_0 and 1e400."""
+    try:
+        values = [*map(float, texts)]
+        if b"_" not in b"".join(texts) and math.inf not in map(abs, values):
+            return values
+    except ValueError:
+        pass
+    return [*map(_value, pairs, texts)]
 
 
-def _stacked_sparse(parts: list[Any]) -> Any:
-    from scipy.sparse import vstack
+def _value(pair: bytes, text: bytes) -> float:
+    try:
+        return math.nan if text == b"NULL" else number_of(text.decode(errors="replace"))
+    except ValueError as error:
+        raise ValueError(f"{_shown(pair)} is not feature:value, {error}") from None
 
-    width = max(part.shape[1] for part in parts)
-    for part in parts:
-        part.resize(part.shape[0], width)
-    return vstack(parts, format="csr")
+
+@lru_cache(maxsize=1)  # in most files, all lines have the same features
+def _columns(keys: tuple[bytes, ...]) -> tuple[array[int], int]:
+    """Columns of features, from 0, and the last one plus one."""
+    columns = array("i")
+    for key in keys:
+        if not key.isdigit() or len(key) > 10 or not 1 <= int(key) <= _MOST_COLUMNS:
+            raise ValueError(
+                f"the feature {_shown(key)} is not a number from 1 to {_MOST_COLUMNS:,}"
+            )
+        columns.append(int(key) - 1)
+    if len(set(columns)) < len(columns):
+        raise ValueError("a feature is given twice")
+    return columns, max(columns, default=-1) + 1
+
+
+def _shown(text: bytes) -> str:
+    return repr(text.decode(errors="replace"))

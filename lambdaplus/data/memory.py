@@ -1,13 +1,4 @@
-"""Check that data fits into memory, before the system kills the process.
-
-Examples
---------
->>> from lambdaplus.data.memory import refuse_beyond_memory
->>> refuse_beyond_memory(8 * 10**18, "a table of 10**18 numbers")  # doctest: +ELLIPSIS
-Traceback (most recent call last):
-...
-MemoryError: a table of 10**18 numbers takes 8,000,000,000.0 GB; there are ... GB of memory
-"""
+"""Check that data fits into memory, before the system kills the process."""
 
 from __future__ import annotations
 
@@ -24,19 +15,19 @@ _LIMITS_OF_CONTAINERS = (
 
 def memory_in_bytes() -> float:
     """Memory available to this process: that of the machine, or the limit of its container."""
-    found = [math.inf]
+    limits = [math.inf]
     with suppress(AttributeError, ValueError, OSError):  # Windows raises errors by itself
-        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+        limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     for file in _LIMITS_OF_CONTAINERS:
         with suppress(OSError, ValueError):  # not there, or "max"
-            found.append(int(file.read_text()))
-    return min(found)
+            limits.append(int(file.read_text()))
+    return min(limits)
 
 
 def refuse_beyond_memory(n_bytes: float, what: str) -> None:
     """Raise a MemoryError if this needs more than the available memory."""
-    there_are = memory_in_bytes()
-    if n_bytes > there_are:
+    available = memory_in_bytes()
+    if n_bytes > available:
         raise MemoryError(
-            f"{what} takes {n_bytes / 1e9:,.1f} GB; there are {there_are / 1e9:,.1f} GB of memory"
+            f"{what} takes {n_bytes / 1e9:,.1f} GB; there are {available / 1e9:,.1f} GB of memory"
         )

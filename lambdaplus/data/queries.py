@@ -332,11 +332,45 @@ def query_sizes(group: ArrayLike) -> Ints:
     return sizes.astype(np.int64)
 
 
-def rows_by_query(qid: NDArray[Any]) -> Ints:
-    """An order of the rows, (n,) int64, in which the rows of each query are adjacent.
+def by_query(
+    labels: ArrayLike, *, qid: ArrayLike | None = None, group: ArrayLike | None = None
+) -> tuple[Queries, Ints | None]:
+    """Check labels and queries, and bring the rows of each query together.
 
     Queries are in order of first appearance, and the rows of each query keep their order.
+
+    Parameters
+    ----------
+    labels : (n,) array_like
+    qid : (n,) array_like, optional
+        Query of each row; the rows of a query do not have to be adjacent.
+    group : (n_queries,) array_like of int, optional
+        Query sizes in row order, instead of ``qid``.  Without both, all rows are one ranking.
+
+    Returns
+    -------
+    queries : Queries
+    rows : (n,) int64 or None
+        The row as given at each place, so that ``queries.labels`` is ``labels[rows]``.  None if
+        the order has not changed.
+
+    Raises
+    ------
+    ValueError
+        Like `Queries`, except that the rows of a query may be apart.
     """
+    if qid is None or group is not None:
+        return Queries(labels, group=group, qid=qid), None
+    checked = _vector(labels, "labels")
+    ids = query_ids(qid, checked.size)
+    rows = rows_by_query(ids)
+    if (rows[1:] > rows[:-1]).all():
+        return Queries(checked, qid=ids), None
+    return Queries(checked[rows], qid=ids[rows]), rows
+
+
+def rows_by_query(qid: NDArray[Any]) -> Ints:
+    """An order of the rows, (n,) int64, in which the rows of each query are adjacent."""
     _, first, query = np.unique(qid, return_index=True, return_inverse=True)
     return np.argsort(first[query], kind="stable")
 

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaplus.data.memory import refuse_beyond_memory
 from lambdaplus.data.ranking_data import RankingData
 
 _Floats = NDArray[np.float64]
@@ -87,25 +88,12 @@ def web_search_like(n_queries: int, n_features: int = 136, *, random_state: int 
 
 
 def refuse_too_large(n_queries: int, n_features: int = 136, copies: int = 1) -> None:
-    """Raise an error before memory is allocated, since a system may promise more than it has.
-
-    Raises
-    ------
-    MemoryError
-        If this number of data sets of this size does not fit into memory.
-    """
-    try:
-        there_is = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):  # no Unix: NumPy raises what it must
-        return
-    of_query = copies * _MEAN_SIZE * n_features * 8
-    if n_queries * of_query > there_is:
-        times = f", {copies} times (once and once a fold)," if copies > 1 else ""
-        raise MemoryError(
-            f"{n_queries} queries of about {_MEAN_SIZE:g} documents with {n_features} features"
-            f"{times} take {n_queries * of_query / 1e9:,.0f} GB, and this machine has "
-            f"{there_is / 1e9:,.0f} GB: at most {int(there_is / of_query)} queries fit"
-        )
+    """Raise a MemoryError if this number of data sets of this size does not fit into memory."""
+    times = f", {copies} times (once and once a fold)," if copies > 1 else ""
+    refuse_beyond_memory(
+        copies * n_queries * _MEAN_SIZE * n_features * 8,
+        f"{n_queries} queries of about {_MEAN_SIZE:g} documents with {n_features} features{times}",
+    )
 
 
 class _Problem:

@@ -23,6 +23,7 @@ from lambdaplus.study.differences import comparison
 from lambdaplus.study.methods import Fitted, Method, Settings
 from lambdaplus.study.registry import METHODS, find_methods
 from lambdaplus.study.report import write_report
+from lambdaplus.study.results import Results
 from lambdaplus.study.store import Store, installed_versions, versions_in_words
 from lambdaplus.study.study import Study
 from lambdaplus.study.study_tables import footnotes, results_table, write_csv, write_parquet
@@ -33,6 +34,7 @@ __all__ = [
     "Config",
     "Fitted",
     "Method",
+    "Results",
     "Search",
     "Settings",
     "Store",

@@ -8,7 +8,7 @@ Examples
 --------
 >>> from lambdaplus.study import Settings, find_methods
 >>> from lambdaplus.study.boosting import train_lightgbm
->>> from lambdaplus.study.progress import Validation
+>>> from lambdaplus.study.validation import Validation
 >>> from lambdaplus.data import digits_queries
 >>> fold, [method] = digits_queries()[0], find_methods("lightgbm:lambda_map")
 >>> validation = Validation(fold.valid, ["map", "ndcg@10"], patience=5)
@@ -34,7 +34,7 @@ from lambdaplus.estimators.objective_names import NATIVE
 from lambdaplus.objectives import Noise, lambda_objective
 from lambdaplus.objectives.objective import as_noise
 from lambdaplus.study.methods import Fitted, Method, Parameters, Settings
-from lambdaplus.study.progress import Validation
+from lambdaplus.study.validation import Validation
 
 Predict = Callable[[RankingData, int], Floats]
 """Scores of the documents, (n,) float64, by the trees of the first rounds."""

@@ -6,8 +6,9 @@ each metric is evaluated on the model that it selected, unless one metric select
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -67,6 +68,10 @@ class Choice:
     valid_scores : dict of str to (n,) float64
         Scores of the validation documents of the fold, by the metric that is evaluated on them.
     search : Search or None
+    curves : dict of str to (rounds, values)
+        Validation curve of the fit that a metric selected.
+    rows : list of tuple
+        The rows of `~lambdaplus.study.results.Results.fits`.
     """
 
     method: Method
@@ -79,6 +84,8 @@ class Choice:
     by: str
     valid_scores: Mapping[str, Floats]
     search: Search | None = None
+    curves: Mapping[str, tuple[Any, Floats]] = field(default_factory=dict)
+    rows: Sequence[tuple[Any, ...]] = ()
 
     def validation(self) -> Evaluation:
         """Evaluation on the validation queries of the fold, which were used for selection."""
@@ -125,7 +132,16 @@ def choose_fit(
         sum(fit.seconds for fit in fits),
         method.criterion,
         {name: fits[place].valid_scores for name, place in judged.items()},
-    )
+        None,
+        {method.criterion: (np.arange(1, fits[best].curve.size + 1), fits[best].curve)},
+        [
+            (method.name, fold.name, seed, number, name, values[name][number], fit.rounds,
+             fit.seconds, number == place, False, json.dumps(drawn, default=str),
+             "\n".join(fit.warnings))
+            for number, (fit, drawn) in enumerate(zip(fits, tried, strict=True))
+            for name, place in places.items()
+        ],
+    )  # fmt: skip
 
 
 def choose_trial(
@@ -169,7 +185,18 @@ def choose_trial(
         by,
         {name: trial.valid_scores[by] for name, (trial, by) in judged.items()},
         search,
-    )
+        {
+            name: (trials[place].looks, trials[place].curves[name])
+            for name, place in search.chosen.items()
+        },
+        [
+            (method.name, fold.name, seed, number, name, *trials[number].best(name),
+             fits[number].seconds, number == place, trials[number].pruned,
+             json.dumps(tried[number], default=str), "\n".join(fits[number].warnings))
+            for number in range(len(fits))
+            for name, place in search.chosen.items()
+        ],
+    )  # fmt: skip
 
 
 def main_of(method: Method, names: Sequence[str] | Mapping[str, Any]) -> str:

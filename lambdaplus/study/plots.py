@@ -70,7 +70,7 @@ def plots_of(study: Study, baseline: str | None = None) -> Iterator[tuple[str, F
     ImportError
         If matplotlib is not installed.
     """
-    if any(study.results.values()):
+    if any(study.chosen.values()):
         yield "training_time", training_time(study)
     if finished(study):
         yield "criterion_matrix", criterion_matrix(study)

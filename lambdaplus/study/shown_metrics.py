@@ -36,7 +36,7 @@ ROUNDING = 1e-12  # sums in another order
 def same_metrics(study: Study) -> dict[str, str]:
     """Metrics that have the values of an earlier one on every test query, with that one's name."""
     found: dict[str, str] = {}
-    every = [choice.evaluation for mine in study.results.values() for choice in mine]
+    every = [choice.evaluation for mine in study.chosen.values() for choice in mine]
     values = {
         str(metric): [evaluation.per_query[str(metric)] for evaluation in every]
         for metric in study.metrics

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from lambdaplus.data import Fold
 from lambdaplus.data.binary import fingerprint
@@ -26,12 +27,13 @@ from lambdaplus.evaluation.result import join_evaluations, mean_by_query
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.study.boosting import Boosting
 from lambdaplus.study.checks import check_study
-from lambdaplus.study.choice import Choice, choose_fit, choose_trial
+from lambdaplus.study.choice import Choice, choose_fit, choose_trial, main_of
 from lambdaplus.study.estimator_trainer import find_class, train_estimator
 from lambdaplus.study.identity import digest
 from lambdaplus.study.methods import Method, Parameters, Settings
+from lambdaplus.study.results import ALL_QUERIES, CURVES, FITS, VALUES, Results
 from lambdaplus.study.search_space import draw
-from lambdaplus.study.store import Fit, Store, key_of
+from lambdaplus.study.store import Fit, Store, key_of, versions_in_words
 from lambdaplus.study.tasks import Task, fit_and_save, fit_from_disk, in_turn, laid_out
 from lambdaplus.study.trials import fit_trial
 from lambdaplus.study.workers import (
@@ -267,14 +269,19 @@ class Study:
         return fit
 
     @cached_property
-    def results(self) -> dict[str, list[Choice]]:
+    def chosen(self) -> dict[str, list[Choice]]:
         """Choices by method, once the study has run."""
         return {method.name: self.choices(method) for method in self.methods}
+
+    @cached_property
+    def results(self) -> Both:
+        """What was measured, once the study has run."""
+        return measured(self)
 
     def fold_means(self, method: Method, metric: RankingMetric) -> dict[str, float]:
         """Mean over seeds of the test value on each fold that the method finished."""
         by_fold: dict[str, list[float]] = {}
-        for choice in self.results[method.name]:
+        for choice in self.chosen[method.name]:
             by_fold.setdefault(choice.fold.name, []).append(choice.evaluation[metric])
         return {name: float(np.mean(values)) for name, values in by_fold.items()}
 
@@ -285,12 +292,12 @@ class Study:
 
     def seconds(self, method: Method) -> float:
         """Training time over all folds, seeds and parameters."""
-        return sum(choice.seconds for choice in self.results[method.name])
+        return sum(choice.seconds for choice in self.chosen[method.name])
 
     def evaluation(self, method: Method) -> Evaluation | None:
         """Values of all test queries, averaged over seeds and repetitions; None if unfinished."""
         by_seed: dict[int, dict[str, Evaluation]] = {}
-        for choice in self.results[method.name]:
+        for choice in self.chosen[method.name]:
             by_seed.setdefault(choice.seed, {})[choice.fold.name] = choice.evaluation
         whole = [parts for parts in by_seed.values() if len(parts) == len(self.folds)]
         if not whole:
@@ -311,6 +318,89 @@ class Study:
                 ]
             ),
         )
+
+
+class Both(Results):
+    """Results, which for now have the choices of each method too."""
+
+    chosen: dict[str, list[Choice]]
+
+    def __getitem__(self, method: str) -> list[Choice]:
+        return self.chosen[method]
+
+
+def measured(study: Study) -> Both:
+    """The results of a study."""
+    values: list[pl.DataFrame] = []
+    fits: list[tuple[Any, ...]] = []
+    curves: list[pl.DataFrame] = []
+    chosen = [choice for mine in study.chosen.values() for choice in mine]
+    for choice in chosen:
+        key = {"method": choice.method.name, "fold": choice.fold.name, "seed": choice.seed}
+        for metric, found in choice.evaluation.per_query.items():
+            qid = list(map(str, choice.evaluation.qid.tolist()))
+            query = qid if len(found) == len(qid) else [ALL_QUERIES]
+            columns = {"metric": metric, "query": query, "value": found}
+            values.append(
+                _table(VALUES, key | columns).with_columns(pl.col("value").fill_nan(None))
+            )
+        for metric, curve in choice.curves.items():
+            rounds, found = curve
+            curves.append(_table(CURVES, key | {"metric": metric, "round": rounds, "value": found}))
+        fits += choice.rows
+    tests = [fold.test for fold in study.folds]
+    relevant: dict[Any, bool] = {}
+    for number, test in enumerate(tests):
+        starts = np.cumsum(test.group) - test.group
+        best = np.maximum.reduceat(test.labels, starts)
+        for query, label in zip(test.qid[starts].tolist(), best.tolist(), strict=True):
+            relevant[query if study.repeated else (number, query)] = label >= 1
+    some = chosen[0].evaluation if chosen else None
+    searched = [method for method in study.methods if study.searches(method)]
+    about = {
+        "settings": str(study.settings),
+        "rounds": study.settings.rounds,
+        "patience": study.settings.patience,
+        "seeds": list(study.seeds),
+        "trials": study.trials,
+        "repeated": study.repeated,
+        "select": study.select,
+        "criteria": {method.name: method.criterion for method in study.methods},
+        "selects": {m.name: main_of(m, study._watched(m)) for m in study.methods},
+        "tried": {m.name: study.trials if m in searched else len(m.points) for m in study.methods},
+        "spaces": {method.name: method.searched for method in searched},
+        "convention": "lambdaplus",
+        "rules": some.conventions if some is not None else {},
+        "versions": versions_in_words(),
+        "queries": len(relevant),
+        "tested": sum(test.n_queries for test in tests),
+        "without_relevant": len(relevant) - sum(relevant.values()),
+        "planned": len(study),
+        "finished": len(study.finished),
+    }
+    results = Both(
+        list(study.chosen),
+        [fold.name for fold in study.folds],
+        [str(metric) for metric in study.metrics],
+        pl.concat([_table(VALUES, {}), *values]),
+        pl.DataFrame(fits, schema=FITS, orient="row"),
+        pl.concat([_table(CURVES, {}), *curves]),
+        study.errors,
+        about,
+    )
+    object.__setattr__(results, "chosen", study.chosen)
+    return results
+
+
+def _table(schema: pl.Schema, columns: dict[str, Any]) -> pl.DataFrame:
+    """A table of columns, among which a single value stands for every row."""
+    if not columns:
+        return pl.DataFrame(schema=schema)
+    lists = {k: v for k, v in columns.items() if np.ndim(v)}
+    return pl.DataFrame(lists, schema_overrides={k: schema[k] for k in lists}).select(
+        pl.col(name) if name in lists else pl.lit(columns[name], dtype=kind).alias(name)
+        for name, kind in schema.items()
+    )
 
 
 def _identity(method: Method) -> str:

@@ -166,7 +166,7 @@ def _folds_in_words(study: Study) -> str:
 
 def _rules(study: Study) -> list[str]:
     """The rules by which metrics were computed; metrics with equal rules are grouped."""
-    done = [choice.evaluation for found in study.results.values() for choice in found]
+    done = [choice.evaluation for found in study.chosen.values() for choice in found]
     by_rules: dict[str, list[str]] = {}
     for metric, rules in done[0].conventions.items() if done else ():
         by_rules.setdefault(rules, []).append(metric)

@@ -28,8 +28,8 @@ from lambdaplus.data.queries import Floats, Ints
 from lambdaplus.study.boosting import Boosting
 from lambdaplus.study.clock import Stopwatch
 from lambdaplus.study.methods import Method, Parameters, Settings
-from lambdaplus.study.progress import Validation
 from lambdaplus.study.store import Fit, Store
+from lambdaplus.study.validation import Validation
 
 LOOKS = 200  # number of evaluations on validation queries in a training of full length
 FIRST_TRIALS = 4  # number of trials that are never pruned

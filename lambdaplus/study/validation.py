@@ -2,7 +2,7 @@
 
 Examples
 --------
->>> from lambdaplus.study.progress import Validation
+>>> from lambdaplus.study.validation import Validation
 >>> from lambdaplus.data import RankingData
 >>> data = RankingData([[0.0], [1.0]], labels=[0, 1], qid=[1, 1])
 >>> validation = Validation(data, ["mrr"], patience=2)

@@ -1,0 +1,171 @@
+"""What a study measured: a few tables, of which every report, file and plot is a function.
+
+Examples
+--------
+>>> from lambdaplus.study import Settings, Study, find_methods
+>>> from lambdaplus.data import digits_queries
+>>> from lambdaplus.metrics import parse_metric
+>>> study = Study(
+...     folds=digits_queries()[:2],
+...     methods=find_methods("feature:best,lightgbm:lambda_map"),
+...     metrics=[parse_metric("map"), parse_metric("ndcg@10")],
+...     settings=Settings(rounds=5),
+... )
+>>> study.finish()
+>>> results = study.results
+>>> results.values.columns, results.values.height
+(['method', 'fold', 'seed', 'metric', 'query', 'value'], 400)
+>>> results.mean("lightgbm:lambda_map", "map") > 0.6
+True
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from lambdaplus.data.queries import Floats
+from lambdaplus.evaluation import Evaluation
+from lambdaplus.evaluation.conventions import find_convention
+from lambdaplus.evaluation.result import mean_of
+
+KEY = {"method": pl.String, "fold": pl.String, "seed": pl.Int64}
+VALUES = pl.Schema({**KEY, "metric": pl.String, "query": pl.String, "value": pl.Float64})
+FITS = pl.Schema(
+    {
+        **KEY, "trial": pl.Int64, "metric": pl.String, "validation": pl.Float64,
+        "round": pl.Int64, "seconds": pl.Float64, "chosen": pl.Boolean, "pruned": pl.Boolean,
+        "parameters": pl.String, "warnings": pl.String,
+    }
+)  # fmt: skip
+CURVES = pl.Schema({**KEY, "metric": pl.String, "round": pl.Int64, "value": pl.Float64})
+ALL_QUERIES = "all"
+"""The query of a metric that has one value for the whole data set."""
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """What a study measured, for each method, fold and seed whose fits are all finished.
+
+    Attributes
+    ----------
+    methods, folds, metrics : list of str
+        Names, in the order given, whether finished or not.
+    values : polars.DataFrame
+        Values of test queries, with columns method, fold, seed, metric, query and value; null if a
+        metric has no value on a query.
+    fits : polars.DataFrame
+        A row for each fit and each validation metric that selects: method, fold, seed, trial,
+        metric, validation (the best value), round (of this value), seconds of training, chosen,
+        pruned, parameters (JSON) and warnings (a line each).
+    curves : polars.DataFrame
+        Validation values by round of the chosen fits, up to the end of their training: method,
+        fold, seed, metric, round and value.
+    errors : dict of str to str
+        First error of each method that failed.
+    about : dict
+        How the study was made:
+
+        - ``settings``, ``rounds``, ``patience``, ``seeds``, ``trials``, ``repeated``, ``select``
+        - ``criteria``: the metric that each method optimises
+        - ``selects``: the metric whose choice represents each method, which ``curves`` has
+        - ``tried``: the number of sets of parameters of each method
+        - ``spaces``: the distributions of the parameters of each method that is searched
+        - ``convention``, and ``rules`` by metric
+        - ``versions``
+        - ``queries``, ``tested``: the number of distinct test queries, and of their tests
+        - ``without_relevant``: the number of distinct test queries without a relevant document
+        - ``planned``, ``finished``: numbers of fits
+    """
+
+    methods: list[str]
+    folds: list[str]
+    metrics: list[str]
+    values: pl.DataFrame
+    fits: pl.DataFrame
+    curves: pl.DataFrame
+    errors: dict[str, str]
+    about: dict[str, Any]
+
+    @cached_property
+    def _by_seed(self) -> dict[tuple[str, str], dict[tuple[str, int], tuple[list[str], Floats]]]:
+        """Queries and their values, by method and metric, then by fold and seed."""
+        groups: dict[tuple[str, str], dict[tuple[str, int], tuple[list[str], Floats]]] = {}
+        keys = ["method", "metric", "fold", "seed"]
+        for key, rows in self.values.group_by(keys, maintain_order=True):
+            method, metric, fold, seed = map(str, key)
+            values = rows["value"].fill_null(math.nan).to_numpy()
+            of = groups.setdefault((method, metric), {})
+            of[fold, int(seed)] = rows["query"].to_list(), values
+        return groups
+
+    def fold_means(self, method: str, metric: str) -> dict[str, float]:
+        """Mean over queries, then over seeds, on each fold that the method finished."""
+        by_fold: dict[str, list[float]] = {}
+        for (fold, _), (_, values) in self._by_seed.get((method, metric), {}).items():
+            mean = mean_of(values, ~np.isnan(values), None)
+            by_fold.setdefault(fold, []).append(mean)
+        return {fold: float(np.mean(means)) for fold, means in by_fold.items()}
+
+    def mean(self, method: str, metric: str) -> float:
+        """Mean of the fold means; NaN unless the method finished every fold."""
+        means = list(self.fold_means(method, metric).values())
+        return float(np.mean(means)) if len(means) == len(self.folds) else math.nan
+
+    @cached_property
+    def seconds(self) -> dict[str, float]:
+        """Training time of each method over all folds, seeds and parameters."""
+        fits = self.fits.unique(["method", "fold", "seed", "trial"], maintain_order=True)
+        by_method = fits.group_by("method").agg(pl.col("seconds").sum())
+        return dict(by_method.iter_rows())
+
+    @cached_property
+    def finished(self) -> list[str]:
+        """Methods that finished every fold, with at least one seed."""
+        return [method for method in self.methods if self.evaluation(method) is not None]
+
+    def evaluation(self, method: str) -> Evaluation | None:
+        """Values of all test queries, averaged over seeds and repeated splits; None if unfinished.
+
+        Queries are called ``fold qid``, or ``qid`` with repeated splits.
+        """
+        per_query: dict[str, Floats] = {}
+        queries: list[str] = []
+        for metric in self.metrics:
+            found = self._by_seed.get((method, metric), {})
+            seeds = [
+                seed
+                for seed in dict.fromkeys(seed for _, seed in found)
+                if all((fold, seed) in found for fold in self.folds)
+            ]
+            if not seeds:
+                return None
+            by_seed = [
+                np.concatenate([found[fold, seed][1] for fold in self.folds]) for seed in seeds
+            ]
+            values = np.mean(by_seed, axis=0)
+            named = [(fold, query) for fold in self.folds for query in found[fold, seeds[0]][0]]
+            if named[0][1] != ALL_QUERIES or len(named) > len(self.folds):
+                if self.about["repeated"]:
+                    names, place = np.unique([query for _, query in named], return_inverse=True)
+                    values = np.bincount(place, values) / np.bincount(place)
+                    queries = names.tolist()
+                else:
+                    queries = [f"{fold} {query}" for fold, query in named]
+            per_query[metric] = values
+        known = {metric: ~np.isnan(values) for metric, values in per_query.items()}
+        return Evaluation(
+            per_query,
+            {metric: mean_of(values, known[metric], None) for metric, values in per_query.items()},
+            len(queries),
+            self.about["without_relevant"],
+            {metric: int((~here).sum()) for metric, here in known.items()},
+            np.array(queries),
+            self.about["rules"],
+            find_convention(self.about["convention"]),
+        )

@@ -1,0 +1,43 @@
+"""The progress of a training against the definition of the best round and of patience."""
+
+from __future__ import annotations
+
+import math
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lambdaplus.data.progress import Progress
+
+
+def test_no_rounds_have_no_best() -> None:
+    progress = Progress(patience=1)
+    assert (progress.best, progress.best_round, progress.over) == (-math.inf, 0, False)
+
+
+def test_the_first_of_equal_values_is_the_best_and_nan_never_is() -> None:
+    progress = Progress()
+    assert [progress.add(n, v) for n, v in ((2, math.nan), (4, 0.5), (6, 0.5), (8, math.nan))] == [
+        False, True, False, False,
+    ]  # fmt: skip
+    assert (progress.best, progress.best_round, progress.rounds) == (0.5, 4, [2, 4, 6, 8])
+    assert not progress.over  # without patience
+
+
+@given(
+    st.lists(st.sampled_from([0.1, 0.2, 0.3, math.nan]), min_size=1, max_size=12),
+    st.integers(1, 5),
+    st.integers(1, 3),
+)
+def test_a_training_is_over_after_rounds_without_improvement(
+    values: list[float], patience: int, every: int
+) -> None:
+    progress = Progress(patience)
+    for n, value in enumerate(values, start=1):
+        was_best = progress.add(n * every, value)
+        seen = [v for v in values[:n] if not math.isnan(v)]
+        best = values.index(max(seen)) + 1 if seen else 0
+        assert was_best == (best == n)
+        assert progress.best_round == best * every
+        assert progress.over == ((n - best) * every >= patience)
+    assert len(progress.values) == len(values)
