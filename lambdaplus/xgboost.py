@@ -95,7 +95,7 @@ def cv(params: dict[str, Any], dtrain: Any, *args: Any, **kwargs: Any) -> Any:
     params : dict
     dtrain : xgboost.DMatrix
     *args, **kwargs
-        Passed to ``xgboost.cv``.  ``folds=`` can be the result of `lambdaplus.query_folds`, or a
+        Passed to ``xgboost.cv``.  ``folds=`` can be the result of `~lambdaplus.data.query_folds.query_folds`, or a
         scikit-learn splitter by group; by default, queries are split into ``nfold`` folds (3),
         shuffled with ``seed`` (0) unless ``shuffle=False``.
 
