@@ -28,11 +28,11 @@ if TYPE_CHECKING:  # what type checkers read; at run time it is _MODULES
     from lambdaplus.evaluation import eval_metric as eval_metric
     from lambdaplus.evaluation import evaluate as evaluate
     from lambdaplus.evaluation import explain as explain
-    from lambdaplus.evaluation.eval_shorthands import eval_auc as eval_auc
-    from lambdaplus.evaluation.eval_shorthands import eval_map as eval_map
-    from lambdaplus.evaluation.eval_shorthands import eval_mauc as eval_mauc
-    from lambdaplus.evaluation.eval_shorthands import eval_mrr as eval_mrr
-    from lambdaplus.evaluation.eval_shorthands import eval_ndcg as eval_ndcg
+    from lambdaplus.evaluation.feval import eval_auc as eval_auc
+    from lambdaplus.evaluation.feval import eval_map as eval_map
+    from lambdaplus.evaluation.feval import eval_mauc as eval_mauc
+    from lambdaplus.evaluation.feval import eval_mrr as eval_mrr
+    from lambdaplus.evaluation.feval import eval_ndcg as eval_ndcg
     from lambdaplus.metrics import Declaration as Declaration
     from lambdaplus.metrics import metric_names as metric_names
     from lambdaplus.metrics import parse_metric as parse_metric
@@ -41,11 +41,11 @@ if TYPE_CHECKING:  # what type checkers read; at run time it is _MODULES
     from lambdaplus.objectives import combine as combine
     from lambdaplus.objectives import gradients as gradients
     from lambdaplus.objectives import lambda_objective as lambda_objective
-    from lambdaplus.objectives.lambda_shorthands import lambda_auc as lambda_auc
-    from lambdaplus.objectives.lambda_shorthands import lambda_map as lambda_map
-    from lambdaplus.objectives.lambda_shorthands import lambda_mauc as lambda_mauc
-    from lambdaplus.objectives.lambda_shorthands import lambda_mrr as lambda_mrr
-    from lambdaplus.objectives.lambda_shorthands import lambda_ndcg as lambda_ndcg
+    from lambdaplus.objectives.objective import lambda_auc as lambda_auc
+    from lambdaplus.objectives.objective import lambda_map as lambda_map
+    from lambdaplus.objectives.objective import lambda_mauc as lambda_mauc
+    from lambdaplus.objectives.objective import lambda_mrr as lambda_mrr
+    from lambdaplus.objectives.objective import lambda_ndcg as lambda_ndcg
     from lambdaplus.objectives.position_bias import PositionBias as PositionBias
 
     __version__: str
@@ -65,20 +65,20 @@ else:  # type checkers would accept every misspelt name
         "XGBoostRanker": "estimators",
         "combine": "objectives",
         "compare_runs": "evaluation",
-        "eval_auc": "evaluation.eval_shorthands",
-        "eval_map": "evaluation.eval_shorthands",
-        "eval_mauc": "evaluation.eval_shorthands",
+        "eval_auc": "evaluation.feval",
+        "eval_map": "evaluation.feval",
+        "eval_mauc": "evaluation.feval",
         "eval_metric": "evaluation",
-        "eval_mrr": "evaluation.eval_shorthands",
-        "eval_ndcg": "evaluation.eval_shorthands",
+        "eval_mrr": "evaluation.feval",
+        "eval_ndcg": "evaluation.feval",
         "evaluate": "evaluation",
         "explain": "evaluation",
         "gradients": "objectives",
-        "lambda_auc": "objectives.lambda_shorthands",
-        "lambda_map": "objectives.lambda_shorthands",
-        "lambda_mauc": "objectives.lambda_shorthands",
-        "lambda_mrr": "objectives.lambda_shorthands",
-        "lambda_ndcg": "objectives.lambda_shorthands",
+        "lambda_auc": "objectives.objective",
+        "lambda_map": "objectives.objective",
+        "lambda_mauc": "objectives.objective",
+        "lambda_mrr": "objectives.objective",
+        "lambda_ndcg": "objectives.objective",
         "lambda_objective": "objectives",
         "metric_names": "metrics",
         "parse_metric": "metrics",

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lambdaplus as lp
-from lambdaplus.data.run import Run
+from lambdaplus.data.run_files import Run
 from lambdaplus.evaluation import Evaluation
-from lambdaplus.evaluation.evaluate_run import evaluate_run
+from lambdaplus.evaluation.scoring import evaluate_run
 
 N = 12
 LABELS = np.array([0, 1, 2, 0, 1, 0, 0, 2, 1, 0, 0, 1])

@@ -13,10 +13,10 @@ import pytest
 
 import lambdaplus as lp
 from lambdaplus.data import RankingData, read_qrels, read_trec_run
-from lambdaplus.data.run import Run
+from lambdaplus.data.run_files import Run
 from lambdaplus.evaluation import CONVENTIONS, Rule
-from lambdaplus.evaluation.evaluate_run import evaluate_run
 from lambdaplus.evaluation.explanation import explain_queries
+from lambdaplus.evaluation.scoring import evaluate_run
 from lambdaplus.evaluation.significance import p_value
 from lambdaplus.metrics import CATALOGUE, Declaration
 

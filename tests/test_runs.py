@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from lambdaplus.data import read_letor, read_qrels, read_scores, read_table, read_trec_run
-from lambdaplus.data.run import Run
-from lambdaplus.evaluation.evaluate_run import evaluate_run
+from lambdaplus.data.run_files import Run
+from lambdaplus.evaluation.scoring import evaluate_run
 
 typer_testing = pytest.importorskip("typer.testing")
 CLI_METRICS = ["map", "ndcg", "mrr", "p@5", "recall@5", "rprec", "bpref"]
@@ -101,7 +101,7 @@ def test_malformed_lines_of_a_run(tmp_path: Path, line: str, message: str) -> No
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("q1 0 d1", r"qrels, line 2: a judgement has 4 fields .* this line has 3"),
+        ("q1 0 d1", r"qrels, line 2: a judgement has 4 fields .* this one has 3"),
         ("q1 0 d1 yes", r"qrels, line 2: the label 'yes' is not a finite number"),
         ("q1 0 d2 1", r"qrels, line 2: d2 of q1 is judged twice"),
     ],

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from lambdaplus.data.run import Run
+from lambdaplus.data.run_files import Run
 from lambdaplus.data.whole_files import written_whole
 
 DataFile = Annotated[
@@ -79,7 +79,7 @@ def read_runs(
         For files that do not exist.
     """
     from lambdaplus.data import read_letor, read_qrels, read_scores, read_table, read_trec_run
-    from lambdaplus.data.frames import SUFFIXES
+    from lambdaplus.data.table_files import SUFFIXES
 
     if data is not None and qrels is not None:
         raise ValueError("pass either --data (LETOR) or --qrels (TREC), not both")

@@ -67,7 +67,7 @@ def evaluate(
 ) -> None:
     """Evaluate runs; if there are several, test their differences for significance."""
     from lambdaplus.evaluation import compare_runs
-    from lambdaplus.evaluation.evaluate_run import evaluate_run
+    from lambdaplus.evaluation.scoring import evaluate_run
     from lambdaplus.evaluation.significance import check_options
     from lambdaplus.metrics.names import split_names
 

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from lambdaplus.data.frames import SUFFIXES
 from lambdaplus.data.letor import read_letor
 from lambdaplus.data.ranking_data import Fold, RankingData
 from lambdaplus.data.splits import held_out
-from lambdaplus.data.table_files import read_columns
+from lambdaplus.data.table_files import SUFFIXES, read_columns
 
 _PARTS = ("train", "vali", "test")
 # Also LETOR 2's trainingset.txt, and Yahoo's set1.valid.txt, whose fold is then called set1.

@@ -29,5 +29,5 @@ def refuse_beyond_memory(n_bytes: float, what: str) -> None:
     available = memory_in_bytes()
     if n_bytes > available:
         raise MemoryError(
-            f"{what} takes {n_bytes / 1e9:,.1f} GB; there are {available / 1e9:,.1f} GB of memory"
+            f"{what} takes {n_bytes / 1e9:,.1f} GB, and this machine has {available / 1e9:,.1f} GB"
         )

@@ -1,22 +1,68 @@
-"""Readers of runs: scores for a LETOR file, TREC runs and qrels, CSV and Parquet."""
+"""Runs, which are scores of a system for a set of queries, and their readers."""
 
 from __future__ import annotations
 
 import math
 import os
+from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from lambdaplus.data.frame_columns import finite_column, identifier_column
-from lambdaplus.data.frames import read_frame
-from lambdaplus.data.queries import rows_by_query
+from lambdaplus.data.arrays import flags_of_rows, identifiers, plain
+from lambdaplus.data.queries import Queries, rows_by_query
 from lambdaplus.data.ranking_data import RankingData
-from lambdaplus.data.run import Run
+from lambdaplus.data.table_files import TableFile
 from lambdaplus.data.text_files import fields_of_lines, finite_number
 
 Judgements = dict[str, dict[str, float]]
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """Scores and labels of documents; the rows of a query must be adjacent.
+
+    Attributes
+    ----------
+    name : str
+    labels, scores : (n,) array
+    qid : (n,) array
+    docno : (n,) array of str, optional
+        Document numbers.
+    returned : (n,) array of bool, optional
+        False for judged documents that the system did not return; their scores must be below
+        those of the others.
+    judged : (n,) array of bool, optional
+        False for unjudged documents: they have label 0, and metrics such as bpref ignore them.
+
+    Examples
+    --------
+    >>> from lambdaplus.data.run_files import Run
+    >>> run = Run("bm25", labels=[1, 0, 1], scores=[2.0, 1.5, 0.5], qid=["q1", "q1", "q1"])
+    >>> run.queries.n_queries
+    1
+    """
+
+    name: str
+    labels: Any
+    scores: Any
+    qid: Any
+    docno: Any = None
+    returned: Any = None
+    judged: Any = None
+
+    @property
+    def queries(self) -> Queries:
+        """The checked queries of the run."""
+        labels, qid = plain(self.labels, "labels"), identifiers(self.qid)
+        queries = Queries(labels, qid=qid)
+        if self.returned is None:
+            return queries
+        returned = flags_of_rows(self.returned, queries.n_documents, "returned")
+        counts = np.add.reduceat(returned.astype(np.int64), queries.boundaries[:-1])
+        return Queries(labels, qid=qid, returned=counts)
 
 
 def read_scores(path: str | os.PathLike[str], data: RankingData) -> Run:
@@ -79,22 +125,11 @@ def read_qrels(path: str | os.PathLike[str]) -> Judgements:
     ...     read_qrels(file)
     {'q1': {'d1': 1.0, 'd2': 0.0}}
     """
-    file = Path(path)
-    found: Judgements = {}
-    for number, fields in fields_of_lines(file):
-        if len(fields) != 4:
-            raise ValueError(
-                f"{file}, line {number}: a judgement has 4 fields (query, iteration, document, "
-                f"label), this line has {len(fields)}"
-            )
-        query, _, document, label = fields
-        labels = found.setdefault(query, {})
-        if document in labels:
-            raise ValueError(f"{file}, line {number}: {document} of {query} is judged twice")
-        labels[document] = finite_number(label, "label", file, number)
-    if not found:
-        raise ValueError(f"{file} has no judgements")
-    return found
+    fields = "query", "iteration", "document", "label"
+    judgements = _values_of_documents(Path(path), "judgement", fields, "judged")
+    if not judgements:
+        raise ValueError(f"{path} has no judgements")
+    return judgements
 
 
 def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
@@ -128,18 +163,8 @@ def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
     (['d2', 'd9', 'd1'], [True, True, False], [True, False, True])
     """
     file = Path(path)
-    scores: Judgements = {}
-    for number, fields in fields_of_lines(file):
-        if len(fields) != 6:
-            raise ValueError(
-                f"{file}, line {number}: a line of a run has 6 fields (query, Q0, document, rank, "
-                f"score, tag), this one has {len(fields)}"
-            )
-        query, _, document, _, score, _ = fields
-        documents = scores.setdefault(query, {})
-        if document in documents:
-            raise ValueError(f"{file}, line {number}: {document} of {query} is returned twice")
-        documents[document] = finite_number(score, "score", file, number)
+    fields = "query", "Q0", "document", "rank", "score", "tag"
+    scores = _values_of_documents(file, "line of a run", fields, "returned")
     for query, judgements in qrels.items():
         for document, value in judgements.items():
             if not isinstance(value, Real) or not math.isfinite(value):
@@ -206,15 +231,32 @@ def read_table(
     ...     read_table(file).qid.tolist()
     [1, 1, 2]
     """
-    file = Path(path)
-    wanted = [qid, label, score, *([docno] if docno else [])]
     named = [qid, *([docno] if docno else [])]
-    frame = read_frame(file, wanted, text=named)
-    ids = {name: identifier_column(file, frame[name]) for name in named}
-    columns = {name: finite_column(file, frame[name]) for name in (label, score)}
+    table = TableFile(Path(path), [*named, label, score])
+    ids = {name: table.identifiers(name) for name in named}
+    labels, scores = table.numbers(label), table.numbers(score)
     rows = rows_by_query(ids[qid])
     numbers = ids[docno].astype(np.str_)[rows] if docno else None
-    return Run(_name(file), columns[label][rows], columns[score][rows], ids[qid][rows], numbers)
+    return Run(_name(table.file), labels[rows], scores[rows], ids[qid][rows], numbers)
+
+
+def _values_of_documents(file: Path, line: str, names: tuple[str, ...], verb: str) -> Judgements:
+    """The value of each document by query and document, from lines with these fields."""
+    values: Judgements = {}
+    what = "label" if "label" in names else "score"
+    for number, fields in fields_of_lines(file):
+        where = f"{file}, line {number}"
+        if len(fields) != len(names):
+            raise ValueError(
+                f"{where}: a {line} has {len(names)} fields ({', '.join(names)}), this one has "
+                f"{len(fields)}"
+            )
+        query, document = fields[0], fields[2]
+        documents = values.setdefault(query, {})
+        if document in documents:
+            raise ValueError(f"{where}: {document} of {query} is {verb} twice")
+        documents[document] = finite_number(fields[names.index(what)], what, file, number)
+    return values
 
 
 def _name(file: Path) -> str:

@@ -1,16 +1,26 @@
-"""Ranking data from CSV and Parquet."""
+"""CSV and Parquet files: their columns without a silent conversion, and ranking data from them."""
 
 from __future__ import annotations
 
+import csv
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lambdaplus.data.frame_columns import feature_column, finite_column, identifier_column
-from lambdaplus.data.frames import read_frame
+from lambdaplus.data.arrays import identifiers, int_or_text, refuse_rounding
 from lambdaplus.data.queries import rows_by_query
 from lambdaplus.data.ranking_data import RankingData
+
+if TYPE_CHECKING:
+    import polars
+
+SUFFIXES = (".csv", ".parquet")
+# Numbers as spreadsheets write them, which would be left out as text: 0,5 and 1,000.5 and 5 %.
+_FOREIGN = r"^\s*[-+]?[0-9]+([.,][0-9]+)*\s*%$|^\s*[-+]?[0-9]+(,[0-9]+)+(\.[0-9]+)?\s*$"
 
 
 def read_columns(
@@ -55,22 +65,191 @@ def read_columns(
     >>> data.qid.tolist(), data.features.tolist(), data.labels.tolist()
     (['b', 'b', 'a'], [[0.5], [7.0], [nan]], [0.0, 1.0, 2.0])
     """
-    file = Path(path)
-    frame = read_frame(file, [qid, label], text=[qid])
-    labels = finite_column(file, frame[label])
-    queries = identifier_column(file, frame[qid])
-    columns = {
-        name: feature
-        for name in frame.columns
-        if name not in (qid, label) and (feature := feature_column(file, frame[name])) is not None
-    }
-    if not columns:
-        raise ValueError(f"{file} has no column of numbers besides {qid!r} and {label!r}")
+    table = TableFile(Path(path), [qid, label])
+    labels, queries = table.numbers(label), table.identifiers(qid)
     if not labels.size:
-        raise ValueError(f"{file} has no rows")
+        raise ValueError(f"{table.file} has no rows")
+    features = {name: table.feature(name) for name in table.names if name not in (qid, label)}
+    columns = {name: column for name, column in features.items() if column is not None}
+    if not columns:
+        raise ValueError(f"{table.file} has no column of numbers besides {qid!r} and {label!r}")
     rows = rows_by_query(queries)
-    features = np.empty((len(labels), len(columns)))
+    matrix = np.empty((len(labels), len(columns)))
     for j, column in enumerate(columns.values()):
-        features[:, j] = column[rows]
-    names = tuple(columns)
-    return RankingData(features, labels[rows], queries[rows], file.name, names)
+        matrix[:, j] = column[rows]
+    return RankingData(matrix, labels[rows], queries[rows], table.file.name, tuple(columns))
+
+
+class TableFile:
+    """Columns of a CSV or Parquet file; an error names the file and the column.
+
+    Parameters
+    ----------
+    file : path
+        Used literally: characters such as ``*`` and ``[`` are part of the name.
+    needed : sequence of str
+        Required columns.
+
+    Raises
+    ------
+    ValueError
+        For another type of file, for one that cannot be read, for two columns with the same name,
+        if a required column is missing, and for a line of a CSV file with missing fields.
+    FileNotFoundError
+        If the file does not exist.
+    ImportError
+        If polars is not installed.
+    """
+
+    def __init__(self, file: Path, needed: Sequence[str]) -> None:
+        try:
+            import polars
+        except ImportError:
+            raise ImportError(
+                "CSV and Parquet need polars: pip install 'lambdaplus[dataframe]'"
+            ) from None
+        self.file, suffix = file, file.suffix.lower()
+        if suffix not in SUFFIXES:
+            raise ValueError(f"{file} is neither .csv nor .parquet")
+        errors = (polars.exceptions.PolarsError, polars.exceptions.PanicException, csv.Error)
+        try:
+            with file.open("rb") as stream:  # polars would interpret a path as a pattern or a URL
+                read = _read_csv if suffix == ".csv" else polars.read_parquet
+                self._frame: polars.DataFrame = read(stream)
+        except errors as error:
+            # Without the long advice that may follow.
+            message = " ".join(str(error).partition("\n\n")[0].split()) or type(error).__name__
+            raise ValueError(f"{file}: {message}") from None
+        except ValueError as error:
+            raise ValueError(f"{file}, {error}") from None
+        self.names = self._frame.columns
+        if missing := [name for name in needed if name not in self.names]:
+            raise ValueError(
+                f"{file} has no column {', '.join(map(repr, missing))}; it has: "
+                f"{', '.join(self.names)}"
+            )
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """A column of finite numbers, (n,), none of them rounded."""
+        import polars
+
+        column, where = self._frame[name], f"{self.file}, column {name!r}"
+        if column.dtype == polars.String:
+            numbers, text = _parsed(column)
+            if text.size:
+                raise ValueError(
+                    f"{where}: {column[int(text[0])]!r} in row {text[0] + 1} below the header is "
+                    "not a number"
+                )
+            long = column.filter(column.str.contains(r"^\s*[+-]?[0-9]{16,}\s*$"))
+            refuse_rounding(map(int, long.to_list()), where)
+        elif column.dtype.is_numeric() or column.dtype in (polars.Boolean, polars.Null):
+            bounds: tuple[Any, Any] = (column.min(), column.max())
+            if column.dtype.is_integer() and any(abs(bound or 0) > 2**53 for bound in bounds):
+                refuse_rounding(column.drop_nulls().to_list(), where)
+            numbers = column.cast(polars.Float64).to_numpy()
+        else:  # the cast would accept dates, durations and codes of categories
+            raise ValueError(f"{where} is not numeric, but {column.dtype}")
+        bad = np.flatnonzero(~np.isfinite(numbers))
+        if bad.size:
+            raise ValueError(
+                f"{where}: {bad.size} cells are not finite numbers, the first is in row "
+                f"{bad[0] + 1} below the header"
+            )
+        return numbers
+
+    def feature(self, name: str) -> NDArray[np.float64] | None:
+        """A column as a feature, (n,), NaN where a cell is empty; None for text or dates."""
+        import polars
+
+        column, where = self._frame[name], f"{self.file}, column {name!r}"
+        if column.null_count() == len(column):
+            return np.full(len(column), np.nan)  # the feature is missing in all rows
+        if column.dtype.is_numeric() or column.dtype == polars.Boolean:
+            return column.cast(polars.Float64).to_numpy()
+        if column.dtype != polars.String:
+            return None
+        numbers, text = _parsed(column)
+        if not text.size:
+            return numbers
+        first = f"{column[int(text[0])]!r}"
+        if np.isfinite(numbers).any():
+            raise ValueError(
+                f"{where} mixes numbers and text; the first text is {first} in row {text[0] + 1} "
+                "below the header"
+            )
+        if column.drop_nulls().str.contains(_FOREIGN).all():
+            raise ValueError(
+                f"{where} has numbers with commas or percent signs, such as {first}: write 0.5 or "
+                "1000.5, or leave the column out"
+            )
+        return None
+
+    def identifiers(self, name: str) -> NDArray[Any]:
+        """A column as (n,) int64, or as str if a conversion to int64 would lose information."""
+        import polars
+
+        column = self._frame[name]
+        try:
+            if column.null_count():
+                row = int(column.is_null().arg_max() or 0)
+                raise ValueError(
+                    f"{column.null_count()} cells are empty, the first is in row {row + 1} below "
+                    "the header"
+                )
+            if column.dtype.is_float():
+                numbers = identifiers(column.to_numpy())
+                whole = numbers.astype(np.int64)
+                return whole if np.array_equal(whole, numbers) else numbers.astype(np.str_)
+            words = column.cast(polars.String).to_list()
+            row = next((row for row, word in enumerate(words) if word.lower() == "nan"), -1)
+            if row >= 0:
+                raise ValueError(f"{words[row]!r} in row {row + 1} below the header names nothing")
+            return int_or_text(words)
+        except ValueError as error:
+            raise ValueError(f"{self.file}, column {name!r}: {error}") from None
+
+
+def _parsed(column: polars.Series) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Convert cells of text to numbers, or NaN if empty, and return the rows with other text."""
+    import polars
+
+    cells = column.str.strip_chars()
+    empty = cells.is_null() | cells.is_in(["", "NULL"])
+    numbers = cells.cast(polars.Float64, strict=False)
+    return numbers.to_numpy(), np.flatnonzero((numbers.is_null() & ~empty).to_numpy())
+
+
+def _read_csv(stream: BinaryIO) -> polars.DataFrame:
+    """All columns as text, and those of true and false as Booleans; a ValueError has the line."""
+    import polars
+
+    # The header is read as a row, because polars renames a repeated column.
+    frame = polars.read_csv(stream, has_header=False, infer_schema_length=0, null_values=["NULL"])
+    names = ["" if name is None else name for name in frame.row(0)]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"line 1: the header names {', '.join(map(repr, twice))} twice")
+    if frame[:, -1].null_count():  # perhaps of a short line, which polars fills with empty cells
+        stream.seek(0)
+        frame = _without_blank_lines(stream, frame)
+    frame = frame[1:].rename(dict(zip(frame.columns, names, strict=True)))
+    flags = [
+        (column == "true").alias(column.name)
+        for column in frame
+        if column.drop_nulls().is_in(["true", "false"]).all()
+    ]
+    return frame.with_columns(flags)
+
+
+def _without_blank_lines(stream: BinaryIO, frame: polars.DataFrame) -> polars.DataFrame:
+    lines = (line.decode("utf-8-sig", errors="replace") for line in stream)
+    blank = []
+    reader = csv.reader(lines)
+    for fields in reader:
+        blank.append(not fields)
+        if fields and len(fields) < frame.width:
+            raise ValueError(
+                f"line {reader.line_num}: {len(fields)} fields for {frame.width} columns"
+            )
+    keep = ~np.array(blank, dtype=bool)
+    return frame.filter(keep) if len(keep) == len(frame) else frame

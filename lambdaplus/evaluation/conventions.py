@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from lambdaplus.data.arguments import check_fields, is_flag
-from lambdaplus.metrics import RankingMetric
+from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 from lambdaplus.metrics.values import Ties
 
 Empty = Literal["skip"] | float
@@ -97,85 +97,74 @@ class Convention:
     def has(self, metric: RankingMetric) -> bool:
         return not self.metrics or metric.declaration.name in self.metrics
 
+    def metric(self, name: Metric, **options: Any) -> RankingMetric:
+        """The metric with the options of the tool, unless its name or the options set others."""
+        rule = self.rule(parse_metric(name, **options))
+        return parse_metric(name, defaults=rule.options, **options)
 
-def _all(rule: Rule, *names: str) -> dict[str, Rule]:
-    return dict.fromkeys(names, rule)
 
+_ROW_ORDER = Rule("stable", empty=0)
+_LIGHTGBM = Rule("stable", empty=1)
+_TREC = Rule("docno", empty=0)
+_SKLEARN_NDCG = Rule("expected", 0, {"gain": "linear"})
+_LETOR_MAP = Rule("stable", 0, {"divisor": "relevant"})
 
-_ROWS_ONE = Rule(ties="stable", empty=1)
-_ROWS_ZERO = Rule(ties="stable", empty=0)
-_TREC = Rule(ties="docno", empty=0)
-
-CONVENTIONS: dict[str, Convention] = {
-    convention.name: convention
-    for convention in (
-        Convention("lambdaplus", "lambdaplus", Rule(), {}),
-        Convention(
-            "lightgbm",
-            "LightGBM 4.7: ndcg, map, auc",
-            _ROWS_ONE,
-            {
-                **_all(_ROWS_ONE, "ndcg", "map"),
-                "auc": Rule(ties="expected", empty=1, options={"over": "dataset"}),
-            },
-        ),
-        Convention(
-            "xgboost",
-            "XGBoost 3.2: ndcg, map, pre",
-            _ROWS_ONE,
-            {
-                **_all(_ROWS_ONE, "ndcg", "map"),
-                "p": Rule(ties="stable", empty=0, options={"divisor": "documents"}),
-            },
-            single=True,
-        ),
-        Convention(
-            "sklearn",
-            "scikit-learn 1.9: ndcg_score, dcg_score, average_precision_score, roc_auc_score",
-            Rule(ties="expected", empty=0),
-            {
-                "ndcg": Rule(ties="expected", empty=0, options={"gain": "linear"}),
-                "dcg": Rule(ties="expected", empty=0, options={"gain": "linear"}),
-                "map": Rule(ties="together", empty=0),
-                "auc": Rule(ties="expected", empty="skip"),
-            },
-        ),
-        Convention(
-            "trec",
-            "trec_eval, as pytrec_eval runs it",
-            _TREC,
-            {
-                **_all(_TREC, "mrr", "success", "p", "recall", "rprec", "bpref"),
-                "map": Rule(ties="docno", empty=0, options={"divisor": "relevant"}),
-                "ndcg": Rule(ties="docno", empty=0, options={"gain": "linear"}),
-            },
-            single=True,
-            unjudged=True,
-        ),
-        Convention(
-            "letor3",
-            "the evaluation script of LETOR 3.0",
-            _ROWS_ZERO,
-            {
-                "p": _ROWS_ZERO,
-                "map": Rule(ties="stable", empty=0, options={"divisor": "relevant"}),
-                "ndcg": Rule(ties="stable", empty=0, options={"discount": "letor"}),
-            },
-        ),
-        Convention(
-            "letor4",
-            "the evaluation script of LETOR 4.0",
-            _ROWS_ZERO,
-            {
-                "p": _ROWS_ZERO,
-                "map": Rule(ties="stable", empty=0, options={"divisor": "relevant"}),
-                "ndcg": Rule(
-                    ties="stable", empty=0, options={"discount": "letor", "short": "zero"}
-                ),
-            },
-        ),
-    )
-}
+_ALL = (
+    Convention("lambdaplus", "lambdaplus", Rule(), {}),
+    Convention(
+        "lightgbm",
+        "LightGBM 4.7: ndcg, map, auc",
+        _LIGHTGBM,
+        {"ndcg": _LIGHTGBM, "map": _LIGHTGBM, "auc": Rule("expected", 1, {"over": "dataset"})},
+    ),
+    Convention(
+        "xgboost",
+        "XGBoost 3.2: ndcg, map, pre",
+        _LIGHTGBM,
+        {"ndcg": _LIGHTGBM, "map": _LIGHTGBM, "p": Rule("stable", 0, {"divisor": "documents"})},
+        single=True,
+    ),
+    Convention(
+        "sklearn",
+        "scikit-learn 1.9: ndcg_score, dcg_score, average_precision_score, roc_auc_score",
+        Rule("expected", 0),
+        {
+            "ndcg": _SKLEARN_NDCG,
+            "dcg": _SKLEARN_NDCG,
+            "map": Rule("together", 0),
+            "auc": Rule("expected", "skip"),
+        },
+    ),
+    Convention(
+        "trec",
+        "trec_eval, as pytrec_eval runs it",
+        _TREC,
+        {
+            **dict.fromkeys(("mrr", "success", "p", "recall", "rprec", "bpref"), _TREC),
+            "map": Rule("docno", 0, {"divisor": "relevant"}),
+            "ndcg": Rule("docno", 0, {"gain": "linear"}),
+        },
+        single=True,
+        unjudged=True,
+    ),
+    Convention(
+        "letor3",
+        "the evaluation script of LETOR 3.0",
+        _ROW_ORDER,
+        {"p": _ROW_ORDER, "map": _LETOR_MAP, "ndcg": Rule("stable", 0, {"discount": "letor"})},
+    ),
+    Convention(
+        "letor4",
+        "the evaluation script of LETOR 4.0",
+        _ROW_ORDER,
+        {
+            "p": _ROW_ORDER,
+            "map": _LETOR_MAP,
+            "ndcg": Rule("stable", 0, {"discount": "letor", "short": "zero"}),
+        },
+    ),
+)
+CONVENTIONS: dict[str, Convention] = {convention.name: convention for convention in _ALL}
 
 
 def find_convention(name: str | Convention) -> Convention:

@@ -18,32 +18,35 @@ letor4      0.4539  -0.1691  discount=letor +0.1925, ties=stable +0.0923, empty=
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
 from lambdaplus.data.arrays import identifiers
 from lambdaplus.data.queries import Queries
-from lambdaplus.evaluation.conventions import CONVENTIONS, Convention, Empty, TieRule
-from lambdaplus.evaluation.result import Evaluation, queries_in_words
+from lambdaplus.evaluation.conventions import CONVENTIONS, Convention
+from lambdaplus.evaluation.result import queries_in_words
 from lambdaplus.evaluation.result_tables import Table, Tabular
-from lambdaplus.evaluation.scoring import checked_queries, evaluate_queries
+from lambdaplus.evaluation.scoring import evaluate_queries
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 
+OWN_RULES: dict[str, Any] = {
+    "convention": CONVENTIONS["lambdaplus"],
+    "ties": None,
+    "empty": "skip",
+}
 
-@dataclass(frozen=True)
-class Step:
+
+class Step(NamedTuple):
     """One choice of a convention and the change that it makes."""
 
     choice: str
     change: float
 
 
-@dataclass(frozen=True)
-class Path:
+class Path(NamedTuple):
     """The steps from the value of our convention to the value of another tool.
 
     Attributes
@@ -139,7 +142,7 @@ def explain(
         For input that is invalid for `~lambdaplus.evaluation.evaluate`.
     """
     qid = None if qid is None else identifiers(qid)
-    queries = checked_queries(labels, group, qid, weight)
+    queries = Queries(labels, group=group, qid=qid, weight=weight)
     return explain_queries(parse_metric(metric, **options), queries, scores, docno, options)
 
 
@@ -148,7 +151,7 @@ def explain_queries(
     queries: Queries,
     scores: ArrayLike,
     docno: ArrayLike | None = None,
-    fixed: Any = (),
+    fixed: Collection[str] = (),
     judged: ArrayLike | None = None,
 ) -> Explanation:
     """Like `explain`, for queries that are already parsed.
@@ -159,63 +162,50 @@ def explain_queries(
     fixed : collection of str
         Options that are not changed.
     judged : (n,) array_like of bool, optional
-        As in `~lambdaplus.evaluation.evaluate.evaluate_queries`.
+        As in `~lambdaplus.evaluation.scoring.evaluate_queries`.
     """
     kept = {*fixed, *(name for name, _ in metric.changed)}
-    evaluated = partial(
-        evaluate_queries, queries=queries, scores=scores, docno=docno, judged=judged
-    )
-    paths = [
-        _path(convention, metric, kept, docno, evaluated)
-        for convention in CONVENTIONS.values()
-        if convention.has(metric)
-    ]
-    ours = next(path for path in paths if path.convention.name == "lambdaplus")
-    return Explanation(metric, ours.value, tuple(paths), queries.n_queries)
+
+    def value_of(chosen: RankingMetric, **rules: Any) -> float:
+        found = evaluate_queries([chosen], queries, scores, docno=docno, judged=judged, **rules)
+        return found.mean[str(chosen)]
+
+    def path_to(convention: Convention) -> Path:
+        value, steps = ours, []
+        try:
+            for choice, chosen, rules in _choices(convention, metric, kept):
+                before, value = value, value_of(chosen, **rules)
+                # As long as no query has a value, a choice does not cause a change.
+                change = value if math.isnan(before) else value - before
+                if abs(change) > 1e-12:
+                    steps.append(Step(choice, change))
+        except ValueError as error:
+            needs_docno = docno is None and convention.rule(metric).ties == "docno"
+            reason = "ties=docno needs docno=" if needs_docno else str(error)
+            return Path(convention, math.nan, (), reason)
+        return Path(convention, value, tuple(steps))
+
+    ours = value_of(metric, **OWN_RULES)
+    paths = [path_to(convention) for convention in CONVENTIONS.values() if convention.has(metric)]
+    return Explanation(metric, ours, tuple(paths), queries.n_queries)
 
 
-def _path(
-    convention: Convention,
-    metric: RankingMetric,
-    kept: set[str],
-    docno: ArrayLike | None,
-    evaluated: Callable[..., Evaluation],
-) -> Path:
-    rule = convention.rule(metric)
-    ties: TieRule | None = None
-    empty: Empty = "skip"
-    held = CONVENTIONS["lambdaplus"]
-
-    def value() -> float:
-        found = evaluated([metric], convention=held, ties=ties, empty=empty)
-        return found.mean[str(metric)]
-
-    now = value()
-    steps = []
-
-    def step(choice: str) -> None:
-        nonlocal now
-        before, now = now, value()
-        # As long as no query has a value, a choice does not cause a change.
-        change = now if math.isnan(before) else now - before
-        if abs(change) > 1e-12:
-            steps.append(Step(choice, change))
-
-    try:
-        for name, chosen in rule.options.items():
-            if name not in kept:
-                metric = parse_metric(metric, defaults={name: chosen})
-                step(f"{name}={chosen}")
-        held = replace(held, single=convention.single)
-        step("scores=float32")
-        held = replace(held, unjudged=convention.unjudged)
-        step("labels<0=unjudged")
-        ties = rule.ties
-        step(f"ties={ties}")
-        empty = rule.empty
-        step(f"empty={empty}")
-    except ValueError as error:
-        if rule.ties == "docno" and docno is None:
-            return Path(convention, math.nan, (), "ties=docno needs docno=")
-        return Path(convention, math.nan, (), str(error))
-    return Path(convention, now, tuple(steps))
+def _choices(
+    convention: Convention, metric: RankingMetric, kept: Collection[str]
+) -> Iterator[tuple[str, RankingMetric, dict[str, Any]]]:
+    """The choices from our convention to another, one after the other: metric and rules so far."""
+    rule, rules = convention.rule(metric), OWN_RULES
+    for name, option in rule.options.items():
+        if name not in kept:
+            metric = parse_metric(metric, defaults={name: option})
+            yield f"{name}={option}", metric, rules
+    in_float32 = replace(OWN_RULES["convention"], single=convention.single)
+    with_unjudged = replace(in_float32, unjudged=convention.unjudged)
+    for choice, change in (
+        ("scores=float32", {"convention": in_float32}),
+        ("labels<0=unjudged", {"convention": with_unjudged}),
+        (f"ties={rule.ties}", {"ties": rule.ties}),
+        (f"empty={rule.empty}", {"empty": rule.empty}),
+    ):
+        rules = {**rules, **change}
+        yield choice, metric, rules

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaplus.data.arguments import check_flag
 from lambdaplus.data.arrays import plain
-from lambdaplus.evaluation.over_workers import means_over_workers
+from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.evaluation.scoring import choose_metrics, evaluate_queries
 from lambdaplus.frameworks.calls import framework_of, read_call
 from lambdaplus.frameworks.internals import is_called_by_xgb_ranker
 from lambdaplus.metrics import Metric, RankingMetric
+from lambdaplus.metrics.declared_arrays import scope
+from lambdaplus.metrics.values import rounded_value
 from lambdaplus.metrics.weighted_sum import WeightedSum, parts_of, sum_of, terms_of, value_of
 
 _UNSET: Any = object()  # LightGBM's estimators pass a group or None; XGBoost's omit the argument
 
 
+@dataclass(frozen=True, repr=False)
 class EvalMetric:
     """One or several metrics as a callable for both frameworks.
 
@@ -34,11 +39,8 @@ class EvalMetric:
     one_group : bool
     """
 
-    def __init__(
-        self, metrics: tuple[RankingMetric | WeightedSum, ...], one_group: bool = False
-    ) -> None:
-        self.metrics = metrics
-        self.one_group = one_group
+    metrics: tuple[RankingMetric | WeightedSum, ...]
+    one_group: bool = False
 
     @property
     def __name__(self) -> str:
@@ -71,7 +73,8 @@ class EvalMetric:
         Notes
         -----
         In a training by XGBoost on several workers, each calls this with its own rows, and gets
-        the value over all rows: see `lambdaplus.evaluation.over_workers`.
+        the value over all rows.  With queries, it is that of one machine; without, scores are
+        rounded to cells, and documents in one cell count as tied (`lambdaplus.metrics.rounding`).
         """
         if is_called_by_xgb_ranker():
             raise TypeError(
@@ -87,11 +90,7 @@ class EvalMetric:
         parts = [part for metric in self.metrics for part, _ in parts_of(metric)]
         chosen = list(dict.fromkeys(parts))
         with read_call(y_true_or_preds, y_pred_or_data, sample_weight, sizes) as call:
-            if call.queries.workers.size > 1:
-                mean = means_over_workers(chosen, call.queries, call.scores, self.one_group)
-            else:
-                one_group = self.one_group
-                mean = evaluate_queries(chosen, call.queries, call.scores, one_group=one_group).mean
+            mean = _means(chosen, call.queries, call.scores, self.one_group)
         for name, value in mean.items():
             if math.isnan(value):
                 raise ValueError(
@@ -115,14 +114,32 @@ class EvalMetric:
         names = ", ".join(repr(str(metric)) for metric in self.metrics)
         return f"eval_metric({names}{', one_group=True' if self.one_group else ''})"
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, EvalMetric) and (self.metrics, self.one_group) == (
-            other.metrics,
-            other.one_group,
-        )
 
-    def __hash__(self) -> int:
-        return hash((self.metrics, self.one_group))
+def _means(
+    metrics: list[RankingMetric], queries: Queries, scores: ArrayLike, one_group: bool
+) -> dict[str, float]:
+    """The mean of each metric by its name, the same on all workers; NaN without any value."""
+    if queries.workers.size == 1:
+        return evaluate_queries(metrics, queries, scores, one_group=one_group).mean
+    mean = {}
+    for metric in metrics:
+        ranked = scope(metric, queries, one_group)
+        if ranked.list_workers.size > 1:  # one list, with rows on several workers
+            mean[str(metric)] = rounded_value(metric, ranked, ranked.check_scores(scores))
+        else:
+            total, weight = ranked.workers.sum(_sums(metric, ranked, scores))
+            mean[str(metric)] = float(total / weight) if weight > 0 else float("nan")
+    return mean
+
+
+def _sums(metric: RankingMetric, queries: Queries, scores: ArrayLike) -> Floats:
+    """Sums over the queries that have a value: of values times weights, and of weights."""
+    if not queries.n_queries:
+        return np.zeros(2)
+    found = evaluate_queries([metric], queries, scores).per_query[str(metric)]
+    defined, weights = ~np.isnan(found), queries.query_weights
+    weights = np.ones_like(found) if weights is None else weights
+    return np.array([found[defined] @ weights[defined], weights[defined].sum()])
 
 
 def eval_metric(
@@ -164,3 +181,7 @@ def eval_metric(
     parsed = iter(choose_metrics([name for sum_ in terms for name, _ in sum_], options))
     sums = [sum_of([(next(parsed), weight) for _, weight in sum_]) for sum_ in terms]
     return EvalMetric(tuple(sums), one_group)
+
+
+eval_auc, eval_mauc = eval_metric("auc"), eval_metric("mauc")
+eval_map, eval_mrr, eval_ndcg = eval_metric("map"), eval_metric("mrr"), eval_metric("ndcg")

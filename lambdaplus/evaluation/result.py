@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lambdaplus.data.queries import Floats
 from lambdaplus.evaluation.conventions import Convention
 from lambdaplus.evaluation.result_tables import Table, Tabular
-from lambdaplus.metrics import CATALOGUE, Metric, RankingMetric, parse_metric
+from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,13 +61,11 @@ class Evaluation(Tabular):
         """The name of a metric in this result."""
         if isinstance(metric, str) and metric in self.mean:
             return metric  # the user's own metrics are not in the catalogue
-        wanted = parse_metric(metric)
-        if str(wanted) not in self.mean:
-            wanted = by_convention(metric, self.convention, {})
-        name = str(wanted)
-        if name not in self.mean or self.metrics.get(name, wanted) != wanted:
-            raise KeyError(f"{name} was not evaluated; available: {', '.join(self.mean)}")
-        return name
+        for wanted in (parse_metric(metric), self.convention.metric(metric)):
+            name = str(wanted)
+            if name in self.mean and self.metrics.get(name, wanted) == wanted:
+                return name
+        raise KeyError(f"{name} was not evaluated; available: {', '.join(self.mean)}")
 
     @property
     def table(self) -> Table:
@@ -94,29 +92,16 @@ class Evaluation(Tabular):
         return Table(("qid", *columns), rows).to_dataframe(backend)
 
 
-def refuse_namesakes(metrics: Iterable[RankingMetric]) -> None:
-    """Raise a ValueError if different metrics have the same name."""
-    known: dict[str, RankingMetric] = {}
-    for metric in metrics:
-        for declared in CATALOGUE:
-            mine = metric.declaration.name in (declared.name, *declared.aliases)
-            if mine and metric.declaration != declared:
-                raise ValueError(
-                    f"your own metric is called {metric.declaration.name}, which is the name of a "
-                    f"metric of the library ({declared.title}): rename it"
-                )
-        if known.setdefault(str(metric), metric) != metric:
-            raise ValueError(f"two different metrics are called {metric}: rename one of them")
+def queries_in_words(n: int) -> str:
+    return f"{n} {'query' if n == 1 else 'queries'}"
 
 
-def by_convention(
-    name: Metric, convention: Convention | None, options: dict[str, Any]
-) -> RankingMetric:
-    """The metric with the convention's options, unless its name or the options set others."""
-    metric = parse_metric(name, **options)
-    if convention is None:
-        return metric
-    return parse_metric(name, defaults=convention.rule(metric).options, **options)
+def mean_of(values: Floats, weights: Floats | None = None) -> float:
+    """Mean over the queries that have a value; NaN if the sum of their weights is 0."""
+    known = ~np.isnan(values)
+    weights = np.ones_like(values) if weights is None else weights
+    total = weights[known].sum()
+    return float(values[known] @ weights[known] / total) if total > 0 else float("nan")
 
 
 def join_evaluations(repeats: Sequence[Mapping[str, Evaluation]]) -> Evaluation:
@@ -128,34 +113,20 @@ def join_evaluations(repeats: Sequence[Mapping[str, Evaluation]]) -> Evaluation:
         For each seed, the evaluation by fold, with the same folds and metrics.  In the result,
         queries are named ``fold qid``.
     """
-    whole = [_concatenated(parts) for parts in repeats]
-    first = whole[0]
+    first = next(iter(repeats[0].values()))
     per_query = {
-        name: np.mean([one.per_query[name] for one in whole], axis=0) for name in first.per_query
+        name: np.mean(
+            [
+                np.concatenate([part.per_query[name] for part in folds.values()])
+                for folds in repeats
+            ],
+            axis=0,
+        )
+        for name in first.per_query
     }
-    missing = {name: np.isnan(found) for name, found in per_query.items()}
-    return replace(
-        first,
-        per_query=per_query,
-        mean={k: mean_of(v, ~missing[k], None) for k, v in per_query.items()},
-        undefined={name: int(found.sum()) for name, found in missing.items()},
-    )
-
-
-def _concatenated(parts: Mapping[str, Evaluation]) -> Evaluation:
-    first = next(iter(parts.values()))
-    return replace(
-        first,
-        per_query={
-            name: np.concatenate([part.per_query[name] for part in parts.values()])
-            for name in first.per_query
-        },
-        n_queries=sum(part.n_queries for part in parts.values()),
-        without_relevant=sum(part.without_relevant for part in parts.values()),
-        qid=np.concatenate(
-            [[f"{fold} {qid}" for qid in part.qid.tolist()] for fold, part in parts.items()]
-        ),
-    )
+    parts = repeats[0].items()
+    qid = np.array([f"{fold} {qid}" for fold, part in parts for qid in part.qid.tolist()])
+    return _averaged(first, per_query, qid, sum(part.without_relevant for _, part in parts))
 
 
 def mean_by_query(
@@ -178,25 +149,18 @@ def mean_by_query(
         name: np.bincount(query, values) / times if len(values) == len(qid) else values
         for name, values in found.per_query.items()
     }
-    missing = {name: np.isnan(values) for name, values in per_query.items()}
+    return _averaged(found, per_query, names, int((~has_relevant[first]).sum()))
+
+
+def _averaged(
+    like: Evaluation, per_query: dict[str, Floats], qid: NDArray[Any], without_relevant: int
+) -> Evaluation:
     return replace(
-        found,
+        like,
         per_query=per_query,
-        mean={name: mean_of(values, ~missing[name], None) for name, values in per_query.items()},
-        n_queries=len(names),
-        without_relevant=int((~has_relevant[first]).sum()),
-        undefined={name: int(nan.sum()) for name, nan in missing.items()},
-        qid=names,
+        mean={name: mean_of(values) for name, values in per_query.items()},
+        undefined={name: int(np.isnan(values).sum()) for name, values in per_query.items()},
+        n_queries=len(qid),
+        without_relevant=without_relevant,
+        qid=qid,
     )
-
-
-def queries_in_words(n: int) -> str:
-    return f"{n} {'query' if n == 1 else 'queries'}"
-
-
-def mean_of(found: Floats, defined: Any, weights: Floats | None) -> float:
-    """Mean over the queries that have a value; NaN if the sum of their weights is 0."""
-    if weights is None:
-        weights = np.ones_like(found)
-    total = weights[defined].sum()
-    return float(found[defined] @ weights[defined] / total) if total > 0 else float("nan")

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.data.arguments import check_flag
-from lambdaplus.data.arrays import identifiers, plain
+from lambdaplus.data.arrays import flags_of_rows, identifiers
 from lambdaplus.data.queries import Floats, Queries
+from lambdaplus.data.run_files import Run
 from lambdaplus.evaluation.conventions import (
+    CONVENTIONS,
     Convention,
     Empty,
     TieRule,
     check_rules,
     find_convention,
 )
-from lambdaplus.evaluation.held import as_held, judged_part
-from lambdaplus.evaluation.result import (
-    Evaluation,
-    by_convention,
-    mean_of,
-    refuse_namesakes,
-)
-from lambdaplus.metrics import Metric, RankingMetric
+from lambdaplus.evaluation.result import Evaluation, mean_of
+from lambdaplus.metrics import CATALOGUE, Metric, RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.entries import Scored
 from lambdaplus.metrics.names import share_options
 from lambdaplus.metrics.parameters import as_text
-from lambdaplus.metrics.sort import Ranking
 from lambdaplus.metrics.values import values
+
+Flags = NDArray[np.bool_]
+BEYOND_FLOAT32 = 1e39  # stands for infinity in float32, so that all infinite scores are tied
 
 
 def evaluate(
@@ -104,18 +102,17 @@ def evaluate(
     >>> result["map"], result.per_query["map"].tolist()
     (0.75, [1.0, 0.5])
     """
-    found = find_convention(convention)
-    check_rules(ties, empty)
+    convention = find_convention(convention)
     check_flag(one_group=one_group)
     named = [metrics] if isinstance(metrics, Metric) else list(metrics)
-    chosen = choose_metrics(named, options, found)
+    chosen = choose_metrics(named, options, convention)
     qid = None if qid is None else identifiers(qid)
-    queries = checked_queries(labels, group, qid, weight)
+    queries = Queries(labels, group=group, qid=qid, weight=weight)
     return evaluate_queries(
         chosen,
         queries,
         scores,
-        convention=found,
+        convention=convention,
         ties=ties,
         empty=empty,
         docno=docno,
@@ -124,28 +121,67 @@ def evaluate(
     )
 
 
-def checked_queries(labels: Any, group: Any, qid: Any, weight: Any) -> Queries:
-    """Create the queries after checking that no array has masked entries."""
-    return Queries(
-        plain(labels, "labels"),
-        group=None if group is None else plain(group, "group"),
-        qid=qid,
-        weight=None if weight is None else plain(weight, "weight"),
+def evaluate_run(
+    run: Run,
+    metrics: Iterable[Metric],
+    *,
+    convention: str | Convention = "lambdaplus",
+    ties: TieRule | None = None,
+    empty: Empty | None = None,
+    **options: Any,
+) -> Evaluation:
+    """Evaluate a run, with the options of `~lambdaplus.evaluation.evaluate`.
+
+    Examples
+    --------
+    >>> from lambdaplus.data.run_files import Run
+    >>> from lambdaplus.evaluation.scoring import evaluate_run
+    >>> run = Run("bm25", labels=[1, 0, 1], scores=[2.0, 1.5, 0.5], qid=["q1", "q1", "q1"])
+    >>> round(evaluate_run(run, ["map"])["map"], 4)
+    0.8333
+    """
+    convention = find_convention(convention)
+    queries = run.queries
+    return evaluate_queries(
+        choose_metrics(list(metrics), options, convention),
+        queries,
+        run.scores,
+        convention=convention,
+        ties=ties,
+        empty=empty,
+        docno=run.docno,
+        qid=identifiers(run.qid)[queries.boundaries[:-1]],
+        judged=run.judged,
     )
 
 
 def choose_metrics(
-    names: list[Metric], options: dict[str, Any], convention: Convention | None = None
+    names: list[Metric],
+    options: Mapping[str, Any],
+    convention: Convention = CONVENTIONS["lambdaplus"],
 ) -> list[RankingMetric]:
     """Parse names, passing to each metric the options that it has."""
     if not names:
         raise ValueError("no metric was given")
     shares = share_options(names, options)
-    found = [
-        by_convention(name, convention, mine) for name, mine in zip(names, shares, strict=True)
-    ]
-    refuse_namesakes(found)
-    return found
+    metrics = [convention.metric(name, **own) for name, own in zip(names, shares, strict=True)]
+    _refuse_namesakes(metrics)
+    return metrics
+
+
+def _refuse_namesakes(metrics: list[RankingMetric]) -> None:
+    """Raise a ValueError if different metrics have the same name."""
+    known: dict[str, RankingMetric] = {}
+    for metric in metrics:
+        for declared in CATALOGUE:
+            alike = metric.declaration.name in (declared.name, *declared.aliases)
+            if alike and metric.declaration != declared:
+                raise ValueError(
+                    f"your own metric is called {metric.declaration.name}, which is the name of a "
+                    f"metric of the library ({declared.title}): rename it"
+                )
+        if known.setdefault(str(metric), metric) != metric:
+            raise ValueError(f"two different metrics are called {metric}: rename one of them")
 
 
 def evaluate_queries(
@@ -173,28 +209,31 @@ def evaluate_queries(
     """
     convention = find_convention(convention)
     check_rules(ties, empty)
-    refuse_namesakes(metrics)
-    queries, held, judged = as_held(convention, queries, scores, judged)
+    _refuse_namesakes(metrics)
+    n_queries = queries.n_queries
+    flags = None if judged is None else flags_of_rows(judged, queries.n_documents, "judged")
     numbers = None if docno is None else identifiers(docno, "docno")
+    held = queries.check_scores(scores)
+    if convention.single:
+        held = _in_float32(queries, held)
+    if convention.unjudged:
+        queries, flags = _without_negative_labels(queries, flags)
     per_query: dict[str, Floats] = {}
     mean: dict[str, float] = {}
     undefined: dict[str, int] = {}
-    conventions: dict[str, str] = {}
+    rules: dict[str, str] = {}
     every: dict[int, Scored] = {}  # all metrics of the same queries share one sort
     for metric in metrics:
+        name, rule = str(metric), convention.rule(metric)
+        tied, blank = ties or rule.ties, rule.empty if empty is None else empty
         ranked = scope(metric, queries, one_group)
         if id(ranked) not in every:
             every[id(ranked)] = Scored(ranked, held)
-        name, rule = str(metric), convention.rule(metric)
-        tied, blank = ties or rule.ties, rule.empty if empty is None else empty
-        if metric.declaration.judged_only and judged is not None and not judged.all():
-            found = np.full(ranked.n_queries, np.nan)
-            part = judged_part(ranked, ranked.check_scores(held), judged)
-            if part is not None:
-                some = None if numbers is None else numbers[judged]
-                found[part[1]] = _values(metric, Scored(part[0], held[judged]), tied, some)
+        scored = every[id(ranked)]
+        if metric.declaration.judged_only and flags is not None and not flags.all():
+            found = _values_of_judged(metric, scored, flags, tied, numbers)
         else:
-            found = _values(metric, every[id(ranked)], tied, numbers)
+            found = _values(metric, scored, tied, numbers)
         if np.isinf(found).any():
             raise ValueError(
                 f"{name} is infinite in {int(np.isinf(found).sum())} of {found.size} queries: its "
@@ -202,24 +241,75 @@ def evaluate_queries(
             )
         missing = np.isnan(found)
         undefined[name] = int(missing.sum())
-        if blank != "skip":
-            found = np.where(missing, float(blank), found)
-            missing = np.isnan(found)
-        per_query[name] = found
-        mean[name] = mean_of(found, ~missing, ranked.query_weights if ranked.grouped else None)
-        conventions[name] = _rules(metric, ranked, convention, tied, blank)
+        per_query[name] = found if blank == "skip" else np.where(missing, float(blank), found)
+        mean[name] = mean_of(per_query[name], ranked.query_weights if ranked.grouped else None)
+        rules[name] = _rules(metric, ranked, convention, tied, blank)
     relevant = np.logical_or.reduceat(queries.labels >= 1, queries.boundaries[:-1])
     return Evaluation(
         per_query=per_query,
         mean=mean,
-        n_queries=queries.n_queries,
+        n_queries=n_queries,
         without_relevant=int((~relevant).sum()),
         undefined=undefined,
-        qid=np.arange(queries.n_queries) if qid is None else qid,
-        conventions=conventions,
+        qid=np.arange(n_queries) if qid is None else qid,
+        conventions=rules,
         convention=convention,
         metrics={str(metric): metric for metric in metrics},
     )
+
+
+def _in_float32(queries: Queries, scores: Floats) -> Floats:
+    """Scores rounded to float32; documents that were not returned stay below the others."""
+    with np.errstate(over="ignore"):
+        rounded = scores.astype(np.float32).astype(np.float64)
+    rounded = np.clip(rounded, -BEYOND_FLOAT32, BEYOND_FLOAT32)
+    rounded[~_is_returned(queries, scores)] = -2 * BEYOND_FLOAT32
+    return rounded
+
+
+def _is_returned(queries: Queries, scores: Floats) -> Flags:
+    """Whether a document was returned for its query, (n,)."""
+    if queries.returned is None:
+        return np.ones(scores.size, dtype=bool)
+    query = np.repeat(np.arange(queries.n_queries), queries.sizes)
+    order = np.lexsort((-scores, query))
+    rank = np.arange(scores.size) - queries.boundaries[:-1][query]
+    returned = np.empty(scores.size, dtype=bool)
+    returned[order] = rank < queries.returned[query]
+    return returned
+
+
+def _without_negative_labels(
+    queries: Queries, judged: Flags | None
+) -> tuple[Queries, Flags | None]:
+    """The queries with label 0 instead of negative ones, and which documents are judged."""
+    known = queries.labels >= 0
+    if known.all():
+        return queries, judged
+    whole = Queries(
+        np.maximum(queries.labels, 0.0),
+        group=queries.sizes if queries.grouped else None,
+        weight=queries.weights,
+        returned=queries.returned,
+    )
+    return whole, known if judged is None else known & judged
+
+
+def _values_of_judged(
+    metric: RankingMetric, scored: Scored, judged: Flags, ties: TieRule | None, docno: Any
+) -> Floats:
+    """Values on the judged documents of each query alone; NaN for a query without any."""
+    queries, scores = scored.queries, scored.scores
+    starts = queries.boundaries[:-1]
+    sizes = np.add.reduceat(judged, starts, dtype=np.int64)
+    returned = np.add.reduceat(judged & _is_returned(queries, scores), starts, dtype=np.int64)
+    some = sizes > 0
+    found = np.full(some.size, np.nan)
+    if some.any():
+        part = Queries(queries.labels[judged], group=sizes[some], returned=returned[some])
+        numbers = None if docno is None else docno[judged]
+        found[some] = _values(metric, Scored(part, scores[judged]), ties, numbers)
+    return found
 
 
 def _values(
@@ -227,12 +317,12 @@ def _values(
 ) -> Floats:
     if ties != "docno":
         return values(metric, scored, ties)
-    order = _order_of(docno, scored.queries, scored.ranking)
-    return values(metric, scored, "stable", order)
+    return values(metric, scored, "stable", _order_of(docno, scored))
 
 
-def _order_of(docno: NDArray[Any] | None, queries: Queries, ranking: Ranking) -> Floats:
+def _order_of(docno: NDArray[Any] | None, scored: Scored) -> Floats:
     """Rank of each row if ties are sorted by descending document number, (n,) float64."""
+    queries, ranking = scored.queries, scored.ranking
     if docno is None:
         tied = ranking.score[1:] == ranking.score[:-1]
         tied[queries.boundaries[1:-1] - 1] = False

@@ -108,7 +108,7 @@ class Results:
         """Mean over queries, then over seeds, on each fold that the method finished."""
         by_fold: dict[str, list[float]] = {}
         for (fold, _), (_, values) in self._by_seed.get((method, metric), {}).items():
-            mean = mean_of(values, ~np.isnan(values), None)
+            mean = mean_of(values)
             by_fold.setdefault(fold, []).append(mean)
         return {fold: float(np.mean(means)) for fold, means in by_fold.items()}
 
@@ -161,7 +161,7 @@ class Results:
         known = {metric: ~np.isnan(values) for metric, values in per_query.items()}
         return Evaluation(
             per_query,
-            {metric: mean_of(values, known[metric], None) for metric, values in per_query.items()},
+            {metric: mean_of(values) for metric, values in per_query.items()},
             len(queries),
             self.about["without_relevant"],
             {metric: int((~here).sum()) for metric, here in known.items()},
