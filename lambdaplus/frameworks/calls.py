@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from lambdaplus.compute.collective import ONE_MACHINE, Workers, lightgbm_workers, xgboost_workers
 from lambdaplus.data.arrays import plain
-from lambdaplus.data.queries import Floats, Ints, Queries, SharedRows
+from lambdaplus.data.queries import Floats, Ints, Queries
 from lambdaplus.frameworks.internals import calling_booster
 
 Framework = Literal["lightgbm", "xgboost", "arrays"]
@@ -242,7 +242,7 @@ def _queries(raw: RawData, workers: Workers) -> Queries:
     if with_queries:
         sizes = raw.sizes if raw.sizes is not None else np.empty(0)
         return Queries(raw.labels, group=sizes, weight=raw.weights, workers=workers)
-    return SharedRows(raw.labels, raw.weights, workers)
+    return Queries(raw.labels, weight=raw.weights, workers=workers)
 
 
 # XGBoost ---------------------------------------------------------------------------------------
