@@ -13,13 +13,12 @@ Convention lambdaplus:
   auc: relevant=1, over=query, ties=expected, empty=skip
 """
 
-from lambdaplus.evaluation.compare_runs import compare_runs
 from lambdaplus.evaluation.conventions import CONVENTIONS, Convention, Rule
 from lambdaplus.evaluation.explanation import Explanation, explain
 from lambdaplus.evaluation.feval import EvalMetric, eval_metric
 from lambdaplus.evaluation.result import Evaluation
 from lambdaplus.evaluation.result_tables import Cell, Table
-from lambdaplus.evaluation.run_comparison import Pair, RunComparison
+from lambdaplus.evaluation.run_comparison import Pair, RunComparison, compare_runs
 from lambdaplus.evaluation.scoring import evaluate
 
 __all__ = [

@@ -21,7 +21,7 @@ theirs  0.5000
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -59,24 +59,31 @@ class Table:
     foot: Sequence[str] = ()
     narrow: bool = False
 
-    def __str__(self) -> str:
-        shown = [
-            list(self.columns),
-            *([self._text(c) + _cell(c).mark for c in row] for row in self.rows),
-        ]
-        widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-        lines = [
-            "  ".join(f"{text:<{width}}" for text, width in zip(row, widths, strict=True)).rstrip()
-            for row in shown
-        ]
-        return "\n".join([*lines, *self.foot])
+    @property
+    def cells(self) -> list[list[Cell]]:
+        """The rows, with every content as a cell."""
+        return [[c if isinstance(c, Cell) else Cell(c) for c in row] for row in self.rows]
 
-    def _text(self, content: Any) -> str:
-        value = _cell(content).value
+    def _texts(self, mark: str = "{}", escaped: Callable[[str], str] = str) -> Iterator[list[str]]:
+        """The names of the columns, then the rows, as text with marks in a format."""
+        yield [escaped(name) for name in self.columns]
+        for row in self.cells:
+            yield [
+                escaped(self._text(cell.value)) + (mark.format(cell.mark) if cell.mark else "")
+                for cell in row
+            ]
+
+    def _text(self, value: Any) -> str:
         if not isinstance(value, float):
             return str(value)
         text = "-" if math.isnan(value) else f"{value:.4f}"
         return text.replace("0.", ".", 1) if self.narrow and abs(value) < 1 else text
+
+    def __str__(self) -> str:
+        shown = list(self._texts())
+        widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+        lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in shown)
+        return "\n".join([*lines, *self.foot])
 
     def __rich__(self) -> Group:
         from rich import box
@@ -86,18 +93,15 @@ class Table:
 
         padding = (0, 0) if self.narrow else (0, 1)
         table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=padding)
-        numeric = [
-            any(isinstance(_cell(row[i]).value, (int, float)) for row in self.rows)
-            for i in range(len(self.columns))
-        ]
-        for name, number in zip(self.columns, numeric, strict=True):
+        for i, name in enumerate(self.columns):
+            number = any(isinstance(row[i].value, (int, float)) for row in self.cells)
             # A name that is too wide is wrapped; if it were cut, it could equal another name.
             table.add_column(
                 Text(name), justify="right" if number else "left", no_wrap=number, overflow="fold"
             )
-        for row in self.rows:
+        for row in self.cells:
             table.add_row(
-                *(Text.assemble(self._text(c), (_cell(c).mark, "bold green")) for c in row)
+                *(Text.assemble(self._text(c.value), (c.mark, "bold green")) for c in row)
             )
         return Group(table, *(Text(line, style="dim") for line in self.foot))
 
@@ -106,38 +110,20 @@ class Table:
 
         Footnotes are paragraphs; indented footnotes form a list.
         """
-
-        def line(cells: Sequence[str]) -> str:
-            return "| " + " | ".join(c.replace("|", r"\|") for c in cells) + " |"
-
-        def shown(c: Any) -> str:
-            mark = _cell(c).mark
-            return self._text(c) + (f"<sup>{mark}</sup>" if mark else "")
-
-        rule = "|" + "---|" * len(self.columns)
-        lines = [line(self.columns), rule, *(line([shown(c) for c in row]) for row in self.rows)]
+        shown = self._texts("<sup>{}</sup>", lambda text: text.replace("|", r"\|"))
+        head, *body = (f"| {' | '.join(row)} |" for row in shown)
         foot = (f"\n- {f.strip()}" if f.startswith(" ") else f"\n\n{f}" for f in self.foot)
-        return "\n".join(lines) + "".join(foot)
+        return "\n".join([head, "|" + "---|" * len(self.columns), *body]) + "".join(foot)
 
     _repr_markdown_ = to_markdown
 
     def to_latex(self) -> str:
         """Return the table in LaTeX (booktabs), with marks as superscripts, notes as comments."""
-
-        def line(cells: Sequence[str]) -> str:
-            return " & ".join(cells) + r" \\"
-
-        def shown(c: Any) -> str:
-            mark = _cell(c).mark
-            return self._text(c).translate(_LATEX) + (f"$^{{{mark}}}$" if mark else "")
-
-        head = line([name.translate(_LATEX) for name in self.columns])
-        body = [line([shown(c) for c in row]) for row in self.rows]
-        form = "l" + "r" * (len(self.columns) - 1)
-        lines = [rf"\begin{{tabular}}{{{form}}}", r"\toprule", head, r"\midrule", *body]
-        return "\n".join(
-            [*lines, r"\bottomrule", r"\end{tabular}", *(f"% {line}" for line in self.foot)]
-        )
+        shown = self._texts("$^{{{}}}$", lambda text: text.translate(_LATEX))
+        head, *body = (" & ".join(row) + r" \\" for row in shown)
+        begin = rf"\begin{{tabular}}{{l{'r' * (len(self.columns) - 1)}}}"
+        lines = [begin, r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"]
+        return "\n".join([*lines, *(f"% {line}" for line in self.foot)])
 
     def to_dataframe(self, backend: str = "pandas") -> Any:
         """Return the values without marks as a data frame.
@@ -151,23 +137,17 @@ class Table:
         ImportError
             If narwhals, which is needed for all backends, or the backend is not installed.
         """
+        columns: dict[str, list[Any]] = {
+            name: [row[i].value for row in self.cells] for i, name in enumerate(self.columns)
+        }
         try:
             import narwhals
-        except ImportError:
-            raise ImportError(
-                "data frames need narwhals: pip install 'lambdaplus[dataframe]'"
-            ) from None
-        cells = zip(*self.rows, strict=True) if self.rows else ([] for _ in self.columns)
-        columns = {
-            name: [_cell(c).value for c in column]
-            for name, column in zip(self.columns, cells, strict=True)
-        }
-        chosen: Any = backend
-        try:
+
+            chosen: Any = backend
             return narwhals.from_dict(columns, backend=chosen).to_native()
         except ModuleNotFoundError as missing:
             raise ImportError(
-                f"{missing.name} is not installed: pip install {missing.name}, or pass another "
+                f"data frames need {missing.name}: pip install {missing.name}, or pass another "
                 "backend=, such as 'polars'"
             ) from None
 
@@ -195,7 +175,3 @@ class Tabular:
     def to_latex(self) -> str:
         """The table in LaTeX."""
         return self.table.to_latex()
-
-
-def _cell(content: Any) -> Cell:
-    return content if isinstance(content, Cell) else Cell(content)

@@ -1,20 +1,50 @@
-"""The result of a comparison of runs."""
+"""Compare several systems on the same queries, with significance tests.
+
+Examples
+--------
+>>> import numpy as np
+>>> from lambdaplus import compare_runs, evaluate
+>>> random = np.random.default_rng(0)
+>>> labels, group = random.integers(0, 3, 1000), [20] * 50
+>>> good, bad = labels + random.normal(size=1000), labels + 3 * random.normal(size=1000)
+>>> runs = {name: evaluate(labels, s, group=group) for name, s in (("good", good), ("bad", bad))}
+>>> found = compare_runs(runs)
+>>> [pair] = found.of("map")
+>>> (pair.wins, pair.losses, pair.ties, pair.p_value < 0.001)
+(45, 5, 0, True)
+"""
 
 from __future__ import annotations
 
+import itertools
+import math
 import string
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from lambdaplus.data.queries import Floats
+from lambdaplus.evaluation.result import Evaluation, queries_in_words
 from lambdaplus.evaluation.result_tables import Cell, Table, Tabular
-from lambdaplus.evaluation.significance import Alternative, Test
+from lambdaplus.evaluation.significance import (
+    TESTS,
+    Alternative,
+    Test,
+    bootstrap_intervals,
+    check_options,
+    holm,
+    p_value,
+)
 from lambdaplus.metrics import Metric
 
+ROUNDING = 1e-12  # values are sums of hundreds of terms, so equal values may differ by this much
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(NamedTuple):
     """The comparison of two systems with one metric.
 
     Attributes
@@ -87,30 +117,38 @@ class RunComparison(Tabular):
         systems that it is significantly better than; with a baseline, a mean is marked with stars
         if it differs from the baseline at level 0.05, 0.01 or 0.001.
         """
-        letters = dict(zip(self.names, _letters(), strict=False))
-        rows: list[list[Any]] = []
-        for name in self.names:
-            row: list[Any] = [name if self.baseline else f"{letters[name]} {name}"]
-            for metric, means in self.means.items():
-                beaten = [pair for pair in self.of(metric) if name in (pair.first, pair.second)]
-                row.append(Cell(means[name], self._mark(name, beaten, letters)))
-            rows.append(row)
+        mark = self._letters_of_beaten if self.baseline is None else self._stars
+        rows = [
+            [
+                name if self.baseline else f"{self._letters[name]} {name}",
+                *(Cell(means[name], mark(name, metric)) for metric, means in self.means.items()),
+            ]
+            for name in self.names
+        ]
         return Table(("run", *self.means), rows, self.foot)
 
-    def _mark(self, name: str, pairs: list[Pair], letters: dict[str, str]) -> str:
-        if self.baseline is not None:
-            if name == self.baseline:
-                return ""
-            p = min((pair.p_corrected for pair in pairs if name == pair.first), default=1.0)
-            return next((stars for level, stars in STARS if p < level), "")
+    def _stars(self, name: str, metric: str) -> str:
+        p = min((pair.p_corrected for pair in self.of(metric) if pair.first == name), default=1.0)
+        return next((stars for level, stars in STARS if p < level), "")
+
+    def _letters_of_beaten(self, name: str, metric: str) -> str:
         beaten = set()
-        for pair in pairs:
-            better = pair.first if pair.difference > 0 else pair.second
-            if self.alternative == "greater":
-                better = pair.first
-            if better == name and pair.p_corrected < self.alpha:
-                beaten.add(pair.second if better == pair.first else pair.first)
-        return "".join(letters[other] for other in self.names if other in beaten)
+        for pair in self.of(metric):
+            if pair.p_corrected < self.alpha:
+                if self.alternative == "greater" or pair.difference > 0:
+                    better, worse = pair.first, pair.second
+                else:
+                    better, worse = pair.second, pair.first
+                if better == name:
+                    beaten.add(worse)
+        return "".join(letter for other, letter in self._letters.items() if other in beaten)
+
+    @property
+    def _letters(self) -> dict[str, str]:
+        """A letter for each run: a to z, A to Z, then aa, ab and so on."""
+        letters = string.ascii_letters
+        pairs = (first + second for first in letters for second in letters)
+        return dict(zip(self.names, itertools.chain(letters, pairs), strict=False))
 
     @property
     def pair_table(self) -> Table:
@@ -133,7 +171,7 @@ class RunComparison(Tabular):
 
     def to_dataframe(self, backend: str = "pandas") -> Any:
         """Return the pairs as a data frame."""
-        names = [name for name in Pair.__dataclass_fields__ if name != "interval"]
+        names = [name for name in Pair._fields if name != "interval"]
         rows = [[*(getattr(p, n) for n in names), *p.interval] for p in self.pairs]
         return Table((*names, "interval_low", "interval_high"), rows).to_dataframe(backend)
 
@@ -142,7 +180,186 @@ def _p_text(p: float) -> str:
     return "<.0001" if p < 0.0001 else f"{p:.4f}"
 
 
-def _letters() -> list[str]:
-    """a .. z, then A .. Z, then aa, ab, ..."""
-    single = string.ascii_lowercase + string.ascii_uppercase
-    return [*single, *(a + b for a in string.ascii_lowercase for b in string.ascii_lowercase)]
+def compare_runs(
+    runs: Mapping[str, Evaluation],
+    *,
+    baseline: str | None = None,
+    test: Test = "wilcoxon",
+    alternative: Alternative = "two-sided",
+    correction: str = "holm",
+    alpha: float = 0.05,
+    confidence: float = 0.95,
+    resamples: int = 9999,
+    seed: int = 0,
+) -> RunComparison:
+    """Compare systems that were evaluated on the same queries.
+
+    Parameters
+    ----------
+    runs : dict of str to Evaluation
+        At least two runs by name, with the same metrics and queries.  The order of queries can
+        differ if they were evaluated with a qid.
+    baseline : str, optional
+        Run with which all others are compared.  By default, all pairs of runs are compared.
+    test : {"wilcoxon", "t", "randomization"}
+        See ``lambdaplus.evaluation.significance.p_value``.
+    alternative : {"two-sided", "greater"}
+        "greater" tests, for every pair of runs, whether the first is better and whether the second
+        is better.
+    correction : {"holm", "none"}
+        Correction for the number of tests of one metric.
+    alpha : float
+        Significance level at which a mean is marked.
+    confidence : float
+        Confidence level of the bootstrap intervals.
+    resamples, seed : int
+        Number of samples and seed of the randomisation test and the bootstrap.
+
+    Returns
+    -------
+    RunComparison
+
+    Raises
+    ------
+    ValueError
+        If runs differ in queries or metrics, including different metrics with the same name; if
+        there are fewer than two runs, or an option is unknown.
+    TypeError
+        If runs is not a dict of evaluations.
+
+    Notes
+    -----
+    Every query has the same weight, regardless of the weights in the evaluation.  Queries on which
+    one run of a pair has no value are left out for this pair.  A metric over the whole data set has
+    no value per query and is not tested.
+    """
+    check_options(
+        test=test,
+        alternative=alternative,
+        correction=correction,
+        alpha=alpha,
+        confidence=confidence,
+        resamples=resamples,
+        seed=seed,
+    )
+    _check(runs, baseline)
+    names, first = tuple(runs), next(iter(runs.values()))
+    compared = _compared(names, baseline, alternative)
+    chance = partial(p_value, test=test, alternative=alternative, resamples=resamples, seed=seed)
+    intervals = partial(bootstrap_intervals, confidence=confidence, resamples=resamples, seed=seed)
+    pairs: list[Pair] = []
+    means: dict[str, dict[str, float]] = {}
+    for metric, values in _aligned(runs).items():
+        known = ~np.isnan(np.array(list(values.values()))).any(axis=0)
+        means[metric] = {name: _mean(of_run[known]) for name, of_run in values.items()}
+        if known.size != first.n_queries or known.size < 2:
+            continue  # a value of the whole data set: no sample
+        differences = [_difference(values[a], values[b]) for a, b in compared]
+        p = np.array(
+            [chance(difference) if difference.size else np.nan for difference in differences]
+        )
+        corrected = holm(p) if correction == "holm" else p
+        pairs += [
+            Pair(
+                metric,
+                *names_of_pair,
+                n_queries=difference.size,
+                difference=_mean(difference),
+                interval=interval,
+                wins=int((difference > 0).sum()),
+                losses=int((difference < 0).sum()),
+                ties=int((difference == 0).sum()),
+                p_value=float(p_raw),
+                p_corrected=float(p_corrected),
+            )
+            for names_of_pair, difference, interval, p_raw, p_corrected in zip(
+                compared, differences, intervals(differences), p, corrected, strict=True
+            )
+        ]
+    tail = "two-tailed" if alternative == "two-sided" else "one-tailed"
+    marks = (
+        f"Stars: differs from {baseline} at .05, .01, .001"
+        if baseline is not None
+        else f"Letters: better than that run at {alpha:g}"
+    )
+    foot = (
+        f"{queries_in_words(first.n_queries)}. {marks} ({tail} {TESTS[test]}, "
+        f"{'Holm' if correction == 'holm' else 'no'} correction over the tests of a metric).",
+        f"Convention {first.convention.name}:",
+        *(f"  {name}: {rules}" for name, rules in first.conventions.items()),
+    )
+    return RunComparison(
+        names, means, tuple(pairs), test, alternative, correction, alpha, confidence, baseline, foot
+    )
+
+
+def _compared(
+    names: tuple[str, ...], baseline: str | None, alternative: Alternative
+) -> list[tuple[str, str]]:
+    """The pairs of runs that are tested."""
+    if baseline is not None:
+        return [(name, baseline) for name in names if name != baseline]
+    if alternative == "greater":
+        return list(itertools.permutations(names, 2))
+    return list(itertools.combinations(names, 2))
+
+
+def _check(runs: Mapping[str, Evaluation], baseline: str | None) -> None:
+    if not isinstance(runs, Mapping):
+        raise TypeError(f"runs must be a dict of evaluations by name, not {type(runs).__name__}")
+    for name, run in runs.items():
+        if not isinstance(run, Evaluation):
+            raise TypeError(f"run {name!r} is not an Evaluation, but {type(run).__name__}")
+    if len(runs) < 2:
+        raise ValueError(f"a comparison needs at least two runs, got {len(runs)}")
+    if baseline is not None and baseline not in runs:
+        raise ValueError(f"baseline={baseline!r} is not one of the runs: {', '.join(runs)}")
+
+
+def _aligned(runs: Mapping[str, Evaluation]) -> dict[str, dict[str, Floats]]:
+    """Per-query values by metric and run, with queries in the order of the first run."""
+    (first_name, first), *others = runs.items()
+    places = {first_name: np.arange(first.n_queries)}
+    for name, run in others:
+        if list(run.conventions.items()) != list(first.conventions.items()):
+            raise ValueError(
+                f"{name!r} and {first_name!r} were not evaluated with the same metrics and "
+                f"conventions: {run.conventions} and {first.conventions}"
+            )
+        for metric in first.metrics.keys() & run.metrics.keys():
+            if first.metrics[metric] != run.metrics[metric]:
+                raise ValueError(
+                    f"{name!r} and {first_name!r} were evaluated with different metrics of the "
+                    f"name {metric}: rename one, or evaluate both with the same Declaration"
+                )
+        place = {query: i for i, query in enumerate(run.qid.tolist())}
+        missing = [query for query in first.qid.tolist() if query not in place]
+        if missing or run.n_queries != first.n_queries:
+            some = f", such as {missing[0]!r}" if missing else ""
+            raise ValueError(
+                f"{name!r} and {first_name!r} do not have the same queries: {run.n_queries} and "
+                f"{first.n_queries}, and {len(missing)} of the latter are not among the former"
+                f"{some}"
+            )
+        places[name] = np.array([place[query] for query in first.qid.tolist()])
+    return {
+        metric: {
+            name: run.per_query[metric][places[name]]
+            if len(run.per_query[metric]) == run.n_queries
+            else run.per_query[metric]
+            for name, run in runs.items()
+        }
+        for metric in first.per_query
+    }
+
+
+def _difference(first: Floats, second: Floats) -> Floats:
+    """Differences on the queries on which both have a value, with rounding errors set to 0."""
+    difference = first - second
+    known = difference[~np.isnan(difference)]
+    known[np.abs(known) <= ROUNDING] = 0.0
+    return known
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if values.size else math.nan

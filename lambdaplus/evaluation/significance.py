@@ -12,13 +12,12 @@ Examples
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
 from typing import Literal, get_args
 
 import numpy as np
 from scipy import stats
 
-from lambdaplus.data.arguments import whole_number
+from lambdaplus.data.arguments import number, whole_number
 from lambdaplus.data.queries import Floats
 
 Test = Literal["wilcoxon", "t", "randomization"]
@@ -29,32 +28,28 @@ TESTS: dict[str, str] = {
     "t": "paired t",
     "randomization": "paired randomisation",
 }
-ALTERNATIVES: tuple[str, ...] = get_args(Alternative)
-CORRECTIONS = ("holm", "none")
-AT_A_TIME = 1_000_000  # number of random signs drawn at a time: 8 MB
+ALLOWED: dict[str, tuple[str, ...]] = {
+    "test": tuple(TESTS),
+    "alternative": get_args(Alternative),
+    "correction": ("holm", "none"),
+}
+AT_A_TIME = 1_000_000  # random numbers drawn at a time: 8 MB
 
 
 def check_options(
     *,
-    test: str = "t",
-    alternative: str = "two-sided",
-    correction: str = "none",
     alpha: float = 0.05,
     confidence: float = 0.95,
     resamples: int = 1,
     seed: int = 0,
+    **names: str,
 ) -> None:
-    """Raise a ValueError for an invalid option, which lists the allowed values."""
-    for name, value, allowed in (
-        ("test", test, tuple(TESTS)),
-        ("alternative", alternative, ALTERNATIVES),
-        ("correction", correction, CORRECTIONS),
-    ):
-        if value not in allowed:
-            raise ValueError(f"{name}={value!r} is not one of {', '.join(allowed)}")
-    for name, share in (("alpha", alpha), ("confidence", confidence)):
-        if not (isinstance(share, Real) and 0.0 < share < 1.0):
-            raise ValueError(f"{name}={share!r} is not a number between 0 and 1")
+    """Raise a ValueError for an invalid option; names are test, alternative and correction."""
+    for option, name in names.items():
+        if name not in ALLOWED[option]:
+            raise ValueError(f"{option}={name!r} is not one of {', '.join(ALLOWED[option])}")
+    number("alpha", alpha, above=0.0, most=1.0)
+    number("confidence", confidence, above=0.0, most=1.0)
     whole_number("resamples", resamples, least=1, below=10**8)
     whole_number("seed", seed)
 
@@ -103,31 +98,19 @@ def p_value(
         if np.ptp(difference) == 0.0:  # the same difference on all queries: the variance is 0
             return 0.0 if alternative == "two-sided" or difference[0] > 0 else 1.0
         return float(stats.ttest_1samp(difference, 0.0, alternative=alternative).pvalue)
-    sums = _random_sums(difference, resamples, seed)
+    n, observed = difference.size, difference.sum()
+    exact = 2**n <= resamples
+    if exact:
+        sums = (1.0 - 2.0 * (np.arange(2**n)[:, None] >> np.arange(n) & 1)) @ difference
+    else:  # SciPy's permutation_test takes many times as long
+        random = np.random.default_rng(seed)
+        signs = (random.integers(0, 2, (rows, n)) for rows in _parts(resamples, n))
+        sums = np.concatenate([(1.0 - 2.0 * part) @ difference for part in signs])
     if alternative == "two-sided":
-        sums, observed = np.abs(sums), abs(difference.sum())
-    else:
-        observed = difference.sum()
+        sums, observed = np.abs(sums), abs(observed)
     # An equal sum must not become smaller because of rounding.
     extreme = int((sums >= observed - 1e-12 * np.abs(difference).sum()).sum())
-    if 2**difference.size <= resamples:
-        return extreme / sums.size
-    return (1 + extreme) / (1 + sums.size)
-
-
-def _random_sums(difference: Floats, resamples: int, seed: int) -> Floats:
-    """Sums of the differences with random signs, or with all signs if there are few enough."""
-    n = difference.size
-    if 2**n <= resamples:
-        signs = 1.0 - 2.0 * (np.arange(2**n)[:, None] >> np.arange(n) & 1)
-        return np.asarray(signs @ difference)
-    random = np.random.default_rng(seed)
-    rows = max(1, AT_A_TIME // n)
-    parts = [
-        (1.0 - 2.0 * random.integers(0, 2, (min(rows, resamples - done), n))) @ difference
-        for done in range(0, resamples, rows)
-    ]
-    return np.concatenate(parts)
+    return extreme / sums.size if exact else (1 + extreme) / (1 + sums.size)
 
 
 def bootstrap_intervals(
@@ -139,32 +122,33 @@ def bootstrap_intervals(
 ) -> list[tuple[float, float]]:
     """Confidence interval of each mean difference by the percentile bootstrap; NaN without queries.
 
-    Differences of the same length share their draws.
+    Differences of the same length share their draws, which SciPy's bootstrap cannot do.
 
     Parameters
     ----------
     differences : sequence of (n,) float64
-        Lengths may differ; the interval of an empty array is NaN.
+        Lengths may differ.
     confidence : float
     resamples, seed : int
     """
     tail = (1.0 - confidence) / 2
-    found = [(np.nan, np.nan)] * len(differences)
+    intervals = [(np.nan, np.nan)] * len(differences)
     for n in {difference.size for difference in differences} - {0}:
-        mine = [i for i, difference in enumerate(differences) if difference.size == n]
-        columns = np.array([differences[i] for i in mine]).T
+        alike = [i for i, difference in enumerate(differences) if difference.size == n]
+        columns = np.array([differences[i] for i in alike]).T
         random = np.random.default_rng(seed)
-        rows = max(1, AT_A_TIME // n)
-        means = np.concatenate(
-            [
-                _times_drawn(random, min(rows, resamples - done), n) @ columns / n
-                for done in range(0, resamples, rows)
-            ]
-        )
-        low, high = np.quantile(means, [tail, 1.0 - tail], axis=0)
-        for i, *interval in zip(mine, low.tolist(), high.tolist(), strict=True):
-            found[i] = (interval[0], interval[1])
-    return found
+        drawn = (_times_drawn(random, rows, n) for rows in _parts(resamples, n))
+        means = np.concatenate([times @ columns / n for times in drawn])
+        low, high = np.quantile(means, [tail, 1.0 - tail], axis=0).tolist()
+        for i, *interval in zip(alike, low, high, strict=True):
+            intervals[i] = (interval[0], interval[1])
+    return intervals
+
+
+def _parts(resamples: int, n: int) -> list[int]:
+    """Numbers of samples, of n random numbers each, to draw one after the other."""
+    rows = max(1, AT_A_TIME // n)
+    return [min(rows, resamples - done) for done in range(0, resamples, rows)]
 
 
 def _times_drawn(random: np.random.Generator, resamples: int, n: int) -> Floats:
@@ -175,16 +159,7 @@ def _times_drawn(random: np.random.Generator, resamples: int, n: int) -> Floats:
 
 
 def holm(p_values: Floats) -> Floats:
-    """Correct p-values for multiple testing (Holm 1979); NaN is kept and not counted.
-
-    Parameters
-    ----------
-    p_values : (m,) float64
-
-    Returns
-    -------
-    (m,) float64
-    """
+    """Correct p-values, (m,), for multiple testing (Holm 1979); NaN is kept and not counted."""
     out = np.full(p_values.size, np.nan)
     known = np.flatnonzero(~np.isnan(p_values))
     order = known[np.argsort(p_values[known], kind="stable")]
