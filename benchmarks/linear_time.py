@@ -12,10 +12,8 @@ from linear_data import CS, LETOR, SVMS, Array, folds, report, svm
 from rich.progress import track
 from sklearn.svm import LinearSVC
 
-from lambdaplus.baselines.hinges import Cut, Hinges
+from lambdaplus.baselines.cutting_planes import Cut, Hinges, Planes, solve
 from lambdaplus.baselines.oracles import binary, make_loss
-from lambdaplus.baselines.planes import Planes
-from lambdaplus.baselines.solver import solve
 from lambdaplus.data import Fold
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import parse_metric

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
 import sys
 from typing import Any
 
 import numpy as np
 import pytest
 from baseline_data import halves
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from small_data import graded
 
 from lambdaplus.baselines import McRank
@@ -69,26 +67,8 @@ def test_rounds_are_chosen_on_validation_data(variant: Any) -> None:
     assert found["map"] == pytest.approx(curve.max(), abs=1e-12)
 
 
-def test_same_state_same_model() -> None:
-    data = graded(60)
-    fits = [McRank(**SMALL).fit(data.features, data.labels) for _ in range(2)]
-    np.testing.assert_array_equal(*(m.predict(data.features) for m in fits))
-    copy = pickle.loads(pickle.dumps(fits[0]))
-    np.testing.assert_array_equal(copy.predict(data.features), fits[0].predict(data.features))
-
-
-def test_unusable_input(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_lightgbm_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     data = graded(4)
-    with pytest.raises(ValueError, match=r"all labels are 2, which is one class: at least two"):
-        McRank().fit(data.features, np.full(data.n, 2.0))
-    for options in ({"variant": "both"}, {"relevance": "rank"}, {"num_leaves": 1}, {"patience": 0}):
-        with pytest.raises(ValueError, match=next(iter(options))):
-            McRank(**options).fit(data.features, data.labels, qid=data.qid)
     monkeypatch.setitem(sys.modules, "lightgbm", None)
     with pytest.raises(ImportError, match=r"pip install 'lambdaplus\[lightgbm\]'"):
         McRank().fit(data.features, data.labels)
-
-
-@parametrize_with_checks([McRank(n_estimators=3, n_jobs=1, random_state=0)])
-def test_scikit_learn(estimator: Any, check: Any) -> None:
-    check(estimator)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Self
-
 import numpy as np
-from numpy.typing import ArrayLike
 
-from lambdaplus.baselines.base_ranker import LinearRanker
+from lambdaplus.baselines.base_ranker import Ranker
 from lambdaplus.baselines.structural_svm import StructuralSVM
-from lambdaplus.data.queries import Floats
+from lambdaplus.data.queries import Floats, Queries
 
 
-class ClassAUCSVM(LinearRanker):
+class ClassAUCSVM(Ranker):
     """The sum over classes c of c * f_c(x), f_c an AUC structural SVM of class c against the rest.
 
     Parameters
@@ -50,38 +47,21 @@ class ClassAUCSVM(LinearRanker):
         self.tol = tol
         self.max_passes = max_passes
 
-    def fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
-        """Train.
-
-        Parameters
-        ----------
-        X : (n, d) array_like
-        y : (n,) array_like
-            Labels, at least 0; class 0 has no SVM.
-        qid : (n,) array_like, optional
-            Query of each row, in any order; without it all rows are one ranking.
-
-        Raises
-        ------
-        ValueError
-            For invalid data: negative labels, or none above 0.
-        """
-        sample = self._sample(X, y, qid)
-        labels = sample.queries.labels
+    def _fit(self, X: Floats, queries: Queries) -> None:
+        labels = queries.labels
         if labels.min() < 0 or labels.max() <= 0:
             raise ValueError(
                 f"labels must be 0 or more, some of them above; they are {labels.min():g} to "
                 f"{labels.max():g}"
             )
-        rows = np.repeat(np.arange(sample.queries.n_queries), sample.queries.sizes)
+        rows = np.repeat(np.arange(queries.n_queries), queries.sizes)
         self.classes_: Floats = np.unique(labels[labels > 0])
         self.class_coef_: Floats = np.array(
             [
                 StructuralSVM("auc", C=self.C, tol=self.tol, max_passes=self.max_passes)
-                .fit(sample.X, (labels == label).astype(np.float64), qid=rows)
+                .fit(X, (labels == label).astype(np.float64), qid=rows)
                 .coef_
                 for label in self.classes_
             ]
         )
         self.coef_ = self.classes_ @ self.class_coef_
-        return self

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,14 +23,13 @@ from scipy.special import expit, softmax
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from lambdaplus.baselines.base_ranker import Ranker
-from lambdaplus.baselines.validation_data import read_validation
+from lambdaplus.baselines.base_ranker import ValidatedRanker, ValidationSet
 from lambdaplus.data.progress import Progress
-from lambdaplus.data.queries import Floats
+from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.metrics import Metric
 
 
-class McRank(Ranker):
+class McRank(ValidatedRanker):
     """Expected relevance under a boosted classifier of the labels.
 
     Parameters
@@ -104,44 +103,14 @@ class McRank(Ranker):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(
-        self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None, eval_set: Any = None
-    ) -> Self:
-        """Train.
-
-        Parameters
-        ----------
-        X : (n, d) array_like
-        y : (n,) array_like
-            Labels; each distinct one is a class.
-        qid : (n,) array_like, optional
-            Query of each row. It is not used in training, which is pointwise.
-        eval_set : (X, y, qid), optional
-            Validation data, for the number of rounds.
-
-        Returns
-        -------
-        McRank
-
-        Raises
-        ------
-        ValueError
-            For invalid data or parameters, and if all labels are the same.
-        ImportError
-            If LightGBM is not installed.
-        """
+    def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:
         try:
             import lightgbm
         except ImportError as error:
             raise ImportError(
                 "McRank needs LightGBM: pip install 'lambdaplus[lightgbm]'"
             ) from error
-        self._validate_params()
-        sample = self._sample(X, y, qid)
-        held_out = None
-        if eval_set is not None:
-            held_out = read_validation(self, eval_set, sample, [self.metric])
-        labels = sample.queries.labels
+        labels = queries.labels
         self.classes_: Floats = np.unique(labels)
         if self.classes_.size < 2:
             raise ValueError(
@@ -164,16 +133,16 @@ class McRank(Ranker):
             params |= {"objective": "binary"}
             targets = [(labels >= c).astype(np.float64) for c in self.classes_[1:]]
         self._boosters = [
-            lightgbm.Booster(params, lightgbm.Dataset(sample.X, label=target, params=params))
+            lightgbm.Booster(params, lightgbm.Dataset(X, label=target, params=params))
             for target in targets
         ]
         progress = Progress(self.patience)
-        raw: Floats = np.zeros((len(held_out.features), self._n_columns) if held_out else 0)
+        raw: Any = 0.0
         for round_number in range(1, self.n_estimators + 1):
             finished = [booster.update() for booster in self._boosters]
-            if held_out is not None:
-                raw += self._raw(held_out.features, round_number - 1, 1)
-                value = held_out.value(self._expected(self._probabilities(raw)))
+            if validation is not None:
+                raw = raw + self._raw(validation.X, round_number - 1, 1)
+                value = validation.value(self._expected(self._probabilities(raw)))
                 progress.add(round_number, value)
             if progress.over or all(finished):
                 break
@@ -181,20 +150,9 @@ class McRank(Ranker):
             booster.free_dataset()
         self.learning_curve_ = np.array(progress.values)
         self.n_estimators_ = progress.best_round or round_number
-        return self
 
-    def predict(self, X: ArrayLike) -> Floats:
-        """Score documents by their expected relevance.
-
-        Parameters
-        ----------
-        X : (n, d) array_like
-
-        Returns
-        -------
-        (n,) float64
-        """
-        return self._expected(self.predict_proba(X))
+    def _scores(self, documents: Floats) -> Floats:
+        return self._expected(self._probabilities(self._raw(documents, 0, self.n_estimators_)))
 
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Probability of each class; the ordinal variant gives differences that may be negative.
@@ -217,10 +175,6 @@ class McRank(Ranker):
     @property
     def _n_threads(self) -> int:
         return self.n_jobs or os.cpu_count() or 1
-
-    @property
-    def _n_columns(self) -> int:
-        return int(self.classes_.size) if self._several else int(self.classes_.size) - 1
 
     def _raw(self, documents: Floats, first: int, rounds: int) -> Floats:
         options: dict[str, Any] = {"raw_score": True, "num_threads": self._n_threads}

@@ -26,20 +26,22 @@ class AUCOracle:
     def __init__(self, pair_scale: bool) -> None:
         self.pair_scale = pair_scale
 
-    def __call__(self, found: Ranked) -> Constraint:
-        answer = blank(found)
-        over_queries(_auc, found.boundaries, found, self.pair_scale, *answer)
-        return answer
+    def __call__(self, documents: Ranked) -> Constraint:
+        worst = blank(documents)
+        over_queries(_auc, documents.boundaries, documents, self.pair_scale, *worst)
+        return worst
 
 
 @compiled
-def _auc(first: int, last: int, found: Any, pair_scale: bool, loss: Any, coefficient: Any) -> None:
+def _auc(
+    first: int, last: int, documents: Any, pair_scale: bool, loss: Any, coefficient: Any
+) -> None:
     for q in range(first, last):
-        classes = found.classes[q]
+        classes = documents.classes[q]
         if classes < 2:
             continue
-        low, high = found.boundaries[q], found.boundaries[q + 1]
-        score, code = found.score[low:high], found.code[low:high]
+        low, high = documents.boundaries[q], documents.boundaries[q + 1]
+        score, code = documents.score[low:high], documents.code[low:high]
         count = np.zeros(classes)
         for i in range(score.size):
             count[code[i]] += 1.0
@@ -55,7 +57,7 @@ def _auc(first: int, last: int, found: Any, pair_scale: bool, loss: Any, coeffic
             violated += _count_pairs(score, code, bit, margin, count, ahead)
             bit += 1
         for i in range(score.size):
-            coefficient[found.row[low + i]] = -weight * ahead[i]
+            coefficient[documents.row[low + i]] = -weight * ahead[i]
         loss[q] = violated / pairs
 
 
