@@ -4,7 +4,7 @@
     python benchmarks/balance.py tables [--draws 0 1 3]
 
 Log-loss, `lambda_auc` and `lambda_map` with other exponents of
-`lambdaplus.objectives.class_balance`, each with the same settings of learning rate and trees
+`lambdaplus.lambda_objective`, each with the same settings of learning rate and trees
 (`TREES`); the value is that of the best setting and round on validation rows, every fifth round.
 No test row is read: a fifth of the rows, those that `imbalanced.py` tests on, are left out.  The
 sets are those of `imbalanced_data.py`: twenty small ones, and six of 100,000 to 150,000 rows, two

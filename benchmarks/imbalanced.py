@@ -11,7 +11,7 @@ seed: a fifth to test, a fifth to validate.  The objectives' defaults were chose
 rows, on the other three fifths.
 
 What FILE holds already is not trained again.  ``--losses log-loss "lambda_map, balance 0.25"``
-takes other exponents of `lambdaplus.objectives.class_balance`, and ``--part validation`` shows what
+takes other exponents of `lambdaplus.lambda_objective`, and ``--part validation`` shows what
 a choice may look at.
 """
 

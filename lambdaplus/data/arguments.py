@@ -52,10 +52,6 @@ def check_fields(owner: object, allowed: Callable[[Any], bool], words: str, *nam
             raise ValueError(f"{name} of a {type(owner).__name__} must be {words}, got {value!r}")
 
 
-def is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
 def is_flag(value: Any) -> bool:
     """Whether the value is True or False; the text "no" is truthy."""
     return isinstance(value, (bool, np.bool_))
