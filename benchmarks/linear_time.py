@@ -65,7 +65,7 @@ def one_slack(fold: Fold, name: str, C: float) -> tuple[float, int, float]:
     hinges = OneSlack(np.ascontiguousarray(fold.train.features), [loss], separate=False)
     planes = Planes(1, hinges.X.shape[1])
     weight = np.array([C / queries.n_queries])
-    found = solve(hinges, planes, weight, queries.n_queries, 1e-3, 400)
+    found = solve(hinges, planes, weight, 1e-3, 400)
     return time.perf_counter() - begin, len(found.history), found.relative_gap
 
 
