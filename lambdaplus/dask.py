@@ -22,7 +22,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 try:
     import dask
@@ -76,8 +75,10 @@ def partition_by_qid(
 
     Raises
     ------
+    KeyError
+        For columns that are not in the frame.
     ValueError
-        For columns that are not in the frame, and rows without a qid.
+        For rows without a qid.
 
     Examples
     --------
@@ -89,38 +90,19 @@ def partition_by_qid(
         data = xgboost.dask.DaskQuantileDMatrix(client, parts.X, parts.y, qid=parts.qid)
         xgboost.dask.train(client, {"base_score": 0.0}, data, obj=lambda_objective("ndcg@10"))
     """
-    for column in filter(None, (qid, label, weight)):
-        if column not in frame.columns:
-            raise ValueError(
-                f"no column {column!r}; there are {', '.join(map(str, frame.columns))}"
-            )
-    if bool(frame[qid].isna().any().compute()):
+    columns = [column for column in (qid, label, weight) if column]
+    if bool(frame[columns][qid].isna().any().compute()):
         raise ValueError(f"{qid} is missing in some rows: every row needs its query")
     # All rows with the same index value are in the same partition, for any divisions.
     frame = frame.set_index(qid, drop=False, npartitions=npartitions or frame.npartitions)
     frame = frame.persist()
     return QueryPartitions(
-        X=frame.drop(columns=[column for column in (qid, label, weight) if column]),
+        X=frame.drop(columns=columns),
         y=frame[label],
         qid=frame[qid],
-        group=query_sizes(frame[qid]),
+        group=frame[qid].map_partitions(_sizes, meta=("group", np.int64), enforce_metadata=False),
         weight=None if weight is None else frame[weight],
     )
-
-
-def query_sizes(qid: Any) -> Any:
-    """Number of rows of each query, for LightGBM's ``group=``; partitions have whole queries.
-
-    Parameters
-    ----------
-    qid : dask Series, (n,)
-
-    Returns
-    -------
-    dask Series, (n_queries,), int64
-        Query sizes in the same partitions.
-    """
-    return qid.map_partitions(_sizes, meta=("group", np.int64), enforce_metadata=False)
 
 
 def refuse_cut_queries(qid: Any) -> None:
@@ -134,37 +116,23 @@ def refuse_cut_queries(qid: Any) -> None:
     Raises
     ------
     ValueError
-        The message names the first such query and says what to do.
+        The message names such a query and says what to do.
     """
-    parts = [dask.delayed(_runs)(part) for part in np.ravel(qid.to_delayed())]
-    runs = dask.compute(*parts)
-    where = np.repeat(np.arange(len(runs)), [len(part) for part in runs])
-    ids = np.concatenate(runs)
-    found, first, times = np.unique(ids, return_index=True, return_counts=True)
-    if (times > 1).any():
-        query = ids[first[times > 1].min()]
-        partitions = np.unique(where[ids == query])
-        how = (
-            f"is split between the partitions {', '.join(map(str, partitions))}"
-            if partitions.size > 1
-            else f"has rows that are not adjacent, in partition {partitions[0]}"
-        )
+    first_rows = dask.compute(*[dask.delayed(_one_per_run)(part) for part in qid.to_delayed()])
+    ids, runs = np.unique(np.concatenate(first_rows), return_counts=True)
+    if (runs > 1).any():
         raise ValueError(
-            f"query {query} {how} ({int((times > 1).sum())} of {found.size} queries are): "
-            "partition the rows with lambdaplus.dask.partition_by_qid"
+            f"query {ids[runs > 1][0]} is split between partitions, or has rows that are not "
+            f"adjacent ({int((runs > 1).sum())} of {ids.size} queries are): partition the rows "
+            "with lambdaplus.dask.partition_by_qid"
         )
 
 
-def _starts(ids: NDArray[Any]) -> NDArray[np.int64]:
-    return np.flatnonzero(np.append(True, ids[1:] != ids[:-1])) if ids.size else np.arange(0)
-
-
-def _runs(part: Any) -> NDArray[Any]:
+def _one_per_run(part: Any) -> Any:
+    """The query of each run of rows with the same one."""
     ids = np.asarray(part)
-    return ids[_starts(ids)]
+    return ids[np.append(True, ids[1:] != ids[:-1])[: ids.size]]
 
 
 def _sizes(part: Any) -> Any:
-    ids = part.to_numpy()
-    sizes = np.diff(np.append(_starts(ids), ids.size))
-    return part.iloc[:0].astype(np.int64).reindex(range(sizes.size), fill_value=0) + sizes
+    return part.groupby(part.to_numpy(), sort=False).size().astype(np.int64).reset_index(drop=True)

@@ -19,35 +19,21 @@ from __future__ import annotations
 
 import inspect
 import os
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from lambdaplus.frameworks.calls import refuse_bagging_by_query
-from lambdaplus.frameworks.internals import is_constructed
+from lambdaplus.frameworks.custom_training import refuse_bagging_by_query, warn_of_unused
+from lambdaplus.frameworks.internals import is_constructed, lightgbm_aliases
 
 try:
     import lightgbm
 except ImportError as error:  # pragma: no cover
     raise ImportError("LightGBM is not installed: pip install 'lambdaplus[lightgbm]'") from error
 
-OF_BUILT_IN_OBJECTIVES = {
-    **dict.fromkeys(
-        ("label_gain", "lambdarank_truncation_level", "lambdarank_norm", "sigmoid", "num_class",
-         "lambdarank_position_bias_regularization", "objective_seed", "reg_sqrt", "alpha",
-         "fair_c", "poisson_max_delta_step", "tweedie_variance_power", "boost_from_average"),
-        "only LightGBM's built-in objectives read it; lambda_objective(...) has options of its "
-        "own: a cutoff ('ndcg@30'), gain=, sigma= and normalize=",
-    ),
-    **dict.fromkeys(("is_unbalance", "scale_pos_weight"), "pass row weights instead"),
-}  # fmt: skip
-"""Parameters without effect on a custom objective, and what to use instead."""
-
-_OBJECTIVE_NAMES = ("objective", "objective_type", "app", "application", "loss")
-TAKES_FOBJ = int(lightgbm.__version__.partition(".")[0]) < 4
+_TAKES_FOBJ = int(lightgbm.__version__.partition(".")[0]) < 4
 
 
 def __getattr__(name: str) -> Any:
@@ -86,14 +72,14 @@ def train(
         For parameters that have no effect on a custom objective.
     """
     params, more = _with_objective(params, fobj)
-    call = inspect.signature(lightgbm.train).bind(params, train_set, *args, **kwargs)
+    call = inspect.signature(lightgbm.train).bind(params, train_set, *args, **kwargs).arguments
     _refuse_unusable("train_set", train_set)
-    valid_sets = call.arguments.get("valid_sets") or []
+    valid_sets = call.get("valid_sets")
     for i, data in enumerate(valid_sets if isinstance(valid_sets, list | tuple) else [valid_sets]):
         if data is not train_set:
             _refuse_unusable(f"valid_sets[{i}]", data)
     with constant_features_explained():
-        return lightgbm.train(params, train_set, *args, **{**more, **kwargs})
+        return lightgbm.train(**call, **more)
 
 
 def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **kwargs: Any) -> Any:
@@ -128,16 +114,15 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
     """
     params, more = _with_objective(params, fobj)
     _refuse_unusable("train_set", train_set)
-    call = inspect.signature(lightgbm.cv).bind(params, train_set, *args, **kwargs)
-    given = {name: call.arguments[name] for name in list(call.arguments)[2:]}
-    if given.get("folds") is None and _has_groups(train_set):
+    call = inspect.signature(lightgbm.cv).bind(params, train_set, *args, **kwargs).arguments
+    if call.get("folds") is None and _has_groups(train_set):
         from sklearn.model_selection import GroupKFold
 
-        shuffle = given.get("shuffle", True)
-        seed = given.get("seed", 0) if shuffle else None
-        given["folds"] = GroupKFold(given.get("nfold", 5), shuffle=shuffle, random_state=seed)
+        shuffle = call.get("shuffle", True)
+        seed = call.get("seed", 0) if shuffle else None
+        call["folds"] = GroupKFold(call.get("nfold", 5), shuffle=shuffle, random_state=seed)
     with constant_features_explained():
-        return lightgbm.cv(params, train_set, **{**more, **given})
+        return lightgbm.cv(**call, **more)
 
 
 @contextmanager
@@ -156,23 +141,19 @@ def constant_features_explained() -> Iterator[None]:
 
 
 def _refuse_unusable(name: str, data: Any) -> None:
-    """Raise an error for labels and weights that LightGBM would silently replace, if available."""
+    """Raise a ValueError for labels and weights that LightGBM would replace, if they are known."""
     if not isinstance(data, lightgbm.Dataset) or is_constructed(data):
         return
     in_file = isinstance(data.data, str | os.PathLike)
     if data.label is None and not in_file and getattr(data, "used_indices", None) is None:
         raise ValueError(f"{name} has no labels: pass lightgbm.Dataset(X, label=y)")
     for what, values in (("labels", data.label), ("weights", data.weight)):
-        try:
-            array = np.asarray(values, dtype=np.float64) if values is not None else np.empty(0)
-        except (TypeError, ValueError):  # LightGBM raises its own error
-            continue
+        array = np.ravel([] if values is None else np.asarray(values, dtype=np.float64))
         bad = np.flatnonzero(~np.isfinite(array))
         if bad.size:
             raise ValueError(
                 f"the {what} of {name} must be finite: {bad.size} of {array.size} are not, the "
-                f"first is {array.ravel()[bad[0]]} in row {bad[0]}, and LightGBM would silently "
-                "replace it"
+                f"first is {array[bad[0]]} in row {bad[0]}, and LightGBM would silently replace it"
             )
 
 
@@ -186,26 +167,13 @@ def _has_groups(data: Any) -> bool:
 
 
 def _with_objective(params: dict[str, Any], fobj: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Pass a custom objective in the way that this version of LightGBM expects."""
-    params = dict(params)
-    for name in _OBJECTIVE_NAMES:
-        if callable(params.get(name)):
-            fobj = fobj if fobj is not None else params[name]
-            del params[name]
+    """Parameters and arguments with a custom objective where this version of LightGBM has it."""
+    names = lightgbm_aliases("objective")
+    if fobj is None:
+        fobj = next((params[name] for name in names if callable(params.get(name))), None)
     if fobj is None:
         return params, {}
     refuse_bagging_by_query(params)
     warn_of_unused(params, fobj, stacklevel=4)
-    for name in _OBJECTIVE_NAMES:
-        params.pop(name, None)
-    if TAKES_FOBJ:
-        return params, {"fobj": fobj}
-    return {**params, "objective": fobj}, {}
-
-
-def warn_of_unused(params: dict[str, Any], objective: Any, stacklevel: int) -> None:
-    """Warn of parameters that have no effect on a custom objective."""
-    for name, value in params.items():
-        if name in OF_BUILT_IN_OBJECTIVES and value is not None:
-            hint = OF_BUILT_IN_OBJECTIVES[name]
-            warnings.warn(f"{name} has no effect with {objective!r}: {hint}", stacklevel=stacklevel)
+    params = {name: value for name, value in params.items() if name not in names}
+    return (params, {"fobj": fobj}) if _TAKES_FOBJ else ({**params, "objective": fobj}, {})

@@ -15,30 +15,16 @@ Examples
 from __future__ import annotations
 
 import copy
-import inspect
 import re
-import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from lambdaplus.data.queries import Ints
-from lambdaplus.data.query_folds import query_folds
+from lambdaplus.data.splits import query_folds
 from lambdaplus.evaluation import EvalMetric
-
-OF_BUILT_IN_OBJECTIVES = {
-    **dict.fromkeys(
-        ("lambdarank_pair_method", "lambdarank_num_pair_per_sample", "lambdarank_normalization",
-         "lambdarank_score_normalization", "lambdarank_unbiased", "lambdarank_bias_norm",
-         "ndcg_exp_gain", "num_class", "tweedie_variance_power", "huber_slope", "quantile_alpha",
-         "expectile_alpha", "aft_loss_distribution", "aft_loss_distribution_scale"),
-        "only XGBoost's built-in objectives read it; lambda_objective(...) has options of its "
-        "own: a cutoff ('ndcg@30'), gain=, sigma= and normalize=",
-    ),
-    "scale_pos_weight": "pass row weights instead",
-}  # fmt: skip
-"""Parameters without effect on a custom objective, and what to use instead."""
+from lambdaplus.frameworks.custom_training import warn_of_unused
 
 try:
     import xgboost
@@ -51,7 +37,7 @@ def __getattr__(name: str) -> Any:
     return getattr(xgboost, name)
 
 
-def train(params: dict[str, Any], dtrain: Any, *args: Any, **kwargs: Any) -> Any:
+def train(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs: Any) -> Any:
     """Like ``xgboost.train``, with the defaults that our objectives and metrics need.
 
     - ``custom_metric=eval_metric(...)`` with early stopping is maximised.  XGBoost would minimise
@@ -65,7 +51,8 @@ def train(params: dict[str, Any], dtrain: Any, *args: Any, **kwargs: Any) -> Any
     ----------
     params : dict
     dtrain : xgboost.DMatrix
-    *args, **kwargs
+    num_boost_round : int
+    **kwargs
         Passed to ``xgboost.train``.
 
     Returns
@@ -82,10 +69,12 @@ def train(params: dict[str, Any], dtrain: Any, *args: Any, **kwargs: Any) -> Any
     UserWarning
         For parameters that have no effect on a custom objective.
     """
-    return xgboost.train(**_filled_in(xgboost.train, params, dtrain, *args, **kwargs))
+    _refuse_names_of(kwargs.get("evals") or ())
+    params, kwargs = _with_our_defaults(params, kwargs)
+    return xgboost.train(params, dtrain, num_boost_round, **kwargs)
 
 
-def cv(params: dict[str, Any], dtrain: Any, *args: Any, **kwargs: Any) -> Any:
+def cv(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs: Any) -> Any:
     """Like ``xgboost.cv``, keeping queries and their weights together, with defaults as in `train`.
 
     ``xgboost.cv`` ignores query weights, and does not support ``folds=`` for data with queries.
@@ -94,7 +83,8 @@ def cv(params: dict[str, Any], dtrain: Any, *args: Any, **kwargs: Any) -> Any:
     ----------
     params : dict
     dtrain : xgboost.DMatrix
-    *args, **kwargs
+    num_boost_round : int
+    **kwargs
         Passed to ``xgboost.cv``.  ``folds=`` can be the result of `lambdaplus.query_folds`, or a
         scikit-learn splitter by group; by default, queries are split into ``nfold`` folds (3),
         shuffled with ``seed`` (0) unless ``shuffle=False``.
@@ -108,35 +98,34 @@ def cv(params: dict[str, Any], dtrain: Any, *args: Any, **kwargs: Any) -> Any:
     ValueError
         For folds that split queries.
     """
-    call = _filled_in(xgboost.cv, params, dtrain, *args, **kwargs)
+    params, kwargs = _with_our_defaults(params, kwargs)
     bounds = np.asarray(dtrain.get_uint_info("group_ptr"), dtype=np.int64)
     if bounds.size > 1:
         sizes = np.diff(bounds)
-        folds = call.get("folds")
+        folds = kwargs.get("folds")
         if folds is None:
-            chosen = {name: call[name] for name in ("seed", "shuffle") if name in call}
-            folds = query_folds(group=sizes, n_splits=call.get("nfold", 3), **chosen)
+            chosen = {name: kwargs[name] for name in ("seed", "shuffle") if name in kwargs}
+            folds = query_folds(group=sizes, n_splits=kwargs.get("nfold", 3), **chosen)
         elif hasattr(folds, "split"):
             query = np.repeat(np.arange(sizes.size), sizes)
-            folds = list(folds.split(np.zeros(query.size), dtrain.get_label(), groups=query))
-        call |= {"folds": folds, "dtrain": _WholeQueries(dtrain, sizes)}
-    return xgboost.cv(**call)
+            folds = list(folds.split(query, dtrain.get_label(), groups=query))
+        kwargs["folds"], dtrain = folds, _WholeQueries(dtrain, sizes)
+    return xgboost.cv(params, dtrain, num_boost_round, **kwargs)
 
 
 class _WholeQueries:
     """A DMatrix whose slices keep queries and weights; ``xgboost.cv`` only slices it."""
 
     def __init__(self, data: Any, sizes: Ints) -> None:
-        self.data = data
-        self.sizes = sizes
-        self.query = np.repeat(np.arange(sizes.size), sizes)
+        self.data, self.sizes = data, sizes
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.data, name)
 
     def slice(self, rows: Any) -> Any:
         rows = np.sort(np.asarray(rows))
-        taken = np.bincount(self.query[rows], minlength=self.sizes.size)
+        query = np.repeat(np.arange(self.sizes.size), self.sizes)
+        taken = np.bincount(query[rows], minlength=self.sizes.size)
         chosen = taken > 0
         cut = int(np.sum(chosen & (taken != self.sizes)))
         if cut:
@@ -152,29 +141,21 @@ class _WholeQueries:
         return part
 
 
-def _filled_in(
-    function: Callable[..., Any], params: dict[str, Any], *args: Any, **kwargs: Any
-) -> dict[str, Any]:
-    """The arguments of the call by name, with the defaults that our objectives and metrics need."""
-    # XGBoost still takes keyword-only arguments by position, with a warning.
-    known = inspect.signature(function).parameters.values()
-    either = [
-        parameter.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD) for parameter in known
-    ]
-    call = inspect.Signature(either).bind(dict(params), *args, **kwargs).arguments
-    params = call["params"]
-    _refuse_names_of(call.get("evals") or ())
-    if call.get("obj") is not None:
-        warn_of_unused(params, call["obj"], stacklevel=4)
+def _with_our_defaults(
+    params: dict[str, Any], kwargs: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Parameters and arguments with the defaults that our objectives and metrics need."""
+    params, objective, metric = dict(params), kwargs.get("obj"), kwargs.get("custom_metric")
+    if objective is not None:
+        warn_of_unused(params, objective, stacklevel=4)
         params.setdefault("base_score", 0.0)
         if "eval_metric" not in params:
             params.setdefault("disable_default_eval_metric", 1)
-    metric = call.get("custom_metric")
     if isinstance(metric, EvalMetric):
-        if call.get("early_stopping_rounds") and call.get("maximize") is None:
-            call["maximize"] = True
-        call["callbacks"] = [maximising(found, metric) for found in call.get("callbacks") or ()]
-    return call
+        if kwargs.get("early_stopping_rounds") and kwargs.get("maximize") is None:
+            kwargs["maximize"] = True
+        kwargs["callbacks"] = [maximising(each, metric) for each in kwargs.get("callbacks") or ()]
+    return params, kwargs
 
 
 def _refuse_names_of(evals: Iterable[tuple[Any, str]]) -> None:
@@ -198,11 +179,3 @@ def maximising(callback: Any, metric: EvalMetric) -> Any:
         callback = copy.copy(callback)
         callback.maximize = True
     return callback
-
-
-def warn_of_unused(params: dict[str, Any], objective: Any, stacklevel: int) -> None:
-    """Warn of parameters that have no effect on a custom objective."""
-    for name, value in params.items():
-        if name in OF_BUILT_IN_OBJECTIVES and value is not None:
-            hint = OF_BUILT_IN_OBJECTIVES[name]
-            warnings.warn(f"{name} has no effect with {objective!r}: {hint}", stacklevel=stacklevel)

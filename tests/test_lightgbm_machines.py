@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from lambdaplus.compute.collective import ONE_MACHINE, lightgbm_workers
+from lambdaplus.compute.collective import ONE_MACHINE
+from lambdaplus.frameworks.calls import lightgbm_workers
 
 pytest.importorskip("lightgbm", minversion="4")
 

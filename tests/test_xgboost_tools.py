@@ -154,23 +154,6 @@ def test_our_train_is_xgboosts() -> None:
     assert_array_equal(predict(native, data), predict(expected, data))
 
 
-def test_arguments_count_by_position_as_by_name() -> None:
-    data = matrix(graded())
-    seen: dict[str, Any] = {}
-    by_position = lxgb.train(SILENT, data, 3, [(data, "one")], lp.lambda_map)
-    by_name = lxgb.train(
-        SILENT, data, num_boost_round=3, evals=[(data, "one")], obj=lp.lambda_map, evals_result=seen
-    )
-    assert by_position.save_raw() == by_name.save_raw()
-    assert seen == {}  # neither prints rmse
-    chosen: dict[str, Any] = {"obj": lp.lambda_ndcg, "custom_metric": eval_metric("map")}
-    five = lxgb.cv(SILENT, data, 2, 5, as_pandas=False, **chosen)
-    assert five == lxgb.cv(SILENT, data, 2, nfold=5, as_pandas=False, **chosen)
-    assert five != lxgb.cv(SILENT, data, 2, nfold=3, as_pandas=False, **chosen)
-    with pytest.raises(TypeError, match="multiple values for argument 'nfold'"):
-        lxgb.cv(SILENT, data, 2, 5, nfold=5)
-
-
 @pytest.mark.parametrize("names", [["a-b"], ["a b"], ["a:b"], ["a\tb"], [3], ["same", "same"]])
 def test_evaluation_sets_whose_names_xgboost_misreads_are_refused(names: list[Any]) -> None:
     data = matrix(graded())

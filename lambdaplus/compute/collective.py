@@ -20,16 +20,14 @@ array([1., 2.])
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from typing import Any, NoReturn, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-_Array = TypeVar("_Array", bound=NDArray[Any])
-_NOTHING = nullcontext()
+Array = NDArray[Any]
 
 
 class LostWorkerError(RuntimeError):
@@ -57,27 +55,28 @@ class Workers:
     rank = 0
     connected = True
 
-    def sum(self, values: _Array, most: float = np.inf) -> _Array:
-        """Sum arrays of the same shape and type over the workers.
+    def sum(self, values: Array, most: float = np.inf) -> Array:
+        """Sum arrays of the same shape and type; integers travel in 4 bytes if ``most`` fits."""
+        if self.size > 1 and values.dtype == np.int64 and most < 2**31:
+            return self._reduce(values.astype(np.int32), "SUM").astype(np.int64)
+        return self._reduce(values, "SUM")
 
-        Parameters
-        ----------
-        values : array
-        most : float
-            What no sum exceeds.  Integers travel in 4 bytes if the sums fit into them.
-        """
-        return values
-
-    def largest(self, values: _Array) -> _Array:
+    def largest(self, values: Array) -> Array:
         """The largest of each element of arrays of the same shape and type."""
-        return values
+        return self._reduce(values, "MAX")
 
-    def smallest(self, values: _Array) -> _Array:
-        return values
+    def smallest(self, values: Array) -> Array:
+        """The smallest of each element of arrays of the same shape and type."""
+        return self._reduce(values, "MIN")
 
-    def concatenate(self, values: _Array) -> _Array:
+    def concatenate(self, values: Array) -> Array:
         """The vectors of all workers, in the order of their ranks."""
-        return values
+        sizes = np.zeros(self.size, np.int64)
+        sizes[self.rank] = values.size
+        ends = np.cumsum(self.sum(sizes))
+        everyone = np.zeros(ends[-1], values.dtype)
+        everyone[ends[self.rank] - values.size : ends[self.rank]] = values
+        return self.sum(everyone)
 
     def together(self) -> AbstractContextManager[None]:
         """An error on one worker within this context is raised on all of them.
@@ -89,7 +88,10 @@ class Workers:
         LostWorkerError
             If another worker was stopped.
         """
-        return _NOTHING
+        return nullcontext()
+
+    def _reduce(self, values: Array, operation: str) -> Array:
+        return values
 
 
 ONE_MACHINE = Workers()
@@ -106,25 +108,6 @@ class XGBoostWorkers(Workers):
         self.size, self.rank = collective.get_world_size(), collective.get_rank()
         self._collective = collective
 
-    def sum(self, values: _Array, most: float = np.inf) -> _Array:
-        if values.dtype == np.int64 and most < 2**31:
-            return self._reduced(values.astype(np.int32), "SUM").astype(np.int64)  # type: ignore[return-value]
-        return self._reduced(values, "SUM")
-
-    def largest(self, values: _Array) -> _Array:
-        return self._reduced(values, "MAX")
-
-    def smallest(self, values: _Array) -> _Array:
-        return self._reduced(values, "MIN")
-
-    def concatenate(self, values: _Array) -> _Array:
-        sizes = np.zeros(self.size, np.int64)
-        sizes[self.rank] = values.size
-        sizes = self.sum(sizes)
-        everyone, first = np.zeros(int(sizes.sum()), values.dtype), int(sizes[: self.rank].sum())
-        everyone[first : first + values.size] = values
-        return self.sum(everyone)  # type: ignore[return-value]
-
     @contextmanager
     def together(self) -> Iterator[None]:
         try:
@@ -133,16 +116,17 @@ class XGBoostWorkers(Workers):
             raise
         except BaseException as error:
             with suppress(LostWorkerError, FailedWorkerError):
-                self._say(f"{type(error).__name__}: {error}")
+                self._announce(f"{type(error).__name__}: {error}")
             raise
-        self._say(None)
+        self._announce(None)
 
-    def _reduced(self, values: _Array, by: str) -> _Array:
+    def _reduce(self, values: Array, operation: str) -> Array:
         kind = ord(values.dtype.kind) * 64 + values.dtype.itemsize
-        self._say(None, 1 + (values.size * 2**14 + kind) * 8 + self._collective.Op[by])
-        return self._allreduce(values, by)
+        code = (values.size * 2**14 + kind) * 8 + self._collective.Op[operation]
+        self._announce(None, 1 + code)
+        return self._allreduce(values, operation)
 
-    def _say(self, failure: str | None, what: int = 0) -> None:
+    def _announce(self, failure: str | None, what: int = 0) -> None:
         """Tell the others whether this worker failed, and what it reduces next, if anything."""
         said = np.array([-1 if failure is None else self.rank, what, -what], np.int64)
         failed, most, least = self._allreduce(said, "MAX").tolist()
@@ -156,12 +140,13 @@ class XGBoostWorkers(Workers):
                 "lambdaplus.evaluate for a value on one worker)"
             )
 
-    def _allreduce(self, values: _Array, by: str) -> _Array:
+    def _allreduce(self, values: Array, operation: str) -> Array:
         if not values.size:
             return values
-        values = np.ascontiguousarray(values)  # type: ignore[assignment]
-        found = self._call("allreduce", values, self._collective.Op[by])
-        return found.reshape(values.shape)  # type: ignore[no-any-return]
+        reduced = self._call(
+            "allreduce", np.ascontiguousarray(values), self._collective.Op[operation]
+        )
+        return np.reshape(reduced, values.shape)
 
     def _call(self, name: str, *arguments: Any) -> Any:
         try:
@@ -181,7 +166,7 @@ class LightGBMWorkers(Workers):
     def __init__(self, size: int) -> None:
         self.size = size
 
-    def _refuse(self) -> NoReturn:
+    def _reduce(self, values: Array, operation: str) -> Array:
         raise ValueError(
             f"LightGBM trains on {self.size} machines, and does not let Python code on one of them "
             "know of the rows of the others. An objective of data without queries needs them: "
@@ -189,44 +174,3 @@ class LightGBMWorkers(Workers):
             "machine's own value, and early stopping could end one machine while the others wait; "
             "use XGBoost, or evaluate the model after the training"
         )
-
-    def sum(self, values: _Array, most: float = np.inf) -> _Array:
-        self._refuse()
-
-    def largest(self, values: _Array) -> _Array:
-        self._refuse()
-
-    def smallest(self, values: _Array) -> _Array:
-        self._refuse()
-
-    def concatenate(self, values: _Array) -> _Array:
-        self._refuse()
-
-
-def xgboost_workers() -> Workers:
-    """The workers that XGBoost connects with this thread."""
-    collective = sys.modules.get("xgboost.collective")
-    if collective is None or collective.get_world_size() == 1:
-        return ONE_MACHINE
-    return XGBoostWorkers(collective)
-
-
-_NUMBER_OF_MACHINES = ("num_machines", "num_machine")
-_LISTS_OF_MACHINES = ("machines", "workers", "nodes")
-_LEARNERS = ("tree_learner", "tree", "tree_type", "tree_learner_type")
-
-
-def lightgbm_workers(params: dict[str, Any]) -> Workers:
-    """The workers of a LightGBM training with these parameters, each of which has rows of its own.
-
-    With ``tree_learner="serial"`` each machine trains a model of its own; with "feature", all have
-    all rows.
-    """
-    learner = next((params[name] for name in _LEARNERS if name in params), "serial")
-    if not str(learner).startswith(("data", "voting")):
-        return ONE_MACHINE
-    size = next((int(params[name]) for name in _NUMBER_OF_MACHINES if name in params), 1)
-    if size == 1:
-        machines = next((params[name] for name in _LISTS_OF_MACHINES if name in params), "")
-        size = len(machines.split(",") if isinstance(machines, str) else machines)
-    return LightGBMWorkers(size) if size > 1 else ONE_MACHINE

@@ -1,9 +1,5 @@
 """Compilation of kernels, which are cached on disk if possible.
 
-numba caches compiled kernels next to the source or in the user's cache folder, and raises an error
-if it can write to neither, for example if a package is installed for all users and the user has no
-home folder.  In that case kernels are compiled again in each process.
-
 numba recompiles a kernel if its own file has changed, but not if something that its file imports
 has changed.  A cached kernel is therefore also keyed by the kernels and the numbers that its file
 imports: those, and nothing else, become part of its machine code.
@@ -47,11 +43,11 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     if function is None:
         return lambda given: compiled(given, **options)
     # No kernel is passed to C as a callback, and wrappers for that take time to compile.
-    options = {"no_cfunc_wrapper": True, **options}
+    options = {"no_cfunc_wrapper": True, "nogil": True, **options}
     try:
-        kernel = numba.njit(cache=True, nogil=True, **options)(function)
-    except RuntimeError:  # there is no writable folder for the cache
-        return numba.njit(nogil=True, **options)(function)
+        kernel = numba.njit(cache=True, **options)(function)
+    except RuntimeError:  # neither the package's folder nor the user's cache can be written to
+        return numba.njit(**options)(function)
     # numba compares this stamp (by default, time and size of the file) with that of the cached one.
     kept = kernel._cache._cache_file
     kept._source_stamp = (kept._source_stamp, imported_code(function.__globals__))
@@ -59,22 +55,15 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
 
 def imported_code(names: dict[str, Any]) -> str:
-    """A digest of the kernels and numbers among the global names of a file.
-
-    Parameters
-    ----------
-    names : dict
-        The names that are known where a kernel is defined: its file's imports are at the top.
-    """
+    """A digest of the kernels and numbers among the global names of a file."""
     digest = hashlib.blake2b(digest_size=16)
-    here = names.get("__file__")
     for name, value in sorted(names.items()):
         if isinstance(value, (int, float)):
             digest.update(f"{name}={value!r};".encode())
         elif isinstance(value, (Dispatcher, _Intrinsic)):
             definition = value.py_func if isinstance(value, Dispatcher) else value._defn
             path = inspect.getsourcefile(definition)
-            if path and path != here:
+            if path and path != names.get("__file__"):
                 digest.update(_source(path))
                 digest.update(imported_code(definition.__globals__).encode())
     return digest.hexdigest()

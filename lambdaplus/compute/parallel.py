@@ -1,10 +1,8 @@
 """Run kernels over queries or rows, on the number of threads that the user allows.
 
-The number of threads is determined by the first of these settings: `limit_threads`, with which an
-objective applies the setting of its training (LightGBM's ``num_threads``, XGBoost's ``nthread``,
-``n_jobs`` of an estimator); the environment variables ``OMP_NUM_THREADS`` and then
-``NUMBA_NUM_THREADS``; all cores that this process may use.  Settings of other libraries are not
-changed.
+That number is the training's own (LightGBM's ``num_threads``, XGBoost's ``nthread``, ``n_jobs`` of
+an estimator), which an objective applies by `limit_threads`; or else the environment variable
+``OMP_NUM_THREADS``; or else numba's: ``NUMBA_NUM_THREADS``, or all cores of this process.
 
 The kernels release the global interpreter lock, and the result of a query depends on that query
 only, so Python threads are sufficient: results do not depend on the number of threads, OpenMP is
@@ -23,6 +21,7 @@ from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -52,25 +51,15 @@ def limit_threads(n: int | None) -> Iterator[None]:
 
 def n_threads() -> int:
     """Number of threads that a call may use now."""
-    limit = _limit.get()
-    if limit is not None:
-        return limit
-    for variable in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
-        first = os.environ.get(variable, "").split(",")[0].strip()
-        if first.isdecimal() and int(first) > 0:
-            return int(first)
-    return _cores()
-
-
-def _cores() -> int:
-    usable = getattr(os, "sched_getaffinity", None)  # not on macOS and Windows
-    return len(usable(0)) if usable else os.cpu_count() or 1
+    for_openmp = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    allowed = _limit.get() or (int(for_openmp) if for_openmp.isdecimal() else 0)
+    return allowed or int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
 
 
 @lru_cache(maxsize=1)
 def _pool(process: int) -> ThreadPoolExecutor:
     """Threads of this process; a forked child does not inherit threads, so it starts its own."""
-    return ThreadPoolExecutor(max(1, _cores()), thread_name_prefix="lambdaplus")
+    return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="lambdaplus")
 
 
 def over_queries(

@@ -4,32 +4,46 @@ from __future__ import annotations
 
 import copy
 import warnings
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import bisect
-from scipy.sparse import issparse
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import _safe_indexing, assert_all_finite, column_or_1d
+from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.estimators.objective_names import find_objective
-from lambdaplus.estimators.parent import arguments
-from lambdaplus.estimators.ranker import each, evaluation_sets, replace_evaluation_sets
-from lambdaplus.objectives.callable_objective import Objective
+from lambdaplus.estimators.parent import (
+    FrameworkEstimator,
+    arguments,
+    each,
+    evaluation_sets,
+    refuse_masked,
+    replace_evaluation_sets,
+)
+from lambdaplus.objectives import Objective
 
-MANY = 20_000
-"""Rows that are enough to find the threshold: scoring a million takes as long as ten rounds."""
+
+def _has_probabilities(model: Any) -> bool:
+    ranks = isinstance(find_objective(model.objective), Objective) or hasattr(model, "offset_")
+    if ranks and model.calibration is None:
+        raise AttributeError(
+            "the scores of an objective that ranks are no probabilities: set "
+            "calibration='sigmoid' (or 'isotonic') before fit, or wrap the classifier in "
+            "scikit-learn's CalibratedClassifierCV; decision_function gives the scores"
+        )
+    return True
 
 
-class RankingClassifier:
+class RankingClassifier(FrameworkEstimator):
     """Decisions of a classifier whose trees rank the rows of one class first.
 
     The trees are trained on 1 for rows of that class and 0 for others, so that the framework and
@@ -37,11 +51,9 @@ class RankingClassifier:
     is the parent's; ``offset_`` is there only if an objective of ours has trained the model.
     """
 
-    _eval_weights: ClassVar[str]
     _other_outputs: ClassVar[tuple[str, ...]]
     """Arguments of the parent's predict that ask for something else than labels."""
 
-    objective: Any
     pos_label: Any
     calibration: str | None
     cv: int
@@ -49,6 +61,44 @@ class RankingClassifier:
     def _raw(self, X: Any, **kwargs: Any) -> Any:
         """What the trees say, by the predict of the framework's base class."""
         raise NotImplementedError
+
+    def fit(self, X: Any, y: Any, *args: Any, **kwargs: Any) -> Self:
+        """Train as the parent does, on two labels of any kind, and calibrate if asked to.
+
+        Raises
+        ------
+        ValueError
+            For labels and weights that cannot be used, masked arrays, and more or fewer classes.
+        TypeError
+            If the model to continue from is none.
+        """
+        train = super().fit  # type: ignore[misc]
+        call = arguments(train, X, y, *args, **kwargs)
+        for name, given in call.items():
+            refuse_masked(name, given)
+        objective = find_objective(self.objective)
+        self._forget()
+        if not isinstance(objective, Objective):
+            self._train(train, call, objective)
+            return self
+        model = call.get(self._names.model)
+        classes = self._encode(call, model)
+        by_class: dict[str, Any] = {}
+        if hasattr(self, "class_weight"):
+            by_class = {"class_weight": self._by_code(self.class_weight), "_class_weight": None}
+        if "eval_class_weight" in call:
+            call["eval_class_weight"] = [*map(self._by_code, call["eval_class_weight"])]
+        self._train(train, call, objective, **by_class)
+        self._labels = classes
+        self._set_threshold(call)
+        if self.calibration is not None:
+            self._calibrate(call, model)
+        return self
+
+    def _forget(self) -> None:
+        """Remove what another fit has left."""
+        for name in ("_labels", "pos_label_", "offset_", "calibrator_"):
+            vars(self).pop(name, None)
 
     def decision_function(self, X: Any, **kwargs: Any) -> Floats:
         """How surely each row is of the second class: above 0, `predict` says so.
@@ -76,33 +126,19 @@ class RankingClassifier:
             return self._raw(**call)
         return self.classes_[(self.decision_function(**call) > 0.0).astype(int)]
 
-    @property
-    def predict_proba(self) -> Any:
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any, *args: Any, **kwargs: Any) -> Any:
         """Probabilities, (n, n_classes), in the order of ``classes_``; see ``calibration``."""
-        ranks = isinstance(find_objective(self.objective), Objective) or hasattr(self, "offset_")
-        if not ranks:
-            return super().predict_proba  # type: ignore[misc]
-        if self.calibration is None:
-            raise AttributeError(
-                "the scores of an objective that ranks are no probabilities: set "
-                "calibration='sigmoid' (or 'isotonic') before fit, or wrap the classifier in "
-                "scikit-learn's CalibratedClassifierCV; decision_function gives the scores"
-            )
-        return self._calibrated
-
-    def _calibrated(self, X: Any) -> Floats:
+        if not isinstance(find_objective(self.objective), Objective):
+            return super().predict_proba(X, *args, **kwargs)  # type: ignore[misc]
         check_is_fitted(self, "calibrator_")
-        found: Floats = self.calibrator_.predict_proba(X)
-        return found if self._sign > 0 else found[:, ::-1]
-
-    _calibrated.__name__ = "predict_proba"  # by which scikit-learn knows what it is
+        return self.calibrator_.predict_proba(X)[:, :: self._sign]
 
     @property
     def classes_(self) -> NDArray[Any]:
         """The labels, sorted: (n_classes,)."""
         labels = getattr(self, "_labels", None)
-        found: NDArray[Any] = super().classes_ if labels is None else labels  # type: ignore[misc]
-        return found
+        return np.asarray(super().classes_ if labels is None else labels)  # type: ignore[misc]
 
     @property
     def _sign(self) -> int:
@@ -113,11 +149,6 @@ class RankingClassifier:
         if isinstance(find_objective(self.objective), Objective):
             tags.classifier_tags.multi_class = tags.classifier_tags.multi_label = False
         return tags
-
-    def _forget(self) -> None:
-        """Remove what another fit has left."""
-        for name in ("_labels", "pos_label_", "offset_", "calibrator_"):
-            vars(self).pop(name, None)
 
     def _encode(self, call: dict[str, Any], model: Any) -> NDArray[Any]:
         """Choose the trained class, and make 1 and 0 of all labels; the labels, sorted."""
@@ -160,22 +191,16 @@ class RankingClassifier:
             return weights
         return {int(label == self.pos_label_): weight for label, weight in weights.items()}
 
-    def _finish(self, call: dict[str, Any], classes: NDArray[Any], model: Any) -> None:
-        """After the training: the threshold, and the calibration if asked for."""
-        self._labels = classes
-        codes = call["y"]
+    def _set_threshold(self, call: dict[str, Any]) -> None:
+        """As many training rows lie above it, by weight, as are of the trained class."""
+        codes, given = call["y"], call.get("sample_weight")
         weights = compute_sample_weight(self._by_code(getattr(self, "class_weight", None)), codes)
-        if call.get("sample_weight") is not None:
-            weights = weights * np.asarray(call["sample_weight"])
-        rows = np.linspace(0, len(codes) - 1, min(len(codes), MANY)).astype(np.int64)
-        scores = np.asarray(self._raw(_rows_of(call["X"], rows)), dtype=np.float64)
-        falling, weights = np.argsort(-scores, kind="stable"), weights[rows]
-        # As many training rows lie above, by weight, as are of the trained class.
-        last = np.searchsorted(np.cumsum(weights[falling]), np.sum(weights * codes[rows]))
-        last = min(int(last), len(rows) - 2)
+        weights = weights if given is None else weights * np.asarray(given)
+        scores = np.asarray(self._raw(call["X"]), dtype=np.float64)
+        falling = np.argsort(-scores, kind="stable")
+        last = int(np.searchsorted(np.cumsum(weights[falling]), np.sum(weights * codes)))
+        last = min(last, len(codes) - 2)
         self.offset_ = float(np.mean(scores[falling[last : last + 2]]))
-        if self.calibration is not None:
-            self._calibrate(call, model)
 
     def _calibrate(self, call: dict[str, Any], model: Any) -> None:
         X, codes, weights = call["X"], call["y"], call.get("sample_weight")
@@ -185,7 +210,7 @@ class RankingClassifier:
         scorer, sets = _Trees(same), evaluation_sets(call)
         if sets:
             X, codes = sets[-1]
-            weights = each(call.get(self._eval_weights), len(sets))[-1]
+            weights = each(call.get(self._names.eval_weights), len(sets))[-1]
             scorer.model_ = copy.copy(self)
         elif model is not None:
             raise ValueError(
@@ -233,16 +258,10 @@ class _Trees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return (self.decision_function(X) > 0.0).astype(int)
 
 
-def _rows_of(X: Any, rows: NDArray[Any]) -> Any:
-    if issparse(X):
-        X = X.tocsr()  # most other kinds cannot be indexed
-    return _safe_indexing(X if hasattr(X, "__getitem__") else np.asarray(X), rows)
-
-
 def _checked(y: Any) -> NDArray[Any]:
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
-    found: NDArray[Any] = column_or_1d(y, warn=True)
-    assert_all_finite(found, input_name="y")
-    check_classification_targets(found)
-    return found
+    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    assert_all_finite(labels, input_name="y")
+    check_classification_targets(labels)
+    return labels

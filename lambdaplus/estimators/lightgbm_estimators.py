@@ -2,73 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import lambdaplus.lightgbm as lgb
 from lambdaplus.estimators.classifier import RankingClassifier
-from lambdaplus.estimators.documents import Documents, refuse_masked
-from lambdaplus.estimators.objective_names import (
-    at_cutoffs,
-    explained,
-    find_metrics,
-    find_objective,
-    metric_of,
-)
-from lambdaplus.estimators.parent import (
-    arguments,
-    refuse_other_models,
-    replaced,
-    takes_also,
-    with_inherited_parameters,
-)
-from lambdaplus.estimators.ranker import Ranker, put_in_query_order
-from lambdaplus.objectives.callable_objective import Objective
+from lambdaplus.estimators.objective_names import at_cutoffs, explained, find_metrics, metric_of
+from lambdaplus.estimators.parent import ArgumentNames, refuse_other_models, replaced
+from lambdaplus.estimators.ranker import Ranker
+from lambdaplus.frameworks.custom_training import warn_of_unused
+from lambdaplus.frameworks.internals import lightgbm_aliases
+from lambdaplus.objectives import Objective
 
-_METRIC = {"metric", "metrics", "metric_types"}  # LightGBM's names of its parameter
-_BY_ROW = "init_score", "eval_sample_weight", "eval_init_score"
+if lgb.__version__.startswith("3."):
+    raise ImportError("the estimators need LightGBM 4: pip install 'lightgbm>=4'")
 
-
-class _ForLightGBM3:
-    """An objective for LightGBM 3, which passes no weights, and multiplies by them itself."""
-
-    def __init__(self, objective: Objective) -> None:
-        self.objective = objective
-
-    def __call__(self, labels: Any, scores: Any, group: Any) -> Any:
-        return self.objective(labels, scores, None, group)
-
-
-def _for_lightgbm(model: Any, params: dict[str, Any]) -> dict[str, Any]:
-    """Parameters without those that LightGBM does not know."""
-    return {name: value for name, value in params.items() if name not in model._ours}
+_NAMES = ArgumentNames("init_score", "eval_init_score", "eval_sample_weight", "init_model")
 
 
 def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, **changed: Any) -> None:
     """Call the parent's fit with an objective and metrics that it understands."""
     refuse_other_models("init_model", call.get("init_model"), lgb.Booster, lgb.LGBMModel)
     ours = isinstance(objective, Objective)
-    params = _for_lightgbm(model, model._other_params)
-    named = _METRIC & params.keys()
+    params = dict(model._other_params)
+    metric_is_set = any(name in params for name in lightgbm_aliases("metric"))
     if ours:
-        lgb.warn_of_unused(params, objective, stacklevel=4)
+        warn_of_unused(params, objective, stacklevel=5)
     given = call.pop("eval_metric", None) or model.eval_metric
-    if given is None and ours and not named:
+    if given is None and ours and not metric_is_set:
         given = metric_of(objective)
-    metrics, theirs = find_metrics(given, bool(getattr(objective, "one_group", False)))
+    metrics, theirs = find_metrics(given, objective)
     if metrics is not None and "eval_at" in call:
         metrics = at_cutoffs(metrics, call["eval_at"])
     call["eval_metric"] = [*theirs, *([] if metrics is None else [metrics])]
-    if not named and (ours or metrics is not None):
+    if not metric_is_set and (ours or metrics is not None):
         # LightGBM would evaluate the metric of its own objective, which refuses many labels.
         params["metric"] = "None"
-    hidden = dict.fromkeys(model._ours)  # from LightGBM 3, which has no _process_params
-    model._objective = _ForLightGBM3(objective) if ours and lgb.TAKES_FOBJ else objective
-    own = replaced(model, **hidden, _other_params=params, **changed)
+    model._objective = objective
+    own = replaced(model, _other_params=params, **changed)
     with own, explained(objective), lgb.constant_features_explained():
         fit(**call)
 
 
-@with_inherited_parameters
 class LightGBMRanker(Ranker, lgb.LGBMRanker):  # type: ignore[misc]
     """A `lightgbm.LGBMRanker` with a metric's name as objective; all else is LGBMRanker's own.
 
@@ -97,46 +71,18 @@ class LightGBMRanker(Ranker, lgb.LGBMRanker):  # type: ignore[misc]
     True
     """
 
-    _ours: ClassVar = ("eval_metric",)
+    _own_parameters: ClassVar = ("eval_metric",)
+    _names: ClassVar = _NAMES
+    _train = _train
 
     def __init__(self, *, objective: Any = "ndcg", eval_metric: Any = None, **kwargs: Any) -> None:
         self.eval_metric = eval_metric
         super().__init__(objective=objective, **kwargs)
 
-    def _process_params(self, stage: str) -> Any:  # LightGBM 4's, for training and prediction
-        return _for_lightgbm(self, super()._process_params(stage))
-
-    @takes_also(lgb.LGBMRanker.fit, "qid", "eval_qid")
-    def fit(
-        self, X: Any, y: Any, *args: Any, qid: Any = None, eval_qid: Any = None, **kwargs: Any
-    ) -> Self:
-        """Train as LGBMRanker does, with all of its arguments; these are ours, or mean more.
-
-        Parameters
-        ----------
-        qid, eval_qid : (n,) array_like, list of such
-            Query of each row, in any order, in place of ``group`` and ``eval_group``.
-        eval_metric : str, metric, callable, or list of these
-            In place of the estimator's own.
-        eval_at : list of int
-            Cutoffs of metrics without one.
-
-        Raises
-        ------
-        ValueError
-            For labels, weights and queries that cannot be used, masked arrays, and if the metric
-            of the objective tells no documents of any query apart.
-        TypeError
-            If ``init_model`` is no model.
-        """
-        call = arguments(super().fit, X, y, *args, **kwargs)
-        objective = find_objective(self.objective)
-        put_in_query_order(call, objective, qid, eval_qid, _BY_ROW, _row_weights)
-        _train(self, super().fit, call, objective)
-        return self
+    def _process_params(self, stage: str) -> Any:  # LightGBM's, for training and prediction
+        return self._for_framework(super()._process_params(stage))
 
 
-@with_inherited_parameters
 class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore[misc]
     """A `lightgbm.LGBMClassifier` that ranks the rare class first; all else is LGBMClassifier's own.
 
@@ -186,9 +132,10 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
     True
     """  # noqa: E501
 
-    _ours: ClassVar = ("eval_metric", "pos_label", "calibration", "cv")
-    _eval_weights: ClassVar = "eval_sample_weight"
+    _own_parameters: ClassVar = ("eval_metric", "pos_label", "calibration", "cv")
+    _names: ClassVar = _NAMES
     _other_outputs: ClassVar = ("raw_score", "pred_leaf", "pred_contrib")
+    _train = _train
 
     def __init__(
         self,
@@ -206,43 +153,10 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
         self.cv = cv
         super().__init__(objective=objective, **kwargs)
 
-    def _process_params(self, stage: str) -> Any:  # LightGBM 4's, for training and prediction
-        return _for_lightgbm(self, super()._process_params(stage))
-
-    @takes_also(lgb.LGBMClassifier.fit)
-    def fit(self, X: Any, y: Any, *args: Any, **kwargs: Any) -> Self:
-        """Train as LGBMClassifier does, on two labels of any kind, and calibrate if asked to.
-
-        Raises
-        ------
-        ValueError
-            For labels and weights that cannot be used, masked arrays, and more or fewer classes.
-        TypeError
-            If ``init_model`` is no model.
-        """
-        call = arguments(super().fit, X, y, *args, **kwargs)
-        refuse_masked(call)
-        objective = find_objective(self.objective)
-        self._forget()
-        if not isinstance(objective, Objective):
-            _train(self, super().fit, call, objective)
-            return self
-        if lgb.TAKES_FOBJ and (call.get("sample_weight") is not None or self.class_weight):
-            raise ValueError("row weights of an objective that ranks need LightGBM 4")
-        model = call.get("init_model")
-        classes = self._encode(call, model)
-        for name in ("eval_class_weight",) if "eval_class_weight" in call else ():
-            call[name] = [self._by_code(weights) for weights in call[name]]
-        of_class = {"class_weight": self._by_code(self.class_weight), "_class_weight": None}
-        _train(self, super().fit, call, objective, **of_class)
-        self._finish(call, classes, model)
-        return self
+    def _process_params(self, stage: str) -> Any:  # LightGBM's, for training and prediction
+        return self._for_framework(super()._process_params(stage))
 
     def _raw(self, X: Any, **kwargs: Any) -> Any:
         if not any(kwargs.get(name) for name in self._other_outputs):
             kwargs["raw_score"] = True
         return lgb.LGBMModel.predict(self, X, **kwargs)
-
-
-def _row_weights(name: str, documents: Documents, given: Any) -> Any:
-    return documents.weights(name, given)

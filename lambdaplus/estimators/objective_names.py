@@ -40,17 +40,18 @@ def find_objective(given: Any) -> Any:
     if not isinstance(given, Named):
         return given
     try:
-        return lambda_objective(_metric(given))
+        return lambda_objective(given.removeprefix("lambda_") if isinstance(given, str) else given)
     except ValueError:
         if isinstance(given, str):
             return given
         raise
 
 
-def find_metrics(given: Any, one_group: bool = False) -> tuple[EvalMetric | None, list[Any]]:
+def find_metrics(given: Any, objective: Any = None) -> tuple[EvalMetric | None, list[Any]]:
     """Our metrics among those given, and the framework's; a name that both know is ours."""
     ours: list[Any] = []
     theirs: list[Any] = []
+    one_group = bool(getattr(objective, "one_group", False))
     for metric in given if isinstance(given, list | tuple) else [given]:
         if isinstance(metric, EvalMetric):
             ours += metric.metrics
@@ -75,50 +76,37 @@ def metric_of(objective: Any, given: Any = None) -> EvalMetric:
     ValueError
         If neither says which metric it is.
     """
-    one_group = bool(getattr(objective, "one_group", False))
-    metrics, _ = find_metrics(given, one_group)
-    if metrics is not None:
-        return EvalMetric(metrics.metrics[:1], metrics.one_group)
     native = NATIVE.get(objective) if isinstance(objective, str) else None
-    metric = getattr(objective, "metric", native)
-    if metric is None:
-        raise ValueError(
-            f"the objective {objective!r} does not say which metric it is for: pass eval_metric, "
-            "such as 'ndcg@10'"
-        )
-    return eval_metric(metric, one_group=one_group)
+    for candidate in (given, getattr(objective, "metric", native)):
+        metrics, _ = find_metrics(candidate, objective)
+        if metrics is not None:
+            return EvalMetric(metrics.metrics[:1], metrics.one_group)
+    raise ValueError(
+        f"the objective {objective!r} does not say which metric it is for: pass eval_metric, such "
+        "as 'ndcg@10'"
+    )
 
 
 def at_cutoffs(metrics: EvalMetric, cutoffs: Sequence[int]) -> EvalMetric:
-    """Each metric that can have a cutoff, and has none, at each of these: LightGBM's ``eval_at``.
-
-    Examples
-    --------
-    >>> at_cutoffs(eval_metric("ndcg", "map@3"), [5, 10])
-    eval_metric('ndcg@5', 'ndcg@10', 'map@3')
-    """
-    found: list[Any] = []
+    """Each metric that can have a cutoff and has none at each of these: LightGBM's ``eval_at``."""
+    at_each: list[Any] = []
     for metric in metrics.metrics:
         if isinstance(metric, WeightedSum) or metric.cutoff or metric.declaration.cutoff == "no":
-            found.append(metric)
+            at_each.append(metric)
         else:
-            found += [replace(metric, cutoff=int(cutoff)) for cutoff in cutoffs]
-    return EvalMetric(tuple(dict.fromkeys(found)), metrics.one_group)
+            at_each += [replace(metric, cutoff=int(cutoff)) for cutoff in cutoffs]
+    return EvalMetric(tuple(dict.fromkeys(at_each)), metrics.one_group)
 
 
 @contextmanager
 def explained(objective: Any) -> Iterator[None]:
-    """If the framework does not know the name of an objective either, say which metrics there are."""  # noqa: E501
+    """If the framework does not know an objective's name either, say which metrics there are."""
     try:
         yield
     except Exception as error:
         if not isinstance(objective, str) or "nknown objective" not in str(error):
             raise
         try:
-            lambda_objective(_metric(objective))
+            eval_metric(objective.removeprefix("lambda_"))
         except ValueError as ours:
             raise ValueError(f"objective: {ours}; or one of the framework's own") from error
-
-
-def _metric(given: Any) -> Any:
-    return given.removeprefix("lambda_") if isinstance(given, str) else given

@@ -1,44 +1,76 @@
-"""How our estimators use the methods of their parent classes."""
+"""What all our estimators share: how they use the methods of LightGBM's and XGBoost's."""
 
 from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, ClassVar, NamedTuple
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-Class = TypeVar("Class", bound=type)
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from lambdaplus.data.arrays import plain
+
+Sets = list[tuple[Any, Any]]
+
+
+class ArgumentNames(NamedTuple):
+    """What a framework calls these arguments of fit."""
+
+    start: str
+    eval_start: str
+    eval_weights: str
+    model: str
+
+
+class FrameworkEstimator:
+    """A subclass of a framework's estimator, which has all of its parent's parameters."""
+
+    _own_parameters: ClassVar[tuple[str, ...]]
+    """Those that the framework itself does not know."""
+    _names: ClassVar[ArgumentNames]
+
+    objective: Any
+    eval_metric: Any
+    _train: Callable[..., None]
+    """Calls the parent's fit with an objective and metrics that it understands."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Show inherited parameters: get_params and metadata routing look at signatures."""
+        parents = [base for base in cls.__mro__[1:] if issubclass(base, BaseEstimator)]
+        if parents:
+            constructors = [vars(base)["__init__"] for base in parents if "__init__" in vars(base)]
+            cls.__init__ = _with_parameters_of(constructors, cls.__init__)  # type: ignore[method-assign]
+            cls.fit = _with_parameters_of([parents[0].fit], cls.fit)  # type: ignore[attr-defined]
+        super().__init_subclass__(**kwargs)
+
+    def _for_framework(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: given for name, given in params.items() if name not in self._own_parameters}
+
+
+def _with_parameters_of(parents: Sequence[Any], method: Any) -> Any:
+    """The method, whose signature shows the parents' parameters and its own keywords."""
+    own = inspect.signature(method).parameters
+    shown = {name: each for name, each in own.items() if each.kind is each.KEYWORD_ONLY}
+    for parent in parents:
+        shown = {**inspect.signature(parent).parameters, **shown}
+
+    @wraps(method)
+    def with_signature(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return method(self, *args, **kwargs)
+
+    parameters = sorted(shown.values(), key=lambda parameter: parameter.kind)
+    with_signature.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return with_signature
 
 
 def arguments(method: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[str, Any]:
     """The arguments of a call by name, without defaults; a TypeError for unknown ones."""
     found = inspect.signature(method).bind(*args, **kwargs).arguments
     return {**found, **found.pop("kwargs", {})}
-
-
-def takes_also(parent: Callable[..., Any], *names: str) -> Callable[[Function], Function]:
-    """Show the parent's parameters, and these, as a method's: metadata routing looks at them."""
-
-    def with_signature(method: Function) -> Function:
-        own = inspect.signature(method).parameters
-        shown = {**inspect.signature(parent).parameters, **{name: own[name] for name in names}}
-        method.__signature__ = inspect.Signature(list(shown.values()))  # type: ignore[attr-defined]
-        return method
-
-    return with_signature
-
-
-def with_inherited_parameters(made: Class) -> Class:
-    """Show the parameters of all parents as the constructor's: ``get_params`` looks at them."""
-    found: dict[str, inspect.Parameter] = {}
-    for base in made.__mro__[:-1]:
-        if "__init__" in vars(base):
-            found = {**inspect.signature(vars(base)["__init__"]).parameters, **found}
-    shown = sorted(found.values(), key=lambda parameter: parameter.kind)
-    made.__init__.__signature__ = inspect.Signature(shown)  # type: ignore[misc]
-    return made
 
 
 @contextmanager
@@ -60,3 +92,43 @@ def refuse_other_models(name: str, given: Any, *kinds: type) -> None:
     if given is not None and not isinstance(given, (str, os.PathLike, *kinds)):
         allowed = " or ".join(kind.__name__ for kind in kinds)
         raise TypeError(f"{name} must be a {allowed}, or the name of a file; got {given!r}")
+
+
+def refuse_masked(name: str, given: Any) -> None:
+    """Raise for arrays with masked entries, whose masks the frameworks would drop."""
+    if isinstance(given, np.ma.MaskedArray):
+        plain(given, name)
+    elif isinstance(given, list | tuple) and given and hasattr(given[0], "__len__"):
+        for inner in given:
+            refuse_masked(name, inner)
+
+
+# Evaluation sets --------------------------------------------------------------------------------
+
+
+def evaluation_sets(call: Mapping[str, Any]) -> Sets:
+    """The evaluation sets of a call of fit, in whichever form they were passed."""
+    if call.get("eval_set") is not None:
+        return [call["eval_set"]] if isinstance(call["eval_set"], tuple) else list(call["eval_set"])
+    X, y = call.get("eval_X"), call.get("eval_y")
+    if X is None or y is None:  # LightGBM says so if only one is missing
+        return []
+    return list(zip(X, y, strict=True)) if isinstance(X, tuple) else [(X, y)]
+
+
+def replace_evaluation_sets(call: dict[str, Any], sets: Sets) -> None:
+    if call.get("eval_set") is not None:
+        call["eval_set"] = sets
+    elif sets:
+        call["eval_X"], call["eval_y"] = (tuple(part) for part in zip(*sets, strict=True))
+
+
+def each(given: Any, n: int) -> list[Any]:
+    """An ``eval_...`` argument for each evaluation set; for one set, it may be given alone."""
+    if given is None or isinstance(given, Mapping):
+        return [(given or {}).get(i) for i in range(n)]
+    listed = isinstance(given, list) and (given[0] is None or hasattr(given[0], "__len__"))
+    by_set = [given] if n == 1 and not listed else list(given)
+    if len(by_set) > n:
+        raise ValueError(f"{len(by_set)} entries of an eval_ argument for {n} evaluation sets")
+    return [*by_set, *[None] * (n - len(by_set))]

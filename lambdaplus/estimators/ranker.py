@@ -2,108 +2,168 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, Self
 
-from lambdaplus.estimators.documents import (
-    Documents,
-    read_documents,
-    refuse_masked,
-    refuse_nothing_to_rank,
-)
+import numpy as np
+from sklearn.utils import _safe_indexing
+
+from lambdaplus.data.queries import Ints, Queries, by_query
 from lambdaplus.estimators.objective_names import find_objective, metric_of
-from lambdaplus.objectives.callable_objective import Objective
+from lambdaplus.estimators.parent import (
+    FrameworkEstimator,
+    arguments,
+    each,
+    evaluation_sets,
+    refuse_masked,
+    replace_evaluation_sets,
+)
+from lambdaplus.evaluation import EvalMetric
+from lambdaplus.objectives import Objective
 
-Sets = list[tuple[Any, Any]]
-Weigh = Callable[[str, Documents, Any], Any]
+
+class Documents(NamedTuple):
+    """Rows in query order, and where each was (None if the order has not changed)."""
+
+    X: Any
+    queries: Queries
+    rows: Ints | None
+
+    def in_order(self, values: Any) -> Any:
+        """Values of rows as they were given, in query order; None stays None."""
+        unchanged = values is None or self.rows is None
+        return values if unchanged else _safe_indexing(values, self.rows)
+
+    def weights(self, name: str, given: Any) -> Any:
+        """Row weights, checked and in query order."""
+        if given is not None:
+            try:
+                Queries(self.queries.labels, weight=given)
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from None
+        return self.in_order(given)
 
 
-class Ranker:
-    """Score of a ranker, and what scikit-learn is to hand to it."""
+class Ranker(FrameworkEstimator):
+    """Fit and score of a ranker, and what scikit-learn is to hand to it."""
 
     __metadata_request__fit: ClassVar = {"qid": True}  # a ranker wants its queries
     __metadata_request__score: ClassVar = {"qid": True}
+
+    def fit(
+        self, X: Any, y: Any, *args: Any, qid: Any = None, eval_qid: Any = None, **kwargs: Any
+    ) -> Self:
+        """Train as the parent does, with all of its arguments; these are ours, or mean more.
+
+        Parameters
+        ----------
+        qid, eval_qid : (n,) array_like, list of such
+            Query of each row, in any order, in place of ``group`` and ``eval_group``.
+        sample_weight : (n,) array_like
+            In `XGBoostRanker` also (n_queries,), by first appearance of each query.
+        eval_metric : str, metric, callable, or list of these
+            In `LightGBMRanker`, in place of the estimator's own.
+        eval_at : list of int
+            In `LightGBMRanker`, cutoffs of metrics without one.
+
+        Raises
+        ------
+        ValueError
+            For labels, weights and queries that cannot be used, masked arrays, and if the metric
+            of the objective tells no documents of any query apart.
+        TypeError
+            If the model to continue from is none.
+        """
+        call = arguments(super().fit, X, y, *args, **kwargs)  # type: ignore[misc]
+        objective = find_objective(self.objective)
+        self._put_in_query_order(call, objective, qid, eval_qid)
+        self._train(super().fit, call, objective)  # type: ignore[misc]
+        return self
 
     def score(
         self: Any, X: Any, y: Any, *, qid: Any = None, group: Any = None, sample_weight: Any = None
     ) -> float:
         """The first metric of ``eval_metric``, or the objective's; arguments are those of `fit`."""
-        refuse_masked({"sample_weight": sample_weight})
-        documents = read_documents("score", X, y, qid, group)
+        refuse_masked("sample_weight", sample_weight)
+        documents = _read("score", X, y, qid, group)
         weights = documents.weights("sample_weight", sample_weight)
         metric = metric_of(find_objective(self.objective), self.eval_metric)
         labels, sizes = documents.queries.labels, documents.queries.sizes
         return float(metric(labels, self.predict(documents.X), weights, sizes)[1])
 
+    def _put_in_query_order(
+        self, call: dict[str, Any], objective: Any, qid: Any, eval_qid: Any
+    ) -> None:
+        """Check the arguments of fit, and put all rows in query order."""
+        for name, given in {"qid": qid, "eval_qid": eval_qid, **call}.items():
+            refuse_masked(name, given)
+        metric = metric_of(objective) if isinstance(objective, Objective) else None
+        train = _read("training data", call["X"], call["y"], qid, call.get("group"), metric)
+        sets, names = evaluation_sets(call), self._names
+        held_out = [
+            # The frameworks recognise the training data among evaluation sets.
+            train if X is call["X"] and y is call["y"]
+            else _read(f"evaluation set {i}", X, y, ids, group, metric)
+            for i, ((X, y), ids, group) in enumerate(
+                zip(sets, each(eval_qid, len(sets)), each(call.get("eval_group"), len(sets)),
+                    strict=True)
+            )
+        ]  # fmt: skip
+        call |= {"X": train.X, "y": train.queries.labels, "group": train.queries.sizes}
+        call["sample_weight"] = self._weights("sample_weight", train, call.get("sample_weight"))
+        call[names.start] = train.in_order(call.get(names.start))
+        if sets:
+            replace_evaluation_sets(call, [(part.X, part.queries.labels) for part in held_out])
+            call["eval_group"] = [part.queries.sizes for part in held_out]
+            weights = each(call.get(names.eval_weights), len(sets))
+            start = each(call.get(names.eval_start), len(sets))
+            call[names.eval_weights] = [
+                self._weights(names.eval_weights, part, given)
+                for part, given in zip(held_out, weights, strict=True)
+            ]
+            call[names.eval_start] = [
+                part.in_order(given) for part, given in zip(held_out, start, strict=True)
+            ]
 
-def put_in_query_order(
-    call: dict[str, Any],
-    objective: Any,
-    qid: Any,
-    eval_qid: Any,
-    by_row: tuple[str, str, str],
-    weigh: Weigh,
-) -> None:
-    """Check the arguments of a ranker's fit, ``call``, and put all rows in query order.
+    def _weights(self, name: str, documents: Documents, given: Any) -> Any:
+        """Weights in the framework's form."""
+        return documents.weights(name, given)
 
-    ``by_row`` are the framework's names of initial scores, and of weights and initial scores of
-    evaluation sets; ``weigh`` gives weights the framework's form.
-    """
-    refuse_masked({"qid": qid, "eval_qid": eval_qid, **call})
-    metric = metric_of(objective) if isinstance(objective, Objective) else None
-    start, eval_weights, eval_start = by_row
-    sets = evaluation_sets(call)
-    sizes = each(call.get("eval_group"), len(sets))
-    given = [("training data", call["X"], call["y"], qid, call.get("group"))]
-    for i, (pair, ids, group) in enumerate(
-        zip(sets, each(eval_qid, len(sets)), sizes, strict=True)
-    ):
-        given.append((f"evaluation set {i}", *pair, ids, group))
-    parts: list[Documents] = []
-    for i, (name, X, y, ids, group) in enumerate(given):
-        if i and X is call["X"] and y is call["y"]:
-            parts.append(parts[0])  # the frameworks recognise the training data, too
-            continue
-        parts.append(read_documents(name, X, y, ids, group))
+
+def _read(
+    name: str, X: Any, y: Any, qid: Any, group: Any, metric: EvalMetric | None = None
+) -> Documents:
+    """Check labels and queries, and bring the rows of each query together, otherwise in order."""
+    if qid is None and group is None and "qid" in getattr(X, "columns", ()):
+        X, qid = X.drop("qid", axis=1), X["qid"]  # as XGBRanker does
+    if qid is None and group is None:
+        prefix = "eval_" if name.startswith("evaluation") else ""
+        raise ValueError(
+            f"{name} has no queries: pass {prefix}qid= (the query of each row, in any order) or "
+            f"{prefix}group= (query sizes, in row order). In scikit-learn's searches and "
+            "cross-validation qid arrives only after "
+            "sklearn.set_config(enable_metadata_routing=True). To rank all rows as one list, use "
+            "LightGBMClassifier or XGBoostClassifier"
+        )
+    try:
+        refuse_masked("X", X)
+        queries, rows = by_query(y, qid=qid, group=group)
+        if np.shape(X)[0] != queries.n_documents:
+            raise ValueError(f"X has {np.shape(X)[0]} rows for {queries.n_documents} labels")
         if metric is not None:
-            refuse_nothing_to_rank(name, metric, parts[-1].queries)
-    train, held_out = parts[0], parts[1:]
-    call |= {"X": train.X, "y": train.y, "group": train.queries.sizes}
-    call["sample_weight"] = weigh("sample_weight", train, call.get("sample_weight"))
-    call[start] = train.in_order(call.get(start))
-    if sets:
-        replace_evaluation_sets(call, [(part.X, part.y) for part in held_out])
-        call["eval_group"] = [part.queries.sizes for part in held_out]
-        pairs = zip(held_out, each(call.get(eval_weights), len(sets)), strict=True)
-        call[eval_weights] = [weigh(eval_weights, part, weights) for part, weights in pairs]
-        pairs = zip(held_out, each(call.get(eval_start), len(sets)), strict=True)
-        call[eval_start] = [part.in_order(scores) for part, scores in pairs]
+            _refuse_nothing_to_rank(metric, queries)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+    return Documents(X if rows is None else _safe_indexing(X, rows), queries, rows)
 
 
-def each(given: Any, n: int) -> list[Any]:
-    """An ``eval_...`` argument for each evaluation set; for one set, it may be given alone."""
-    if given is None or isinstance(given, Mapping):
-        return [(given or {}).get(i) for i in range(n)]
-    listed = isinstance(given, list) and (given[0] is None or hasattr(given[0], "__len__"))
-    alone = n == 1 and not listed
-    found = [given] if alone else list(given)
-    if len(found) > n:
-        raise ValueError(f"{len(found)} entries of an eval_ argument for {n} evaluation sets")
-    return [*found, *[None] * (n - len(found))]
-
-
-def evaluation_sets(call: Mapping[str, Any]) -> Sets:
-    """The evaluation sets of a call of fit, in whichever form they were passed."""
-    if call.get("eval_set") is not None:
-        return [call["eval_set"]] if isinstance(call["eval_set"], tuple) else list(call["eval_set"])
-    X, y = call.get("eval_X"), call.get("eval_y")
-    if X is None or y is None:  # LightGBM says so if only one is missing
-        return []
-    return list(zip(X, y, strict=True)) if isinstance(X, tuple) else [(X, y)]
-
-
-def replace_evaluation_sets(call: dict[str, Any], sets: Sets) -> None:
-    if call.get("eval_set") is not None:
-        call["eval_set"] = sets
-    elif sets:
-        call["eval_X"], call["eval_y"] = (tuple(part) for part in zip(*sets, strict=True))
+def _refuse_nothing_to_rank(metric: EvalMetric, queries: Queries) -> None:
+    """Raise if the metric has no value, or the same one for the best and the worst ranking."""
+    best, worst = (
+        metric(queries.labels, scores, None, queries.sizes)
+        for scores in (queries.labels, -queries.labels)
+    )
+    if best == worst:
+        raise ValueError(
+            f"{metric.metrics[0]} is the same for the best and the worst ranking, so there is "
+            "nothing to learn: no query has two documents that it tells apart"
+        )

@@ -8,21 +8,14 @@ import numpy as np
 
 import lambdaplus.xgboost as xgb
 from lambdaplus.estimators.classifier import RankingClassifier
-from lambdaplus.estimators.documents import Documents, refuse_masked
 from lambdaplus.estimators.objective_names import explained, find_metrics, find_objective, metric_of
-from lambdaplus.estimators.parent import (
-    arguments,
-    refuse_other_models,
-    replaced,
-    takes_also,
-    with_inherited_parameters,
-)
-from lambdaplus.estimators.ranker import Ranker, put_in_query_order
+from lambdaplus.estimators.parent import ArgumentNames, refuse_other_models, replaced
+from lambdaplus.estimators.ranker import Documents, Ranker
 from lambdaplus.evaluation import EvalMetric
-from lambdaplus.objectives.callable_objective import Objective
+from lambdaplus.frameworks.custom_training import warn_of_unused
+from lambdaplus.objectives import Objective
 
-_BY_ROW = "base_margin", "sample_weight_eval_set", "base_margin_eval_set"
-_SCORES = "binary:logitraw"  # what a saved classifier says: its prediction is the score
+_NAMES = ArgumentNames("base_margin", "base_margin_eval_set", "sample_weight_eval_set", "xgb_model")
 _OFFSET = "lambdaplus_offset"  # attribute of the booster, which is saved with it
 
 
@@ -56,26 +49,26 @@ class _GivenGradient(xgb.callback.TrainingCallback):  # type: ignore[misc]
 
 def _for_xgboost(model: Any, params: dict[str, Any]) -> dict[str, Any]:
     """The parameters that XGBoost itself knows; it is told of metrics in fit."""
-    ours = {*model._ours, "eval_metric"}
+    params = model._for_framework(params)
     if isinstance(find_objective(params.get("objective")), Objective):
-        ours.add("objective")
-    return {name: value for name, value in params.items() if name not in ours}
+        del params["objective"]
+    return params
 
 
-def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, saved_as: str) -> None:
-    """Call the parent's fit with parameters that it understands; it gets to know saved_as."""
+def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> None:
+    """Call the parent's fit with an objective and metrics that it understands."""
     refuse_other_models("xgb_model", call.get("xgb_model"), xgb.Booster, xgb.XGBModel)
     ours = isinstance(objective, Objective)
     called = ours or (callable(objective) and isinstance(model, xgb.XGBRanker))
     given = metric_of(objective) if model.eval_metric is None and ours else model.eval_metric
-    metrics, theirs = find_metrics(given, bool(getattr(objective, "one_group", False)))
+    metrics, theirs = find_metrics(given, objective)
     if metrics is not None and not all(isinstance(metric, str) for metric in theirs):
         raise ValueError("XGBoost evaluates one function: pass one, or metrics of ours")
     changed: dict[str, Any] = {"eval_metric": theirs or None}
     callbacks = list(model.callbacks or ())
     if called:
-        xgb.warn_of_unused(model.get_xgb_params(), objective, stacklevel=4)
-        changed |= {"objective": saved_as, "base_score": model.base_score or 0.0}
+        warn_of_unused(model.get_xgb_params(), objective, stacklevel=5)
+        changed |= {"objective": model._saved_as, "base_score": model.base_score or 0.0}
     if metrics is not None:
         callbacks = [xgb.maximising(callback, metrics) for callback in callbacks]
         if not theirs:
@@ -92,7 +85,6 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, saved_as:
         fit(**call)
 
 
-@with_inherited_parameters
 class XGBoostRanker(Ranker, xgb.XGBRanker):  # type: ignore[misc]
     """An `xgboost.XGBRanker` with a metric's name as objective; all else is XGBRanker's own.
 
@@ -120,7 +112,10 @@ class XGBoostRanker(Ranker, xgb.XGBRanker):  # type: ignore[misc]
     1.0
     """
 
-    _ours: ClassVar = ()
+    _own_parameters: ClassVar = ("eval_metric",)
+    _names: ClassVar = _NAMES
+    _saved_as: ClassVar = "rank:ndcg"
+    _train = _train
 
     def __init__(self, *, objective: Any = "ndcg", **kwargs: Any) -> None:
         # XGBRanker's own constructor refuses every objective whose name it does not know.
@@ -129,22 +124,21 @@ class XGBoostRanker(Ranker, xgb.XGBRanker):  # type: ignore[misc]
     def get_xgb_params(self) -> dict[str, Any]:
         return _for_xgboost(self, super().get_xgb_params())
 
-    @takes_also(xgb.XGBRanker.fit)
-    def fit(self, X: Any, y: Any, **kwargs: Any) -> Self:
-        """Train as XGBRanker does, with all of its arguments.
+    def _weights(self, name: str, documents: Documents, given: Any) -> Any:
+        """Weights of queries, from those of rows if the rows of a query have the same."""
+        queries = documents.queries
+        if given is None or np.shape(given) == (queries.n_queries,):
+            return given
+        rows = np.asarray(super()._weights(name, documents, given))
+        first = rows[queries.boundaries[:-1]]
+        if (np.repeat(first, queries.sizes) != rows).any():
+            raise ValueError(
+                f"{name}: XGBoost takes one weight for each query, but the rows of a query have "
+                "different ones: give all rows of a query the same, or use LightGBMRanker"
+            )
+        return first
 
-        ``qid`` and ``eval_qid`` take queries in any order, ``sample_weight`` an entry for each
-        query, by first appearance, or for each row; errors are as in `LightGBMRanker.fit`.
-        """
-        call = arguments(super().fit, X, y, **kwargs)
-        objective = find_objective(self.objective)
-        qid, eval_qid = call.pop("qid", None), call.pop("eval_qid", None)
-        put_in_query_order(call, objective, qid, eval_qid, _BY_ROW, _query_weights)
-        _train(self, super().fit, call, objective, "rank:ndcg")
-        return self
 
-
-@with_inherited_parameters
 class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[misc]
     """An `xgboost.XGBClassifier` that ranks the rare class first; all else is XGBClassifier's own.
 
@@ -161,9 +155,11 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
     (['fraud', 'ok'], 'fraud')
     """
 
-    _ours: ClassVar = ("pos_label", "calibration", "cv")
-    _eval_weights: ClassVar = "sample_weight_eval_set"
+    _own_parameters: ClassVar = ("eval_metric", "pos_label", "calibration", "cv")
+    _names: ClassVar = _NAMES
     _other_outputs: ClassVar = ("output_margin",)
+    _saved_as: ClassVar = "binary:logitraw"
+    _train = _train
 
     def __init__(
         self,
@@ -182,45 +178,20 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
     def get_xgb_params(self) -> dict[str, Any]:
         return _for_xgboost(self, super().get_xgb_params())
 
-    @takes_also(xgb.XGBClassifier.fit)
     def fit(self, X: Any, y: Any, **kwargs: Any) -> Self:
-        """Train as XGBClassifier does, on two labels of any kind; see `LightGBMClassifier.fit`."""
-        call = arguments(super().fit, X, y, **kwargs)
-        refuse_masked(call)
-        objective = find_objective(self.objective)
-        self._forget()
-        if not isinstance(objective, Objective):
-            _train(self, super().fit, call, objective, _SCORES)
-            return self
-        model = call.get("xgb_model")
-        classes = self._encode(call, model)
-        _train(self, super().fit, call, objective, _SCORES)
-        self._finish(call, classes, model)
-        self.get_booster().set_attr(**{_OFFSET: repr(self.offset_)})
+        """Train as XGBClassifier does; see `LightGBMClassifier.fit`."""
+        super().fit(X, y, **kwargs)
+        if hasattr(self, "offset_"):
+            self.get_booster().set_attr(**{_OFFSET: repr(self.offset_)})
         return self
 
     def load_model(self, fname: Any) -> None:
         """Load trees that `save_model` saved; the trained class is 1 then, and the other one 0."""
         self._forget()
         super().load_model(fname)
-        if self.objective == _SCORES:
+        if self.objective == self._saved_as:
             self.pos_label_ = 1
             self.offset_ = float(self.get_booster().attr(_OFFSET) or 0.0)
 
     def _raw(self, X: Any, **kwargs: Any) -> Any:
         return xgb.XGBModel.predict(self, X, **{**kwargs, "output_margin": True})
-
-
-def _query_weights(name: str, documents: Documents, given: Any) -> Any:
-    """Weights of queries, from those of rows if the rows of a query have the same."""
-    queries = documents.queries
-    if given is None or np.shape(given) == (queries.n_queries,):
-        return given
-    rows = np.asarray(documents.weights(name, given))
-    first = rows[queries.boundaries[:-1]]
-    if (np.repeat(first, queries.sizes) != rows).any():
-        raise ValueError(
-            f"{name}: XGBoost takes one weight for each query, but the rows of a query have "
-            "different ones: give all rows of a query the same, or use LightGBMRanker"
-        )
-    return first

@@ -9,9 +9,10 @@ same time; what they need of each other they reduce (see `lambdaplus.compute.col
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
@@ -19,32 +20,35 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.compute.collective import ONE_MACHINE, Workers, lightgbm_workers, xgboost_workers
+from lambdaplus.compute.collective import ONE_MACHINE, LightGBMWorkers, Workers, XGBoostWorkers
 from lambdaplus.data.arrays import plain
-from lambdaplus.data.queries import Floats, Ints, Queries, SharedRows
-from lambdaplus.frameworks.internals import calling_booster
+from lambdaplus.data.queries import Floats, Ints, Queries
+from lambdaplus.frameworks.custom_training import refuse_bagging_by_query
+from lambdaplus.frameworks.internals import calling_booster, lightgbm_parameter
 
 Framework = Literal["lightgbm", "xgboost", "arrays"]
 
 
 class RawData(NamedTuple):
-    """Labels, weights and query sizes as stored by a framework."""
+    """Labels, query sizes and weights as stored by a framework."""
 
     labels: NDArray[Any]
     sizes: NDArray[Any] | None
     weights: NDArray[Any] | None
 
 
-Kept = deque[tuple[RawData, Queries]]
+class _Anyone:
+    """Owner of the queries of a caller without a data set or a booster."""
 
-_lock = threading.Lock()
-_by_data_set: WeakKeyDictionary[Any, tuple[RawData, Queries]] = WeakKeyDictionary()
-# Estimators pass arrays: those of the training data and of each validation set, in each round.  The
-# queries made from them are cached for the lifetime of the booster that is trained; for a caller
-# without a booster, the latest ones are cached.
-_latest: Kept = deque(maxlen=1)
-_by_booster: WeakKeyDictionary[Any, Kept] = WeakKeyDictionary()
+
+# Queries are kept as long as the data set that they were made from.  Estimators pass arrays, those
+# of the training data and of each validation set in each round: their queries are kept as long as
+# the booster that is trained.
+_kept: WeakKeyDictionary[Any, deque[tuple[RawData, Queries]]] = WeakKeyDictionary()
 _threads: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+_lock = threading.Lock()
+_ANYONE = _Anyone()
+_MOST_KEPT = 8
 _BY_COLUMN = 1  # xgboost.core.DataSplitMode.COL
 
 
@@ -100,9 +104,7 @@ class Call(NamedTuple):
 
 
 @contextmanager
-def read_call(
-    first: Any, second: Any, weight: Any = None, group: Any = None
-) -> Iterator[Call]:  # fmt: skip
+def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) -> Iterator[Call]:
     """Read the arguments ``(scores, data set)`` or ``(labels, scores, weight, group)``.
 
     An error within this context is raised on all workers of the training.
@@ -118,221 +120,179 @@ def read_call(
     with workers.together():
         threads = None if booster is None else _threads_of(booster)
         if framework == "arrays":
-            raw = RawData(_array(first, "labels"), _array(group, "group"), _array(weight, "weight"))
-            yield Call(framework, second, second, _from_arrays(raw, booster, workers), threads)
+            sizes = None if group is None else plain(group, "group")
+            weights = None if weight is None else plain(weight, "weight")
+            raw = RawData(plain(first, "labels"), sizes, weights)
+            queries = _queries_of(_ANYONE if booster is None else booster, raw, workers)
+            yield Call(framework, second, second, queries, threads)
         else:
             raw = (_read_lightgbm if framework == "lightgbm" else _read_xgboost)(second)
-            yield Call(framework, second, first, _from_data_set(second, raw, workers), threads)
+            yield Call(framework, second, first, _queries_of(second, raw, workers), threads)
+
+
+def framework_of(data: Any) -> Framework:
+    """The framework of a data set or a booster; "arrays" if it is neither's."""
+    for kind in type(data).__mro__:
+        root = kind.__module__.partition(".")[0]
+        if root in ("lightgbm", "xgboost"):
+            return root  # type: ignore[return-value]
+    return "arrays"
 
 
 def _workers_of(framework: Framework, second: Any, booster: Any) -> Workers:
     """The workers of the training, by the data set or, for an estimator, the booster that calls."""
     owner = framework_of(booster) if framework == "arrays" else framework
     if owner == "xgboost":
-        workers = xgboost_workers()
-        if workers.size > 1 and framework == "xgboost" and second.data_split_mode() == _BY_COLUMN:
-            return ONE_MACHINE  # each worker has all rows, and some of the columns
-        return workers
+        by_column = framework == "xgboost" and second.data_split_mode() == _BY_COLUMN
+        return ONE_MACHINE if by_column else _xgboost_workers()
     # Parameters that are stored with the data set may be those of another run.
     params = getattr(booster if framework_of(booster) == "lightgbm" else second, "params", None)
-    refuse_bagging_by_query(params or {})  # LightGBM's estimators pass arrays
-    return lightgbm_workers(params or {})
+    if not params:
+        return ONE_MACHINE
+    refuse_bagging_by_query(params)  # LightGBM's estimators pass arrays
+    return lightgbm_workers(params)
+
+
+def _xgboost_workers() -> Workers:
+    """The workers that XGBoost connects with this thread."""
+    collective = sys.modules.get("xgboost.collective")
+    if collective is None or collective.get_world_size() == 1:
+        return ONE_MACHINE
+    return XGBoostWorkers(collective)
+
+
+def lightgbm_workers(params: dict[str, Any]) -> Workers:
+    """The workers of a LightGBM training with these parameters, each of which has rows of its own.
+
+    With ``tree_learner="serial"`` each machine trains a model of its own; with "feature", all have
+    all rows.
+    """
+    if not str(lightgbm_parameter(params, "tree_learner")).startswith(("data", "voting")):
+        return ONE_MACHINE
+    machines = lightgbm_parameter(params, "machines", "")
+    listed = len(machines.split(",") if isinstance(machines, str) else machines)
+    size = max(int(lightgbm_parameter(params, "num_machines", 1)), listed)
+    return LightGBMWorkers(size) if size > 1 else ONE_MACHINE
 
 
 def _threads_of(booster: Any) -> int:
     """Number of threads set for a booster; 0 if it is not set."""
     if booster not in _threads:
         if framework_of(booster) == "lightgbm":
-            names = ("num_threads", "num_thread", "nthread", "nthreads", "n_jobs")
-            given = next((booster.params[name] for name in names if name in booster.params), 0)
+            given = lightgbm_parameter(booster.params, "num_threads")
         else:
             config = json.loads(booster.save_config())
-            given = config["learner"]["generic_param"].get("nthread", 0)
+            given = config["learner"]["generic_param"].get("nthread")
         _threads[booster] = max(int(given or 0), 0)
     return _threads[booster]
 
 
-def framework_of(data: Any) -> Framework:
-    """The framework of a data set; "arrays" if it is not a data set."""
-    for kind in type(data).__mro__:
-        root = kind.__module__.partition(".")[0]
-        if root == "lightgbm":
-            return "lightgbm"
-        if root == "xgboost":
-            return "xgboost"
-    return "arrays"
+# Queries ---------------------------------------------------------------------------------------
 
 
-def _array(values: Any, name: str) -> Any:
-    return None if values is None else plain(values, name)
+def _queries_of(owner: Any, raw: RawData, workers: Workers) -> Queries:
+    """The queries kept for this owner if they are those of the same data, or else new ones."""
+    with _lock:
+        if owner not in _kept:
+            _kept[owner] = deque(maxlen=_MOST_KEPT if type(owner).__name__ == "Booster" else 1)
+        kept = _kept[owner]
+        recent = list(kept)
+    # Objects are reused and arrays are written to, so contents are compared.
+    same = np.zeros(_MOST_KEPT, np.int64)
+    for i, (known, old) in enumerate(recent):
+        same[i] = old.workers.size == workers.size and _same(known, raw)
+    if workers.connected:  # making queries takes messages: all workers make them if one has to
+        same = workers.smallest(same)
+    if same.any():
+        return recent[int(same.argmax())][1]
+    queries = _new_queries(owner, raw, workers)
+    # Copies, which the caller cannot write to; the queries have one of the labels already.
+    sizes, weights = (None if array is None else array.copy() for array in raw[1:])
+    with _lock:
+        kept.append((RawData(queries.labels.reshape(raw.labels.shape), sizes, weights), queries))
+    return queries
 
 
 def _same(known: RawData, raw: RawData) -> bool:
-    """Whether the content is the same, since objects are reused and arrays can be written to."""
     return all(
         (a is None and b is None) or (a is not None and b is not None and np.array_equal(a, b))
         for a, b in zip(known, raw, strict=True)
     )
 
 
-def _copies(raw: RawData, queries: Queries) -> RawData:
-    """Arrays that the caller cannot write to; the queries have a copy of the labels already."""
-    sizes, weights = (None if array is None else array.copy() for array in raw[1:])
-    return RawData(queries.labels.reshape(raw.labels.shape), sizes, weights)
-
-
-def _from_data_set(data: Any, raw: RawData, workers: Workers) -> Queries:
-    with _lock:
-        known = _by_data_set.get(data)
-    recent = [known if known is not None and known[1].workers.size == workers.size else None]
-    found = _known_everywhere(recent, raw, workers)
-    if found is not None:
-        return found
-    if framework_of(data) == "lightgbm":
-        _refuse_cut_queries(data)
-        weights = raw.weights
-    else:
-        weights = _row_weights(raw)
-    queries = _queries(RawData(raw.labels, raw.sizes, weights), workers)
-    with _lock:
-        _by_data_set[data] = (_copies(raw, queries), queries)
-    return queries
-
-
-def _from_arrays(raw: RawData, booster: Any, workers: Workers) -> Queries:
-    with _lock:
-        kept = _latest if booster is None else _by_booster.setdefault(booster, deque(maxlen=8))
-        recent = list(kept)
-    found = _known_everywhere(recent, raw, workers)
-    if found is not None:
-        return found
-    queries = _queries(raw, workers)
-    with _lock:
-        kept.append((_copies(raw, queries), queries))
-    return queries
-
-
-def _known_everywhere(
-    recent: Sequence[tuple[RawData, Queries] | None], raw: RawData, workers: Workers
-) -> Queries | None:
-    """The first of the kept queries that are still right on all workers.
-
-    Making them takes messages, so all workers make them anew if one has to.
-    """
-    if workers.size == 1 or not workers.connected:
-        return next((kept[1] for kept in recent if kept and _same(kept[0], raw)), None)
-    same = np.array([kept is not None and _same(kept[0], raw) for kept in recent], np.int64)
-    known = np.flatnonzero(workers.smallest(same))
-    found = recent[known[0]] if known.size else None
-    return None if found is None else found[1]
-
-
-def _queries(raw: RawData, workers: Workers) -> Queries:
+def _new_queries(owner: Any, raw: RawData, workers: Workers) -> Queries:
     """The queries of this worker, or its rows of one list; a worker without rows has none."""
-    if workers.size == 1 or (raw.sizes is not None and not workers.connected):
-        return Queries(raw.labels, group=raw.sizes, weight=raw.weights, workers=workers)
-    grouped = raw.sizes is not None
-    kinds = np.array([grouped, raw.labels.size > 0 and not grouped], np.int64)
-    with_queries, without = workers.largest(kinds)
-    if with_queries and without:
-        raise ValueError(
-            "some workers have query groups and others have rows without: pass qid= (or group=) on "
-            "all of them, or on none"
-        )
-    if with_queries:
-        sizes = raw.sizes if raw.sizes is not None else np.empty(0)
-        return Queries(raw.labels, group=sizes, weight=raw.weights, workers=workers)
-    return SharedRows(raw.labels, raw.weights, workers)
-
-
-# XGBoost ---------------------------------------------------------------------------------------
+    _refuse_cut_queries(owner)
+    labels, sizes, weights = raw
+    if workers.size > 1 and (sizes is None or workers.connected):
+        kinds = np.array([sizes is not None, labels.size > 0 and sizes is None], np.int64)
+        with_queries, without = workers.largest(kinds)
+        if with_queries and without:
+            raise ValueError(
+                "some workers have query groups and others have rows without: pass qid= (or "
+                "group=) on all of them, or on none"
+            )
+        sizes = np.empty(0) if with_queries and sizes is None else sizes
+    return Queries(labels, group=sizes, weight=weights, workers=workers)
 
 
 def _read_xgboost(data: Any) -> RawData:
-    labels = data.get_label()
+    """Labels, query sizes and row weights; XGBoost itself has one weight per query, if any."""
+    labels, weights = data.get_label(), data.get_weight()
     if labels.size != data.num_row():
         raise ValueError(f"the DMatrix has {labels.size} labels for {data.num_row()} rows")
     bounds = np.asarray(data.get_uint_info("group_ptr"), dtype=np.int64)
-    weight = data.get_weight()
     sizes = np.diff(bounds) if bounds.size > 1 else None
-    return RawData(labels, sizes, weight if weight.size else None)
-
-
-def _row_weights(raw: RawData) -> NDArray[Any] | None:
-    """Row weights; XGBoost has one weight per query if there are queries."""
-    if raw.weights is None or raw.sizes is None:
-        return raw.weights
-    if raw.weights.size != raw.sizes.size:
+    if not weights.size or sizes is None:
+        return RawData(labels, sizes, weights if weights.size else None)
+    if weights.size != sizes.size:
         raise ValueError(
-            f"{raw.weights.size} weights for {raw.sizes.size} queries: with query groups "
+            f"{weights.size} weights for {sizes.size} queries: with query groups "
             "XGBoost expects one weight per query, not per row"
         )
-    return np.repeat(raw.weights, raw.sizes)
-
-
-# LightGBM --------------------------------------------------------------------------------------
+    return RawData(labels, sizes, np.repeat(weights, sizes))
 
 
 def _read_lightgbm(data: Any) -> RawData:
     # get_field reads LightGBM's own data; get_label and others may return what was set before.
     labels = data.get_field("label")
     labels = np.empty(0) if labels is None else labels
-    return RawData(labels, _sizes(data, labels.size), data.get_field("weight"))
+    sizes = _group_sizes(data)
+    if sizes is None or sizes.sum() != labels.size:  # LightGBM may lose the groups of a subset
+        whole, taken = _rows_taken(data)
+        sizes = sizes if whole is None else taken[taken > 0]
+    return RawData(labels, sizes, data.get_field("weight"))
 
 
-def _root(data: Any) -> tuple[Any, Ints | None]:
-    """The data set from which a subset (of a subset ...) was taken, and its rows in that data."""
+def _group_sizes(data: Any) -> Ints | None:
+    bounds = data.get_field("group")
+    return None if bounds is None or len(bounds) < 2 else np.diff(bounds).astype(np.int64)
+
+
+def _rows_taken(data: Any) -> tuple[Ints | None, Ints]:
+    """Query sizes of the data of which this is a subset (of a subset ...), and of the subset."""
     rows: Ints | None = None
     while getattr(data, "used_indices", None) is not None and data.reference is not None:
         used = np.asarray(data.used_indices, dtype=np.int64)
         rows = used if rows is None else used[rows]
         data = data.reference
-    return data, rows
-
-
-def _group_field(data: Any) -> Ints | None:
-    bounds = data.get_field("group")
-    if bounds is None or len(bounds) < 2:
-        return None
-    sizes: Ints = np.asarray(bounds[1:], np.int64) - np.asarray(bounds[:-1], np.int64)
-    return sizes
-
-
-def _sizes(data: Any, n: int) -> Ints | None:
-    sizes = _group_field(data)
-    if sizes is None or sizes.sum() != n:  # LightGBM may lose the groups of a subset
-        root, rows = _root(data)
-        whole = None if rows is None else _group_field(root)
-        if rows is not None and whole is not None:
-            taken = np.bincount(np.repeat(np.arange(whole.size), whole)[rows], minlength=whole.size)
-            return taken[taken > 0]
-    return sizes
+    whole = None if rows is None else _group_sizes(data)
+    if rows is None or whole is None:
+        return None, np.empty(0, np.int64)
+    query = np.repeat(np.arange(whole.size), whole)
+    return whole, np.bincount(query[np.unique(rows)], minlength=whole.size)
 
 
 def _refuse_cut_queries(data: Any) -> None:
-    root, rows = _root(data)
-    sizes = None if rows is None else _group_field(root)
-    if rows is None or sizes is None:
+    """Raise a ValueError for a LightGBM data set with parts of queries, unless grouped anew."""
+    whole, taken = _rows_taken(data)
+    if whole is None:
         return
-    query = np.repeat(np.arange(sizes.size), sizes)
-    taken = np.bincount(query[np.unique(rows)], minlength=sizes.size)
-    cut = int(np.sum((taken > 0) & (taken < sizes)))
-    own = _group_field(data)
-    regrouped = own is not None and not np.array_equal(
-        own, np.bincount(query[rows], minlength=sizes.size)[taken > 0]
-    )
-    if cut and not regrouped:
+    cut = int(np.sum((taken > 0) & (taken < whole)))
+    own = _group_sizes(data)
+    if cut and (own is None or np.array_equal(own, taken[taken > 0])):
         raise ValueError(
-            f"this subset of the data splits {cut} of {sizes.size} queries, as lgb.cv does by "
+            f"this subset of the data splits {cut} of {whole.size} queries, as lgb.cv does by "
             "default: use lambdaplus.lightgbm.cv, or pass "
             "folds=sklearn.model_selection.GroupKFold(n_splits)"
-        )
-
-
-def refuse_bagging_by_query(params: Any) -> None:
-    """Raise an error if these LightGBM parameters enable bagging by query."""
-    if str(params.get("bagging_by_query", False)).strip().lower() in {"true", "+", "1"}:
-        raise ValueError(
-            "with bagging_by_query=True, LightGBM learns nothing from a custom objective (it is "
-            "supported by built-in objectives only): set it to False; bagging by rows works"
         )

@@ -4,10 +4,9 @@ Neither framework is imported before it is needed.
 
 Examples
 --------
->>> from lambdaplus.frameworks.internals import lightgbm_parameters
->>> known = lightgbm_parameters()
->>> "eta" in known["learning_rate"]
-True
+>>> from lambdaplus.frameworks.internals import lightgbm_parameter
+>>> lightgbm_parameter({"eta": 0.3}, "learning_rate")
+0.3
 """
 
 from __future__ import annotations
@@ -16,11 +15,23 @@ import sys
 from typing import Any
 
 
+def lightgbm_parameter(params: dict[str, Any], name: str, default: Any = None) -> Any:
+    """The value that is set for one of LightGBM's parameters, under any of its names."""
+    return next((params[alias] for alias in lightgbm_aliases(name) if alias in params), default)
+
+
+def lightgbm_aliases(name: str) -> list[str]:
+    """All names of one of LightGBM's parameters."""
+    from lightgbm import basic
+
+    return [name, *sorted(basic._ConfigAliases.get(name) - {name})]
+
+
 def lightgbm_parameters() -> dict[str, list[str]]:
     """The aliases of each of LightGBM's parameters, by its name.
 
     LightGBM ignores a parameter that it does not know, and all but one of several aliases, without
-    an error.  Its documentation lists the names; its code has them in a private class alone.
+    an error.
 
     Raises
     ------
