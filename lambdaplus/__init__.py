@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what type checkers read; at run time it is _MODULES
-    from lambdaplus.data.query_folds import query_folds as query_folds
+    from lambdaplus.data.splits import query_folds as query_folds
     from lambdaplus.estimators import LightGBMClassifier as LightGBMClassifier
     from lambdaplus.estimators import LightGBMRanker as LightGBMRanker
     from lambdaplus.estimators import XGBoostClassifier as XGBoostClassifier
@@ -41,11 +41,11 @@ if TYPE_CHECKING:  # what type checkers read; at run time it is _MODULES
     from lambdaplus.objectives import combine as combine
     from lambdaplus.objectives import gradients as gradients
     from lambdaplus.objectives import lambda_objective as lambda_objective
-    from lambdaplus.objectives.lambda_shorthands import lambda_auc as lambda_auc
-    from lambdaplus.objectives.lambda_shorthands import lambda_map as lambda_map
-    from lambdaplus.objectives.lambda_shorthands import lambda_mauc as lambda_mauc
-    from lambdaplus.objectives.lambda_shorthands import lambda_mrr as lambda_mrr
-    from lambdaplus.objectives.lambda_shorthands import lambda_ndcg as lambda_ndcg
+    from lambdaplus.objectives.objective import lambda_auc as lambda_auc
+    from lambdaplus.objectives.objective import lambda_map as lambda_map
+    from lambdaplus.objectives.objective import lambda_mauc as lambda_mauc
+    from lambdaplus.objectives.objective import lambda_mrr as lambda_mrr
+    from lambdaplus.objectives.objective import lambda_ndcg as lambda_ndcg
     from lambdaplus.objectives.position_bias import PositionBias as PositionBias
 
     __version__: str
@@ -74,15 +74,15 @@ else:  # type checkers would accept every misspelt name
         "evaluate": "evaluation",
         "explain": "evaluation",
         "gradients": "objectives",
-        "lambda_auc": "objectives.lambda_shorthands",
-        "lambda_map": "objectives.lambda_shorthands",
-        "lambda_mauc": "objectives.lambda_shorthands",
-        "lambda_mrr": "objectives.lambda_shorthands",
-        "lambda_ndcg": "objectives.lambda_shorthands",
+        "lambda_auc": "objectives.objective",
+        "lambda_map": "objectives.objective",
+        "lambda_mauc": "objectives.objective",
+        "lambda_mrr": "objectives.objective",
+        "lambda_ndcg": "objectives.objective",
         "lambda_objective": "objectives",
         "metric_names": "metrics",
         "parse_metric": "metrics",
-        "query_folds": "data.query_folds",
+        "query_folds": "data.splits",
     }
     __all__ = list(_MODULES)
 

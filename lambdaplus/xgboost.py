@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from lambdaplus.data.queries import Ints
-from lambdaplus.data.query_folds import query_folds
+from lambdaplus.data.splits import query_folds
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.frameworks.custom_training import warn_of_unused
 

@@ -11,11 +11,6 @@ from small_data import Small
 
 Array = NDArray[Any]
 
-# Checks of scikit-learn that do not apply to a ranker that learns from pairs, with the reason.
-NOT_FOR_PAIRS = {
-    "check_fit2d_1sample": "one document can't be ranked, and the message says so in other words",
-}
-
 
 class Pairs(NamedTuple):
     """Every (higher, lower) pair of rows, and its weight 1/|S_q|."""

@@ -18,7 +18,7 @@ from scipy import stats
 from small_data import graded, letor_folder
 
 from lambdaplus import evaluate
-from lambdaplus.baselines import StructuralSVM, hinges, solver
+from lambdaplus.baselines import StructuralSVM, cutting_planes
 from lambdaplus.baselines.oracles import make_loss, ranked
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.queries import Queries
@@ -119,7 +119,7 @@ def test_slack_at_zero_is_the_worst_loss() -> None:
 
 
 def test_time_is_that_of_the_oracle_and_of_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    data, at, minimise = small(), hinges.Hinges.at, solver.minimise
+    data, at, minimise = small(), cutting_planes.Hinges.at, cutting_planes.minimise
 
     def slow(function: Any) -> Any:
         def called(*arguments: Any) -> Any:
@@ -138,11 +138,11 @@ def test_time_is_that_of_the_oracle_and_of_the_rest(monkeypatch: pytest.MonkeyPa
 
     fitted()  # compiles
     with monkeypatch.context() as patch:
-        patch.setattr(hinges.Hinges, "at", slow(at))
+        patch.setattr(cutting_planes.Hinges, "at", slow(at))
         oracle, _, passes = fitted()
         assert oracle >= 0.02 * passes
     with monkeypatch.context() as patch:
-        patch.setattr(solver, "minimise", slow(minimise))
+        patch.setattr(cutting_planes, "minimise", slow(minimise))
         _, quadratic, passes = fitted()
         assert passes > 2
         assert quadratic >= 0.02 * (passes - 1)

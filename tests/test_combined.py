@@ -23,7 +23,6 @@ import lambdaplus.xgboost as lxgb
 from lambdaplus import combine, eval_metric, evaluate, lambda_objective
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.weighted_sum import WeightedSum, sum_of, terms_of
-from lambdaplus.objectives import Noise
 
 EXPRESSIONS = ("ndcg@10+0.5*mrr", "map+2*auc", "ndcg(gain=linear)@3+mrr+0.25*p@5", "0.5*err@5")
 
@@ -44,7 +43,7 @@ def test_an_expression_prints_as_it_is_parsed(text: str) -> None:
     assert eval_metric(text).metrics == (objective.metric,)
     assert eval(repr(eval_metric(text)), {"eval_metric": eval_metric}) == eval_metric(text)
     assert objective.__name__ == f"lambda_{text}"
-    names = {"combine": combine, "lambda_objective": lambda_objective, "Noise": Noise}
+    names = {"combine": combine, "lambda_objective": lambda_objective}
     assert eval(repr(objective), names) == objective
 
 

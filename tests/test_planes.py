@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from yue_algorithm import optimise
 
+from lambdaplus.baselines.cutting_planes import IN_USE, PATIENCE, Planes
 from lambdaplus.baselines.interior_point import minimise
-from lambdaplus.baselines.planes import IN_USE, PATIENCE, Planes
 
 
 def random_planes(seed: int, n_blocks: int, n_features: int, per_block: int) -> Planes:

@@ -32,7 +32,6 @@ from numpy.typing import NDArray
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import CATALOGUE, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import MetricArrays, metric_arrays
-from lambdaplus.metrics.forms import Gains
 from lambdaplus.metrics.sort import rank
 
 # Values are at most 1 and sums of at most 12 terms of that size, so rounding stays far below this.
@@ -63,13 +62,13 @@ class Laid:
         pair = [np.array([c]) for c in ((a, b) if sign > 0 else (b, a))]
         zero, n, found = np.zeros(1, np.int64), len(self.code), self.arrays
         written = np.full((2, n), np.nan)
-        self.form.potential_kernel(
+        self.form.potentials(
             zero, *pair, zero, np.array([0, n]), self.code, np.ones(n, np.int64), np.empty(0),
             found.discount, found.first[self.query :], found.gain, 1.0, 1.0,
             *written, *found.parts,
         )  # fmt: skip
         both = np.full((2, n), np.nan)
-        gains = isinstance(self.form, Gains)
+        gains = not self.form.potentials_by_classes
         members = np.full(n, True) if gains else np.isin(self.code, (a, b))
         both[:, members] = written[:, : members.sum()]
         if gains:  # the potentials of a gain of 1
@@ -133,7 +132,7 @@ def test_differences_of_potentials_are_swap_deltas(declaration, data) -> None:
         else:
             v = laid.potential(upper, lower, -1.0)
             assert abs(v[p] - v[q] - delta) <= ROUNDING
-        if isinstance(laid.form, Gains):
+        if not laid.form.potentials_by_classes:
             gap = found.discount[p] - found.discount[q]
             size = abs(worth[upper] - worth[lower]) * gap * laid.scale
             assert abs(size - abs(delta)) <= ROUNDING
@@ -150,7 +149,7 @@ def test_potentials_never_rise_with_the_rank(declaration, data) -> None:
     """
     metric = data.draw(metrics(declaration))
     laid = Laid(metric, data.draw(label_lists(12, least=2)), [])
-    if isinstance(laid.form, Gains):
+    if not laid.form.potentials_by_classes:
         assert np.all(np.diff(laid.arrays.discount) <= 0)  # these, times the size of the worth
         return
     if declaration.signed_deltas or laid.scale == 0.0:

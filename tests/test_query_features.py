@@ -1,4 +1,4 @@
-"""Transformers with query identifiers, and the accuracy SVMs that use them."""
+"""Transformers with query identifiers, accuracy SVMs, and the best single feature."""
 
 from __future__ import annotations
 
@@ -6,12 +6,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from baseline_data import halves
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from small_data import graded
 
-from lambdaplus.baselines import QueryScaler, StructuralSVM, SVMAccuracy, ThresholdFeatures
+from lambdaplus.baselines import (
+    BestFeature,
+    QueryScaler,
+    StructuralSVM,
+    SVMAccuracy,
+    ThresholdFeatures,
+)
+from lambdaplus.evaluation import evaluate
 
 
 def by_query(qid: np.ndarray) -> list[np.ndarray]:
@@ -46,19 +53,19 @@ def test_constant_features_and_single_documents() -> None:
     assert QueryScaler("percentile").fit_transform(X, qid=[0, 0, 1]).tolist() == [[0.5]] * 3
 
 
-@pytest.mark.parametrize("spacing", ["quantile", "even"])
-def test_steps_are_indicators_of_thresholds(spacing: Any) -> None:
+def test_steps_are_indicators_of_thresholds() -> None:
     X = np.random.default_rng(0).normal(size=(200, 3))
     X[:, 2] = 5.0  # constant: nothing to distinguish
-    steps = ThresholdFeatures(7, spacing).fit(X)
+    steps = ThresholdFeatures(7).fit(X)
     assert [len(k) for k in steps.thresholds_] == [7, 7, 0]
-    found = steps.transform(X)
-    assert found.shape == (200, 14)
+    indicators = steps.transform(X)
+    assert indicators.shape == (200, 14)
     for column, k in enumerate(np.concatenate(steps.thresholds_[:2])):
-        np.testing.assert_array_equal(found[:, column], X[:, column // 7] > k)
+        np.testing.assert_array_equal(indicators[:, column], X[:, column // 7] > k)
     # Each separates some training documents from others, except the first, which most pass.
-    assert (found[:, 1:7].std(axis=0) > 0).all()
-    assert len(steps.get_feature_names_out()) == 14
+    assert (indicators[:, 1:7].std(axis=0) > 0).all()
+    with pytest.raises(ValueError, match="n_thresholds must be a whole number, at least 1"):
+        ThresholdFeatures(0).fit(X)
 
 
 def test_quantile_steps_hold_as_many_documents_each() -> None:
@@ -77,25 +84,6 @@ def test_a_linear_model_of_steps_learns_what_a_linear_one_can_not() -> None:
     steps = make_pipeline(ThresholdFeatures(20), StructuralSVM("auc", C=100.0))
     steps.fit(X, y, structuralsvm__qid=qid)
     assert steps[-1].slack_ < 0.1 < plain.slack_
-
-
-@pytest.mark.parametrize(
-    ("estimator", "message"),
-    [
-        (QueryScaler("mean"), "method='mean'"),  # type: ignore[arg-type]
-        (ThresholdFeatures(0), "n_thresholds=0"),
-        (ThresholdFeatures(spacing="log"), "spacing='log'"),  # type: ignore[arg-type]
-        (ThresholdFeatures(limits=(0, 1)), "limits are for"),
-    ],
-)
-def test_bad_options_are_refused(estimator: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        estimator.fit([[1.0], [2.0]])
-
-
-def test_qid_must_match_the_rows() -> None:
-    with pytest.raises(ValueError, match="one entry per row"):
-        QueryScaler().fit_transform([[1.0], [2.0]], qid=[1])
 
 
 def test_plain_is_the_linear_svm() -> None:
@@ -131,25 +119,34 @@ def test_scaled_variants_ignore_monotone_changes_per_query(variant: Any) -> None
     np.testing.assert_allclose(here, there, atol=1e-9)
 
 
-def test_one_class_is_refused() -> None:
-    with pytest.raises(ValueError, match="one class only"):
-        SVMAccuracy().fit([[1.0], [2.0]], [1, 1])
-    with pytest.raises(ValueError, match="variant='acc5'"):
-        SVMAccuracy("acc5").fit([[1.0], [2.0]], [0, 1])  # type: ignore[arg-type]
+@pytest.mark.parametrize("metric", ["map", "ndcg@5", "auc"])
+def test_chosen_by_the_metric_on_validation_data(metric: str) -> None:
+    train, valid = halves(graded(40))
+    features = valid.features * [1, -1, 1, 1, 1]
+    model = BestFeature(metric).fit(
+        train.features, train.labels, qid=train.qid, eval_set=(features, valid.labels, valid.qid)
+    )
+    for f in range(5):
+        for column, sign in enumerate((1.0, -1.0)):
+            found = evaluate(valid.labels, sign * features[:, f], qid=valid.qid, metrics=metric)
+            assert model.values_[f, column] == found[metric]
+    best = np.unravel_index(model.values_.argmax(), (5, 2))
+    assert model.feature_ == best[0]
+    sign = (1.0, -1.0)[best[1]]
+    np.testing.assert_array_equal(model.predict(features), sign * features[:, best[0]])
 
 
-def expected_failures(estimator: Any) -> dict[str, str]:
-    one_class = "labels of that check are all relevant, which is a single class and raises an error"
-    if isinstance(estimator, SVMAccuracy):
-        return {"check_estimators_dtypes": one_class, "check_fit2d_1feature": one_class}
-    if isinstance(estimator, QueryScaler):
-        subset = "without qid all rows are one query, so a part of them scales differently"
-        return {"check_methods_subset_invariance": subset}
-    return {}
+def test_without_validation_data_the_training_data_serves() -> None:
+    data = graded(40)
+    model = BestFeature("map").fit(data.features, data.labels, qid=data.qid)
+    again = BestFeature("map").fit(
+        data.features[:1], data.labels[:1], eval_set=(data.features, data.labels, data.qid)
+    )
+    np.testing.assert_array_equal(model.values_, again.values_)
 
 
-@parametrize_with_checks(
-    [QueryScaler(), ThresholdFeatures(), SVMAccuracy()], expected_failed_checks=expected_failures
-)
-def test_scikit_learn_conventions(estimator: Any, check: Any) -> None:
-    check(estimator)
+def test_a_low_value_may_be_the_good_one() -> None:
+    data = graded(40)
+    up = BestFeature("auc").fit(data.features, data.labels, qid=data.qid)
+    down = BestFeature("auc").fit(-data.features, data.labels, qid=data.qid)
+    np.testing.assert_array_equal(up.coef_, -down.coef_)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from baseline_data import NOT_FOR_PAIRS, all_pairs, halves
+from baseline_data import all_pairs, halves
 from numpy.typing import NDArray
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from small_data import Small, graded
 
 from lambdaplus.baselines import RankBoost
-from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.evaluation import evaluate
 
 Array = NDArray[Any]
@@ -141,31 +138,7 @@ def test_many_rounds_do_not_overflow() -> None:
     assert np.isfinite(model.predict(features)).all()
 
 
-def test_threads_and_pickle() -> None:
-    data = graded(1500)
-    fits = []
-    for count in (1, 2):
-        with limit_threads(count):
-            fits.append(RankBoost(10).fit(data.features, data.labels, qid=data.qid))
-    np.testing.assert_array_equal(fits[0].alphas_, fits[1].alphas_)
-    copy = pickle.loads(pickle.dumps(fits[0]))
-    np.testing.assert_array_equal(copy.predict(data.features), fits[1].predict(data.features))
-
-
-def test_unusable_input() -> None:
+def test_features_that_say_nothing_are_refused() -> None:
     data = graded(4)
-    with pytest.raises(ValueError, match="no query has two documents with different labels"):
-        RankBoost().fit(data.features, np.zeros(data.n), qid=data.qid)
     with pytest.raises(ValueError, match="no feature distinguishes higher from lower"):
         RankBoost().fit(np.ones((data.n, 2)), data.labels, qid=data.qid)
-    for options in ({"n_rounds": 0}, {"balance": "both"}, {"max_bins": 257}, {"patience": 0}):
-        with pytest.raises(ValueError, match=next(iter(options))):
-            RankBoost(**options).fit(data.features, data.labels, qid=data.qid)
-
-
-@parametrize_with_checks(
-    [RankBoost(10)],
-    expected_failed_checks=lambda estimator: NOT_FOR_PAIRS,
-)
-def test_scikit_learn(estimator: Any, check: Any) -> None:
-    check(estimator)

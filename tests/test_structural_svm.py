@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import pickle
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,11 @@ import numpy as np
 import pytest
 from rankings_by_force import Setting
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from small_data import Small, folds_of, graded, tiny
 from yue_algorithm import cutting_planes
 
-from lambdaplus.baselines import StructuralSVM, SVMCombo
+from lambdaplus.baselines import ClassAUCSVM, StructuralSVM, SVMCombo
 from lambdaplus.baselines.oracles import make_loss, ranked
-from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import parse_metric
 
@@ -195,16 +192,6 @@ def test_order_of_rows_is_immaterial() -> None:
     assert np.linalg.norm(here - there) <= 2 * np.sqrt(2 * 1e-6 * model.primal_)
 
 
-def test_threads_do_not_change_a_bit() -> None:
-    data = graded(2000)
-    found = []
-    for threads in (1, 2):
-        with limit_threads(threads):
-            model = StructuralSVM("map", C=100.0).fit(data.features, data.labels, data.qid)
-        found.append(model.coef_)
-    np.testing.assert_array_equal(found[0], found[1])
-
-
 def test_one_class_queries_count_but_add_nothing() -> None:
     data = tiny()
     rest = data.queries(1, 8)
@@ -233,53 +220,58 @@ def test_unscaled_pairs_are_another_problem() -> None:
     assert model.primal_ == pytest.approx(objective(setting, data, model.coef_, 1.0), rel=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"C": 0.0}, "C=0.0"),
-        ({"C": np.nan}, "C=nan"),
-        ({"tol": 0.0}, "tol=0.0"),
-        ({"tol": "a"}, "tol='a'"),
-        ({"max_passes": 0}, "max_passes must be a whole number, at least 1, got 0"),
-        ({"max_passes": np.nan}, "max_passes must be a whole number, at least 1, got nan"),
-        ({"pair_scale": "no"}, "pair_scale='no' is neither True nor False"),
-        ({"loss": "err"}, "err is not a loss of the structural SVM; known: auc, map"),
-        ({"loss": "ndcg@5", "cutoff": 10}, "already has a cutoff"),
-        ({"loss": "auc", "cutoff": 10}, "auc takes no cutoff"),
-        ({"loss": "ndcg"}, r"[34] different labels"),
-        ({"relevant": 99}, "one class only"),
-    ],
-)
-def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
+COMPONENTS = [Setting("map"), Setting("mrr", "mrr"), Setting("ndcg", cutoff=2)]
+
+
+@pytest.mark.parametrize("slack", ["shared", "separate"])
+def test_combination_minimises_the_greatest_or_the_sum(slack: str) -> None:
+    data, C = tiny(), 20.0
+    model = SVMCombo(["map", "mrr", "ndcg@2"], slack=slack, C=C, tol=1e-6)
+    model.fit(data.features, data.labels, data.qid)
+    ends = np.cumsum(data.sizes)
+
+    def value(w: np.ndarray) -> float:
+        hinges = np.array(
+            [
+                [s.hinge(data.labels[a:b], data.features[a:b] @ w) for s in COMPONENTS]
+                for a, b in zip(ends - data.sizes, ends, strict=True)
+            ]
+        )
+        each = hinges.max(axis=1) if slack == "shared" else hinges.sum(axis=1)
+        return float(w @ w / 2 + C * each.mean())
+
+    assert model.primal_ == pytest.approx(value(model.coef_), rel=1e-9)
+    random = np.random.default_rng(0)
+    others = model.coef_ + 0.1 * random.normal(size=(50, 3))
+    assert min(map(value, others)) >= model.dual_ - 1e-9
+
+
+def test_combination_of_one_loss_is_that_loss() -> None:
     data = graded()
-    with pytest.raises(ValueError, match=message):
-        StructuralSVM(**options).fit(data.features, data.labels, data.qid)
+    arguments = data.features, data.labels, data.qid
+    one = StructuralSVM("map", C=10.0, tol=1e-7).fit(*arguments)
+    for slack in ("shared", "separate"):
+        combo = SVMCombo(["map"], slack=slack, C=10.0, tol=1e-7).fit(*arguments)
+        assert combo.primal_ == pytest.approx(one.primal_, rel=1e-6)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_bad_features_are_refused(bad: float) -> None:
+def test_each_loss_of_a_combination_has_its_c() -> None:
     data = graded()
-    features = data.features.copy()
-    features[3, 1] = bad
-    with pytest.raises(ValueError, match=r"NaN|infinity"):
-        StructuralSVM().fit(features, data.labels, data.qid)
+    arguments = data.features, data.labels, data.qid
+    mostly = SVMCombo(["map", "auc"], "separate", C=[10.0, 1e-9], tol=1e-7).fit(*arguments)
+    one = StructuralSVM("map", C=10.0, tol=1e-7).fit(*arguments)
+    assert mostly.primal_ == pytest.approx(one.primal_, rel=1e-5)
 
 
-def test_pickles() -> None:
+@pytest.mark.parametrize("labels", ["labels", "binary"])
+def test_class_auc_svm_is_the_sum_of_the_svms_of_its_classes(labels: str) -> None:
     data = graded()
-    model = StructuralSVM().fit(data.features, data.labels, data.qid)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.predict(data.features), model.predict(data.features))
-
-
-def expected_failures(estimator: Any) -> dict[str, str]:
-    one_class = "labels of that check are all relevant, which is a single class and raises an error"
-    return {"check_estimators_dtypes": one_class, "check_fit2d_1feature": one_class}
-
-
-@MAY_BE_ZERO
-@parametrize_with_checks(
-    [StructuralSVM(), SVMCombo(["map", "ndcg"])], expected_failed_checks=expected_failures
-)
-def test_scikit_learn_conventions(estimator: Any, check: Any) -> None:
-    check(estimator)
+    X, y, qid = data.features, getattr(data, labels), data.qid
+    model = ClassAUCSVM(C=100.0).fit(X, y, qid=qid)
+    classes = np.unique(y[y > 0])
+    parts = [StructuralSVM("auc", C=100.0).fit(X, y == c, qid=qid) for c in classes]
+    expected = sum(c * part.predict(X) for c, part in zip(classes, parts, strict=True))
+    np.testing.assert_allclose(model.predict(X), expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(model.class_coef_, [part.coef_ for part in parts])
+    with pytest.raises(ValueError, match="labels must be 0 or more, some of them above; they are"):
+        model.fit(X, y - 1, qid=qid)

@@ -79,7 +79,7 @@ def test_xgboosts_nthread_is_the_limit(monkeypatch: Any) -> None:
 
     def watched(scores: Any, matrix: Any) -> Any:
         with monkeypatch.context() as patch:
-            patch.setattr("lambdaplus.objectives.callable_objective.limit_threads", spied(seen))
+            patch.setattr("lambdaplus.objectives.objective.limit_threads", spied(seen))
             return lp.lambda_map(scores, matrix)
 
     matrix = xgb.DMatrix(data.features, label=data.labels, group=data.sizes)

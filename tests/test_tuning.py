@@ -13,15 +13,14 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 from typer.testing import CliRunner
 
-from lambdaplus import lambda_map
 from lambdaplus.cli import app
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import evaluate
 from lambdaplus.metrics import parse_metric
-from lambdaplus.objectives import Noise, lambda_objective
+from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import Config, Method, Settings, Study, find_methods, write_report
 from lambdaplus.study import trials as trials_module
-from lambdaplus.study.boosting import Boosting, train_lightgbm, with_options
+from lambdaplus.study.boosting import Boosting, train_lightgbm
 from lambdaplus.study.registry import METHODS
 from lambdaplus.study.search_space import (
     CATBOOST,
@@ -143,9 +142,6 @@ def test_each_metric_is_judged_on_the_trial_and_the_round_that_it_chose(finished
             different.add((number, rounds))
             drawn = dict(trials[fold.name, choice.seed, number].parameters)
             options = {name: drawn.pop(name) for name in ("sigma", "damping", "noise")}
-            share = drawn.pop("noise_share")
-            if options["noise"] is not None:
-                options["noise"] = Noise(options["noise"], share=share)
             params = {**drawn, "objective": lambda_objective("map", **options), "verbose": -1,
                       "seed": choice.seed, "deterministic": True, "num_threads": 1}  # fmt: skip
             data = lightgbm.Dataset(fold.train.features, fold.train.labels, group=fold.train.group)
@@ -410,18 +406,6 @@ def test_options_are_checked_before_the_first_fit(
         Study(folds, [replace(found, grid=grid)], [parse_metric("map")])
     [ours] = find_methods("lightgbm:lambda_map")
     Study(folds, [replace(ours, grid={"sigma": [0.5, 1.0]})], [parse_metric("map")])
-
-
-def test_attributes_of_the_noise_are_options_too() -> None:
-    chosen = {"noise_share": 1.0}
-    assert with_options(lambda_map, {"sigma": 2.0, "noise": 0.3, **chosen}) == lambda_objective(
-        "map", sigma=2.0, noise=Noise(0.3, share=1.0)
-    )
-    of_default = with_options(lambda_map, chosen)  # whose noise has the default scale
-    assert of_default == lambda_objective("map", noise=Noise(share=1.0))
-    assert of_default != lambda_map
-    without = with_options(lambda_map, {"noise": None, **chosen})
-    assert without == lambda_objective("map", noise=None)
 
 
 def test_catboost_takes_options_of_its_loss() -> None:

@@ -1,86 +1,54 @@
-"""Base classes of the baselines: reading of data, and prediction of linear rankers."""
+"""Base classes of the baselines: reading of data, validation data, and prediction."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import math
+from abc import abstractmethod
+from collections.abc import Iterable
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from lambdaplus.data.arrays import query_ids
-from lambdaplus.data.queries import Floats, Ints, Queries, rows_by_query
-
-
-class Sample(NamedTuple):
-    """Documents with their labels, sorted so that the rows of each query are adjacent.
-
-    Attributes
-    ----------
-    X : (n, d) float64, C-contiguous
-    queries : Queries
-        Labels and boundaries, in the order of X.
-    rows : (n,) int64
-        Index in the caller's data of each row of X.
-    """
-
-    X: Floats
-    queries: Queries
-    rows: Ints
+from lambdaplus.data.queries import Floats, Queries, by_query
+from lambdaplus.evaluation.scoring import evaluate_queries
+from lambdaplus.metrics import Metric, parse_metric
 
 
 class Ranker(BaseEstimator):  # type: ignore[misc]
-    """Base class of the baselines: ``fit(X, y, qid=qid)`` and ``predict(X)``, as in scikit-learn.
+    """Base class of the baselines, linear unless a subclass overrides `_scores`."""
 
-    The rows of a query do not have to be adjacent; without ``qid`` all rows are one ranking.
-    """
+    coef_: Floats
 
-    def _sample(
-        self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None, *, reset: bool = True
-    ) -> Sample:
-        """Check data and sort it so that the rows of each query are adjacent.
+    def fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
+        """Train.
 
         Parameters
         ----------
         X : (n, d) array_like
         y : (n,) array_like
+            Labels; a higher one is better.
         qid : (n,) array_like, optional
-        reset : bool
-            True for training data, which sets the number of features; False for validation data.
+            Query of each row, in any order; without it all rows are one ranking.
+
+        Returns
+        -------
+        self
 
         Raises
         ------
         ValueError
-            For NaN or infinite entries, empty data, or lengths that differ.
+            For NaN or infinite entries, lengths that differ, parameters out of range, and data from
+            which nothing can be learned, such as labels that are all the same.
         """
-        checked, labels = validate_data(
-            self, X, y, reset=reset, dtype=np.float64, order="C", y_numeric=True
-        )
-        if qid is None:
-            return Sample(checked, Queries(labels, group=[len(labels)]), np.arange(len(labels)))
-        ids = query_ids(qid, len(labels))
-        rows = rows_by_query(ids)
-        if (rows[1:] < rows[:-1]).any():
-            checked, labels, ids = checked[rows], labels[rows], ids[rows]
-        return Sample(checked, Queries(labels, qid=ids), rows)
+        self._fit(*self._read(X, y, qid))
+        return self
 
-    def _documents(self, X: ArrayLike) -> Floats:
-        """Documents to score: (n, d) float64 with the features of the training data."""
-        check_is_fitted(self)
-        found: NDArray[Any] = validate_data(self, X, reset=False, dtype=np.float64, order="C")
-        return found
-
-
-class LinearRanker(Ranker):
-    """A ranker whose score is linear in the features: ``X @ coef_``.
-
-    Attributes
-    ----------
-    coef_ : (d,) float64
-    """
-
-    coef_: Floats
+    @abstractmethod
+    def _fit(self, X: Floats, queries: Queries) -> None:
+        """Train on checked documents; the rows of each query are adjacent."""
 
     def predict(self, X: ArrayLike) -> Floats:
         """Score documents; a higher score ranks higher.
@@ -93,4 +61,106 @@ class LinearRanker(Ranker):
         -------
         (n,) float64
         """
-        return np.asarray(self._documents(X) @ self.coef_)
+        return self._scores(self._documents(X))
+
+    def _scores(self, documents: Floats) -> Floats:
+        return np.asarray(documents @ self.coef_)
+
+    def _documents(self, X: ArrayLike) -> Floats:
+        check_is_fitted(self)
+        documents: Floats = validate_data(self, X, reset=False, dtype=np.float64, order="C")
+        return documents
+
+    def _read(
+        self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None, *, reset: bool = True
+    ) -> tuple[Floats, Queries]:
+        """Check data and sort it by query; `reset` is False for validation data."""
+        documents, labels = validate_data(
+            self, X, y, reset=reset, dtype=np.float64, order="C", y_numeric=True
+        )
+        queries, rows = by_query(labels, qid=qid, group=[len(labels)] if qid is None else None)
+        return documents if rows is None else documents[rows], queries
+
+
+class ValidatedRanker(Ranker):
+    """Base class of the baselines that select something by a metric on validation data."""
+
+    metric: Metric
+
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None, *, eval_set: Any = None
+    ) -> Self:
+        """Train.
+
+        Parameters
+        ----------
+        X : (n, d) array_like
+        y : (n,) array_like
+            Labels; any numbers, a higher one is better.
+        qid : (n,) array_like, optional
+            Query of each row, in any order; without it all rows are one ranking.
+        eval_set : (X, y, qid) or (X, y), optional
+            Validation data.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For invalid data or parameters, data from which nothing can be learned, and a metric
+            that has no value on the validation data.
+        """
+        self._validate_params()
+        documents, queries = self._read(X, y, qid)
+        validation = None
+        if eval_set is not None:
+            if not isinstance(eval_set, tuple | list) or len(eval_set) not in (2, 3):
+                raise ValueError(
+                    "eval_set must be (X, y, qid), or (X, y) if all rows are one ranking"
+                )
+            validation = ValidationSet(*self._read(*eval_set, reset=False), self._metrics())
+        self._fit_validated(documents, queries, validation)
+        return self
+
+    @abstractmethod
+    def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:
+        """Train on checked documents."""
+
+    def _metrics(self) -> list[Metric]:
+        return [self.metric]
+
+
+class ValidationSet:
+    """Documents with labels, and metrics of scores for them; the first is used for selection.
+
+    Raises a ValueError for a metric without a value on any query.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lambdaplus.baselines.base_ranker import ValidationSet
+    >>> from lambdaplus.data.queries import Queries
+    >>> documents = ValidationSet(np.eye(2), Queries([0, 1], group=[2]), ["mrr", "auc"])
+    >>> documents.values(np.array([0.3, 0.1]))
+    {'mrr': 0.5, 'auc': 0.0}
+    """
+
+    def __init__(self, X: Floats, queries: Queries, metrics: Iterable[Metric]) -> None:
+        self.X, self.queries = X, queries
+        self.metrics = [parse_metric(metric) for metric in metrics]
+        for name, value in self.values(queries.labels).items():
+            if math.isnan(value):
+                raise ValueError(
+                    f"{name} has no value on any query of the validation data (eval_set, by "
+                    "default the training data): choose another metric or other data"
+                )
+
+    def values(self, scores: Floats) -> dict[str, float]:
+        """Mean of each metric over the queries on which it has a value."""
+        return evaluate_queries(self.metrics, self.queries, scores).mean
+
+    def value(self, scores: Floats) -> float:
+        """Mean of the first metric."""
+        return next(iter(evaluate_queries(self.metrics[:1], self.queries, scores).mean.values()))

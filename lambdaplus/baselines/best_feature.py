@@ -13,19 +13,19 @@ Examples
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from lambdaplus.baselines.base_ranker import LinearRanker
-from lambdaplus.baselines.validation_data import read_validation
-from lambdaplus.data.queries import Floats
+from lambdaplus.baselines.base_ranker import ValidatedRanker, ValidationSet
+from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.metrics import Metric
 
 
-class BestFeature(LinearRanker):
+class BestFeature(ValidatedRanker):
     """Ranks by the single feature, ascending or descending, with the best value of a metric.
+
+    It is selected on ``eval_set`` or, without one, on the training data.
 
     Parameters
     ----------
@@ -44,39 +44,14 @@ class BestFeature(LinearRanker):
     Yue, Finley, Radlinski & Joachims 2007, sec. 5: the base functions compared with SVM-map.
     """
 
-    values_: Floats
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
     def __init__(self, metric: Metric = "ndcg@10") -> None:
         self.metric = metric
 
-    def fit(
-        self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None, eval_set: Any = None
-    ) -> Self:
-        """Select the feature.
-
-        Parameters
-        ----------
-        X : (n, d) array_like
-        y : (n,) array_like
-        qid : (n,) array_like, optional
-            Query of each row; without it all rows are one ranking.
-        eval_set : (X, y, qid), optional
-            Validation data for the selection; by default, the training data is used.
-
-        Returns
-        -------
-        BestFeature
-
-        Raises
-        ------
-        ValueError
-            For invalid data, or a metric that has no value on any query.
-        """
-        sample = self._sample(X, y, qid)
-        held_out = read_validation(self, eval_set, sample, [self.metric])
-        columns = held_out.features.T
-        self.values_ = np.array([[held_out.value(c), held_out.value(-c)] for c in columns])
+    def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:
+        judged = validation or ValidationSet(X, queries, [self.metric])
+        self.values_ = np.array([[judged.value(c), judged.value(-c)] for c in judged.X.T])
         self.feature_, down = map(int, np.unravel_index(self.values_.argmax(), self.values_.shape))
-        self.coef_ = np.zeros(len(columns))
+        self.coef_ = np.zeros(len(self.values_))
         self.coef_[self.feature_] = -1.0 if down else 1.0
-        return self

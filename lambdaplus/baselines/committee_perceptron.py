@@ -13,34 +13,33 @@ Examples
 
 from __future__ import annotations
 
+import copy
+import itertools
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.metrics.pairwise import pairwise_kernels
+from scipy.stats import rankdata
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from lambdaplus.baselines.base_ranker import Ranker
-from lambdaplus.baselines.borda import queries_together
-from lambdaplus.baselines.electorate import Average, Committee, Election, Last, Voted
-from lambdaplus.baselines.perceptron_kernels import VERSION, run_pass, start
-from lambdaplus.baselines.preference_pairs import preference_pairs, shuffle
-from lambdaplus.baselines.validation_data import Validation, read_validation
+from lambdaplus.baselines.base_ranker import ValidatedRanker, ValidationSet
+from lambdaplus.baselines.preference_pairs import documents, nth, preference_pairs, shuffle
+from lambdaplus.compute.compiled import compiled
 from lambdaplus.data.progress import Progress
-from lambdaplus.data.queries import Floats, Ints
+from lambdaplus.data.queries import Floats, Ints, Queries, by_query
 from lambdaplus.metrics import Metric
 
 
-class CommitteePerceptron(Ranker):
+class CommitteePerceptron(ValidatedRanker):
     """Perceptron on pairs of documents whose longest-surviving hypotheses form a committee.
 
     Training visits all pairs of documents of a query with different labels, in a new random order
     in each pass, and adds ``(x_high - x_low)/|S_q|`` to the hypothesis w for each pair that it
     ranks wrongly or ties.  The committee consists of the hypotheses that ranked the most
     consecutive pairs correctly between two mistakes; they vote with weights given by a metric on
-    validation data.
+    validation data.  Without ``eval_set``, the training data is used for validation.
 
     Parameters
     ----------
@@ -48,11 +47,9 @@ class CommitteePerceptron(Ranker):
         Number of members, N_com of the paper.
     n_iter : int
         Maximum number of passes over the pairs; the best number on validation data is used.
-    variant : {"committee", "pocket", "average", "voted", "last"}
+    variant : {"committee", "pocket", "average"}
         Hypotheses that vote.  The classic forms are "pocket", only the hypothesis that survived
-        longest; "average", the mean of all hypotheses, weighted by their survival; "voted", a Borda
-        count of all hypotheses (which are all stored, so use it for small data); "last", the final
-        hypothesis.
+        longest, and "average", the mean of all hypotheses, weighted by their survival.
     combine : {"average", "borda"}
         Combination of members: their weighted mean, or a weighted Borda count of rankings.
     weights : {"validation", "survival"}
@@ -60,21 +57,9 @@ class CommitteePerceptron(Ranker):
         it survived.
     metric : str or RankingMetric
         Metric for validation data; any metric of the catalogue.
-    subcommittee_size : int, optional
-        Number of members that vote, the best by the metric.
-    burn_in : int
-        Number of hypotheses at the beginning that do not vote (Li's selective voting).
     alpha_bound : float, optional
         A pair is dropped after it was misranked in more than this share of `n_iter` passes, which
         bounds the dual weights.  With None, no pair is dropped, which saves two bytes per pair.
-    normalize : bool
-        Scale hypotheses to unit length before averaging.  Their norm grows during training, so that
-        otherwise later members have a larger weight.
-    kernel : {"linear", "poly", "rbf"}
-        Kernels other than linear use the dual form of eq. 2, in which hypotheses are weights of
-        training documents.  The n x n kernel matrix is stored, and a mistake takes O(n).
-    gamma, degree, coef0
-        Parameters of the kernel, as in scikit-learn; gamma=None is 1 / number of features.
     curve_metrics : iterable of str
         Additional metrics to record after each pass.
     random_state : int, RandomState or None
@@ -83,11 +68,11 @@ class CommitteePerceptron(Ranker):
 
     Attributes
     ----------
-    hypotheses_ : (k, m) float64
-        Voting hypotheses: weights of the m features, or of the m training documents (dual form).
+    hypotheses_ : (k, d) float64
+        Voting hypotheses.
     votes_ : (k,) float64
         Votes of the hypotheses.
-    coef_ : (m,) float64
+    coef_ : (d,) float64
         Weighted sum of the hypotheses; not for a Borda count.
     survival_ : (k,) int64
         Number of consecutive pairs that each ranked correctly; for "average", the total.
@@ -95,16 +80,13 @@ class CommitteePerceptron(Ranker):
         Number of passes of the selected model.
     learning_curves_ : dict of str to (n_iter,) float64
         Validation value of each metric after each pass.
-    X_fit_ : (m, d) float64
-        Training documents of the dual form; empty otherwise.
 
     Notes
     -----
     Elsas, Carvalho & Carbonell, "Fast learning of document ranking functions with the committee
     perceptron", WSDM 2008: tables 1 and 2.  Our choices where the paper is not specific: the last
     hypothesis of a pass is a candidate too; a candidate joins a full committee only if it survived
-    longer than a member; N_sub of table 2 is N_com.  Without ``eval_set`` the training data is used
-    for validation.
+    longer than a member; N_sub of table 2 is N_com.
 
     A pair only needs two bytes for its number of mistakes: pairs and their order are computed.
     """
@@ -112,42 +94,27 @@ class CommitteePerceptron(Ranker):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "committee_size": [Interval(Integral, 1, None, closed="left")],
         "n_iter": [Interval(Integral, 1, 65535, closed="both")],  # misses are counted in uint16
-        "variant": [StrOptions({"committee", "pocket", "average", "voted", "last"})],
+        "variant": [StrOptions({"committee", "pocket", "average"})],
         "combine": [StrOptions({"average", "borda"})],
         "weights": [StrOptions({"validation", "survival"})],
-        "subcommittee_size": [None, Interval(Integral, 1, None, closed="left")],
-        "burn_in": [Interval(Integral, 0, None, closed="left")],
         "alpha_bound": [None, Interval(Real, 0, 1, closed="right")],
-        "normalize": ["boolean"],
-        "kernel": [StrOptions({"linear", "poly", "rbf"})],
-        "gamma": [None, Interval(Real, 0, None, closed="neither")],
-        "degree": [Interval(Integral, 1, None, closed="left")],
-        "coef0": [Interval(Real, None, None, closed="neither")],
         "random_state": ["random_state"],
     }
 
     hypotheses_: Floats
     votes_: Floats
     survival_: Ints
-    X_fit_: Floats
 
     def __init__(
         self,
         committee_size: int = 20,
         n_iter: int = 50,
         *,
-        variant: Literal["committee", "pocket", "average", "voted", "last"] = "committee",
+        variant: Literal["committee", "pocket", "average"] = "committee",
         combine: Literal["average", "borda"] = "average",
         weights: Literal["validation", "survival"] = "validation",
         metric: Metric = "ndcg@10",
-        subcommittee_size: int | None = None,
-        burn_in: int = 0,
         alpha_bound: float | None = 0.85,
-        normalize: bool = False,
-        kernel: Literal["linear", "poly", "rbf"] = "linear",
-        gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 1.0,
         curve_metrics: tuple[Metric, ...] = (),
         random_state: Any = None,
     ) -> None:
@@ -157,74 +124,68 @@ class CommitteePerceptron(Ranker):
         self.combine = combine
         self.weights = weights
         self.metric = metric
-        self.subcommittee_size = subcommittee_size
-        self.burn_in = burn_in
         self.alpha_bound = alpha_bound
-        self.normalize = normalize
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
         self.curve_metrics = curve_metrics
         self.random_state = random_state
 
-    def fit(
-        self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None, eval_set: Any = None
-    ) -> Self:
-        """Train.
+    def _metrics(self) -> list[Metric]:
+        return [self.metric, *self.curve_metrics]
 
-        Parameters
-        ----------
-        X : (n, d) array_like
-        y : (n,) array_like
-            Labels; any numbers, a higher one is better.
-        qid : (n,) array_like, optional
-            Query of each row; without it all rows are one ranking.
-        eval_set : (X, y, qid), optional
-            Validation data, for the weights of hypotheses and the number of passes.
-
-        Returns
-        -------
-        CommitteePerceptron
-
-        Raises
-        ------
-        ValueError
-            For invalid data or parameters, and if no query has two different labels.
-        """
-        self._validate_params()
-        sample = self._sample(X, y, qid)
-        metrics = (self.metric, *self.curve_metrics)
-        held_out = read_validation(self, eval_set, sample, metrics)
-        pairs = preference_pairs(sample.queries)
-        documents = sample.X[sample.queries.row_order]
-        self._one_ranking = sample.queries.n_queries == 1
-        self.X_fit_ = documents if self._dual else documents[:0]
-        features = self._features(documents)
-        voters = self._voters(features, held_out, pairs.n_pairs)
+    def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:
+        pairs = preference_pairs(queries)
+        judged = validation or ValidationSet(X, queries, self._metrics())
+        features = X[queries.row_order]
+        self._one_ranking = queries.n_queries == 1
+        capacity = {"committee": self.committee_size, "pocket": 1, "average": 0}[self.variant]
+        state = _start(X.shape[1], capacity)
+        values: dict[int, float] = {}
         random = check_random_state(self.random_state)
         misses = np.zeros(0 if self.alpha_bound is None else pairs.n_pairs, dtype=np.uint16)
         bound = np.inf if self.alpha_bound is None else self.alpha_bound * self.n_iter
-        curves = {str(metric): Progress() for metric in held_out.metrics}
-        chosen_by = curves[str(held_out.metrics[0])]
+        curves = {str(metric): Progress() for metric in judged.metrics}
+        chosen_by = curves[str(judged.metrics[0])]
         for passes in range(1, self.n_iter + 1):
             order = shuffle(pairs.n_pairs, random)
-            run_pass(features, self._dual, pairs, order, misses, bound, voters.state)
-            for name, value in held_out.values(voters.scores()).items():
+            _run_pass(features, pairs, order, misses, bound, state)
+            hypotheses, votes, survival = self._elect(state, judged, values)
+            scores = self._combine(judged.X, hypotheses, votes, judged.queries.boundaries)
+            for name, value in judged.values(scores).items():
                 curves[name].add(passes, value)
             if chosen_by.best_round == passes:
-                elected = voters.election()
-        if not elected.votes.size:
-            raise ValueError(
-                f"burn_in={self.burn_in} leaves no hypothesis to vote: there were "
-                f"{voters.state.counter[VERSION]} mistakes"
-            )
-        self.hypotheses_, self.votes_, self.survival_, self._borda = elected
+                self.hypotheses_, self.votes_, self.survival_ = hypotheses, votes, survival
         self.n_iter_ = chosen_by.best_round
         self.learning_curves_ = {name: np.array(curve.values) for name, curve in curves.items()}
-        return self
 
-    def predict(self, X: ArrayLike, *, qid: ArrayLike | None = None) -> Floats:
+    def _elect(
+        self, state: State, judged: ValidationSet, values: dict[int, float]
+    ) -> tuple[Floats, Floats, Ints]:
+        """Hypotheses, votes and survival; `values` remembers those of members by their birth."""
+        now: State = copy.deepcopy(state)  # the current hypothesis is a candidate, too
+        _offer(now.w, now.total, now.members, now.survival, now.birth, now.counter)
+        if self.variant == "average":
+            survived = now.counter[[SURVIVED]]
+            return now.total[None] / np.maximum(survived, 1), np.ones(1), survived
+        by_birth = np.argsort(now.birth[: now.counter[SIZE]])
+        members, survival = now.members[by_birth], now.survival[by_birth]
+        if self.variant == "pocket" or self.weights == "survival":
+            return members, survival.astype(np.float64), survival
+        births = now.birth[by_birth].tolist()
+        for birth, member in zip(births, members, strict=True):
+            if birth not in values:
+                values[birth] = judged.value(judged.X @ member)
+        return members, np.array([values[birth] for birth in births]), survival
+
+    def _combine(self, X: Floats, hypotheses: Floats, votes: Floats, boundaries: Ints) -> Floats:
+        """Scores of documents, (n,)."""
+        if not self._borda:
+            return np.asarray(X @ (votes @ hypotheses))
+        return borda_count(X, hypotheses, votes, boundaries)
+
+    @property
+    def _borda(self) -> bool:
+        return self.variant == "committee" and self.combine == "borda"
+
+    def predict(self, X: ArrayLike, qid: ArrayLike | None = None) -> Floats:
         """Score documents; a higher score ranks higher.
 
         Parameters
@@ -243,57 +204,142 @@ class CommitteePerceptron(Ranker):
         ValueError
             For invalid data, and if the qid is missing for a Borda count.
         """
-        features = self._features(self._documents(X))
-        elected = Election(self.hypotheses_, self.votes_, self.survival_, self._borda)
+        features = self._documents(X)
         n = len(features)
-        if not self._borda or (qid is None and self._one_ranking):
-            return elected.scores(features, np.array([0, n]))
-        if qid is None:
+        if self._borda and qid is None and not self._one_ranking:
             raise ValueError(
                 "a Borda count ranks the documents of each query: pass the query of each row, "
                 "predict(X, qid=qid)"
             )
-        rows, boundaries = queries_together(qid, n)
+        queries, rows = by_query(np.zeros(n), qid=qid, group=[n] if qid is None else None)
+        order = slice(None) if rows is None else rows
         scores = np.empty(n)
-        scores[rows] = elected.scores(features[rows], boundaries)
+        scores[order] = self._combine(
+            features[order], self.hypotheses_, self.votes_, queries.boundaries
+        )
         return scores
 
     @property
-    def coef_(self) -> Floats:
-        """The weighted sum of the hypotheses: (m,) float64."""
+    def coef_(self) -> Floats:  # type: ignore[override]
+        """The weighted sum of the hypotheses: (d,) float64."""
         if self._borda:
             raise AttributeError("a Borda count is not linear: it has hypotheses_, but no coef_")
         return np.asarray(self.votes_ @ self.hypotheses_)
 
-    @property
-    def _dual(self) -> bool:
-        return self.kernel != "linear"
 
-    def _features(self, X: Floats) -> Floats:
-        """Inputs of hypotheses: features, or in dual form kernel values of training documents."""
-        if not self._dual:
-            return X
-        options = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        found: Floats = pairwise_kernels(
-            X, self.X_fit_, metric=self.kernel, filter_params=True, **options
-        )
-        return found
+def borda_count(X: Floats, hypotheses: Floats, votes: Floats, boundaries: Ints) -> Floats:
+    """Points of each document: the sum over hypotheses of votes times documents ranked below it.
 
-    def _voters(self, features: Floats, held_out: Validation, n_pairs: int) -> Last:
-        n, width = features.shape
-        sizes = {"committee": self.committee_size, "pocket": 1, "voted": n_pairs}
-        state = start(width, n if self._dual else 0, sizes.get(self.variant, 0), self.burn_in)
-        judged = self._features(held_out.features)
-        if self.variant == "last":
-            return Last(state, held_out, judged)
-        if self.variant == "average":
-            return Average(state, held_out, judged)
-        if self.variant == "voted":
-            return Voted(state, held_out, judged)
-        gram = (features if self._dual else np.eye(width)) if self.normalize else None
-        if self.variant == "pocket":
-            return Committee(state, held_out, judged, "survival", False, None, gram)
-        return Committee(
-            state, held_out, judged, self.weights, self.combine == "borda",
-            self.subcommittee_size, gram,
-        )  # fmt: skip
+    Of two tied documents, each counts half for the other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lambdaplus.baselines.committee_perceptron import borda_count
+    >>> X, one = np.array([[2.0], [5.0], [5.0]]), np.ones(1)
+    >>> borda_count(X, one[:, None], one, np.array([0, 3]))
+    array([0. , 1.5, 1.5])
+    """
+    scores = X @ hypotheses.T
+    parts = [
+        (rankdata(scores[start:stop], axis=0) - 1.0) @ votes
+        for start, stop in itertools.pairwise(boundaries)
+    ]
+    return np.concatenate(parts)
+
+
+RUN, VERSION, SIZE, WORST, SURVIVED = range(5)
+
+
+class State(NamedTuple):
+    """The state of the perceptron, which the kernel updates in place.
+
+    Attributes
+    ----------
+    w : (d,) float64
+        Current hypothesis.
+    total : (d,) float64
+        Sum of past hypotheses times the number of pairs that they survived.
+    members : (capacity, d) float64
+        Hypotheses of the committee; the first `counter[SIZE]` rows are in use.
+    survival, birth : (capacity,) int64
+        Number of consecutive pairs that a member ranked correctly, and index of the hypothesis.
+    counter : (5,) int64
+        By the names above: number of consecutive pairs that w has ranked correctly, mistakes before
+        w, number of committee members, index of the member that survived least, and number of pairs
+        that `total` sums over.
+    """
+
+    w: Floats
+    total: Floats
+    members: Floats
+    survival: Ints
+    birth: Ints
+    counter: Ints
+
+
+def _start(width: int, capacity: int) -> State:
+    """All zeros and an empty committee."""
+    return State(
+        w=np.zeros(width),
+        total=np.zeros(width),
+        members=np.empty((capacity, width)),
+        survival=np.empty(capacity, dtype=np.int64),
+        birth=np.empty(capacity, dtype=np.int64),
+        counter=np.zeros(5, dtype=np.int64),
+    )
+
+
+@compiled
+def _offer(w: Any, total: Any, members: Any, survival: Any, birth: Any, counter: Any) -> None:
+    """Add the current hypothesis to the committee if it survived longer than some member."""
+    run = counter[RUN]
+    if run > 0:
+        for k in range(w.size):
+            total[k] += run * w[k]
+        counter[SURVIVED] += run
+    if survival.size == 0:
+        return
+    place = counter[SIZE]
+    if place < survival.size:
+        counter[SIZE] += 1
+    else:
+        place = counter[WORST]
+        if run <= survival[place]:
+            return
+    members[place] = w
+    survival[place] = run
+    birth[place] = counter[VERSION]
+    if counter[SIZE] == survival.size:
+        counter[WORST] = np.argmin(survival)
+
+
+@compiled(fastmath={"reassoc"})
+def _margin(w: Any, features: Any, i: int, j: int) -> float:
+    total = 0.0
+    for k in range(w.size):
+        total += w[k] * (features[i, k] - features[j, k])
+    return total
+
+
+@compiled
+def _run_pass(features: Any, pairs: Any, order: Any, misses: Any, bound: float, state: Any) -> None:
+    """Visit all pairs once, in the given order; skip those with more than `bound` mistakes."""
+    w, total = state.w, state.total
+    members, survival, birth, counter = state.members, state.survival, state.birth, state.counter
+    for place in range(order.n):
+        pair = nth(order, place)
+        if misses.size and misses[pair] > bound:
+            continue
+        i, j = documents(pairs, pair)
+        if _margin(w, features, i, j) > 0.0:
+            counter[RUN] += 1
+            continue
+        if misses.size:
+            misses[pair] += np.uint16(1)
+        _offer(w, total, members, survival, birth, counter)
+        rate = pairs.rate[i]
+        for k in range(w.size):
+            w[k] += rate * (features[i, k] - features[j, k])
+        counter[RUN] = 0
+        counter[VERSION] += 1

@@ -7,30 +7,28 @@ Examples
 >>> X = np.random.default_rng(0).normal(size=(200, 3))
 >>> y, qid = np.digitize(X[:, 0], [0, 1]), np.repeat(np.arange(20), 10)
 >>> model = McRank(n_estimators=10).fit(X, y, qid=qid)
->>> model.classes_.tolist(), model.predict_proba(X).shape
-([0.0, 1.0, 2.0], (200, 3))
+>>> model.classes_.tolist(), model.predict(X).shape
+([0.0, 1.0, 2.0], (200,))
 """
 
 from __future__ import annotations
 
 import os
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import expit, softmax
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from lambdaplus.baselines.base_ranker import Ranker
-from lambdaplus.baselines.validation_data import read_validation
+from lambdaplus.baselines.base_ranker import ValidatedRanker, ValidationSet
 from lambdaplus.data.progress import Progress
-from lambdaplus.data.queries import Floats
+from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.metrics import Metric
 
 
-class McRank(Ranker):
+class McRank(ValidatedRanker):
     """Expected relevance under a boosted classifier of the labels.
 
     Parameters
@@ -38,8 +36,6 @@ class McRank(Ranker):
     variant : {"multiclass", "ordinal"}
         One multiclass model of P(y = c), or for each class except the lowest a binary model of
         P(y >= c). With two classes both are the same binary model.
-    relevance : {"label", "gain"}
-        The expected value is that of the label, or of its gain 2^label - 1.
     n_estimators : int
         Maximum number of boosting rounds; with ``eval_set``, the best number there is used.
     learning_rate, num_leaves, min_child_samples
@@ -69,7 +65,6 @@ class McRank(Ranker):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "variant": [StrOptions({"multiclass", "ordinal"})],
-        "relevance": [StrOptions({"label", "gain"})],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "num_leaves": [Interval(Integral, 2, None, closed="left")],
@@ -83,7 +78,6 @@ class McRank(Ranker):
         self,
         variant: Literal["multiclass", "ordinal"] = "multiclass",
         *,
-        relevance: Literal["label", "gain"] = "label",
         n_estimators: int = 200,
         learning_rate: float = 0.1,
         num_leaves: int = 15,
@@ -94,7 +88,6 @@ class McRank(Ranker):
         random_state: Any = None,
     ) -> None:
         self.variant = variant
-        self.relevance = relevance
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.num_leaves = num_leaves
@@ -104,44 +97,14 @@ class McRank(Ranker):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(
-        self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None, eval_set: Any = None
-    ) -> Self:
-        """Train.
-
-        Parameters
-        ----------
-        X : (n, d) array_like
-        y : (n,) array_like
-            Labels; each distinct one is a class.
-        qid : (n,) array_like, optional
-            Query of each row. It is not used in training, which is pointwise.
-        eval_set : (X, y, qid), optional
-            Validation data, for the number of rounds.
-
-        Returns
-        -------
-        McRank
-
-        Raises
-        ------
-        ValueError
-            For invalid data or parameters, and if all labels are the same.
-        ImportError
-            If LightGBM is not installed.
-        """
+    def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:
         try:
             import lightgbm
         except ImportError as error:
             raise ImportError(
                 "McRank needs LightGBM: pip install 'lambdaplus[lightgbm]'"
             ) from error
-        self._validate_params()
-        sample = self._sample(X, y, qid)
-        held_out = None
-        if eval_set is not None:
-            held_out = read_validation(self, eval_set, sample, [self.metric])
-        labels = sample.queries.labels
+        labels = queries.labels
         self.classes_: Floats = np.unique(labels)
         if self.classes_.size < 2:
             raise ValueError(
@@ -157,57 +120,31 @@ class McRank(Ranker):
             "verbose": -1,
         }
         if self._several:
-            code = np.searchsorted(self.classes_, labels)
             params |= {"objective": "multiclass", "num_class": self.classes_.size}
-            targets = [code.astype(np.float64)]
+            targets = [np.searchsorted(self.classes_, labels)]
         else:
             params |= {"objective": "binary"}
-            targets = [(labels >= c).astype(np.float64) for c in self.classes_[1:]]
+            targets = [labels >= c for c in self.classes_[1:]]
         self._boosters = [
-            lightgbm.Booster(params, lightgbm.Dataset(sample.X, label=target, params=params))
+            lightgbm.Booster(params, lightgbm.Dataset(X, label=target.astype(float), params=params))
             for target in targets
         ]
         progress = Progress(self.patience)
-        raw: Floats = np.zeros((len(held_out.features), self._n_columns) if held_out else 0)
+        raw: Any = 0.0  # of the validation documents
         for round_number in range(1, self.n_estimators + 1):
             finished = [booster.update() for booster in self._boosters]
-            if held_out is not None:
-                raw += self._raw(held_out.features, round_number - 1, 1)
-                value = held_out.value(self._expected(self._probabilities(raw)))
-                progress.add(round_number, value)
+            if validation is not None:
+                raw = raw + self._raw(validation.X, round_number - 1, 1)
+                progress.add(round_number, validation.value(self._expected(raw)))
             if progress.over or all(finished):
                 break
         for booster in self._boosters:
             booster.free_dataset()
         self.learning_curve_ = np.array(progress.values)
         self.n_estimators_ = progress.best_round or round_number
-        return self
 
-    def predict(self, X: ArrayLike) -> Floats:
-        """Score documents by their expected relevance.
-
-        Parameters
-        ----------
-        X : (n, d) array_like
-
-        Returns
-        -------
-        (n,) float64
-        """
-        return self._expected(self.predict_proba(X))
-
-    def predict_proba(self, X: ArrayLike) -> Floats:
-        """Probability of each class; the ordinal variant gives differences that may be negative.
-
-        Parameters
-        ----------
-        X : (n, d) array_like
-
-        Returns
-        -------
-        (n, k) float64
-        """
-        return self._probabilities(self._raw(self._documents(X), 0, self.n_estimators_))
+    def _scores(self, documents: Floats) -> Floats:
+        return self._expected(self._raw(documents, 0, self.n_estimators_))
 
     @property
     def _several(self) -> bool:
@@ -218,24 +155,16 @@ class McRank(Ranker):
     def _n_threads(self) -> int:
         return self.n_jobs or os.cpu_count() or 1
 
-    @property
-    def _n_columns(self) -> int:
-        return int(self.classes_.size) if self._several else int(self.classes_.size) - 1
-
     def _raw(self, documents: Floats, first: int, rounds: int) -> Floats:
         options: dict[str, Any] = {"raw_score": True, "num_threads": self._n_threads}
-        columns = [
-            booster.predict(documents, start_iteration=first, num_iteration=rounds, **options)
-            for booster in self._boosters
-        ]
-        return np.concatenate([np.reshape(c, (len(documents), -1)) for c in columns], axis=1)
+        return np.column_stack(
+            [
+                booster.predict(documents, start_iteration=first, num_iteration=rounds, **options)
+                for booster in self._boosters
+            ]
+        )
 
-    def _probabilities(self, raw: Floats) -> Floats:
+    def _expected(self, raw: Floats) -> Floats:
         if self._several:
-            return np.asarray(softmax(raw, axis=1))
-        reached = np.pad(expit(raw), ((0, 0), (1, 0)), constant_values=1.0)  # P(y >= c)
-        return np.asarray(reached - np.pad(reached[:, 1:], ((0, 0), (0, 1))))
-
-    def _expected(self, probabilities: Floats) -> Floats:
-        worth = self.classes_ if self.relevance == "label" else np.exp2(self.classes_) - 1.0
-        return np.asarray(probabilities @ worth)
+            return np.asarray(softmax(raw, axis=1) @ self.classes_)
+        return np.asarray(self.classes_[0] + expit(raw) @ np.diff(self.classes_))  # P(y >= c)

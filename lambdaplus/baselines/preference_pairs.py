@@ -84,6 +84,12 @@ def preference_pairs(queries: Queries) -> PreferencePairs:
     )
 
 
+def pair_rate(queries: Queries, balance: str) -> Floats:
+    """Weight of the pairs of each document: 1/|S_q| of its query, or 1 if balance is "pair"."""
+    rate = preference_pairs(queries).rate
+    return rate if balance == "query" else np.ones_like(rate)
+
+
 @compiled
 def documents(pairs: Any, pair: int) -> tuple[int, int]:
     """The higher and the lower document of a pair."""

@@ -14,25 +14,24 @@ Examples
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from lambdaplus.baselines.base_ranker import Ranker
-from lambdaplus.baselines.preference_pairs import preference_pairs
-from lambdaplus.baselines.rank_boost_kernels import best_threshold, potentials
-from lambdaplus.baselines.validation_data import read_validation
+from lambdaplus.baselines.base_ranker import ValidatedRanker, ValidationSet
+from lambdaplus.baselines.preference_pairs import pair_rate
+from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
 from lambdaplus.data.progress import Progress
-from lambdaplus.data.queries import Floats, Ints
+from lambdaplus.data.queries import Floats, Ints, Queries
 from lambdaplus.metrics import Metric
 
 PERFECT = 1.0 - 1e-12  # a ranker that ranks all pairs correctly would have infinite weight
 
 
-class RankBoost(Ranker):
+class RankBoost(ValidatedRanker):
     """Sum of weighted threshold rankers, alpha_t [x_f > threshold], one per round.
 
     Parameters
@@ -92,59 +91,27 @@ class RankBoost(Ranker):
         self.metric = metric
         self.patience = patience
 
-    def fit(
-        self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None, eval_set: Any = None
-    ) -> Self:
-        """Train.
-
-        Parameters
-        ----------
-        X : (n, d) array_like
-        y : (n,) array_like
-            Labels; any numbers, a higher one is better.
-        qid : (n,) array_like, optional
-            Query of each row; without it all rows are one ranking.
-        eval_set : (X, y, qid), optional
-            Validation data, for the number of rounds.
-
-        Returns
-        -------
-        RankBoost
-
-        Raises
-        ------
-        ValueError
-            For invalid data or parameters, and if no query has two different labels.
-        """
-        self._validate_params()
-        sample = self._sample(X, y, qid)
-        held_out = None
-        if eval_set is not None:
-            held_out = read_validation(self, eval_set, sample, [self.metric])
-        queries, strata = sample.queries, sample.queries.strata()
-        rate = preference_pairs(queries).rate
-        if self.balance == "pair":
-            rate = np.ones_like(rate)
-        documents = sample.X[queries.row_order]
-        edges = [_edges(column, self.max_bins) for column in documents.T]
-        bins, n_edges = _binned(documents, edges), np.array([e.size for e in edges])
-        scores, potential = np.zeros(len(documents)), np.empty(len(documents))
-        mass, code = np.empty(queries.n_queries), strata.relevance[queries.row_order]
+    def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:
+        strata, rate = queries.strata(), pair_rate(queries, self.balance)
+        edges = [_edges(column, self.max_bins) for column in X.T]
+        bins, n_edges = _binned(X, edges), np.array([e.size for e in edges])
+        scores, potential = np.zeros(len(X)), np.empty(len(X))
+        mass = np.empty(queries.n_queries)
 
         def weigh() -> float:
             over_queries(
-                potentials, queries.boundaries, queries.boundaries, code,
+                _potentials, queries.boundaries, queries.boundaries, strata.relevance,
                 np.diff(strata.first), rate, scores, potential, mass,
             )  # fmt: skip
             return float(mass.sum())
 
-        if held_out is not None:
-            judged, sums = _binned(held_out.features, edges), np.zeros(len(held_out.features))
+        if validation is not None:
+            judged, sums = _binned(validation.X, edges), np.zeros(len(validation.X))
         rounds: list[tuple[int, float, float, float]] = []
         progress = Progress(self.patience)
         total = weigh()
         for _ in range(self.n_rounds):
-            feature, edge, r = best_threshold(bins, n_edges, potential)
+            feature, edge, r = _best_threshold(bins, n_edges, potential)
             if r == 0.0:  # no weak ranker is better than a random order
                 break
             share = np.clip(r / total, -PERFECT, PERFECT)
@@ -152,9 +119,9 @@ class RankBoost(Ranker):
             scores += alpha * (bins[:, feature] > edge)
             before, total = total, weigh()
             rounds.append((feature, float(edges[feature][edge]), alpha, total / before))
-            if held_out is not None:
+            if validation is not None:
                 sums += alpha * (judged[:, feature] > edge)
-                progress.add(len(rounds), held_out.value(sums))
+                progress.add(len(rounds), validation.value(sums))
             if progress.over or abs(share) == PERFECT:
                 break
         if not rounds:
@@ -164,27 +131,11 @@ class RankBoost(Ranker):
         kept = zip(*rounds[: self.n_rounds_], strict=True)
         features, self.thresholds_, self.alphas_, self.normalizers_ = map(np.array, kept)
         self.features_: Ints = features.astype(np.int64)
-        return self
 
-    def predict(self, X: ArrayLike) -> Floats:
-        """Score documents; a higher score ranks higher.
-
-        Parameters
-        ----------
-        X : (n, d) array_like
-
-        Returns
-        -------
-        (n,) float64
-        """
-        documents = self._documents(X)
-        scores = np.zeros(len(documents))
-        for feature in np.unique(self.features_):
-            mine = self.features_ == feature
-            order = np.argsort(self.thresholds_[mine])
-            steps = np.append(0.0, np.cumsum(self.alphas_[mine][order]))
-            passed = np.searchsorted(self.thresholds_[mine][order], documents[:, feature])
-            scores += steps[passed]
+    def _scores(self, documents: Floats) -> Floats:
+        columns, scores = np.ascontiguousarray(documents.T), np.zeros(len(documents))
+        for f, threshold, alpha in zip(self.features_, self.thresholds_, self.alphas_, strict=True):
+            scores += alpha * (columns[f] > threshold)
         return scores
 
 
@@ -203,3 +154,49 @@ def _binned(documents: Floats, edges: list[Floats]) -> NDArray[np.uint8]:
     """Number of thresholds below each entry; it is above threshold t if there are more than t."""
     columns = [np.searchsorted(e, column) for e, column in zip(edges, documents.T, strict=True)]
     return np.ascontiguousarray(np.stack(columns, axis=1), dtype=np.uint8)
+
+
+@compiled
+def _potentials(
+    first: int, last: int, boundaries: Any, code: Any, n_classes: Any, rate: Any, scores: Any,
+    potential: Any, mass: Any,
+) -> None:  # fmt: skip
+    """The contribution of each document to r, and the total weight of the pairs of each query.
+
+    The weight of a pair of a lower document j and a higher document i is rate exp(H_j - H_i), a
+    product, so the sum over the partners of a document is a sum over the classes below or above it.
+    """
+    for q in range(first, last):
+        start, stop = boundaries[q], boundaries[q + 1]
+        middle = (scores[start:stop].min() + scores[start:stop].max()) / 2  # against overflow
+        wrong, right = np.zeros(n_classes[q]), np.zeros(n_classes[q])
+        for i in range(start, stop):
+            wrong[code[i]] += np.exp(scores[i] - middle)
+            right[code[i]] += np.exp(middle - scores[i])
+        lower, higher = np.zeros(n_classes[q]), np.zeros(n_classes[q])
+        for c in range(1, n_classes[q]):
+            lower[c] = lower[c - 1] + wrong[c - 1]
+            higher[-1 - c] = higher[-c] + right[-c]
+        mass[q] = 0.0
+        for i in range(start, stop):
+            above = rate[i] * np.exp(middle - scores[i]) * lower[code[i]]
+            potential[i] = above - rate[i] * np.exp(scores[i] - middle) * higher[code[i]]
+            mass[q] += above
+
+
+@compiled
+def _best_threshold(bins: Any, n_thresholds: Any, potential: Any) -> tuple[int, int, float]:
+    """The feature and threshold with the largest absolute sum r of the documents above it."""
+    n, d = bins.shape
+    sums = np.zeros((d, n_thresholds.max() + 1))
+    for i in range(n):
+        for f in range(d):
+            sums[f, bins[i, f]] += potential[i]
+    feature, threshold, best = 0, 0, 0.0
+    for f in range(d):
+        r = 0.0
+        for t in range(n_thresholds[f] - 1, -1, -1):
+            r += sums[f, t + 1]
+            if abs(r) > abs(best):
+                feature, threshold, best = f, t, r
+    return feature, threshold, best

@@ -14,46 +14,37 @@ True
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from lambdaplus.baselines.base_ranker import LinearRanker
-from lambdaplus.baselines.pair_hinge import Objective, minimise
-from lambdaplus.baselines.preference_pairs import preference_pairs
-from lambdaplus.baselines.validation_data import read_validation
-from lambdaplus.metrics import Metric
+from lambdaplus.baselines.active_pairs import active_pairs
+from lambdaplus.baselines.base_ranker import Ranker
+from lambdaplus.baselines.preference_pairs import pair_rate
+from lambdaplus.data.queries import Floats, Queries
+from lambdaplus.metrics.sort import Ranking, rank
 
 
-class RankSVM(LinearRanker):
+class RankSVM(Ranker):
     """Linear ranker that minimises the squared hinge loss of all pairs of documents.
 
     Parameters
     ----------
-    C : float or sequence of float
-        Weight of the loss relative to ``|w|^2/2``.  Of several values, the best on ``eval_set`` is
-        selected; each starts from the solution of the next smaller one.
+    C : float
+        Weight of the loss relative to ``|w|^2/2``.
     balance : {"query", "pair"}
         Every query has the same weight (``1/|S_q|`` per pair), or every pair has.
     tol : float
         Tolerance: training stops when the gap is at most this share of the objective.
     max_iter : int
         Maximum number of Newton steps.
-    metric : str or RankingMetric
-        Metric for ``eval_set``.
 
     Attributes
     ----------
     coef_ : (d,) float64
-    C_ : float
-        The selected C.
-    validation_values_ : dict of float to float
-        Value of the metric for each C; empty without ``eval_set``.
     objective_ : float
     gradient_norm_ : float
     gap_ : float
@@ -73,7 +64,7 @@ class RankSVM(LinearRanker):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": [Interval(Real, 0, None, closed="neither"), "array-like"],
+        "C": [Interval(Real, 0, None, closed="neither")],
         "balance": [StrOptions({"query", "pair"})],
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -81,83 +72,129 @@ class RankSVM(LinearRanker):
 
     def __init__(
         self,
-        C: float | Sequence[float] = 1.0,
+        C: float = 1.0,
         *,
         balance: Literal["query", "pair"] = "query",
         tol: float = 1e-8,
         max_iter: int = 100,
-        metric: Metric = "ndcg@10",
     ) -> None:
         self.C = C
         self.balance = balance
         self.tol = tol
         self.max_iter = max_iter
-        self.metric = metric
 
-    def fit(
-        self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None, eval_set: Any = None
-    ) -> Self:
-        """Train.
-
-        Parameters
-        ----------
-        X : (n, d) array_like
-        y : (n,) array_like
-            Labels; any numbers, a higher one is better.
-        qid : (n,) array_like, optional
-            Query of each row; without it all rows are one ranking.
-        eval_set : (X, y, qid), optional
-            Validation data, to select among several C.
-
-        Returns
-        -------
-        RankSVM
-
-        Raises
-        ------
-        ValueError
-            For invalid data or parameters, if no query has two different labels, and for several
-            C without ``eval_set``.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the gap is above the tolerance after `max_iter` steps.
-        """
+    def _fit(self, X: Floats, queries: Queries) -> None:
         self._validate_params()
-        candidates = np.unique(np.asarray(self.C, dtype=np.float64))
-        if not (candidates.size and np.isfinite(candidates).all() and candidates[0] > 0):
-            raise ValueError(f"C must be positive, one number or several; got {self.C!r}")
-        sample = self._sample(X, y, qid)
-        if eval_set is None and candidates.size > 1:
-            raise ValueError("several values of C need validation data: pass eval_set=")
-        held_out = None
-        if eval_set is not None:
-            held_out = read_validation(self, eval_set, sample, [self.metric])
-        rate = preference_pairs(sample.queries).rate
-        if self.balance == "pair":
-            rate = np.ones_like(rate)
-        documents = sample.X[sample.queries.row_order]
-        best, solution = -np.inf, np.zeros(sample.X.shape[1])
-        self.validation_values_: dict[float, float] = {}
-        for C in candidates:
-            objective = Objective(documents, sample.queries, C * rate)
-            point, steps = minimise(objective, solution, self.tol, self.max_iter)
-            solution = point.w  # the start of the next one
-            if point.gap > self.tol * point.value:
-                warnings.warn(
-                    f"C={C:g}: the gap is {point.gap:.3g} after {steps} Newton steps, at an "
-                    f"objective of {point.value:.3g}; scale the features, lower C, or raise "
-                    "max_iter or tol",
-                    ConvergenceWarning,
-                    stacklevel=2,
-                )
-            value = 0.0
-            if held_out is not None:
-                value = held_out.value(held_out.features @ point.w)
-                self.validation_values_[float(C)] = value
-            if value > best:
-                best, self.C_, self.n_iter_ = value, float(C), steps
-                self.coef_, self.objective_, self.gap_ = point.w, point.value, point.gap
-                self.gradient_norm_ = float(np.linalg.norm(point.gradient))
-        return self
+        objective = PairHinge(X, queries, self.C * pair_rate(queries, self.balance))
+        point, self.n_iter_ = _minimise(objective, self.tol, self.max_iter)
+        if point.gap > self.tol * point.value:
+            warnings.warn(
+                f"C={self.C:g}: the gap is {point.gap:.3g} after {self.n_iter_} Newton steps, at "
+                f"an objective of {point.value:.3g}; scale the features, lower C, or raise "
+                "max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self.coef_, self.objective_, self.gap_ = point.w, point.value, point.gap
+        self.gradient_norm_ = float(np.linalg.norm(point.gradient))
+
+
+class Point(NamedTuple):
+    """The objective at a weight vector; `partners` is the number of active pairs by document."""
+
+    w: Floats
+    value: float
+    gradient: Floats
+    ranking: Ranking
+    partners: Floats
+
+    @property
+    def gap(self) -> float:
+        """The duality gap, an upper bound of the distance of the value from the minimum."""
+        return 0.5 * float(self.gradient @ self.gradient)
+
+
+class PairHinge:
+    """P(w) = |w|^2/2 + C sum_q b_q sum over pairs of max(0, 1 - (s_i - s_j))^2, with s = X w.
+
+    Let N_i be the number of active pairs of a document, D_i the number in which it is the higher
+    one minus the number in which it is the lower one, and V(u)_i the sum of u over its active
+    partners.  The loss of a query is (active pairs) - 2 s.D + s.(N s - V(s)), a quadratic form as
+    long as the active set does not change: its gradient is 2 (N s - V(s) - D), and its Hessian
+    times u is 2 (N u - V(u)).
+
+    X is (n, d), and pair_weight, (n,), is C b_q of the query of each document.
+    """
+
+    def __init__(self, X: Floats, queries: Queries, pair_weight: Floats) -> None:
+        # Only differences within a query matter; subtracting its mean avoids cancellation.
+        mean = np.add.reduceat(X, queries.boundaries[:-1]) / queries.sizes[:, None]
+        self.X = X - np.repeat(mean, queries.sizes, axis=0)
+        self.queries, self.pair_weight = queries, pair_weight
+        self.margin = np.ones(queries.n_queries)
+
+    def at(self, w: Floats) -> Point:
+        """Value and gradient, in O(n (d + log n))."""
+        scores = self.X @ w
+        ranking = rank(self.queries, scores)
+        below, above, total = active_pairs(self.queries, ranking, self.margin, scores)
+        partners = below + above
+        bend = partners * scores - total
+        difference = below - above
+        loss = below + scores * (bend - 2.0 * difference)
+        slope = 2.0 * self.pair_weight * (bend - difference)
+        value = 0.5 * float(w @ w) + float(self.pair_weight @ loss)
+        return Point(w, value, w + self.X.T @ slope, ranking, partners)
+
+    def hessian_times(self, point: Point, direction: Floats) -> Floats:
+        """The generalised Hessian at a point times a direction, in O(n (d + log n))."""
+        moved = self.X @ direction
+        total = active_pairs(self.queries, point.ranking, self.margin, moved).total
+        bend = 2.0 * self.pair_weight * (point.partners * moved - total)
+        return np.asarray(direction + self.X.T @ bend)
+
+
+def _newton_direction(objective: PairHinge, point: Point, tolerance: float) -> Floats:
+    """Solve Hessian d = -gradient by conjugate gradients, to a relative residual."""
+    direction = np.zeros_like(point.w)
+    residual = -point.gradient
+    conjugate = residual.copy()
+    square = float(residual @ residual)
+    enough = tolerance**2 * square
+    for _ in range(2 * point.w.size + 10):  # d steps would be enough without rounding
+        if square <= enough:
+            break
+        image = objective.hessian_times(point, conjugate)
+        step = square / float(conjugate @ image)
+        direction += step * conjugate
+        residual -= step * image
+        square, previous = float(residual @ residual), square
+        conjugate = residual + square / previous * conjugate
+    return direction
+
+
+def _minimise(objective: PairHinge, tolerance: float, max_iter: int) -> tuple[Point, int]:
+    """Newton steps until the gap is at most a share of the value; return also their number."""
+    point = objective.at(np.zeros(objective.X.shape[1]))
+    first = np.linalg.norm(point.gradient)
+    for steps in range(max_iter):
+        if point.gap <= tolerance * point.value:
+            return point, steps
+        forcing = min(0.1, float(np.linalg.norm(point.gradient) / first) ** 0.5)
+        lower = _line_search(objective, point, _newton_direction(objective, point, forcing))
+        if lower is None:  # no further progress because of rounding
+            return point, steps
+        point = lower
+    return point, max_iter
+
+
+def _line_search(objective: PairHinge, point: Point, direction: Floats) -> Point | None:
+    """Halve the step until the objective decreases by a share of the predicted decrease."""
+    slope = float(point.gradient @ direction)
+    step = 1.0
+    while step > 1e-10:
+        candidate = objective.at(point.w + step * direction)
+        if candidate.value <= point.value + 1e-4 * step * slope:
+            return candidate
+        step /= 2
+    return None

@@ -2,10 +2,169 @@
 
 from __future__ import annotations
 
-from lambdaplus.baselines.oracles import Loss, make_loss
-from lambdaplus.baselines.structural_ranker import StructuralRanker
-from lambdaplus.data.arguments import check_flag
-from lambdaplus.data.queries import Queries
+import warnings
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from numbers import Real
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from lambdaplus.baselines.base_ranker import Ranker
+from lambdaplus.baselines.cutting_planes import Hinges, Planes, Solution, solve
+from lambdaplus.baselines.oracles import Loss, binary, make_loss
+from lambdaplus.data.arguments import check_flag, whole_number
+from lambdaplus.data.queries import Floats, Queries
+from lambdaplus.metrics import RankingMetric, parse_metric
+
+
+class PathPoint(NamedTuple):
+    """The solution for one C.
+
+    Attributes
+    ----------
+    C : float
+    coef : (d,) float64
+    primal, dual : float
+        Objective at coef, and a lower bound of its minimum.
+    slack : float
+        Mean hinge of the queries, an upper bound of the training loss.
+    share : float
+        Objective divided by the objective at w = 0.
+    norm : float
+        Norm of coef.
+    passes : int
+    seconds : float
+    """
+
+    C: float
+    coef: Floats
+    primal: float
+    dual: float
+    slack: float
+    share: float
+    norm: float
+    passes: int
+    seconds: float
+
+
+class StructuralRanker(Ranker):
+    """Base class of `StructuralSVM` and `SVMCombo`: the problem, its solution and its warnings."""
+
+    C: float | Iterable[float]
+    tol: float
+    max_passes: int
+    relevant: float | None
+    _separate = False
+
+    @abstractmethod
+    def _losses(self, queries: Queries) -> list[Loss]:
+        """One or more losses on these queries."""
+
+    def _fit(self, X: Floats, queries: Queries) -> None:
+        hinges = self._hinges(X, queries)
+        solution = self._solve(hinges, Planes(hinges.n_blocks, X.shape[1]), self.C)
+        self.coef_ = solution.w
+        self.primal_, self.dual_, self.slack_ = solution.primal, solution.dual, solution.slack
+        self.relative_gap_ = solution.relative_gap
+        self.history_ = solution.history
+        self.n_passes_ = len(solution.history)
+
+    def fit_path(
+        self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None, *, Cs: Iterable[float]
+    ) -> list[PathPoint]:
+        """Solve for each C, starting from the planes of previous ones; results are not stored.
+
+        Parameters
+        ----------
+        X, y, qid
+            As for `fit`.
+        Cs : iterable of float
+            Values, preferably ascending.  With several losses, each has this C.
+
+        Returns
+        -------
+        list of PathPoint
+            One for each C, in the order given.
+        """
+        hinges = self._hinges(*clone(self)._read(X, y, qid))
+        planes = Planes(hinges.n_blocks, hinges.X.shape[1])
+        at_zero = hinges.at(np.zeros(hinges.X.shape[1])).hinge
+        path = []
+        for C in Cs:
+            solution = self._solve(hinges, planes, C)
+            path.append(
+                PathPoint(
+                    C=float(C),
+                    coef=solution.w,
+                    primal=solution.primal,
+                    dual=solution.dual,
+                    slack=solution.slack,
+                    share=solution.primal / float(self._weights(hinges, C) @ at_zero),
+                    norm=float(np.linalg.norm(solution.w)),
+                    passes=len(solution.history),
+                    seconds=solution.history[-1].seconds,
+                )
+            )
+        return path
+
+    def _hinges(self, X: Floats, queries: Queries) -> Hinges:
+        if not (isinstance(self.tol, Real) and 0 < self.tol < np.inf):
+            raise ValueError(f"tol={self.tol!r} must be a positive number")
+        whole_number("max_passes", self.max_passes, least=1)
+        hinges = Hinges(X, self._losses(queries), self._separate)
+        if hinges.n_blocks == 0:
+            raise ValueError(
+                f"there is nothing to rank: each of the {queries.n_queries} queries has "
+                f"labels of one class only (relevant={self.relevant})"
+            )
+        return hinges
+
+    def _weights(self, hinges: Hinges, C: float | Iterable[float]) -> Floats:
+        """Weight of each hinge: C / number of queries, including those with a single class."""
+        each = np.asarray(C, dtype=np.float64).ravel()
+        if not (np.isfinite(each) & (each > 0)).all():
+            raise ValueError(f"C={C!r} must be positive")
+        number = len(hinges.losses) if self._separate else 1
+        if each.size not in (1, number):
+            raise ValueError(f"{each.size} values of C for {number} kinds of slack")
+        return np.broadcast_to(each, number)[hinges.loss_of_block] / hinges.n_queries
+
+    def _solve(self, hinges: Hinges, planes: Planes, C: float | Iterable[float]) -> Solution:
+        solution = solve(hinges, planes, self._weights(hinges, C), self.tol, self.max_passes)
+        if solution.relative_gap > self.tol:
+            warnings.warn(
+                f"the duality gap is still {solution.relative_gap:.1e} of the objective after "
+                f"{len(solution.history)} passes (tol={self.tol:g}): increase max_passes",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        elif not solution.w.any():
+            warnings.warn(
+                f"w = 0 is optimal (to a relative gap of {solution.relative_gap:.1e}): this loss "
+                "and feature map cannot improve on it with this data, and all documents have the "
+                "same score; try another loss, feature map or cutoff",
+                UserWarning,
+                stacklevel=4,
+            )
+        return solution
+
+    def _metric(self, loss: str | RankingMetric, cutoff: int | None = None) -> RankingMetric:
+        metric = parse_metric(loss)
+        if cutoff is None:
+            return metric
+        if metric.cutoff not in (None, cutoff):
+            raise ValueError(f"loss={str(metric)!r} already has a cutoff, which is not {cutoff}")
+        return metric.declaration(cutoff, **dict(metric.changed))
+
+    def _labels(self, metric: RankingMetric, queries: Queries) -> Queries:
+        """The labels for a loss: binary, or grades for AUC and NDCG by default."""
+        if metric.declaration.name in ("auc", "ndcg") and self.relevant is None:
+            return queries
+        return binary(queries, 1.0 if self.relevant is None else self.relevant)
 
 
 class StructuralSVM(StructuralRanker):
@@ -117,12 +276,145 @@ class StructuralSVM(StructuralRanker):
     def _losses(self, queries: Queries) -> list[Loss]:
         check_flag(pair_scale=self.pair_scale)
         metric = self._metric(self.loss, self.cutoff)
-        return [
-            make_loss(
-                metric,
-                self._labels(metric, queries),
-                feature_map=self.feature_map,
-                decay=self.decay,
-                pair_scale=self.pair_scale,
+        labels = self._labels(metric, queries)
+        return [make_loss(metric, labels, self.feature_map, self.decay, self.pair_scale)]
+
+
+class SVMCombo(StructuralRanker):
+    """Linear ranker that minimises several losses at once.
+
+    Parameters
+    ----------
+    losses : sequence of str
+        For example ``["map", "mrr", "ndcg@10"]``, as in `StructuralSVM`.
+    slack : "shared" or "separate"
+        "shared": one slack per query, the maximum of its hinges, which bounds the largest loss.
+        "separate": the sum of one slack per query and loss, each of which bounds its loss.
+    C : float or sequence of float
+        Weight of the mean hinge; with separate slacks, it may be one weight for each loss.
+    tol : float
+        Relative duality gap at which to stop.
+    feature_maps : sequence of str, optional
+        One for each loss; by default, "mrr" for mrr and "po" for the others, as in the paper.
+    relevant : float
+        Label from which a document is relevant; all losses use binary labels.
+    max_passes : int
+
+    Attributes
+    ----------
+    coef_, primal_, dual_, relative_gap_, n_passes_, history_
+        As in `StructuralSVM`.
+    slack_ : float
+        Mean over the queries of their hinges, summed over the losses if slacks are separate.
+
+    References
+    ----------
+    Chakrabarti, Khanna, Sawant & Bhattacharyya 2008, sec. 3.7.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lambdaplus.baselines import SVMCombo
+    >>> X = np.array([[3.0, 1.0], [1.0, 2.0], [0.0, 1.0], [2.0, 0.0], [1.0, 3.0]])
+    >>> model = SVMCombo(["map", "ndcg"], slack="separate").fit(X, [1, 0, 0, 1, 0], [7, 7, 7, 8, 8])
+    >>> model.predict(X).argmax()
+    np.int64(0)
+    """
+
+    relevant: float
+
+    def __init__(
+        self,
+        losses: Sequence[str] = ("map", "mrr", "ndcg"),
+        slack: str = "shared",
+        C: float | Sequence[float] = 1.0,
+        tol: float = 1e-3,
+        *,
+        feature_maps: Sequence[str] | None = None,
+        relevant: float = 1.0,
+        max_passes: int = 300,
+    ) -> None:
+        self.losses = losses
+        self.slack = slack
+        self.C = C
+        self.tol = tol
+        self.feature_maps = feature_maps
+        self.relevant = relevant
+        self.max_passes = max_passes
+
+    @property
+    def _separate(self) -> bool:  # type: ignore[override]
+        return self.slack == "separate"
+
+    def _losses(self, queries: Queries) -> list[Loss]:
+        if self.slack not in ("shared", "separate"):
+            raise ValueError(f"slack={self.slack!r} is not 'shared' or 'separate'")
+        if isinstance(self.losses, str) or not len(self.losses):
+            raise ValueError(f"losses={self.losses!r} must be a non-empty list of losses")
+        metrics = [self._metric(loss) for loss in self.losses]
+        maps = self.feature_maps
+        if maps is None:
+            maps = ["mrr" if metric.declaration.name == "mrr" else "po" for metric in metrics]
+        if len(maps) != len(metrics):
+            raise ValueError(f"{len(maps)} feature maps for {len(metrics)} losses")
+        labels = self._labels(metrics[0], queries)  # the same object, so that they share one sort
+        pairs = zip(metrics, maps, strict=True)
+        return [make_loss(metric, labels, feature_map) for metric, feature_map in pairs]
+
+
+class ClassAUCSVM(Ranker):
+    """The sum over classes c of c * f_c(x), f_c an AUC structural SVM of class c against the rest.
+
+    Parameters
+    ----------
+    C : float
+        Parameter of every SVM, see `StructuralSVM`.
+    tol : float
+    max_passes : int
+
+    Attributes
+    ----------
+    coef_ : (d,) float64
+        Sum of the coefficients of the classes times their labels.
+    classes_ : (k,) float64
+        Labels above 0, ascending.
+    class_coef_ : (k, d) float64
+        Coefficients of the SVM of each class.
+
+    References
+    ----------
+    Welleck 2016, sec. 5.2.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lambdaplus.baselines import ClassAUCSVM
+    >>> X = np.array([[3.0, 1.0], [1.0, 2.0], [0.0, 1.0], [2.0, 0.0]])
+    >>> model = ClassAUCSVM(C=10.0).fit(X, [2, 1, 0, 1], qid=[7, 7, 7, 7])
+    >>> model.classes_.tolist(), int(model.predict(X).argmax())
+    ([1.0, 2.0], 0)
+    """
+
+    def __init__(self, C: float = 1.0, tol: float = 1e-3, max_passes: int = 300) -> None:
+        self.C = C
+        self.tol = tol
+        self.max_passes = max_passes
+
+    def _fit(self, X: Floats, queries: Queries) -> None:
+        labels = queries.labels
+        if labels.min() < 0 or labels.max() <= 0:
+            raise ValueError(
+                f"labels must be 0 or more, some of them above; they are {labels.min():g} to "
+                f"{labels.max():g}"
             )
-        ]
+        rows = np.repeat(np.arange(queries.n_queries), queries.sizes)
+        self.classes_: Floats = np.unique(labels[labels > 0])
+        self.class_coef_: Floats = np.array(
+            [
+                StructuralSVM("auc", C=self.C, tol=self.tol, max_passes=self.max_passes)
+                .fit(X, (labels == label).astype(np.float64), qid=rows)
+                .coef_
+                for label in self.classes_
+            ]
+        )
+        self.coef_ = self.classes_ @ self.class_coef_

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.svm import LinearSVC
 
 from lambdaplus.baselines.base_ranker import Ranker
-from lambdaplus.baselines.transformers import QueryScaler, ThresholdFeatures
-from lambdaplus.data.queries import Floats, reaches
+from lambdaplus.baselines.transformers import QueryScaler
+from lambdaplus.data.queries import Floats, Queries, reaches
 
 Variant = Literal["plain", "balanced", "percentile", "minmax"]
-VARIANTS: tuple[Variant, ...] = get_args(Variant)
+N_THRESHOLDS = 50
 
 
 class SVMAccuracy(Ranker):
@@ -32,12 +32,8 @@ class SVMAccuracy(Ranker):
         The paper uses "hinge"; "squared_hinge" is faster for large C.
     relevant : float
         Label from which a document is relevant.
-    tol : float
-        Parameter of LinearSVC.
-    max_iter : int
-        Parameter of LinearSVC.
-    random_state : int, optional
-        Parameter of LinearSVC.
+    tol, max_iter, random_state
+        Parameters of LinearSVC.
 
     Attributes
     ----------
@@ -75,31 +71,11 @@ class SVMAccuracy(Ranker):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
-        """Train the classifier.
-
-        Parameters
-        ----------
-        X : (n, d) array_like
-        y : (n,) array_like
-            Relevance labels.
-        qid : (n,) array_like, optional
-            Query of each row, in any order; without it all rows are one query.
-
-        Raises
-        ------
-        ValueError
-            For NaN or infinite entries, empty data, an unknown variant, or a single class.
-
-        Warns
-        -----
-        ConvergenceWarning
-            From LinearSVC, if ``max_iter`` is too small.
-        """
-        if self.variant not in VARIANTS:
-            raise ValueError(f"variant={self.variant!r} is not one of {', '.join(VARIANTS)}")
-        sample = self._sample(X, y, qid)
-        good = reaches(sample.queries.labels, self.relevant)
+    def _fit(self, X: Floats, queries: Queries) -> None:
+        if self.variant not in get_args(Variant):
+            known = ", ".join(get_args(Variant))
+            raise ValueError(f"variant={self.variant!r} is not one of {known}")
+        good = reaches(queries.labels, self.relevant)
         if good.all() or not good.any():
             raise ValueError(
                 f"labels must not be of one class only, but {good.sum()} of {good.size} rows are "
@@ -114,9 +90,8 @@ class SVMAccuracy(Ranker):
             max_iter=self.max_iter,
             random_state=self.random_state,
         )
-        query = np.repeat(np.arange(sample.queries.n_queries), sample.queries.sizes)
-        self.classifier_.fit(self._features(sample.X, query), good)
-        return self
+        query = np.repeat(np.arange(queries.n_queries), queries.sizes)
+        self.classifier_.fit(self._features(X, query), good)
 
     def predict(self, X: ArrayLike, qid: ArrayLike | None = None) -> Floats:
         """Score documents; a higher score ranks higher.
@@ -132,12 +107,12 @@ class SVMAccuracy(Ranker):
         -------
         (n,) float64
         """
-        found = self._features(self._documents(X), qid)
-        return np.asarray(self.classifier_.decision_function(found))
+        features = self._features(self._documents(X), qid)
+        return np.asarray(self.classifier_.decision_function(features))
 
     def _features(self, X: Floats, qid: ArrayLike | None) -> Floats:
         if self.variant == "plain" or self.variant == "balanced":
             return X
         scaled = QueryScaler(self.variant).fit_transform(X, qid=qid)
-        steps = ThresholdFeatures(50, "even", limits=(0.0, 1.0)).fit(scaled)
-        return steps.transform(scaled)
+        above = scaled[:, :, None] > np.arange(N_THRESHOLDS) / N_THRESHOLDS
+        return above.reshape(len(X), -1).astype(np.float64)

@@ -1,13 +1,4 @@
-"""Checks of single arguments: numbers in a range, whole numbers, flags, fields of records.
-
-Examples
---------
->>> from lambdaplus.data.arguments import number
->>> number("sigma", 0, above=0.0)
-Traceback (most recent call last):
-...
-ValueError: sigma must be a number above 0, got 0
-"""
+"""Checks of single arguments: numbers in a range, whole numbers, flags, fields of records."""
 
 from __future__ import annotations
 
@@ -50,10 +41,6 @@ def check_fields(owner: object, allowed: Callable[[Any], bool], words: str, *nam
         value = getattr(owner, name)
         if not allowed(value):
             raise ValueError(f"{name} of a {type(owner).__name__} must be {words}, got {value!r}")
-
-
-def is_text(value: Any) -> bool:
-    return isinstance(value, str)
 
 
 def is_flag(value: Any) -> bool:

@@ -29,7 +29,7 @@ from lambdaplus.estimators.parent import (
     refuse_masked,
     replace_evaluation_sets,
 )
-from lambdaplus.objectives.callable_objective import Objective
+from lambdaplus.objectives import Objective
 
 
 def _has_probabilities(model: Any) -> bool:

@@ -11,7 +11,7 @@ from lambdaplus.estimators.parent import ArgumentNames, refuse_other_models, rep
 from lambdaplus.estimators.ranker import Ranker
 from lambdaplus.frameworks.custom_training import warn_of_unused
 from lambdaplus.frameworks.internals import lightgbm_aliases
-from lambdaplus.objectives.callable_objective import Objective
+from lambdaplus.objectives import Objective
 
 if lgb.__version__.startswith("3."):
     raise ImportError("the estimators need LightGBM 4: pip install 'lightgbm>=4'")

@@ -18,7 +18,7 @@ from lambdaplus.estimators.parent import (
     replace_evaluation_sets,
 )
 from lambdaplus.evaluation import EvalMetric
-from lambdaplus.objectives.callable_objective import Objective
+from lambdaplus.objectives import Objective
 
 
 class Documents(NamedTuple):

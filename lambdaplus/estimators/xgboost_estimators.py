@@ -13,7 +13,7 @@ from lambdaplus.estimators.parent import ArgumentNames, refuse_other_models, rep
 from lambdaplus.estimators.ranker import Documents, Ranker
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.frameworks.custom_training import warn_of_unused
-from lambdaplus.objectives.callable_objective import Objective
+from lambdaplus.objectives import Objective
 
 _NAMES = ArgumentNames("base_margin", "base_margin_eval_set", "sample_weight_eval_set", "xgb_model")
 _OFFSET = "lambdaplus_offset"  # attribute of the booster, which is saved with it

@@ -1,7 +1,7 @@
 """The declarations of all metrics.
 
 To add a metric, add one `Declaration` here (or in your own code): its value, objective, evaluation
-function, entry in the tables and tests follow from it.
+function, entry in the tables and tests follow from it.  Tables list them in this order.
 """
 
 from __future__ import annotations
@@ -149,7 +149,6 @@ MAP = Declaration(
     ),
     pooled="last",
 )
-
 
 MRR = Declaration(
     name="mrr",
@@ -381,28 +380,6 @@ PRINTED_PRECISION = Declaration(
     parameters=(RELEVANT,),
 )
 
-CATALOGUE: tuple[Declaration, ...] = (
-    AUC,
-    PARTIAL_AUC,
-    MAUC,
-    CLASS_AUC,
-    HAND_TILL,
-    CONCORDANCE,
-    MAP,
-    MRR,
-    SUCCESS,
-    NDCG,
-    DCG,
-    ERR,
-    PFOUND,
-    RBP,
-    P,
-    TOP_PRECISION,
-    F_ONE,
-    RECALL,
-    R_PRECISION,
-    BPREF,
-    MICRO_PRECISION,
-    MACRO_PRECISION,
-    PRINTED_PRECISION,
+CATALOGUE: tuple[Declaration, ...] = tuple(  # those above, in their order
+    value for value in list(globals().values()) if isinstance(value, Declaration)
 )

@@ -183,12 +183,9 @@ def first_r_ranks(counts: LabelCounts) -> tuple[Floats, Floats]:
     return np.ones_like(counts.label), counts.spread(counts.n_relevant)
 
 
-def reachable_hits(counts: LabelCounts) -> Floats:
-    return np.minimum(counts.n_relevant, counts.at_most)
-
-
 def reachable_or_all_hits(counts: LabelCounts) -> Floats:
-    return counts.n_relevant if counts.metric["divisor"] == "relevant" else reachable_hits(counts)
+    every = counts.metric["divisor"] == "relevant"
+    return counts.n_relevant if every else np.minimum(counts.n_relevant, counts.at_most)
 
 
 def any_relevant(counts: LabelCounts) -> Floats:
@@ -199,9 +196,14 @@ def both_classes(counts: LabelCounts) -> Floats:
     return counts.n_relevant * (counts.size - counts.n_relevant)
 
 
+def _best_rank_sum(counts: LabelCounts, gain: Floats) -> Floats:
+    """The offset that gives a ranking in which each class is at the top of all others its best."""
+    size = counts.spread(counts.size)
+    return counts.sum(gain * counts.count * (2 * size - counts.count + 1) / 2)
+
+
 def rank_sum_offset(counts: LabelCounts) -> Floats:
-    """The offset that gives a perfect ranking of P relevant documents the value 1."""
-    return counts.n_relevant * (2 * counts.size - counts.n_relevant + 1) / 2
+    return _best_rank_sum(counts, relevance(counts))
 
 
 def class_share(counts: LabelCounts) -> Floats:
@@ -225,10 +227,7 @@ def total_share(counts: LabelCounts) -> Floats:
 
 
 def class_reference_offset(counts: LabelCounts) -> Floats:
-    size = counts.spread(counts.size)
-    return counts.sum(
-        class_reference_gain(counts) * counts.count * (2 * size - counts.count + 1) / 2
-    )
+    return _best_rank_sum(counts, class_reference_gain(counts))
 
 
 def one_class(counts: LabelCounts) -> Floats:
@@ -241,8 +240,7 @@ def class_and_rest(counts: LabelCounts) -> Floats:
 
 
 def class_rank_sum_offset(counts: LabelCounts) -> Floats:
-    members = counts.sum(one_class(counts) * counts.count)
-    return members * (2 * counts.size - members + 1) / 2
+    return _best_rank_sum(counts, one_class(counts))
 
 
 def nothing(counts: LabelCounts) -> Floats:

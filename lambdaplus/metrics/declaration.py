@@ -17,25 +17,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
-from numbers import Real
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lambdaplus.data.arguments import check_fields, is_flag, is_text
-from lambdaplus.data.arrays import plain
+from lambdaplus.data.arguments import check_fields, is_flag, whole_number
 from lambdaplus.data.queries import Floats
-from lambdaplus.metrics.forms import (
-    Cascade,
-    CountAbove,
-    Form,
-    Gains,
-    Rule,
-    Window,
-    optional_function,
-)
+from lambdaplus.metrics import forms
+from lambdaplus.metrics.label_counts import Rule, as_declared, read_only
 from lambdaplus.metrics.parameters import OVER, RELEVANT, Parameter, Value, as_text
 
 ROUNDING = 1e-9  # share of the largest value by which rounding may turn an order around
@@ -102,7 +91,7 @@ class Declaration:
     discount: Callable[[RankingMetric, Floats], Floats]
     gain: Rule
     normalizer: Rule
-    form: Form = field(default_factory=Gains)
+    form: forms.Form = field(default_factory=forms.Gains)
     offset: Rule | None = None
     cutoff: Literal["optional", "required", "no"] = "optional"
     parameters: tuple[Parameter, ...] = ()
@@ -115,11 +104,7 @@ class Declaration:
     refusal: str = ""
 
     def __post_init__(self) -> None:
-        check_fields(self, is_text, "text", "name", "title", "source", "refusal")
-        check_fields(self, partial(_is_tuple_of, str), "a tuple of names", "aliases")
-        check_fields(self, partial(_is_tuple_of, Parameter), "a tuple of Parameter", "parameters")
         check_fields(self, callable, "a function", "discount", "gain", "normalizer")
-        check_fields(self, optional_function, "a function or None", "offset")
         flags = ("binary", "follows_label_order", "signed_deltas", "closed_ties", "judged_only")
         check_fields(self, is_flag, "True or False", *flags)
         for name in (self.name, *self.aliases):
@@ -128,18 +113,12 @@ class Declaration:
                     "a metric's name consists of lower case letters, digits and _, begins with a "
                     f"letter and does not end in _ and a number (a cutoff), got {name!r}"
                 )
-        if not isinstance(self.form, Form):
-            kinds = ", ".join(kind.__name__ for kind in (Gains, CountAbove, Cascade, Window))
+        if not isinstance(self.form, forms.Form):
+            kinds = ", ".join(kind.__name__ for kind in forms.Form.__subclasses__())
             raise ValueError(f"{self.name}: form must be one of {kinds}, got {self.form!r}")
-        for option, allowed in (
-            ("cutoff", ("optional", "required", "no")),
-            ("pooled", (None, "middle", "last")),
-        ):
-            if getattr(self, option) not in allowed:
-                raise ValueError(
-                    f"{self.name}: {option}={getattr(self, option)!r} is not one of {allowed}"
-                )
-        if self.pooled and not self._counts_copies():
+        if self.cutoff not in ("optional", "required", "no"):
+            raise ValueError(f"{self.name}: cutoff={self.cutoff!r} is not optional, required or no")
+        if self.pooled is not None and not self.form.pools(self.pooled):
             raise ValueError(
                 f"{self.name}: pooled={self.pooled!r} needs the form Gains, or CountAbove over any "
                 "class with pooled='last'; weighted rows and steps are not defined for other forms"
@@ -149,11 +128,6 @@ class Declaration:
         names = [parameter.name for parameter in self.parameters]
         if len(set(names)) < len(names):
             raise ValueError(f"{self.name}: two parameters have the same name: {', '.join(names)}")
-
-    def _counts_copies(self) -> bool:
-        if isinstance(self.form, CountAbove):
-            return self.form.relation == "any" and self.pooled == "last"
-        return isinstance(self.form, Gains)
 
     def __str__(self) -> str:
         """The name with its cutoff: ``ndcg[@k]``, ``p@k``, ``auc``."""
@@ -166,7 +140,7 @@ class Declaration:
             return f"none: {self.refusal}"
         if self.signed_deltas:
             return "every pair, O(n^2)"
-        if self.binary or isinstance(self.form, Gains):
+        if self.binary or not self.form.potentials_by_classes:
             return "one sweep, O(n L)"
         return "a sweep for each pair of classes, O(n L^2)"
 
@@ -182,11 +156,7 @@ class Declaration:
         if cutoff is not None:
             if self.cutoff == "no":
                 raise ValueError(f"{self.name} takes no cutoff, got @{cutoff}")
-            if isinstance(cutoff, int) and cutoff >= 2**53:
-                raise ValueError("a cutoff must be at most 2^53, got a larger number")
-            if is_flag(cutoff) or not isinstance(cutoff, Real) or cutoff < 1 or cutoff % 1 != 0:
-                raise ValueError(f"a cutoff must be an integer, at least 1, got @{cutoff}")
-            cutoff = int(cutoff)
+            cutoff = whole_number("a cutoff", cutoff, least=1, below=2**53)
         chosen = tuple(
             (name, known[name].check(parameters[name])) for name in known if name in parameters
         )
@@ -257,52 +227,7 @@ class RankingMetric:
 
 Metric = str | RankingMetric | Declaration  # what is accepted wherever a metric is named
 
-
 AGAINST_LABELS = (
     ", so that ranking by label does not give the highest value, and an objective would lower it: "
     "turn it around, or declare follows_label_order=False and refusal='why'"
 )
-_Array = TypeVar("_Array", bound=NDArray[Any])
-_LEAST = np.finfo(np.float64).tiny  # of numbers whose reciprocal is finite
-# What the parts of a declaration may return.
-_VALID: dict[str, tuple[Callable[[Floats], Any], str]] = {
-    "normalizer": (lambda x: (x == 0) | (x >= _LEAST), f"0 or at least {_LEAST:.2g}"),
-    "row": (lambda x: x >= 0, "at least 0"),
-    "column": (lambda x: x >= 0, "at least 0"),
-    "stop": (lambda x: (x >= 0) & (x <= 1), "from 0 to 1"),
-    "limit": (lambda x: x >= _LEAST, "above 0"),
-}
-
-
-def _is_tuple_of(kind: type, value: Any) -> bool:
-    return isinstance(value, tuple) and all(isinstance(each, kind) for each in value)
-
-
-def as_declared(metric: RankingMetric, part: str, value: Any, like: Floats) -> Floats:
-    """Check the result of a function of a declaration: one valid number per element of like."""
-    where = f"{metric}: its declaration's {part}"
-    found = plain(value, f"the result of {where}")
-    if found.shape != like.shape:
-        raise ValueError(
-            f"{where} returned an array of shape {found.shape} where {like.shape} is needed, one "
-            "number for each"
-        )
-    try:
-        array = np.array(found, dtype=np.float64, order="C")  # a copy, which kernels may write to
-    except (TypeError, ValueError):
-        raise ValueError(f"{where} returned {found.dtype}, not numbers") from None
-    if not np.isfinite(array).all():
-        raise ValueError(f"{where} returned NaN or infinity")
-    if part in _VALID:
-        valid, words = _VALID[part]
-        wrong = array[~valid(array)]
-        if wrong.size:
-            raise ValueError(f"{where} must be {words}, and returned {wrong[0]:g}")
-    return array
-
-
-def read_only(array: _Array) -> _Array:
-    """A view that functions of a declaration cannot write to, since others use the same array."""
-    view: Any = array.view()
-    view.flags.writeable = False
-    return cast(_Array, view)

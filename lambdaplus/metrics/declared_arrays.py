@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from lambdaplus.data.queries import Floats, Ints, Queries
-from lambdaplus.metrics.declaration import AGAINST_LABELS, ROUNDING, RankingMetric, as_declared
-from lambdaplus.metrics.forms import Window
+from lambdaplus.metrics.declaration import AGAINST_LABELS, ROUNDING, RankingMetric
 from lambdaplus.metrics.label_counts import LabelCounts
 
 
@@ -83,25 +82,19 @@ def metric_arrays(metric: RankingMetric, queries: Queries) -> MetricArrays:
 
 def _lay_out(metric: RankingMetric, queries: Queries) -> MetricArrays:
     declared, counts = metric.declaration, LabelCounts(metric, queries)
-
-    def check(part: str, value: ArrayLike, like: Floats) -> Floats:
-        return as_declared(metric, part, value, like)
-
-    normalizer = check("normalizer", declared.normalizer(counts), counts.size)
-    offset = np.zeros_like(counts.size)
-    if declared.offset is not None:
-        offset = check("offset", declared.offset(counts), counts.size)
-    gain = check("gain", declared.gain(counts), counts.label)
-    if declared.follows_label_order and not isinstance(declared.form, Window):
+    normalizer = counts.per_query("normalizer", declared.normalizer(counts))
+    offset = np.zeros_like(counts.size) if declared.offset is None else declared.offset(counts)
+    gain = counts.per_class("gain", declared.gain(counts))
+    if declared.follows_label_order and declared.form.gain_follows_labels:
         _refuse_falling(counts, gain)
     return MetricArrays(
         first=counts.strata.first,
         relevance=counts.strata.relevance,
         discount=metric.discounts(np.arange(1.0, counts.longest + 1)),
         gain=gain,
-        parts=declared.form.parts(counts, check),
+        parts=declared.form.parts(counts),
         scale=np.divide(1.0, normalizer, out=np.zeros_like(normalizer), where=normalizer > 0),
-        offset=offset,
+        offset=counts.per_query("offset", offset),
     )
 
 

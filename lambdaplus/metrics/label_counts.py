@@ -1,15 +1,32 @@
-"""The argument of the functions of a declaration: counts of the labels of every query."""
+"""Counts of the labels of every query: the argument of the functions of a declaration.
+
+What these functions return is checked here, since kernels rely on it.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaplus.data.arrays import plain
 from lambdaplus.data.queries import Floats, Queries, Strata, cached_property, reaches
-from lambdaplus.metrics.declaration import (
-    RankingMetric,
-    read_only,
-)
+
+if TYPE_CHECKING:
+    from lambdaplus.metrics.declaration import RankingMetric
+
+_Array = TypeVar("_Array", bound=NDArray[Any])
+_LEAST = np.finfo(np.float64).tiny  # of numbers whose reciprocal is finite
+# What the parts of a declaration may return.
+_VALID: dict[str, tuple[Callable[[Floats], Any], str]] = {
+    "normalizer": (lambda x: (x == 0) | (x >= _LEAST), f"0 or at least {_LEAST:.2g}"),
+    "row": (lambda x: x >= 0, "at least 0"),
+    "column": (lambda x: x >= 0, "at least 0"),
+    "stop": (lambda x: (x >= 0) & (x <= 1), "from 0 to 1"),
+    "limit": (lambda x: x >= _LEAST, "above 0"),
+}
 
 
 class LabelCounts:
@@ -29,8 +46,8 @@ class LabelCounts:
     def __init__(self, metric: RankingMetric, queries: Queries) -> None:
         self.metric = metric
         self.strata: Strata = queries.strata(metric.relevant)
-        self.label = read_only(self.strata.label)
-        self.count = read_only(self.strata.count)
+        self.label: Floats = read_only(self.strata.label)
+        self.count: Floats = read_only(self.strata.count)
         self.longest = queries.longest
 
     @cached_property
@@ -74,3 +91,43 @@ class LabelCounts:
         upto = np.concatenate([[0.0], np.cumsum(discounts)])
         above = self.higher.astype(np.int64)
         return self.sum(gain * (upto[above + self.count.astype(np.int64)] - upto[above]))
+
+    def per_class(self, part: str, value: Any) -> Floats:
+        """Check what a function of the declaration returned for each stratum, (s,)."""
+        return as_declared(self.metric, part, value, self.label)
+
+    def per_query(self, part: str, value: Any) -> Floats:
+        """Check what a function of the declaration returned for each query, (n_queries,)."""
+        return as_declared(self.metric, part, value, self.size)
+
+
+Rule = Callable[[LabelCounts], Floats]
+
+
+def as_declared(metric: RankingMetric, part: str, value: Any, like: Floats) -> Floats:
+    """Check the result of a function of a declaration: one valid number per element of like."""
+    where = f"{metric}: its declaration's {part}"
+    returned = plain(value, f"the result of {where}")
+    if returned.shape != like.shape:
+        raise ValueError(
+            f"{where} returned an array of shape {returned.shape} where {like.shape} is needed, "
+            "one number for each"
+        )
+    try:
+        array = np.array(returned, dtype=np.float64, order="C")  # which kernels may write to
+    except (TypeError, ValueError):
+        raise ValueError(f"{where} returned {returned.dtype}, not numbers") from None
+    if not np.isfinite(array).all():
+        raise ValueError(f"{where} returned NaN or infinity")
+    valid, words = _VALID.get(part, (np.isfinite, ""))
+    wrong = array[~valid(array)]
+    if wrong.size:
+        raise ValueError(f"{where} must be {words}, and returned {wrong[0]:g}")
+    return array
+
+
+def read_only(array: _Array) -> _Array:
+    """A view that functions of a declaration cannot write to, since others use the same array."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -89,7 +89,7 @@ class Rounded(NamedTuple):
     def write_rows(
         self, values: Floats, weight: Floats | None, gradient: Floats, hessian: Floats
     ) -> None:
-        """Like `lambdaplus.objectives.rows.write_rows`, for the rows of the list in their order."""
+        """Like `lambdaplus.objectives.lambda_gradient`, for the rows of the list in their order."""
         by_slot = np.zeros((self.n_slots, 2))
         by_slot[self.slot_of_entry] = values
         factor = np.empty(0) if weight is None else weight

@@ -19,7 +19,6 @@ from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.declared_arrays import MetricArrays, metric_arrays
 from lambdaplus.metrics.entries import Entries, Scored, each_alone
-from lambdaplus.metrics.forms import CountAbove, Gains, Window
 from lambdaplus.metrics.rounding import refuse_many_classes, round_scores
 from lambdaplus.metrics.sort import split_ties
 
@@ -60,10 +59,11 @@ def values(
     queries, form, pooled = scored.queries, metric.declaration.form, metric.declaration.pooled
     arrays, ranking = metric_arrays(metric, queries), None
     if ties in ("worst", "best"):
-        if isinstance(form, Window) and not metric.declaration.binary:
+        if not (metric.declaration.binary or form.gain_follows_labels):
             raise ValueError(f"{metric} has no worst order of ties: use ties='expected'")
-        merit = arrays.gain if isinstance(form, Gains) else np.arange(float(arrays.gain.size))
-        merit = merit[_stratum(queries, arrays)]
+        classes = np.arange(float(arrays.gain.size))
+        merit = classes if form.potentials_by_classes else arrays.gain
+        merit = merit[np.repeat(arrays.first[:-1], queries.sizes) + arrays.relevance]
         ranking = split_ties(queries, scored.ranking, merit if ties == "worst" else -merit)
     elif ties == "stable":
         rows = np.arange(float(queries.n_documents)) if order is None else order
@@ -81,7 +81,7 @@ def values(
         ties == "together"
         or (not queries.grouped and (ties is None or queries.weights is not None))
     ):
-        return _by_steps(metric, scored)
+        return _steps(metric, arrays, scored.entries(metric.relevant))
     ranking = scored.ranking if ranking is None else ranking
     ranked = queries.sizes
     # Documents that were not returned have no rank; sums of ranks put them last.
@@ -89,7 +89,7 @@ def values(
         ranked = queries.returned
     total = np.empty(queries.n_queries)
     over_queries(
-        form.value_kernel, queries.boundaries, queries.boundaries, ranked, ranking.row,
+        form.values, queries.boundaries, queries.boundaries, ranked, ranking.row,
         ranking.score, arrays.relevance, arrays.discount, arrays.first, arrays.gain, total,
         *arrays.parts,
     )  # fmt: skip
@@ -116,7 +116,7 @@ def rounded_value(metric: RankingMetric, queries: Queries, scores: Floats) -> fl
         return float(_steps(metric, arrays, entries)[0])
     documents, total = each_alone(entries), np.empty(1)
     n = documents.score.size
-    metric.declaration.form.value_kernel(
+    metric.declaration.form.values(
         0, 1, documents.edges, np.array([n]), np.arange(n), documents.score, documents.relevance,
         arrays.discount, arrays.first, arrays.gain, total, *arrays.parts,
     )  # fmt: skip
@@ -129,24 +129,13 @@ def _complete(arrays: MetricArrays, total: Floats) -> Floats:
         return np.where(arrays.scale > 0, arrays.scale * (arrays.offset + total), np.nan)
 
 
-def _stratum(queries: Queries, arrays: MetricArrays) -> Any:
-    """Stratum of each row, (n,) int64."""
-    return np.repeat(arrays.first[:-1], queries.sizes) + arrays.relevance
-
-
-def _by_steps(metric: RankingMetric, scored: Scored) -> Floats:
-    """The metric with tied rows taken as one step, rows weighted by their multiplicities."""
-    arrays = metric_arrays(metric, scored.queries)
-    return _steps(metric, arrays, scored.entries(metric.relevant))
-
-
 def _steps(metric: RankingMetric, arrays: MetricArrays, entries: Entries) -> Floats:
-    pooled = metric.declaration.pooled
+    """The metric with tied rows taken as one step, rows weighted by their multiplicities."""
     ranks, total = np.empty(entries.score.size), np.empty(entries.edges.size - 1)
-    _ranks_of_steps(entries.edges, entries.score, entries.weight, pooled == "middle", ranks)
-    row = column = np.zeros(arrays.gain.size)
-    if isinstance(metric.declaration.form, CountAbove):
-        row, column = arrays.parts[:2]
+    middle = metric.declaration.pooled == "middle"
+    _ranks_of_steps(entries.edges, entries.score, entries.weight, middle, ranks)
+    nothing = np.zeros(arrays.gain.size)
+    row, column = arrays.parts[:2] or (nothing, nothing)  # what each document above adds
     _sums_of_steps(*entries, metric.discounts(ranks), arrays.first, arrays.gain, row, column, total)
     return _complete(arrays, total)
 

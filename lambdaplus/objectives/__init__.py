@@ -8,16 +8,18 @@ Examples
 [-0.709, 0.122, 0.587]
 """
 
-from lambdaplus.objectives.callable_objective import Objective
-from lambdaplus.objectives.combined import CombinedObjective, combine
 from lambdaplus.objectives.lambda_gradient import Shape, gradients
-from lambdaplus.objectives.noise import Noise
-from lambdaplus.objectives.objective import LambdaObjective, lambda_objective
+from lambdaplus.objectives.objective import (
+    CombinedObjective,
+    LambdaObjective,
+    Objective,
+    combine,
+    lambda_objective,
+)
 
 __all__ = [
     "CombinedObjective",
     "LambdaObjective",
-    "Noise",
     "Objective",
     "Shape",
     "combine",

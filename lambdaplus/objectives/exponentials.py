@@ -36,6 +36,10 @@ class PairFunction(NamedTuple):
     discordant: Floats
     hessian: Floats
 
+    @property
+    def fits(self) -> tuple[Floats, ...]:
+        return self[2:]
+
 
 @lru_cache(maxsize=64)
 def pair_function(sigma: float, damping: float = 0.0, far: bool = False) -> PairFunction:

@@ -1,9 +1,9 @@
 """The gradient and Hessian of a ranking metric as a plain function.
 
 The path of the scores: queries are ranked and tied documents become one entry, or the scores of a
-long list are rounded (`ranking`, `lists`, `rounding`); the entries make ranked lists with
-potentials (`lists`); the pairs of each list are summed (`sums`); and the sums of the entries are
-written to their rows (`rows`).
+long list are rounded (`sort`, `entries`, `rounding`); the entries make ranked lists with potentials
+(`lists`); the pairs of each list are summed (`sums`); and the sums of the entries are normalised
+and written to their rows.
 """
 
 from __future__ import annotations
@@ -16,19 +16,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_blocks
 from lambdaplus.data.arguments import check_flag, number
 from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
-from lambdaplus.metrics.declared_arrays import MetricArrays, metric_arrays, scope
+from lambdaplus.metrics.declared_arrays import metric_arrays, scope
 from lambdaplus.metrics.entries import Entries, each_alone, merge_ties
-from lambdaplus.metrics.forms import CountAbove
 from lambdaplus.metrics.rounding import LONG, MOST_CLASSES, refuse_many_classes, round_scores
 from lambdaplus.metrics.sort import rank_some
-from lambdaplus.objectives.class_balance import class_factors
 from lambdaplus.objectives.lists import ranked_lists
-from lambdaplus.objectives.noise import NOTHING, Noise, mixed, neighbour_sums
-from lambdaplus.objectives.rows import per_document, write_rows
+from lambdaplus.objectives.noise import NOTHING, mixed, neighbour_sums
 from lambdaplus.objectives.sums import Sums, add_pairs, no_sums
 
 
@@ -86,10 +84,10 @@ class LambdaGradient:
     metric : RankingMetric
     queries : Queries
     shape : Shape
-    noise : Noise, optional
-        Not used for one data set without queries.
+    noise : float, optional
+        Scale of the noise.  Not used for one data set without queries.
     balance : float
-        See `lambdaplus.objectives.class_balance`.
+        Exponent of the shares of classes: see `lambdaplus.objectives.lambda_objective`.
     all_pairs : bool
         Visit every pair, in O(n^2), instead of using the sweep.
     """
@@ -99,7 +97,7 @@ class LambdaGradient:
         metric: RankingMetric,
         queries: Queries,
         shape: Shape,
-        noise: Noise | None = None,
+        noise: float | None = None,
         *,
         balance: float = 0.0,
         all_pairs: bool = False,
@@ -108,23 +106,26 @@ class LambdaGradient:
         self.noise = noise if queries.grouped else None
         self.all_pairs = all_pairs
         self.arrays, self.copies = metric_arrays(metric, queries), queries.multiplicities
-        self.of_class = class_factors(metric, queries, balance)
-        self.rows = float(queries.strata(metric.relevant).count.sum())
-        _refuse_signed_deltas(metric, self.arrays, self.copies)
-        if queries.list_workers.size > 1:
-            self._refuse_unrounded()
+        self.of_class = np.empty(0)  # factors of the Hessians of each class
+        if not queries.grouped:
+            count = queries.strata(metric.relevant).count
+            self.rows = float(count.sum())
+            if balance:
+                self.of_class = (count * (count.size / count.sum())) ** balance
+        self.workers = queries.list_workers
+        self._refuse()
 
     def at(self, scores: ArrayLike) -> Derivatives:
         """Gradient and Hessian of every row, (n,) float64 each, weights applied."""
         given, boundaries = self.queries.check_scores(scores), self.queries.boundaries
         out = Derivatives(np.empty(given.size), np.empty(given.size))
         start = 0
-        for long in [*self._long_queries(), self.queries.n_queries]:
+        for long in [*self._long_queries(), boundaries.size - 1]:
             if long > start:
                 over_blocks(
                     partial(self._of_queries, start, given, out), boundaries[start : long + 1]
                 )
-            if long < self.queries.n_queries:
+            if long < boundaries.size - 1:
                 self._of_long_query(long, given, out)
             start = long + 1
         return out
@@ -138,49 +139,65 @@ class LambdaGradient:
         order = self.queries.row_order[boundaries[0] : boundaries[-1]]
         ranking = rank_some(boundaries, given, order)
         entries, documents = merge_ties(boundaries, *ranking, self.arrays.relevance, self.copies)
-        sums = self._sums(first, entries)
-        factor = self._factor(sums, self.arrays.scale[first:last])
-        if self.noise:
-            near = neighbour_sums(
-                self.metric, self.arrays, first, entries, self.noise, float(self.shape.sigma)
-            )
-            sums = mixed(sums, near, self.noise.share, entries)
-        values = per_document(entries, sums, factor, self.of_class)
-        write_rows(ranking.row, documents, values, weights, *out)
+        values, factor = self._values(first, entries), np.empty(0) if weights is None else weights
+        _write(ranking.row, documents, values, factor, *out)
 
     def _of_long_query(self, q: int, given: Floats, out: Derivatives) -> None:
         """Write the gradient of one query, at rounded scores."""
         rows, weights = slice(*self.queries.boundaries[q : q + 2]), self.queries.weights
         n_classes = int(self.arrays.first[q + 1] - self.arrays.first[q])
         rounded = round_scores(
-            given[rows], self.arrays.relevance[rows], n_classes, self.copies,
-            self.queries.list_workers,
-        )  # fmt: skip
-        sums = self._sums(q, rounded.entries)
-        factor = self._factor(sums, self.arrays.scale[q : q + 1])
-        values = per_document(rounded.entries, sums, factor, self.of_class)
+            given[rows], self.arrays.relevance[rows], n_classes, self.copies, self.workers
+        )
         weight = None if weights is None else weights[rows]
+        values = self._values(q, rounded.entries)
         rounded.write_rows(values, weight, out.gradient[rows], out.hessian[rows])
 
     def _long_queries(self) -> list[int]:
-        if self.queries.list_workers.size > 1:  # each has a part of the scores
+        if self.workers.size > 1:  # each has a part of the scores
             return [0]
         if self.all_pairs or self.noise or self.metric.declaration.signed_deltas:
             return []
-        rounded = (self.queries.sizes >= LONG) & (np.diff(self.arrays.first) <= MOST_CLASSES)
+        rounded = (np.diff(self.queries.boundaries) >= LONG) & (
+            np.diff(self.arrays.first) <= MOST_CLASSES
+        )
         return np.flatnonzero(rounded).tolist()
 
-    def _refuse_unrounded(self) -> None:
-        """Raise an error for a gradient that needs the scores of all workers, not rounded ones."""
-        on = f"{self.metric} over all rows on {self.queries.workers.size} workers"
+    def _refuse(self) -> None:
+        """Raise an error for what has no gradient."""
+        if self.copies is not None and self.arrays.parts:
+            row, column = self.arrays.parts[:2]
+            if (self.arrays.gain < row * column).any():
+                raise ValueError(
+                    f"{self.metric} of weighted rows without queries has swap deltas of both "
+                    "signs, since the gain of a document is smaller than what each document above "
+                    "it adds: pass no weights"
+                )
+        if self.workers.size > 1:  # only rounded scores are known to all of them
+            on = f"{self.metric} over all rows on {self.workers.size} workers"
+            if self.noise:
+                raise ValueError(f"{on} has no noisy rankings: pass noise=None")
+            if self.metric.declaration.signed_deltas:
+                raise ValueError(f"{on}: every pair has to be visited, so train on one machine")
+            refuse_many_classes(self.arrays.gain.size, on)
+
+    def _values(self, first: int, entries: Entries) -> Floats:
+        """Gradient and Hessian of a document of each of these entries, (m, 2).
+
+        They are those of the queries from ``first`` on.
+        """
+        sums = self._sums(first, entries)
+        factor = self._factor(sums, self.arrays.scale[first : first + entries.edges.size - 1])
         if self.noise:
-            raise ValueError(f"{on} has no noisy rankings: pass noise=None")
-        if self.metric.declaration.signed_deltas:
-            raise ValueError(f"{on}: every pair has to be visited, so train on one machine")
-        refuse_many_classes(self.arrays.gain.size, on)
+            sigma = float(self.shape.sigma)
+            near = neighbour_sums(self.metric, self.arrays, first, entries, self.noise, sigma)
+            sums = mixed(sums, near, entries)
+        values = np.empty((entries.score.size, 2))
+        _share(*entries, *sums[:2], factor, self.of_class, values)
+        return values
 
     def _sums(self, first: int, entries: Entries) -> Sums:
-        """The sums over all pairs of the queries from ``first`` on, whose entries these are."""
+        """The sums over all pairs."""
         shape, metric = self.shape, self.metric
         pair = float(shape.sigma), float(shape.damping or 0.0)
         # The deltas of signed pairs do not add up to that of their entries.
@@ -201,27 +218,32 @@ class LambdaGradient:
             # Absolute gradients add up to half the rows of the data set.
             size = float(np.abs(sums.gradient).sum())
             return np.full(1, self.rows / 2 / size) if size * scale[0] > NOTHING else scale
-        return normalized(sums.received, scale)
+        S = sums.received * scale
+        return np.divide(np.log1p(S) / math.log(2.0), sums.received, out=scale.copy(), where=S > 0)
 
 
-def normalized(received: Floats, scale: Floats) -> Floats:
-    """The factor by which the sum S of each query becomes log2(1 + S), exactly for small S too."""
-    S = received * scale
-    return np.divide(np.log1p(S) / math.log(2.0), received, out=scale.copy(), where=S > 0)
+@compiled(error_model="numpy")
+def _share(
+    edges: Any, score: Any, relevance: Any, size: Any, weight: Any, gradient: Any, hessian: Any,
+    factor: Any, of_class: Any, values: Any,
+) -> None:  # fmt: skip
+    """Divide the sums of each entry by its documents."""
+    for q in range(edges.size - 1):
+        for e in range(edges[q], edges[q + 1]):
+            share = factor[q] / weight[e] if weight[e] > 0.0 else 0.0
+            values[e, 0] = share * gradient[e]
+            values[e, 1] = share * hessian[e] * (of_class[relevance[e]] if of_class.size else 1.0)
 
 
-def _refuse_signed_deltas(
-    metric: RankingMetric, arrays: MetricArrays, copies: Floats | None
-) -> None:
-    if copies is None or not isinstance(metric.declaration.form, CountAbove):
-        return
-    row, column = arrays.parts[:2]
-    if (arrays.gain < row * column).any():
-        raise ValueError(
-            f"{metric} of weighted rows without queries has swap deltas of both signs, since "
-            "the gain of a document is smaller than what each document above it adds: pass no "
-            "weights"
-        )
+@compiled
+def _write(row: Any, first: Any, values: Any, weight: Any, gradient: Any, hessian: Any) -> None:
+    """Write the values of each entry to its rows; ``first`` is the first rank of each entry."""
+    for e in range(first.size - 1):
+        slope, bend = values[e, 0], values[e, 1]
+        for r in range(first[e], first[e + 1]):
+            times = weight[row[r]] if weight.size else 1.0
+            gradient[row[r]] = slope * times
+            hessian[row[r]] = bend * times
 
 
 def gradients(

@@ -27,7 +27,7 @@ import numpy as np
 
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.data.queries import Floats, Ints
-from lambdaplus.metrics import Gains, RankingMetric
+from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import MetricArrays
 from lambdaplus.metrics.entries import Entries, Int32s
 
@@ -39,8 +39,8 @@ class Lists(NamedTuple):
 
     Attributes
     ----------
-    query, start, stop : (k,) int64
-        Query of each list; its elements in the arrays below.
+    start, stop : (k,) int64
+        The elements of each list in the arrays below.
     gain_at : (k,) int64
         Index in ``gain`` of the gain of the lowest class of each list.
     gain : (g,) float64
@@ -54,11 +54,12 @@ class Lists(NamedTuple):
         Potentials for concordant and for discordant pairs.  They are the same if there are more
         than two classes.
     weight : (m,) float64
+    query : (k,) int64
+        Query of each list.
     entry : (m,) int64 or empty
         Entry of each element; empty if they are the entries.
     """
 
-    query: Ints
     start: Ints
     stop: Ints
     gain_at: Ints
@@ -69,7 +70,13 @@ class Lists(NamedTuple):
     U: Floats
     V: Floats
     weight: Floats
+    query: Ints
     entry: Ints
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """Those that kernels sum over."""
+        return self[:10]
 
 
 def ranked_lists(
@@ -91,39 +98,34 @@ def ranked_lists(
     strata, scale = arrays.first[first : first + edges.size], arrays.scale[first:]
     n_classes = np.diff(strata)
     query = np.flatnonzero((n_classes > 1) & (scale[: n_classes.size] > 0))
-    whole = isinstance(form, Gains) or not (n_classes[query] > 2).any()
-    entry = np.empty(0, np.int64)
+    whole = not form.potentials_by_classes or not (n_classes[query] > 2).any()
     if whole:
         b, start, stop = np.zeros_like(query), edges[:-1][query], edges[1:][query]
-        a = b + 1
+        a, of_list, entry = b + 1, n_classes[query], np.empty(0, np.int64)
+        score, relevance, weight = entries.score, entries.relevance, entries.weight
     else:
         query, a, b, start, stop, entry = _each_two_classes(query, n_classes, entries)
-    taken: Any = slice(None) if whole else entry
-    relevance = entries.relevance
-    if not whole:
-        relevance = (relevance[entry] == np.repeat(a, stop - start)).astype(np.int32)
+        of_list, score, weight = np.full_like(query, 2), entries.score[entry], entries.weight[entry]
+        relevance = (entries.relevance[entry] == np.repeat(a, stop - start)).astype(np.int32)
     gain, gain_at = np.array([0.0, 1.0]), np.zeros_like(query)  # those of two classes
-    if isinstance(form, Gains):
+    if not form.potentials_by_classes:
         gain, gain_at = arrays.gain, strata[query]
     each, discount = np.empty(0), arrays.discount
     if weighted:
         each = entries.weight / entries.size
         discount = _discount_of_copies(metric, entries, each)
-    of_list = n_classes[query] if whole else np.full_like(query, 2)
     U, V = np.empty(relevance.size), np.empty(relevance.size)
-    split = weighted and not isinstance(form, Gains)
-    for part in (OWN, ABOVE) if split else (ALL,):
-        form.potential_kernel(
+    for part in (OWN, ABOVE) if weighted and form.potentials_by_classes else (ALL,):
+        form.potentials(
             query, a, b, start, edges, entries.relevance, entries.size, each, discount, strata,
             arrays.gain, *part, U, V, *arrays.parts,
         )  # fmt: skip
-        weight = entries.weight
+        of_part = weight
         if part is OWN:
-            weight = weight * np.where(relevance == 1, each, 1.0)
+            of_part = weight * np.where(relevance == 1, each if whole else each[entry], 1.0)
         yield Lists(
-            query, start, stop, gain_at, gain, of_list, entries.score[taken], relevance, U, V,
-            weight[taken], entry,
-        )  # fmt: skip
+            start, stop, gain_at, gain, of_list, score, relevance, U, V, of_part, query, entry
+        )
 
 
 def _each_two_classes(

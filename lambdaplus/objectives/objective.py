@@ -1,59 +1,154 @@
-"""Lambda objectives for LightGBM and XGBoost."""
+"""Lambda objectives for LightGBM and XGBoost: of a metric, or of a weighted sum of metrics."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data.arguments import check_flag, number
 from lambdaplus.data.queries import Floats, Queries
-from lambdaplus.metrics import Declaration, RankingMetric
+from lambdaplus.frameworks.calls import Call, read_call
+from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.names import share_options
 from lambdaplus.metrics.parameters import shortest
 from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
-from lambdaplus.objectives.callable_objective import Objective
-from lambdaplus.objectives.combined import CombinedObjective
-from lambdaplus.objectives.defaults import BALANCE, default_damping, default_surrogate
 from lambdaplus.objectives.lambda_gradient import LambdaGradient, Shape, objective_metric
-from lambdaplus.objectives.noise import Noise
+
+# XGBoost's own ranking objectives pass twice the Hessian of each pair, as both of its documents
+# move.  Ours do so in XGBoost, so that a learning rate means the same step for all of them.
+HESSIANS_IN_XGBOOST = 2.0
+
+# Defaults, measured by `benchmarks/defaults.py`; the page on options has the numbers.
+BALANCE = 0.5
+OF_THE_FIRST = ("mrr", "success", "top_precision", "rprec")  # few pairs change these metrics
+CUT_GAINS = ("ndcg", "dcg")
 
 
+class Objective(ABC):
+    """A custom objective for every interface of either framework.
+
+    LightGBM's ``params["objective"]`` (4.x) and ``fobj=`` (3.x), ``LGBMRanker(objective=)``,
+    ``xgb.train(obj=)`` and ``XGBRegressor(objective=)``.  Subclasses (an objective of one metric,
+    of a weighted sum, or one that corrects for position bias) only implement `derivatives`.
+
+    Attributes
+    ----------
+    metric : RankingMetric or WeightedSum
+        The optimised metric.
+    one_group : bool
+        Whether data without queries is treated as a single query, for any metric.
+    """
+
+    metric: RankingMetric | WeightedSum
+    one_group: bool
+    uses_positions = False  # whether it needs the positions of a call, not only queries and scores
+
+    @property
+    def __name__(self) -> str:
+        return f"lambda_{self.metric}"
+
+    @abstractmethod
+    def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
+        """Gradient and Hessian of every row, (n,) float64 each, weights applied."""
+
+    def __call__(
+        self,
+        y_true_or_preds: ArrayLike,
+        y_pred_or_data: Any,
+        sample_weight: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Gradient and Hessian at the given scores, with the arguments that the frameworks pass.
+
+        Parameters
+        ----------
+        y_true_or_preds : (n,) array_like
+            Scores, if the second argument is a data set; labels otherwise.
+        y_pred_or_data : lightgbm.Dataset, xgboost.DMatrix or (n,) array_like
+            Data set, or scores.
+        sample_weight : (n,) array_like, optional
+            Only if labels and scores are passed.
+        group : (n_queries,) array_like of int, optional
+            Only if labels and scores are passed.
+
+        Returns
+        -------
+        gradient, hessian : (n,) float32
+            With queries, XGBoost gets twice the Hessian, as it does from its own objectives.
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinite scores or labels, missing or split queries, invalid weights,
+            LightGBM's bagging_by_query, and data without queries on several LightGBM machines.
+        FailedWorkerError
+            If another worker of the training raised an error.
+        LostWorkerError
+            If another worker was stopped.
+
+        Notes
+        -----
+        In a training by XGBoost on several workers, each calls this with its own rows, and gets
+        the gradient of all rows at its own: see `lambdaplus.compute.collective`.
+        """
+        with read_call(y_true_or_preds, y_pred_or_data, sample_weight, group) as call:
+            with limit_threads(call.threads):
+                gradient, hessian = self._answer(call)
+            if call.framework == "xgboost" and self.compares_within_queries(call.queries):
+                hessian = HESSIANS_IN_XGBOOST * hessian
+        return gradient.astype(np.float32), hessian.astype(np.float32)
+
+    def compares_within_queries(self, queries: Queries) -> bool:
+        """Whether pairs are those of queries, or of all rows as one query."""
+        return queries.grouped
+
+    def _answer(self, call: Call) -> tuple[Floats, Floats]:
+        return self.derivatives(call.queries, call.scores)
+
+    def calc_ders_range(self, approxes: Any, targets: Any, weights: Any) -> Any:
+        """Raise an error: CatBoost calls custom objectives by this method."""
+        raise TypeError(
+            "CatBoost calls an objective with blocks of at most 1000 rows and without their "
+            "queries, so it cannot optimise a ranking metric: use LightGBM or XGBoost, or "
+            "CatBoost's YetiRank"
+        )
+
+
+@dataclass(unsafe_hash=True, repr=False)
 class LambdaObjective(Objective):
     """A custom objective that optimises a ranking metric, returned by ``lambda_objective``.
 
     Attributes
     ----------
     metric : RankingMetric
-    shape : Shape
-        sigma, normalize and damping.
-    noise : Noise or None
-    one_group : bool
     optimised : RankingMetric
         The metric of the gradients: ``metric``, or its surrogate.
+    shape : Shape
+        sigma, normalize and damping.
+    noise : float or None
+    one_group : bool
     balance : float
     """
 
     metric: RankingMetric
+    optimised: RankingMetric
+    shape: Shape
+    noise: float | None = None
+    one_group: bool = False
+    balance: float = BALANCE
 
-    def __init__(
-        self,
-        metric: RankingMetric,
-        shape: Shape,
-        noise: Noise | None = None,
-        one_group: bool = False,
-        surrogate: RankingMetric | None = None,
-        balance: float = BALANCE,
-    ) -> None:
-        self.metric = metric
-        self.shape = shape
-        self.one_group = one_group
-        self.optimised = metric if surrogate is None else surrogate
-        self.noise = noise
-        self.balance = number("balance", balance, least=0.0, most=1.0)
-        check_flag(one_group=one_group)
+    def __post_init__(self) -> None:
+        if self.noise is not None:
+            self.noise = number("noise, if not None,", self.noise, least=0.0, most=1e100) or None
+        self.balance = number("balance", self.balance, least=0.0, most=1.0)
+        check_flag(one_group=self.one_group)
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row, (n,) float64 each, weights applied."""
@@ -70,7 +165,7 @@ class LambdaObjective(Objective):
 
     def __repr__(self) -> str:
         s = self.shape
-        noise = "" if self.noise is None else f", noise={self.noise!r}"
+        noise = "" if self.noise is None else f", noise={shortest(self.noise)}"
         one = ", one_group=True" if self.one_group else ""
         other = "" if self.optimised == self.metric else f", surrogate={str(self.optimised)!r}"
         balance = "" if self.balance == BALANCE else f", balance={shortest(self.balance)}"
@@ -79,9 +174,43 @@ class LambdaObjective(Objective):
             f"normalize={s.normalize}, damping={s.damping}{noise}{one}{other}{balance})"
         )
 
-    def _key(self) -> tuple[Any, ...]:
-        s = self
-        return s.metric, s.shape, s.noise, s.one_group, s.optimised, s.balance
+
+@dataclass(unsafe_hash=True, repr=False)
+class CombinedObjective(Objective):
+    """A weighted sum of objectives, returned by ``combine``, or by ``lambda_objective`` for a sum.
+
+    Attributes
+    ----------
+    parts : tuple of (Objective, float)
+    metric : WeightedSum
+    one_group : bool
+        Whether it is set for all parts.
+    """
+
+    parts: tuple[tuple[Objective, float], ...]
+    metric: WeightedSum = field(init=False)
+    one_group: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        terms = [(cast(RankingMetric, part.metric), weight) for part, weight in self.parts]
+        self.metric = WeightedSum(tuple(terms))
+        self.one_group = all(part.one_group for part, _ in self.parts)
+
+    def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
+        """Gradient and Hessian of every row, (n,) float64 each, weights applied."""
+        gradient, hessian = np.zeros(queries.n_documents), np.zeros(queries.n_documents)
+        for part, weight in self.parts:
+            slope, bend = part.derivatives(queries, scores)
+            gradient += weight * slope
+            hessian += weight * bend
+        return gradient, hessian
+
+    def compares_within_queries(self, queries: Queries) -> bool:
+        return any(part.compares_within_queries(queries) for part, _ in self.parts)
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"{part!r}: {shortest(weight)}" for part, weight in self.parts)
+        return f"combine({{{parts}}})"
 
 
 def lambda_objective(
@@ -90,7 +219,7 @@ def lambda_objective(
     sigma: float = 1.0,
     normalize: bool = True,
     damping: float | Literal["default"] | None = "default",
-    noise: Noise | float | None = None,
+    noise: float | None = None,
     one_group: bool = False,
     surrogate: str | RankingMetric | None = None,
     balance: float = BALANCE,
@@ -103,8 +232,7 @@ def lambda_objective(
     metric : str
         For example ``"ndcg@10"``, ``"map"``, ``"mrr@5"`` or ``"auc"``;
         `~lambdaplus.metrics.metric_names` lists all names.  A sum such as ``"ndcg@10 + 0.5*map"``
-        optimises several metrics; ``lambdaplus.objectives.combined`` describes the meaning of the
-        weights.
+        optimises several metrics; `combine` describes the meaning of the weights.
     sigma : float
         Steepness of the logistic function of pairs.  With a larger value, the gradient is
         concentrated earlier on pairs that are still in the wrong order.
@@ -118,10 +246,9 @@ def lambda_objective(
         Divide each pair by ``damping + |score distance|`` (unless all scores of the query are
         equal), which gives more weight to pairs with close scores, as LightGBM and XGBoost do with
         0.01.  Worth a try where labels are clean or rounds are few.
-    noise : Noise, float or None, default=None
+    noise : float or None, default=None
         For data with queries, half of the gradient comes from neighbours in rankings by noisy
-        scores, as in CatBoost's YetiRank.  A number is the scale of the noise.  It helps a little
-        on many data sets, at three times the price of a gradient; see
+        scores, as in CatBoost's YetiRank; the number is the scale of the noise, 1 as there.  See
         `lambdaplus.objectives.noise`.
     one_group : bool
         Treat a data set without queries as a single query, which is always the case for AUC and
@@ -139,10 +266,12 @@ def lambda_objective(
     balance : float, default=0.5
         For data without queries, the Hessians of class c are multiplied by
         ``(k n_c / n) ** balance``, where n_c of n rows are of that class and k is the number of
-        classes.  With 0, the Hessians of the pairs are used, and those of a rare class are much
-        larger than the others'; with 1, all classes have the same mean Hessian, as in log-loss at
+        classes (with weights, n_c and n are sums of weights): the inverses of scikit-learn's
+        ``class_weight="balanced"``.  The gradient does not change.  With 0, the Hessians of the
+        pairs are used, and those of a rare class are much larger than the others', so that its
+        leaves take small steps; with 1, all classes have the same mean Hessian, as in log-loss at
         the base rate.  It has no effect for data with queries, nor for metrics that need
-        ``one_group``.  See `lambdaplus.objectives.class_balance`.
+        ``one_group``.
     **options
         Parameters of the metric: ``gain="linear"`` (NDCG), ``relevant=2`` (label from which a
         document counts as relevant), ``classes=`` and ``share=`` (MAUC).  For a sum, they are
@@ -178,18 +307,83 @@ def lambda_objective(
     parts = []
     for name, mine in zip(names, shares, strict=True):
         named = objective_metric(name, **mine)
-        trained = default_surrogate(named) if surrogate is None else objective_metric(surrogate)
-        damps = default_damping(named, trained) if damping == "default" else damping
+        trained = _default_surrogate(named) if surrogate is None else objective_metric(surrogate)
+        damps = _default_damping(named, trained) if damping == "default" else damping
         shape = Shape(sigma, normalize, damps)
-        parts.append(LambdaObjective(named, shape, as_noise(noise), one_group, trained, balance))
+        parts.append(LambdaObjective(named, trained, shape, noise, one_group, balance))
     if len(parts) == 1 and weights == (1.0,):
         return parts[0]
     return CombinedObjective(tuple(zip(parts, weights, strict=True)))
 
 
-def as_noise(noise: Noise | float | None) -> Noise | None:
-    """Convert a scale to Noise; None and 0 give None."""
-    if isinstance(noise, Noise) or noise is None:
-        return noise
-    scale = number("noise, if it is no Noise or None,", noise, least=0.0)
-    return Noise(scale=scale) if scale else None
+def _default_surrogate(metric: RankingMetric) -> RankingMetric:
+    """The metric whose swap deltas weigh the pairs.
+
+    Few pairs change a metric of the first documents, too few to learn from.  Its pairs are weighed
+    by the metric without its cutoff, or by AUC if there is none.
+    """
+    declared = metric.declaration
+    if declared.binary and (declared.cutoff == "required" or declared.name in OF_THE_FIRST):
+        return parse_metric("auc", relevant=metric.relevant)
+    return declared(**dict[str, Any](metric.changed)) if declared.cutoff == "optional" else metric
+
+
+def _default_damping(metric: RankingMetric, surrogate: RankingMetric) -> float | None:
+    """Pairs with close scores decide a top."""
+    cut = metric.cutoff is not None and surrogate.declaration.name in CUT_GAINS
+    return 0.01 if cut and metric.declaration.name in CUT_GAINS else None
+
+
+def combine(parts: Mapping[Objective, float]) -> CombinedObjective:
+    """An objective that optimises several metrics at once.
+
+    Its gradient is the weighted sum of the gradients of the parts, and so is its Hessian.
+
+    Parameters
+    ----------
+    parts : dict of LambdaObjective to float
+        Positive weights.
+
+    Raises
+    ------
+    ValueError
+        If there is no part, a weight is not positive, or a metric occurs twice.
+    TypeError
+        For parts that are not lambda objectives.
+
+    Notes
+    -----
+    The weights are comparable because every part is normalised separately for each query: its pairs
+    add up to log2(1 + S) instead of S (see `lambdaplus.objectives.Shape`), so that a metric with
+    large swap deltas, such as DCG, does not dominate one with small deltas, such as P@10.  With
+    ``normalize=False`` the textbook gradients of the parts are used unchanged, in the units of
+    their metrics: their sum is the gradient of the weighted sum of the metrics wherever these agree
+    on the order of a pair.
+
+    The corresponding evaluation metric is the weighted sum: ``eval_metric("ndcg@10 + 0.5*map")``.
+
+    Examples
+    --------
+    >>> from lambdaplus import combine, lambda_map, lambda_objective
+    >>> both = combine({lambda_objective("ndcg@10"): 1, lambda_map: 0.5})
+    >>> str(both.metric)
+    'ndcg@10+0.5*map'
+    >>> both == lambda_objective("ndcg@10 + 0.5*map")
+    True
+    """
+    if not parts:
+        raise ValueError("combine needs at least one objective")
+    for part in parts:
+        if not isinstance(part, Objective) or isinstance(part.metric, WeightedSum):
+            raise TypeError(
+                f"{part!r} is not a lambda objective: create parts with lambda_objective, or pass "
+                "an expression such as 'ndcg@10 + 0.5*map' to lambda_objective"
+            )
+        if part.uses_positions:
+            raise TypeError(f"{part!r} cannot be a part: combine first, then PositionBias(sum)")
+    return CombinedObjective(tuple((part, float(weight)) for part, weight in parts.items()))
+
+
+lambda_auc, lambda_mauc, lambda_map, lambda_mrr, lambda_ndcg = (
+    cast(LambdaObjective, lambda_objective(name)) for name in ("auc", "mauc", "map", "mrr", "ndcg")
+)

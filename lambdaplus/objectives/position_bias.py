@@ -32,7 +32,7 @@ from lambdaplus.compute.collective import ONE_MACHINE
 from lambdaplus.data.arguments import number
 from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.frameworks.calls import Call
-from lambdaplus.objectives.callable_objective import Objective
+from lambdaplus.objectives import Objective
 
 
 class PositionBias(Objective):

@@ -46,16 +46,18 @@ def aligned(rows: int) -> Any:
 
 @compiled(error_model="numpy")
 def sweep_two_classes(
-    which: Any, start: Any, stop: Any, score: Any, relevance: Any, U: Any, V: Any, weight: Any,
-    gain: Any, gain_at: Any, rates: Any, concordant: Any, discordant: Any, curvature: Any,
-    gradient: Any, hessian: Any, received: Any,
+    which: Any, start: Any, stop: Any, gain_at: Any, gain: Any, n_classes: Any, score: Any,
+    relevance: Any, U: Any, V: Any, weight: Any, rates: Any, concordant: Any, discordant: Any,
+    curvature: Any, gradient: Any, hessian: Any, received: Any,
 ) -> None:  # fmt: skip
     """Add the sums over the pairs of lists of two classes to gradient and Hessian.
 
     Parameters
     ----------
     which : (k,) int64
-        Lists to sweep; the arrays are those of `lambdaplus.objectives.lists.Lists`.
+        Lists to sweep.
+    start, ..., weight
+        `lambdaplus.objectives.lists.Lists.arrays`.
     rates, concordant, discordant, curvature : (blocks, LANES) float64
         The pair function, see `lambdaplus.objectives.exponentials.PairFunction`.
     gradient, hessian : (m,) float64
@@ -115,8 +117,8 @@ def sweep_two_classes(
 
 @compiled(error_model="numpy")
 def sweep_many_classes(
-    which: Any, start: Any, stop: Any, score: Any, relevance: Any, U: Any, weight: Any,
-    gain: Any, gain_at: Any, n_classes: Any, rates: Any, concordant: Any, discordant: Any,
+    which: Any, start: Any, stop: Any, gain_at: Any, gain: Any, n_classes: Any, score: Any,
+    relevance: Any, U: Any, V: Any, weight: Any, rates: Any, concordant: Any, discordant: Any,
     curvature: Any, gradient: Any, hessian: Any, received: Any,
 ) -> None:  # fmt: skip
     """Like `sweep_two_classes`, for lists of more classes, of which U and V are the same."""

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,30 +31,19 @@ import numpy as np
 from lambdaplus.data import RankingData
 from lambdaplus.data.queries import Floats
 from lambdaplus.estimators.objective_names import NATIVE
-from lambdaplus.objectives import Noise, lambda_objective
-from lambdaplus.objectives.objective import as_noise
+from lambdaplus.objectives import lambda_objective
 from lambdaplus.study.methods import Fitted, Method, Parameters, Settings
 from lambdaplus.study.validation import Validation
 
 Predict = Callable[[RankingData, int], Floats]
 """Scores of the documents, (n,) float64, by the trees of the first rounds."""
 
-OF_NOISE = "noise_"
 OBJECTIVE_OPTIONS = frozenset(
-    [
-        *(
-            name
-            for name, parameter in inspect.signature(lambda_objective).parameters.items()
-            if parameter.kind is parameter.KEYWORD_ONLY
-        ),
-        *(OF_NOISE + field.name for field in fields(Noise)),
-    ]
+    name
+    for name, parameter in inspect.signature(lambda_objective).parameters.items()
+    if parameter.kind is parameter.KEYWORD_ONLY
 )
-"""Parameters of these names are options of our objective; others go to the framework.
-
-Those that begin with ``noise_`` are attributes of its `~lambdaplus.objectives.Noise`, as in
-``noise_share``; ``noise`` is the scale of the noise, or None for an objective without it.
-"""
+"""Parameters of these names are options of our objective; others go to the framework."""
 
 BINARY = {"rank:map", "YetiRank:mode=MAP", "YetiRank:mode=MRR"}
 """Native objectives that take labels 0 and 1 only."""
@@ -183,11 +172,6 @@ def with_options(target: Any, options: Parameters) -> Any:
             f"{', '.join(options)}: options of lambda_objective can be tried where an objective "
             f"of ours has its default options, which {target!r} is not"
         )
-    of_noise = {k.removeprefix(OF_NOISE): v for k, v in options.items() if k.startswith(OF_NOISE)}
-    options = {k: v for k, v in options.items() if not k.startswith(OF_NOISE)}
-    noise = as_noise(options.get("noise", Noise()))
-    if of_noise and noise is not None:
-        options["noise"] = replace(noise, **of_noise)
     return lambda_objective(metric, **options)
 
 

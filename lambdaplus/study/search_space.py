@@ -140,11 +140,10 @@ CATBOOST: Space = {
 
 # What is a method's own -------------------------------------------------------------------------
 
-OURS: Space = {  # options of lambda_objective, and of its noise
+OURS: Space = {  # options of lambda_objective
     "sigma": Range(0.3, 3.0, log=True),
     "damping": OneOf((None, 0.01, 0.1)),
     "noise": OneOf((None, 0.3, 1.0, 2.0)),
-    "noise_share": OneOf((0.5, 1.0)),
 }
 BY_QUERY: Space = {"bagging_by_query": YES_OR_NO}  # only for LightGBM's own objectives
 LAMBDARANK: Space = {

@@ -23,12 +23,10 @@ from typing import Any
 import numpy as np
 
 from lambdaplus.baselines import McRank, StructuralSVM
-from lambdaplus.baselines.hinges import Hinges
+from lambdaplus.baselines.cutting_planes import Hinges, Pass, Planes, solve
 from lambdaplus.baselines.oracles import Loss
 from lambdaplus.baselines.oracles.dorm import DORMOracle
-from lambdaplus.baselines.oracles.ranked import Constraint, Ranked, blank
-from lambdaplus.baselines.planes import Planes
-from lambdaplus.baselines.solver import Pass, solve
+from lambdaplus.baselines.oracles.ranked import Constraint, Ranked
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data import RankingData
 from lambdaplus.data.queries import Floats, Queries
@@ -106,13 +104,11 @@ def like_trec(queries: int, relevant: int, irrelevant: int, seed: int = 0) -> Ra
 class AssignmentOracle(DORMOracle):
     """DORM as the paper solves it: an assignment problem for every query, of two classes too."""
 
-    def __call__(self, found: Ranked) -> Constraint:
-        place = np.zeros(found.row.size, dtype=np.int64)
-        for q in np.flatnonzero(found.classes > 1):
-            mine = slice(found.boundaries[q], found.boundaries[q + 1])
-            row = found.row[mine]
-            place[row] = self._assign(found.score[mine], self.by_row[row])
-        return self._constraint(found, place, blank(found))
+    def __call__(self, documents: Ranked) -> Constraint:
+        place = np.zeros(documents.row.size, dtype=np.int64)
+        for q in np.flatnonzero(documents.classes > 1):
+            self._assign(documents, q, place)
+        return self._constraint(documents, place)
 
 
 def svm_time(data: RankingData, parameters: Mapping[str, Any]) -> Record:
@@ -143,7 +139,7 @@ def assignment_time(data: RankingData) -> Record:
     with limit_threads(1):
         for _ in range(REPEATS):
             planes = Planes(hinges.n_blocks, data.features.shape[1])
-            solution = solve(hinges, planes, weight, data.n_queries, 1e-3, 300)
+            solution = solve(hinges, planes, weight, 1e-3, 300)
             found.append(_time(solution.history, solution.w))
     return min(found, key=lambda time: time["seconds"])
 

@@ -12,8 +12,8 @@ it in the most violated ranking:
 >>> from lambdaplus.metrics import parse_metric
 >>> from lambdaplus.data.queries import Queries
 >>> loss = make_loss(parse_metric("map"), Queries([1, 0, 0], group=[3]))
->>> found = loss.oracle(ranked(loss.queries, [0.5, 0.6, 0.3]))
->>> found.loss.round(3).tolist(), found.coefficient.tolist()
+>>> worst = loss.oracle(ranked(loss.queries, [0.5, 0.6, 0.3]))
+>>> worst.loss.round(3).tolist(), worst.coefficient.tolist()
 ([0.5], [-1.0, 1.0, 0.0])
 """
 
@@ -37,14 +37,7 @@ FEATURE_MAPS = {"po": LOSSES, "mrr": ("mrr",), "dorm": ("ndcg",)}
 
 
 class Loss(NamedTuple):
-    """One loss on one data set.
-
-    Attributes
-    ----------
-    oracle : Oracle
-    queries : Queries
-        The labels that it uses, binary or graded.
-    """
+    """One loss on one data set, whose labels are those that it uses, binary or graded."""
 
     oracle: Oracle
     queries: Queries
@@ -58,25 +51,13 @@ class Loss(NamedTuple):
 def make_loss(
     metric: RankingMetric,
     queries: Queries,
-    *,
     feature_map: str = "po",
     decay: str | int = "smooth",
     pair_scale: bool = True,
 ) -> Loss:
     """Create the loss 1 - metric with a feature map.
 
-    Parameters
-    ----------
-    metric : RankingMetric
-        auc, map, mrr or ndcg.
-    queries : Queries
-        Binary labels for map and mrr.
-    feature_map : "po", "mrr" or "dorm"
-    decay : "smooth", "cutoff" or int
-        For the map "dorm": A is the discount of NDCG at every rank, up to the cutoff of the metric,
-        or up to this rank.
-    pair_scale : bool
-        For the map "po": whether pairs are averaged over each query or summed.
+    The options are those of `StructuralSVM`; map and mrr need queries with binary labels.
 
     Raises
     ------
@@ -86,13 +67,15 @@ def make_loss(
     """
     name = metric.declaration.name
     if name not in LOSSES:
-        raise ValueError(f"{metric} is not a loss of the structural SVM; known: {_list(LOSSES)}")
-    if feature_map not in FEATURE_MAPS:
-        raise ValueError(f"feature_map={feature_map!r} is not one of {_list(FEATURE_MAPS)}")
-    if name not in FEATURE_MAPS[feature_map]:
         raise ValueError(
-            f"feature_map={feature_map!r} supports the loss {_list(FEATURE_MAPS[feature_map])}, "
-            f"not {name}"
+            f"{metric} is not a loss of the structural SVM; known: {', '.join(LOSSES)}"
+        )
+    if feature_map not in FEATURE_MAPS:
+        raise ValueError(f"feature_map={feature_map!r} is not one of {', '.join(FEATURE_MAPS)}")
+    supported = FEATURE_MAPS[feature_map]
+    if name not in supported:
+        raise ValueError(
+            f"feature_map={feature_map!r} supports the loss {', '.join(supported)}, not {name}"
         )
     if feature_map != "po" and not pair_scale:
         raise ValueError(f"pair_scale=False: feature_map={feature_map!r} has no pairs to scale")
@@ -101,7 +84,7 @@ def make_loss(
     if feature_map == "mrr":
         return Loss(MRRMapOracle(metric, queries), queries)
     if name == "auc":
-        return Loss(AUCOracle(pair_scale), queries)
+        return Loss(AUCOracle(queries, pair_scale), queries)
     return Loss(PairMapOracle(metric, queries, pair_scale), queries)
 
 
@@ -122,10 +105,6 @@ def _reach(metric: RankingMetric, decay: str | int) -> float:
     if isinstance(decay, bool) or not isinstance(decay, int | np.integer) or decay < 1:
         raise ValueError(f"decay={decay!r} is not 'smooth', 'cutoff' or a rank, 1 or more")
     return int(decay)
-
-
-def _list(names: object) -> str:
-    return ", ".join(map(str, names))  # type: ignore[call-overload]
 
 
 __all__ = ["Constraint", "Loss", "Oracle", "Ranked", "binary", "make_loss", "ranked"]

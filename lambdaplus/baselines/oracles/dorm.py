@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from lambdaplus.baselines.oracles.ranked import Constraint, Ranked, blank, ranked, split
+from lambdaplus.baselines.oracles.ranked import Constraint, Ranked, ranked, split
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
-from lambdaplus.data.queries import Floats, Queries
+from lambdaplus.data.queries import Floats, Ints, Queries
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import MetricArrays, metric_arrays
 
@@ -55,50 +55,44 @@ class DORMOracle:
         self.by_row = gain[np.repeat(strata.first[:-1], queries.sizes) + strata.relevance]
         self.ideal = _class_means(queries, self.decay)
 
-    def __call__(self, found: Ranked) -> Constraint:
-        answer = blank(found)
-        place = np.zeros(found.row.size, dtype=np.int64)  # rank, from 0, if most violated
+    def __call__(self, documents: Ranked) -> Constraint:
+        row, boundaries = documents.row, documents.boundaries
+        place = np.zeros(row.size, dtype=np.int64)  # rank, from 0, if most violated
         if self.same:
-            score = np.empty(found.row.size)
-            score[found.row] = found.score
-            row = ranked(self.queries, score - self.by_row).row
-            start = found.boundaries[:-1]
-            place[row] = np.arange(row.size) - np.repeat(start, np.diff(found.boundaries))
+            score = np.empty(row.size)
+            score[row] = documents.score
+            order = ranked(self.queries, score - self.by_row).row
+            place[order] = np.arange(row.size) - np.repeat(boundaries[:-1], np.diff(boundaries))
         else:
-            over_queries(
-                _merge,
-                found.boundaries,
-                found,
-                self.arrays.discount,
-                self.decay,
-                self.by_row,
-                place,
-            )
+            discount = self.arrays.discount
+            over_queries(_merge, boundaries, documents, discount, self.decay, self.by_row, place)
             for q in self.many:
-                mine = slice(found.boundaries[q], found.boundaries[q + 1])
-                row = found.row[mine]
-                place[row] = self._assign(found.score[mine], self.by_row[row])
-        return self._constraint(found, place, answer)
+                self._assign(documents, q, place)
+        return self._constraint(documents, place)
 
-    def _assign(self, score: Floats, gain: Floats) -> Any:
-        n = score.size
-        decay, discount = self.decay[:n], self.arrays.discount[:n]
+    def _assign(self, documents: Ranked, q: Any, place: Ints) -> None:
+        """Write the ranks of one query, by a solver of assignment problems."""
+        mine = slice(documents.boundaries[q], documents.boundaries[q + 1])
+        score, row = documents.score[mine], documents.row[mine]
+        decay, discount = self.decay[: row.size], self.arrays.discount[: row.size]
         # Ranks of weight 0 are interchangeable and need no assignment.
         counting = int(np.flatnonzero(decay + discount)[-1]) + 1
-        value = np.outer(score, decay[:counting]) - np.outer(gain, discount[:counting])
+        value = np.outer(score, decay[:counting])
+        value -= np.outer(self.by_row[row], discount[:counting])
         document, rank = linear_sum_assignment(value, maximize=True)
-        place = np.full(n, n)
-        place[document] = rank
-        place[place == n] = np.arange(counting, n)
-        return place
+        assigned = np.full(row.size, row.size)
+        assigned[document] = rank
+        assigned[assigned == row.size] = np.arange(counting, row.size)
+        place[row] = assigned
 
-    def _constraint(self, found: Ranked, place: Any, answer: Constraint) -> Constraint:
-        separable = np.repeat(found.classes > 1, np.diff(found.boundaries))
-        answer.coefficient[:] = np.where(separable, self.decay[place] - self.ideal, 0.0)
-        credit = self.by_row * self.arrays.discount[place]
-        value = np.add.reduceat(credit, found.boundaries[:-1])
-        answer.loss[:] = np.where(found.classes > 1, 1.0 - value, 0.0)
-        return answer
+    def _constraint(self, documents: Ranked, place: Ints) -> Constraint:
+        two = documents.classes > 1
+        separable = np.repeat(two, np.diff(documents.boundaries))
+        value = np.add.reduceat(
+            self.by_row * self.arrays.discount[place], documents.boundaries[:-1]
+        )
+        coefficient = np.where(separable, self.decay[place] - self.ideal, 0.0)
+        return Constraint(np.where(two, 1.0 - value, 0.0), coefficient)
 
 
 def _class_means(queries: Queries, decay: Floats) -> Floats:
@@ -113,18 +107,15 @@ def _class_means(queries: Queries, decay: Floats) -> Floats:
 
 @compiled
 def _merge(
-    first: int, last: int, found: Any, discount: Any, decay: Any, gain: Any, place: Any
+    first: int, last: int, documents: Any, discount: Any, decay: Any, gain: Any, place: Any
 ) -> None:
     """Most violated ranking of two classes: the best path through the table of placed documents."""
     for q in range(first, last):
-        if found.classes[q] != 2:
+        if documents.classes[q] != 2:
             continue
-        low, high = found.boundaries[q], found.boundaries[q + 1]
-        n, row = high - low, found.row[low:high]
-        good, bad = np.empty(n), np.empty(n)
-        good_at, bad_at = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-        R, N = split(found.score[low:high], found.code[low:high], good, bad, good_at, bad_at)
-        good_gain, bad_gain = gain[row[good_at[0]]], gain[row[bad_at[0]]]
+        good, bad, good_row, bad_row = split(documents, q)
+        R, N = good.size, bad.size
+        good_gain, bad_gain = gain[good_row[0]], gain[bad_row[0]]
         best = np.zeros(N + 1)  # with i good and j bad documents placed
         good_last = np.empty((R + 1, N + 1), dtype=np.bool_)
         for i in range(R + 1):
@@ -147,7 +138,7 @@ def _merge(
             rank = i + j - 1
             if good_last[i, j]:
                 i -= 1
-                place[row[good_at[i]]] = rank
+                place[good_row[i]] = rank
             else:
                 j -= 1
-                place[row[bad_at[j]]] = rank
+                place[bad_row[j]] = rank

@@ -3,6 +3,14 @@
 The formulas use the declaration of the metric: discounts, gains, what a relevant document above
 adds, and whether the reader stops.  Only the search differs.
 
+Good and bad documents are each sorted by score in the most violated ranking (Yue 2007, observation
+1), so only m_i, the number of bad documents ahead of good document i, has to be determined, with
+0 <= m_0 <= m_1 <= ... <= N.  A metric gives good document i at rank i + m_i the credit
+``discount[i + m_i] * (gain + slope * i)``, and the searches maximise
+
+    sum over i of  weight * (sum of the m_i highest bad scores - m_i * score of good i)
+                   - discount[i + m_i] * (gain + slope * i).
+
 References
 ----------
 Yue et al. 2007, sec. 3.2 (MAP); Chakrabarti et al. 2008, secs. 3.1 to 3.4 (NDCG).  The score term
@@ -15,7 +23,6 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.baselines.oracles.interleave import divide_and_conquer, first_only, table
 from lambdaplus.baselines.oracles.ranked import Constraint, Ranked, blank, split
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
@@ -62,54 +69,192 @@ class PairMapOracle:
             row, column = arrays.parts[:2]
             self.slope[two] = arrays.scale[two] * row[lower + 1] * column[lower + 1]
         self.first_only = isinstance(form, Cascade)
-        longest = int(queries.sizes.max())
-        self.cutoff = longest if metric.cutoff is None else min(metric.cutoff, longest)
+        self.cutoff = metric.cutoff or queries.longest
         # The fast search needs steps that do not grow with the rank, unlike LETOR's 1, 1, .63.
         falls = -np.diff(self.discount)
         self.convex = bool((np.diff(falls) <= 1e-15).all())
         self.pair_scale = pair_scale
 
-    def __call__(self, found: Ranked) -> Constraint:
-        answer = blank(found)
+    def __call__(self, documents: Ranked) -> Constraint:
+        worst = blank(documents)
         over_queries(
-            _pair_map, found.boundaries, found, self.discount, self.gain, self.slope,
-            self.first_only, self.cutoff, self.convex, self.pair_scale, *answer,
+            _pair_map, documents.boundaries, documents, self.discount, self.gain, self.slope,
+            self.first_only, self.cutoff, self.convex, self.pair_scale, *worst,
         )  # fmt: skip
-        return answer
+        return worst
 
 
 @compiled
 def _pair_map(
-    first: int, last: int, found: Any, discount: Any, gains: Any, slopes: Any, only_first: bool,
-    cutoff: int, convex: bool, pair_scale: bool, loss: Any, coefficient: Any,
+    first: int, last: int, documents: Any, discount: Any, gains: Any, slopes: Any,
+    only_first: bool, cutoff: int, convex: bool, pair_scale: bool, loss: Any, coefficient: Any,
 ) -> None:  # fmt: skip
     for q in range(first, last):
-        if found.classes[q] < 2:
+        if documents.classes[q] < 2:
             continue
-        low, high = found.boundaries[q], found.boundaries[q + 1]
-        score, n = found.score[low:high], high - low
-        good, bad = np.empty(n), np.empty(n)
-        good_at, bad_at = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-        R, N = split(score, found.code[low:high], good, bad, good_at, bad_at)
-        good, bad = good[:R], bad[:N]
+        good, bad, good_row, bad_row = split(documents, q)
+        R, N = good.size, bad.size
         gain, slope = gains[q], slopes[q]
         weight = 2.0 / (R * N) if pair_scale else 2.0
         m = np.empty(R, dtype=np.int64)
         if only_first:
-            first_only(good, bad, discount, gain, weight, cutoff, m)
-            scored = 1
+            _first_only(good, bad, discount, gain, weight, cutoff, m)
+        elif cutoff < R + N or not convex:
+            _table(good, bad, discount, gain, slope, weight, min(cutoff, R + N), m)
         else:
-            if cutoff < n or not convex:
-                table(good, bad, discount, gain, slope, weight, min(cutoff, n), m)
-            else:
-                divide_and_conquer(good, bad, discount, gain, slope, weight, m)
-            scored = R
-        for i in range(scored):
+            _divide_and_conquer(good, bad, discount, gain, slope, weight, m)
+        for i in range(1 if only_first else R):
             loss[q] += (discount[i] - discount[i + m[i]]) * (gain + slope * i)
         behind = R  # number of good documents behind bad document j
         for j in range(N):
             while behind and m[R - behind] <= j:
                 behind -= 1
-            coefficient[found.row[low + bad_at[j]]] = weight * behind
+            coefficient[bad_row[j]] = weight * behind
         for i in range(R):
-            coefficient[found.row[low + good_at[i]]] = -weight * m[i]
+            coefficient[good_row[i]] = -weight * m[i]
+
+
+@compiled
+def _divide_and_conquer(
+    good: Any, bad: Any, discount: Any, gain: float, slope: float, weight: float, m: Any
+) -> None:
+    """Fill m for a convex discount: O(N + R log N).
+
+    Moving a bad document ahead of one more good document changes the objective by an amount that
+    does not depend on the positions of other bad documents, so each has its own best position.  The
+    loss of a good document is concave in the number of bad documents ahead of it, hence bad
+    documents with lower scores have lower positions: the position of the middle one bounds those of
+    all others (Yue 2007, lemma 1 and theorem 2, where all positions are searched).
+    """
+    R, N = good.size, bad.size
+    m[:] = 0
+    pending = np.empty((130, 4), dtype=np.int64)  # one split a level leaves one range to do
+    pending[0] = 0, N, 0, R
+    depth = 1
+    while depth:
+        depth -= 1
+        first, last, highest, lowest = pending[depth]
+        if first >= last:
+            continue
+        if highest == lowest:
+            if highest < R:
+                m[highest] += last - first
+            continue
+        middle = (first + last) // 2
+        best, place, total = 0.0, lowest, 0.0
+        for i in range(lowest - 1, highest - 1, -1):
+            fall = discount[i + middle] - discount[i + middle + 1]
+            total += fall * (gain + slope * i) + weight * (bad[middle] - good[i])
+            if total > best:
+                best, place = total, i
+        if place < R:
+            m[place] += 1
+        pending[depth] = first, middle, highest, place
+        pending[depth + 1] = middle + 1, last, place, lowest
+        depth += 2
+    for i in range(1, R):
+        m[i] += m[i - 1]
+
+
+@compiled
+def _tail_sums(good: Any, bad: Any) -> tuple[Any, Any, Any, Any]:
+    """What `_tail` needs: above, upto, good_upto, rest.
+
+    above[i] is the number of bad documents with a higher score than good document i, upto and
+    good_upto are running sums of the scores, rest[i] is the sum of the gain of good documents
+    i, i + 1, ... if each has above[i] bad documents ahead.
+    """
+    R, N = good.size, bad.size
+    above = np.empty(R, dtype=np.int64)
+    upto, good_upto, rest = np.zeros(N + 1), np.zeros(R + 1), np.zeros(R + 1)
+    for j in range(N):
+        upto[j + 1] = upto[j] + bad[j]
+    passed = 0
+    for i in range(R):
+        good_upto[i + 1] = good_upto[i] + good[i]
+        while passed < N and bad[passed] > good[i]:
+            passed += 1
+        above[i] = passed
+    for i in range(R - 1, -1, -1):
+        rest[i] = rest[i + 1] + upto[above[i]] - above[i] * good[i]
+    return above, upto, good_upto, rest
+
+
+@compiled
+def _tail(i: int, least: int, sums: Any) -> float:
+    """Maximum score term of good documents i, i + 1, ... with at least ``least`` ahead: O(log R).
+
+    For each, the best number is above[i], or ``least`` if larger: the sum is concave in m_i.
+    """
+    above, upto, good_upto, rest = sums
+    end = max(i, int(np.searchsorted(above, least)))
+    bound = (end - i) * upto[least] - least * (good_upto[end] - good_upto[i])
+    return float(bound + rest[end])
+
+
+@compiled
+def _table(
+    good: Any, bad: Any, discount: Any, gain: float, slope: float, weight: float, cutoff: int,
+    m: Any,
+) -> None:  # fmt: skip
+    """Fill m for any discount that is 0 from rank cutoff on: O(N + cutoff * (R + log R)).
+
+    Row by row over the good documents that have credit, with the best value of all columns to the
+    left (Chakrabarti 2008, facts 3.2 and 3.3; the greedy search of fact 3.4 is not exact).  Good
+    documents without credit follow in the order of scores.
+    """
+    R, N = good.size, bad.size
+    rows, columns = min(R, cutoff), min(cutoff, N + 1)
+    sums = _tail_sums(good, bad)
+    above, upto = sums[:2]
+    best = np.zeros(columns)  # of the rows so far, with the last in this column or one to the left
+    came = np.empty((rows, columns), dtype=np.int64)
+    top, top_rows, top_column = -np.inf, 0, 0
+    for i in range(rows + 1):
+        # Good documents from i on are at rank cutoff and beyond, those before i within the cutoff.
+        least = cutoff - i
+        if i == R or least <= N:
+            value = best[min(least, columns - 1)] if i else 0.0
+            if i < R:
+                value += weight * _tail(i, least, sums)
+            if value > top:
+                top, top_rows, top_column = value, i, min(least, columns - 1)
+        if i == rows:
+            break
+        left, left_column = -np.inf, 0
+        for column in range(min(columns, cutoff - i)):
+            credit = discount[i + column] * (gain + slope * i)
+            value = best[column] - credit + weight * (upto[column] - column * good[i])
+            if value > left:
+                left, left_column = value, column
+            best[column], came[i, column] = left, left_column
+    for i in range(top_rows, R):
+        m[i] = max(cutoff - top_rows, above[i])
+    column = top_column
+    for i in range(top_rows - 1, -1, -1):
+        column = came[i, column]
+        m[i] = column
+
+
+@compiled
+def _first_only(
+    good: Any, bad: Any, discount: Any, gain: float, weight: float, cutoff: int, m: Any
+) -> None:
+    """Fill m if only the best good document has credit: O(R + N + cutoff log R)."""
+    R, N = good.size, bad.size
+    sums = _tail_sums(good, bad)
+    above, upto = sums[:2]
+    best, place = -np.inf, 0
+    for ahead in range(min(cutoff, N + 1)):
+        value = (discount[0] - discount[ahead]) * gain
+        value += weight * (upto[ahead] - ahead * good[0])
+        value += weight * _tail(1, ahead, sums)
+        if value > best:
+            best, place = value, ahead
+    if cutoff <= N:
+        value = discount[0] * gain + weight * _tail(0, cutoff, sums)
+        if value > best:
+            place = max(cutoff, above[0])
+    m[0] = place
+    for i in range(1, R):
+        m[i] = max(place, above[i])

@@ -59,29 +59,27 @@ Oracle = Callable[[Ranked], Constraint]
 def ranked(queries: Queries, scores: Floats) -> Ranked:
     """Sort every query by score, (n,) in row order."""
     ranking, strata = rank(queries, scores), queries.strata()
-    return Ranked(
-        queries.boundaries,
-        ranking.row,
-        ranking.score,
-        strata.relevance[ranking.row],
-        np.diff(strata.first),
-    )
+    code, classes = strata.relevance[ranking.row], np.diff(strata.first)
+    return Ranked(queries.boundaries, ranking.row, ranking.score, code, classes)
 
 
-def blank(found: Ranked) -> Constraint:
+def blank(documents: Ranked) -> Constraint:
     """Allocate the result; a query that an oracle skips has loss 0 and coefficients 0."""
-    return Constraint(np.zeros(found.classes.size), np.zeros(found.row.size))
+    return Constraint(np.zeros(documents.classes.size), np.zeros(documents.row.size))
 
 
 @compiled
-def split(score: Any, code: Any, good: Any, bad: Any, good_at: Any, bad_at: Any) -> tuple[int, int]:
-    """Write scores and ranks of the two classes of a query in descending order; return sizes."""
+def split(documents: Any, q: int) -> tuple[Any, Any, Any, Any]:
+    """Scores of the good and of the bad documents of a query, descending, and their rows."""
+    low, high = documents.boundaries[q], documents.boundaries[q + 1]
+    good, bad = np.empty(high - low), np.empty(high - low)
+    good_row, bad_row = np.empty_like(good, np.int64), np.empty_like(bad, np.int64)
     goods = bads = 0
-    for r in range(score.size):
-        if code[r] > 0:
-            good[goods], good_at[goods] = score[r], r
+    for i in range(low, high):
+        if documents.code[i] > 0:
+            good[goods], good_row[goods] = documents.score[i], documents.row[i]
             goods += 1
         else:
-            bad[bads], bad_at[bads] = score[r], r
+            bad[bads], bad_row[bads] = documents.score[i], documents.row[i]
             bads += 1
-    return goods, bads
+    return good[:goods], bad[:bads], good_row[:goods], bad_row[:bads]

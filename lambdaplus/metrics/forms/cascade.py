@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.data.arguments import check_fields
-from lambdaplus.metrics.forms.form import Check, Form, Rule, optional_function
+from lambdaplus.metrics.forms.form import Form
+from lambdaplus.metrics.label_counts import LabelCounts, Rule
 
-if TYPE_CHECKING:
-    from lambdaplus.metrics.label_counts import LabelCounts
+
+@compiled
+def _reached(log_chance: float, certain: float, limit: float) -> float:
+    """h: the probability that the reader passes all probabilistic and certain stops above."""
+    left = min(1.0, max(0.0, 1.0 - certain / limit))
+    return left if left == 0.0 or log_chance == 0.0 else left * math.exp(log_chance)
 
 
 @dataclass(frozen=True)
@@ -27,111 +31,96 @@ class Cascade(Form):
     stop: Rule
     limit: Rule | None = None
 
-    def __post_init__(self) -> None:
-        check_fields(self, callable, "a function", "stop")
-        check_fields(self, optional_function, "a function or None", "limit")
-
-    def parts(self, counts: LabelCounts, check: Check) -> tuple[Any, ...]:
-        stop = check("stop", self.stop(counts), counts.label)
+    def parts(self, counts: LabelCounts) -> tuple[Any, ...]:
+        stop = counts.per_class("stop", self.stop(counts))
         if self.limit is None:
             return stop, np.ones_like(stop)
-        return stop, counts.spread(check("limit", self.limit(counts), counts.size))
+        return stop, counts.spread(counts.per_query("limit", self.limit(counts)))
 
-    @property
-    def value_kernel(self) -> Any:
-        return _values
-
-    @property
-    def potential_kernel(self) -> Any:
-        return _potentials
-
-
-@compiled
-def _reached(log_chance: float, certain: float, limit: float) -> float:
-    """h: the probability that the reader passes all probabilistic and certain stops above."""
-    left = min(1.0, max(0.0, 1.0 - certain / limit))
-    return left if left == 0.0 or log_chance == 0.0 else left * math.exp(log_chance)
-
-
-@compiled
-def _values(
-    first: int, last: int, boundaries: Any, ranked: Any, row: Any, score: Any, relevance: Any,
-    discount: Any, strata: Any, gain: Any, out: Any, stop: Any, limit: Any,
-) -> None:  # fmt: skip
-    """Sum of d g h: the mean over orders of ties if all stops are certain, else the worst order."""
-    for q in range(first, last):
-        base, n = boundaries[q], ranked[q]
-        total, log_chance, n_certain = 0.0, 0.0, 0
-        reach = 1.0
-        start = 0
-        while start < n and reach > 0.0:
-            end = start
-            certain, certain_gain, closed = 0, 0.0, limit[strata[q]] == 1.0
-            while end < n and score[base + end] == score[base + start]:
-                x = strata[q] + relevance[row[base + end]]
-                if stop[x] == 1.0:
-                    certain += 1
-                    certain_gain += gain[x]
-                elif stop[x] > 0.0 or gain[x] > 0.0:
-                    closed = False
-                end += 1
-            if not closed:
-                for r in range(start, end):  # lower labels first: the order of `Queries.row_order`
-                    x = strata[q] + relevance[row[base + r]]
-                    total += discount[r] * gain[x] * reach
+    @staticmethod
+    @compiled
+    def values(
+        first: int, last: int, boundaries: Any, ranked: Any, row: Any, score: Any, relevance: Any,
+        discount: Any, strata: Any, gain: Any, out: Any, stop: Any, limit: Any,
+    ) -> None:  # fmt: skip
+        """Ties: the mean over their orders if all stops are certain, else their worst order."""
+        for q in range(first, last):
+            base, n = boundaries[q], ranked[q]
+            total, log_chance, n_certain = 0.0, 0.0, 0
+            reach = 1.0
+            start = 0
+            while start < n and reach > 0.0:
+                end = start
+                certain, certain_gain, closed = 0, 0.0, limit[strata[q]] == 1.0
+                while end < n and score[base + end] == score[base + start]:
+                    x = strata[q] + relevance[row[base + end]]
                     if stop[x] == 1.0:
-                        n_certain += 1
-                    else:
-                        log_chance += np.log1p(-stop[x])
-                    reach = _reached(log_chance, n_certain, limit[strata[q]])
-            elif certain > 0:
-                missed = reach  # chance that none of the first t of the block is a certain stop
-                for t in range(end - start):
-                    left = end - start - t
-                    total += missed / left * discount[start + t] * certain_gain
-                    missed *= 1.0 - certain / left
-                reach = 0.0
-            start = end
-        out[q] = total
+                        certain += 1
+                        certain_gain += gain[x]
+                    elif stop[x] > 0.0 or gain[x] > 0.0:
+                        closed = False
+                    end += 1
+                if not closed:
+                    for r in range(
+                        start, end
+                    ):  # lower labels first: the order of `Queries.row_order`
+                        x = strata[q] + relevance[row[base + r]]
+                        total += discount[r] * gain[x] * reach
+                        if stop[x] == 1.0:
+                            n_certain += 1
+                        else:
+                            log_chance += np.log1p(-stop[x])
+                        reach = _reached(log_chance, n_certain, limit[strata[q]])
+                elif certain > 0:
+                    missed = reach  # chance that none of the first t of the block is a certain stop
+                    for t in range(end - start):
+                        left = end - start - t
+                        total += missed / left * discount[start + t] * certain_gain
+                        missed *= 1.0 - certain / left
+                    reach = 0.0
+                start = end
+            out[q] = total
 
-
-@compiled
-def _potentials(
-    query: Any, a: Any, b: Any, start: Any, edges: Any, relevance: Any, size: Any, each: Any,
-    discount: Any, strata: Any, gain: Any, own: float, above: float, U: Any, V: Any,
-    stop: Any, limit: Any,
-) -> None:  # fmt: skip
-    # The probability of passing probabilistic stops is a product; certain stops are counted
-    # separately, so that one of them can be removed again.
-    logs, certain = np.zeros(stop.size), np.zeros(stop.size)
-    for k in range(query.size):
-        q, r, to = query[k], 0, start[k]
-        A, B, most = strata[q] + a[k], strata[q] + b[k], limit[strata[q]]
-        for x in range(strata[q], strata[q + 1]):
-            logs[x] = math.log1p(-stop[x]) if stop[x] < 1.0 else 0.0
-            certain[x] = 1.0 if stop[x] == 1.0 else 0.0
-        log_chance = stops = 0.0
-        log_change, stops_change = logs[B] - logs[A], certain[B] - certain[A]
-        passed_U = passed_V = 0.0
-        for e in range(edges[q], edges[q + 1]):
-            x = strata[q] + relevance[e]
-            total_U = total_V = 0.0
-            for done in range(size[e]):
-                if stops - abs(stops_change) >= most:  # nobody reaches this rank, even after a swap
-                    total_U += (size[e] - done) * passed_U
-                    total_V += (size[e] - done) * passed_V
-                    break
-                reach = _reached(log_chance, stops, most)
-                with_b = _reached(log_chance + log_change, stops + stops_change, most)
-                with_a = _reached(log_chance - log_change, stops - stops_change, most)
-                d = discount[r]
-                total_U += d * (gain[A] * with_b - gain[B] * reach) + passed_U
-                total_V += d * (gain[A] * reach - gain[B] * with_a) + passed_V
-                passed_U += d * gain[x] * (with_b - reach)
-                passed_V += d * gain[x] * (reach - with_a)
-                log_chance += logs[x]
-                stops += certain[x]
-                r += 1
-            if x in (A, B):
-                U[to], V[to] = total_U / size[e], total_V / size[e]
-                to += 1
+    @staticmethod
+    @compiled
+    def potentials(
+        query: Any, a: Any, b: Any, start: Any, edges: Any, relevance: Any, size: Any, each: Any,
+        discount: Any, strata: Any, gain: Any, own: float, above: float, U: Any, V: Any,
+        stop: Any, limit: Any,
+    ) -> None:  # fmt: skip
+        # The probability of passing probabilistic stops is a product; certain stops are counted
+        # separately, so that one of them can be removed again.
+        logs, certain = np.zeros(stop.size), np.zeros(stop.size)
+        for k in range(query.size):
+            q, r, to = query[k], 0, start[k]
+            A, B, most = strata[q] + a[k], strata[q] + b[k], limit[strata[q]]
+            for x in range(strata[q], strata[q + 1]):
+                logs[x] = math.log1p(-stop[x]) if stop[x] < 1.0 else 0.0
+                certain[x] = 1.0 if stop[x] == 1.0 else 0.0
+            log_chance = stops = 0.0
+            log_change, stops_change = logs[B] - logs[A], certain[B] - certain[A]
+            passed_U = passed_V = 0.0
+            for e in range(edges[q], edges[q + 1]):
+                x = strata[q] + relevance[e]
+                total_U = total_V = 0.0
+                for done in range(size[e]):
+                    if (
+                        stops - abs(stops_change) >= most
+                    ):  # nobody reaches this rank, even after a swap
+                        total_U += (size[e] - done) * passed_U
+                        total_V += (size[e] - done) * passed_V
+                        break
+                    reach = _reached(log_chance, stops, most)
+                    with_b = _reached(log_chance + log_change, stops + stops_change, most)
+                    with_a = _reached(log_chance - log_change, stops - stops_change, most)
+                    d = discount[r]
+                    total_U += d * (gain[A] * with_b - gain[B] * reach) + passed_U
+                    total_V += d * (gain[A] * reach - gain[B] * with_a) + passed_V
+                    passed_U += d * gain[x] * (with_b - reach)
+                    passed_V += d * gain[x] * (reach - with_a)
+                    log_chance += logs[x]
+                    stops += certain[x]
+                    r += 1
+                if x in (A, B):
+                    U[to], V[to] = total_U / size[e], total_V / size[e]
+                    to += 1

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.data.arguments import check_fields
-from lambdaplus.metrics.forms.form import Check, Form, Rule
+from lambdaplus.metrics.forms.form import Form
+from lambdaplus.metrics.label_counts import LabelCounts, Rule
 
-if TYPE_CHECKING:
-    from lambdaplus.metrics.label_counts import LabelCounts
+
+@compiled
+def _coupling(factor: Any, column: Any, higher: bool, x: int, c: int) -> float:
+    """A[x, c], which each class-c document above a class-x document adds to its term."""
+    return 0.0 if higher and x >= c else float(factor[x] * column[c])
 
 
 @dataclass(frozen=True)
@@ -27,125 +30,91 @@ class CountAbove(Form):
     relation: Literal["any", "lower"] = "any"  # "lower": only classes c higher than x count
 
     def __post_init__(self) -> None:
-        check_fields(self, callable, "a function", "row", "column")
         if self.relation not in ("any", "lower"):
             raise ValueError(f"CountAbove: relation={self.relation!r} is neither 'any' nor 'lower'")
 
-    def parts(self, counts: LabelCounts, check: Check) -> tuple[Any, ...]:
-        row = check("row", self.row(counts), counts.label)
-        return row, check("column", self.column(counts), counts.label), self.relation == "lower"
+    def parts(self, counts: LabelCounts) -> tuple[Any, ...]:
+        row = counts.per_class("row", self.row(counts))
+        return row, counts.per_class("column", self.column(counts)), self.relation == "lower"
 
-    @property
-    def value_kernel(self) -> Any:
-        return _values_of_higher if self.relation == "lower" else _values_of_any
+    def pools(self, rank: str) -> bool:
+        return self.relation == "any" and rank == "last"
 
-    @property
-    def potential_kernel(self) -> Any:
-        return _potentials
+    @staticmethod
+    @compiled
+    def values(
+        first: int, last: int, boundaries: Any, ranked: Any, row: Any, score: Any, relevance: Any,
+        discount: Any, strata: Any, gain: Any, out: Any, factor: Any, column: Any, higher: bool,
+    ) -> None:  # fmt: skip
+        for q in range(first, last):
+            base, total, r, its = boundaries[q], 0.0, 0, strata[q]
+            n_classes, every = strata[q + 1] - its, 0.0  # sum over all documents above
+            above, tied = np.zeros(n_classes), np.zeros(n_classes)
+            while r < ranked[q]:
+                # Sums of d, and of d times the index within the block of ties.
+                start, weight, slope, within = r, 0.0, 0.0, 0.0
+                while r < ranked[q] and score[base + r] == score[base + start]:
+                    x = relevance[row[base + r]]
+                    tied[x] += 1.0
+                    within += column[its + x]
+                    weight += discount[r]
+                    slope += discount[r] * (r - start)
+                    r += 1
+                m = r - start
+                before_higher = within_higher = 0.0
+                for x in range(n_classes - 1, -1, -1):
+                    if tied[x] > 0.0:
+                        before = before_higher if higher else every
+                        others = within_higher if higher else within - column[its + x]
+                        expected = weight * (gain[its + x] + factor[its + x] * before)
+                        if m > 1:  # each of the others is above with probability t / (m - 1)
+                            expected += slope * factor[its + x] * others / (m - 1)
+                        total += expected * tied[x] / m if m > 1 else expected
+                    before_higher += column[its + x] * above[x]
+                    within_higher += column[its + x] * tied[x]
+                    above[x] += tied[x]
+                    tied[x] = 0.0
+                every += within
+            out[q] = total
 
-
-@compiled
-def _values_of_any(
-    first: int, last: int, boundaries: Any, ranked: Any, row: Any, score: Any, relevance: Any,
-    discount: Any, strata: Any, gain: Any, out: Any, factor: Any, column: Any, higher: bool,
-) -> None:  # fmt: skip
-    for q in range(first, last):
-        base, total, above, r = boundaries[q], 0.0, 0.0, 0
-        while r < ranked[q]:
-            start = r
-            weight = slope = 0.0  # sums of d, and of d times the index within the block of ties
-            gains = rows = columns = products = 0.0
-            while r < ranked[q] and score[base + r] == score[base + start]:
-                x = strata[q] + relevance[row[base + r]]
-                weight += discount[r]
-                slope += discount[r] * (r - start)
-                gains += gain[x]
-                rows += factor[x]
-                columns += column[x]
-                products += factor[x] * column[x]
-                r += 1
-            m = r - start
-            total += weight * (gains + rows * above) / m
-            if m > 1:  # each of the others is above with probability t / (m - 1)
-                total += slope * (rows * columns - products) / (m * (m - 1))
-            above += columns
-        out[q] = total
-
-
-@compiled
-def _values_of_higher(
-    first: int, last: int, boundaries: Any, ranked: Any, row: Any, score: Any, relevance: Any,
-    discount: Any, strata: Any, gain: Any, out: Any, factor: Any, column: Any, higher: bool,
-) -> None:  # fmt: skip
-    """Like `_values_of_any`, but only documents of higher classes above count."""
-    for q in range(first, last):
-        base, total, r, its = boundaries[q], 0.0, 0, strata[q]
-        n_classes = strata[q + 1] - its
-        above, tied = np.zeros(n_classes), np.zeros(n_classes)
-        while r < ranked[q]:
-            start, weight, slope = r, 0.0, 0.0
-            tied[:] = 0.0
-            while r < ranked[q] and score[base + r] == score[base + start]:
-                tied[relevance[row[base + r]]] += 1.0
-                weight += discount[r]
-                slope += discount[r] * (r - start)
-                r += 1
-            m = r - start
-            before = within = 0.0  # of the classes above x
-            for x in range(n_classes - 1, -1, -1):
-                expected = weight * (gain[its + x] + factor[its + x] * before)
-                if m > 1:
-                    expected += slope * factor[its + x] * within / (m - 1)
-                total += tied[x] / m * expected
-                before += column[its + x] * above[x]
-                within += column[its + x] * tied[x]
-            above += tied
-        out[q] = total
-
-
-@compiled
-def _coupling(factor: Any, column: Any, higher: bool, x: int, c: int) -> float:
-    """A[x, c], which each class-c document above a class-x document adds to its term."""
-    return 0.0 if higher and x >= c else float(factor[x] * column[c])
-
-
-@compiled
-def _potentials(
-    query: Any, a: Any, b: Any, start: Any, edges: Any, relevance: Any, size: Any, each: Any,
-    discount: Any, strata: Any, gain: Any, own: float, above: float, U: Any, V: Any,
-    factor: Any, column: Any, higher: bool,
-) -> None:  # fmt: skip
-    most = 0
-    for k in range(query.size):
-        most = max(most, strata[query[k] + 1] - strata[query[k]])
-    adds, changes = np.empty(most), np.empty(most)
-    for k in range(query.size):
-        q, r, to = query[k], 0, start[k]
-        its = strata[q]
-        A, B = its + a[k], its + b[k]
-        # Contribution of a passed document of each class to the term of a minus that of b, and the
-        # change of its own term if a document of class b replaces one of class a above it.
-        for x in range(strata[q + 1] - its):
-            X = its + x
-            adds[x] = _coupling(factor, column, higher, A, X)
-            adds[x] -= _coupling(factor, column, higher, B, X)
-            changes[x] = _coupling(factor, column, higher, X, B)
-            changes[x] -= _coupling(factor, column, higher, X, A)
-        own_U = own * (gain[A] - gain[B] + changes[a[k]])
-        own_V = own * (gain[A] - gain[B] + changes[b[k]])
-        counted = passed = 0.0
-        for e in range(edges[q], edges[q + 1]):
-            x = relevance[e]
-            times = above * (each[e] if each.size else 1.0)
-            add, change = times * adds[x], times * changes[x]
-            total_U = total_V = 0.0
-            for _ in range(size[e]):
-                d = discount[r]
-                total_U += d * (own_U + counted) + passed
-                total_V += d * (own_V + counted) + passed
-                counted += add
-                passed += d * change
-                r += 1
-            if x == a[k] or x == b[k]:
-                U[to], V[to] = total_U / size[e], total_V / size[e]
-                to += 1
+    @staticmethod
+    @compiled
+    def potentials(
+        query: Any, a: Any, b: Any, start: Any, edges: Any, relevance: Any, size: Any, each: Any,
+        discount: Any, strata: Any, gain: Any, own: float, above: float, U: Any, V: Any,
+        factor: Any, column: Any, higher: bool,
+    ) -> None:  # fmt: skip
+        most = 0
+        for k in range(query.size):
+            most = max(most, strata[query[k] + 1] - strata[query[k]])
+        adds, changes = np.empty(most), np.empty(most)
+        for k in range(query.size):
+            q, r, to = query[k], 0, start[k]
+            its = strata[q]
+            A, B = its + a[k], its + b[k]
+            # What a passed document of each class adds to the term of a less that of b, and the
+            # change of its own term if a document of class b replaces one of class a above it.
+            for x in range(strata[q + 1] - its):
+                X = its + x
+                adds[x] = _coupling(factor, column, higher, A, X)
+                adds[x] -= _coupling(factor, column, higher, B, X)
+                changes[x] = _coupling(factor, column, higher, X, B)
+                changes[x] -= _coupling(factor, column, higher, X, A)
+            own_U = own * (gain[A] - gain[B] + changes[a[k]])
+            own_V = own * (gain[A] - gain[B] + changes[b[k]])
+            counted = passed = 0.0
+            for e in range(edges[q], edges[q + 1]):
+                x = relevance[e]
+                times = above * (each[e] if each.size else 1.0)
+                add, change = times * adds[x], times * changes[x]
+                total_U = total_V = 0.0
+                for _ in range(size[e]):
+                    d = discount[r]
+                    total_U += d * (own_U + counted) + passed
+                    total_V += d * (own_V + counted) + passed
+                    counted += add
+                    passed += d * change
+                    r += 1
+                if x == a[k] or x == b[k]:
+                    U[to], V[to] = total_U / size[e], total_V / size[e]
+                    to += 1

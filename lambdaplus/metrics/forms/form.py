@@ -19,60 +19,53 @@ The tests compare U and V with brute force over every swap.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
-from numpy.typing import ArrayLike
-
-from lambdaplus.data.queries import Floats
-
-if TYPE_CHECKING:
-    from lambdaplus.metrics.label_counts import LabelCounts
-
-Rule = Callable[["LabelCounts"], Floats]
-# Checks what a rule returned: one finite number for each element of another array.
-Check = Callable[[str, ArrayLike, Floats], Floats]
-
-
-def optional_function(value: object) -> bool:
-    return value is None or callable(value)
+from lambdaplus.metrics.label_counts import LabelCounts
 
 
 class Form(ABC):
     """What the term of a document depends on beside its gain.
 
-    Its kernels get the arrays of `lambdaplus.metrics.declared_arrays.MetricArrays`; the rest is
-    the same for all forms.
+    The kernels of a form get the arrays of `lambdaplus.metrics.declared_arrays.MetricArrays`; the
+    rest is the same for all forms.
     """
 
+    potentials_by_classes: ClassVar[bool] = True  # or the same for all pairs of classes
+    gain_follows_labels: ClassVar[bool] = True  # whether a gain must not fall with the label
+
     @abstractmethod
-    def parts(self, counts: LabelCounts, check: Check) -> tuple[Any, ...]:
+    def parts(self, counts: LabelCounts) -> tuple[Any, ...]:
         """What the rules of the form return, by stratum: the last arguments of its kernels."""
 
-    @property
+    def pools(self, rank: str) -> bool:
+        """Whether steps of tied rows and weighted rows are defined with the discount of a rank."""
+        return False
+
+    @staticmethod
     @abstractmethod
-    def value_kernel(self) -> Callable[..., None]:
+    def values(*arguments: Any) -> None:
         """Write the sum over all ranks of some queries, the mean over the orders of ties.
 
-        Its arguments are the first and last query; boundaries, and the number of ranked documents
-        of each query; row and score by rank; class by row; discount; index of the first stratum of
-        each query; gain by stratum; where to write the sum of each query; and the parts.
+        A kernel.  Its arguments are the first and last query; boundaries, and the number of ranked
+        documents of each query; row and score by rank; class by row; discount; index of the first
+        stratum of each query; gain by stratum; where to write the sum of each query; and the parts.
         """
 
-    @property
+    @staticmethod
     @abstractmethod
-    def potential_kernel(self) -> Callable[..., None]:
+    def potentials(*arguments: Any) -> None:
         """Write the potentials U and V of two classes for the entries of some lists.
 
         An entry stands for ``size`` documents of one class at consecutive ranks; its potentials are
         the means over these ranks.  A list contains the entries of a query that are of its two
-        classes.  For discounted sums of gains it contains all entries, and the potentials are those
-        of a gain of 1.
+        classes.  If potentials do not depend on classes, it contains all entries, and the
+        potentials are those of a gain of 1.
 
-        Its arguments are query, class a, class b and first entry of each list; of all entries of
-        the queries: the first of each query, class, size, and multiplicity of each of its documents
-        (empty if all are 1); discount by rank; index of the first stratum of each query; gain by
-        stratum; factors of a document's own contribution to its potentials and of the contribution
-        of documents above it (1 and 1, except for multiplicities: see
+        A kernel.  Its arguments are query, class a, class b and first entry of each list; of all
+        entries of the queries: the first of each query, class, size, and multiplicity of each of
+        its documents (empty if all are 1); discount by rank; index of the first stratum of each
+        query; gain by stratum; factors of a document's own contribution to its potentials and of
+        the contribution of documents above it (1 and 1, except for multiplicities: see
         ``lambdaplus.objectives.lists``); U and V to write to; and the parts.
         """

@@ -3,60 +3,54 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.metrics.forms.form import Check, Form
-
-if TYPE_CHECKING:
-    from lambdaplus.metrics.label_counts import LabelCounts
+from lambdaplus.metrics.forms.form import Form
+from lambdaplus.metrics.label_counts import LabelCounts
 
 
 @dataclass(frozen=True)
 class Gains(Form):
     """The term of a document is its gain, independently of the other documents."""
 
-    def parts(self, counts: LabelCounts, check: Check) -> tuple[Any, ...]:
+    potentials_by_classes = False
+
+    def parts(self, counts: LabelCounts) -> tuple[Any, ...]:
         return ()
 
-    @property
-    def value_kernel(self) -> Any:
-        return _values
+    def pools(self, rank: str) -> bool:
+        return rank in ("middle", "last")
 
-    @property
-    def potential_kernel(self) -> Any:
-        return _potentials
+    @staticmethod
+    @compiled
+    def values(
+        first: int, last: int, boundaries: Any, ranked: Any, row: Any, score: Any, relevance: Any,
+        discount: Any, strata: Any, gain: Any, out: Any,
+    ) -> None:  # fmt: skip
+        for q in range(first, last):
+            base, total, r = boundaries[q], 0.0, 0
+            while r < ranked[q]:
+                start, weight, gains = r, 0.0, 0.0
+                while r < ranked[q] and score[base + r] == score[base + start]:
+                    weight += discount[r]
+                    gains += gain[strata[q] + relevance[row[base + r]]]
+                    r += 1
+                total += weight * gains / (r - start)
+            out[q] = total
 
-
-@compiled
-def _values(
-    first: int, last: int, boundaries: Any, ranked: Any, row: Any, score: Any, relevance: Any,
-    discount: Any, strata: Any, gain: Any, out: Any,
-) -> None:  # fmt: skip
-    for q in range(first, last):
-        base, total, r = boundaries[q], 0.0, 0
-        while r < ranked[q]:
-            start, weight, gains = r, 0.0, 0.0
-            while r < ranked[q] and score[base + r] == score[base + start]:
-                weight += discount[r]
-                gains += gain[strata[q] + relevance[row[base + r]]]
-                r += 1
-            total += weight * gains / (r - start)
-        out[q] = total
-
-
-@compiled
-def _potentials(
-    query: Any, a: Any, b: Any, start: Any, edges: Any, relevance: Any, size: Any, each: Any,
-    discount: Any, strata: Any, gain: Any, own: float, above: float, U: Any, V: Any,
-) -> None:  # fmt: skip
-    """The mean discount: the potential of a gain of 1."""
-    for k in range(query.size):
-        q, r, to = query[k], 0, start[k]
-        for e in range(edges[q], edges[q + 1]):
-            total = 0.0
-            for _ in range(size[e]):
-                total += discount[r]
-                r += 1
-            U[to] = V[to] = total / size[e]
-            to += 1
+    @staticmethod
+    @compiled
+    def potentials(
+        query: Any, a: Any, b: Any, start: Any, edges: Any, relevance: Any, size: Any, each: Any,
+        discount: Any, strata: Any, gain: Any, own: float, above: float, U: Any, V: Any,
+    ) -> None:  # fmt: skip
+        for k in range(query.size):
+            q, r, to = query[k], 0, start[k]
+            for e in range(edges[q], edges[q + 1]):
+                total = 0.0
+                for _ in range(size[e]):
+                    total += discount[r]
+                    r += 1
+                U[to] = V[to] = total / size[e]
+                to += 1

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.data.arguments import check_fields
 from lambdaplus.data.queries import Floats
-from lambdaplus.metrics.forms.form import Check, Form
-
-if TYPE_CHECKING:
-    from lambdaplus.metrics.label_counts import LabelCounts
+from lambdaplus.metrics.forms.form import Form
+from lambdaplus.metrics.label_counts import LabelCounts
 
 
 @dataclass(frozen=True)
@@ -25,18 +22,10 @@ class Window(Form):
     """
 
     ranks: Callable[[LabelCounts], tuple[Floats, Floats]]
+    gain_follows_labels = False
 
-    def __post_init__(self) -> None:
-        check_fields(self, callable, "a function", "ranks")
-
-    def parts(self, counts: LabelCounts, check: Check) -> tuple[Any, ...]:
-        ranks = self.ranks(counts)
-        if len(ranks) != 2:
-            raise ValueError(
-                f"{counts.metric}: its declaration's window must return two arrays, the first and "
-                f"the last rank of each class, not {len(ranks)}"
-            )
-        first, last = (check("window", each, counts.label) for each in ranks)
+    def parts(self, counts: LabelCounts) -> tuple[Any, ...]:
+        first, last = (counts.per_class("window", part) for part in self.ranks(counts))
         if (last < first - 1).any():
             at = int((last < first - 1).argmax())
             raise ValueError(
@@ -45,54 +34,46 @@ class Window(Form):
             )
         return np.maximum(first - 1, 0).astype(np.int64), last.astype(np.int64)
 
-    @property
-    def value_kernel(self) -> Any:
-        return _values
+    @staticmethod
+    @compiled
+    def values(
+        first: int, last: int, boundaries: Any, ranked: Any, row: Any, score: Any, relevance: Any,
+        discount: Any, strata: Any, gain: Any, out: Any, opens: Any, closes: Any,
+    ) -> None:  # fmt: skip
+        upto = np.zeros(discount.size + 1)
+        for r in range(discount.size):
+            upto[r + 1] = upto[r] + discount[r]
+        for q in range(first, last):
+            base, total, start = boundaries[q], 0.0, 0
+            while start < ranked[q]:
+                stop = start + 1
+                while stop < ranked[q] and score[base + stop] == score[base + start]:
+                    stop += 1
+                for r in range(start, stop):
+                    x = strata[q] + relevance[row[base + r]]
+                    low, high = max(start, opens[x]), min(stop, closes[x])
+                    if low < high:
+                        total += gain[x] * (upto[high] - upto[low]) / (stop - start)
+                start = stop
+            out[q] = total
 
-    @property
-    def potential_kernel(self) -> Any:
-        return _potentials
-
-
-@compiled
-def _values(
-    first: int, last: int, boundaries: Any, ranked: Any, row: Any, score: Any, relevance: Any,
-    discount: Any, strata: Any, gain: Any, out: Any, opens: Any, closes: Any,
-) -> None:  # fmt: skip
-    upto = np.zeros(discount.size + 1)
-    for r in range(discount.size):
-        upto[r + 1] = upto[r] + discount[r]
-    for q in range(first, last):
-        base, total, start = boundaries[q], 0.0, 0
-        while start < ranked[q]:
-            stop = start + 1
-            while stop < ranked[q] and score[base + stop] == score[base + start]:
-                stop += 1
-            for r in range(start, stop):
-                x = strata[q] + relevance[row[base + r]]
-                low, high = max(start, opens[x]), min(stop, closes[x])
-                if low < high:
-                    total += gain[x] * (upto[high] - upto[low]) / (stop - start)
-            start = stop
-        out[q] = total
-
-
-@compiled
-def _potentials(
-    query: Any, a: Any, b: Any, start: Any, edges: Any, relevance: Any, size: Any, each: Any,
-    discount: Any, strata: Any, gain: Any, own: float, above: float, U: Any, V: Any,
-    opens: Any, closes: Any,
-) -> None:  # fmt: skip
-    for k in range(query.size):
-        q, r, to = query[k], 0, start[k]
-        of_a, of_b = strata[q] + a[k], strata[q] + b[k]
-        for e in range(edges[q], edges[q + 1]):
-            total = 0.0
-            for _ in range(size[e]):
-                gain_a = gain[of_a] if opens[of_a] <= r < closes[of_a] else 0.0
-                gain_b = gain[of_b] if opens[of_b] <= r < closes[of_b] else 0.0
-                total += discount[r] * (gain_a - gain_b)
-                r += 1
-            if relevance[e] == a[k] or relevance[e] == b[k]:
-                U[to] = V[to] = total / size[e]
-                to += 1
+    @staticmethod
+    @compiled
+    def potentials(
+        query: Any, a: Any, b: Any, start: Any, edges: Any, relevance: Any, size: Any, each: Any,
+        discount: Any, strata: Any, gain: Any, own: float, above: float, U: Any, V: Any,
+        opens: Any, closes: Any,
+    ) -> None:  # fmt: skip
+        for k in range(query.size):
+            q, r, to = query[k], 0, start[k]
+            of_a, of_b = strata[q] + a[k], strata[q] + b[k]
+            for e in range(edges[q], edges[q + 1]):
+                total = 0.0
+                for _ in range(size[e]):
+                    gain_a = gain[of_a] if opens[of_a] <= r < closes[of_a] else 0.0
+                    gain_b = gain[of_b] if opens[of_b] <= r < closes[of_b] else 0.0
+                    total += discount[r] * (gain_a - gain_b)
+                    r += 1
+                if relevance[e] == a[k] or relevance[e] == b[k]:
+                    U[to] = V[to] = total / size[e]
+                    to += 1

@@ -1,0 +1,266 @@
+"""A cutting plane solver for structural SVMs, with one working set per hinge and a certificate.
+
+    min over w   P(w) = 1/2 |w|^2 + sum over blocks of weight_b * hinge_b(w)
+
+Every pass evaluates all hinges at the minimiser w of the problem with planes, which gives the exact
+P(w) and a new plane for each hinge; the minimum of the problem with planes is a lower bound of P.
+The difference is the certificate.
+
+References
+----------
+Tsochantaridis et al. 2005 (n-slack cutting planes); Joachims, Finley & Yu 2009.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from lambdaplus.baselines.interior_point import minimise
+from lambdaplus.baselines.oracles import Loss, Ranked, ranked
+from lambdaplus.compute.compiled import compiled
+from lambdaplus.compute.parallel import over_queries
+from lambdaplus.data.queries import Floats, Ints
+
+INNER = 0.1  # tolerance of the problem with planes, as a share of the gap
+IN_USE = 1e-3  # dual variable from which a plane counts as used
+PATIENCE = 3  # passes after which an unused plane is removed; many are used again sooner
+
+
+class Cut(NamedTuple):
+    """Hinges at a w, (n_blocks,), and p tangent planes ``offset + slope . w`` of blocks."""
+
+    hinge: Floats
+    block: Ints
+    slope: Floats
+    offset: Floats
+
+
+class Hinges:
+    """One hinge per query, or with separate slacks one per query and loss.
+
+    Parameters
+    ----------
+    X : (n, d) float64
+        Documents; the rows of each query are adjacent.
+    losses : sequence of Loss
+    separate : bool
+        Whether each loss has separate hinges; otherwise the hinge of a query is their maximum.
+
+    Attributes
+    ----------
+    n_blocks : int
+    loss_of_block : (n_blocks,) int64
+        All 0 if not separate.
+    """
+
+    def __init__(self, X: Floats, losses: Sequence[Loss], separate: bool) -> None:
+        self.X, self.losses = X, losses
+        self.n_queries = losses[0].queries.n_queries
+        self._bounds = losses[0].queries.boundaries
+        # A query with a single class has no block, since there is nothing to separate.
+        active = np.array([loss.separable for loss in losses])
+        blocks = active if separate else active.any(axis=0, keepdims=True)
+        index = np.cumsum(blocks.ravel()).reshape(blocks.shape) - 1
+        self.n_blocks = int(blocks.sum())
+        self.loss_of_block: Ints = np.nonzero(blocks)[0]
+        self._queries = [np.flatnonzero(row) for row in active]
+        self._blocks = [
+            index[number if separate else 0][mine] for number, mine in enumerate(self._queries)
+        ]
+
+    def at(self, w: Floats) -> Cut:
+        """Evaluate all hinges at w, (d,)."""
+        scores = np.empty(self.X.shape[0])
+        over_queries(_scores, self._bounds, self._bounds, self.X, w, scores)
+        rankings: dict[int, Ranked] = {}  # losses with the same labels share one sort
+        slopes, offsets = [], []
+        hinge = np.zeros(self.n_blocks)
+        for loss, mine, block in zip(self.losses, self._queries, self._blocks, strict=True):
+            key = id(loss.queries)
+            if key not in rankings:
+                rankings[key] = ranked(loss.queries, scores)
+            worst = loss.oracle(rankings[key])
+            slope = np.zeros((worst.loss.size, w.size))
+            over_queries(_slopes, self._bounds, self._bounds, self.X, worst.coefficient, slope)
+            slopes.append(slope[mine])
+            offsets.append(worst.loss[mine])
+            hinge[block] = np.maximum(hinge[block], offsets[-1] + slopes[-1] @ w)
+        return Cut(
+            hinge, np.concatenate(self._blocks), np.concatenate(slopes), np.concatenate(offsets)
+        )
+
+
+class Planes:
+    """Planes collected so far and their dual variables: a lower bound of each hinge.
+
+    A block is one hinge.  Its first plane is 0, the plane of the correct ranking.
+
+    Attributes
+    ----------
+    first : (n_blocks + 1,) int64
+        Index of the first plane of each block.
+    slope : (m, d) float64
+    offset : (m,) float64
+    alpha : (m,) float64
+        Dual variables, which sum to 1 in each block.
+    idle : (m,) int64
+        Number of passes since a plane was last used.
+    """
+
+    def __init__(self, n_blocks: int, n_features: int) -> None:
+        self.first: Ints = np.arange(n_blocks + 1)
+        self.slope: Floats = np.zeros((n_blocks, n_features))
+        self.offset: Floats = np.zeros(n_blocks)
+        self.alpha: Floats = np.ones(n_blocks)
+        self.idle: Ints = np.zeros(n_blocks, dtype=np.int64)
+
+    @property
+    def block(self) -> Ints:
+        """Block of each plane, (m,)."""
+        return np.repeat(np.arange(self.first.size - 1), np.diff(self.first))
+
+    def add(self, block: Ints, slope: Floats, offset: Floats) -> None:
+        """Add planes, which may be several for the same block."""
+        self._keep_and_add(slice(None), block, slope, offset, np.zeros(block.size))
+
+    def evict(self) -> None:
+        """Remove planes that were not used for long, and add their mean weighted by alpha.
+
+        The mean of lower bounds is a lower bound, and the value of the dual does not change, so no
+        progress is lost (aggregation, as in bundle methods).
+        """
+        self.idle = np.where(self.alpha >= IN_USE, 0, self.idle + 1)
+        drop = self.idle > PATIENCE
+        drop[self.first[:-1]] = False
+        if not drop.any():
+            return
+        mass = np.where(drop, self.alpha, 0.0)
+        total = np.add.reduceat(mass, self.first[:-1])
+        mixed = np.flatnonzero(total > 0)
+        share = mass / np.where(total > 0, total, 1.0)[self.block]
+        slope = np.add.reduceat(share[:, None] * self.slope, self.first[:-1])
+        offset = np.add.reduceat(share * self.offset, self.first[:-1])
+        self._keep_and_add(~drop, mixed, slope[mixed], offset[mixed], total[mixed])
+
+    def _keep_and_add(
+        self, keep: Any, block: Ints, slope: Floats, offset: Floats, alpha: Floats
+    ) -> None:
+        block = np.concatenate([self.block[keep], block])
+        order = np.argsort(block, kind="stable")
+        self.first = np.searchsorted(block[order], np.arange(self.first.size))
+        self.slope = np.concatenate([self.slope[keep], slope])[order]
+        self.offset = np.concatenate([self.offset[keep], offset])[order]
+        self.alpha = np.concatenate([self.alpha[keep], alpha])[order]
+        new = np.zeros(alpha.size, dtype=np.int64)
+        self.idle = np.concatenate([self.idle[keep], new])[order]
+
+
+class Pass(NamedTuple):
+    """The progress of one pass over the data.
+
+    Attributes
+    ----------
+    primal : float
+        Objective at the w of this pass.
+    dual : float
+        Best lower bound before the pass.
+    slack : float
+        Mean over the queries of their hinges (summed over losses if slacks are separate).
+    norm : float
+        Norm of w.
+    seconds : float
+        Time since the start of the fit.
+    oracle_seconds : float
+        Part of it spent on hinges: scores, the most violated ranking of every query, and planes.
+    """
+
+    primal: float
+    dual: float
+    slack: float
+    norm: float
+    seconds: float
+    oracle_seconds: float
+
+
+class Solution(NamedTuple):
+    """The best w, (d,), and its certificate."""
+
+    w: Floats
+    primal: float
+    dual: float
+    slack: float
+    history: list[Pass]
+
+    @property
+    def relative_gap(self) -> float:
+        return (self.primal - self.dual) / self.primal
+
+
+def solve(hinges: Hinges, planes: Planes, weight: Floats, tol: float, max_passes: int) -> Solution:
+    """Minimise P to a relative duality gap of ``tol``.
+
+    Parameters
+    ----------
+    hinges : Hinges
+    planes : Planes
+        Planes collected so far; new ones are added.  Planes do not depend on the weights, so those
+        of one C are a warm start for the next.
+    weight : (n_blocks,) float64
+        Positive.
+    tol : float
+    max_passes : int
+    """
+    begin = time.perf_counter()
+    in_oracle = 0.0
+    w = np.zeros(hinges.X.shape[1])
+    best, primal, dual, mean_slack = w, np.inf, 0.0, np.inf
+    history: list[Pass] = []
+    warm = planes.offset.size > hinges.n_blocks
+    # BLAS uses one thread, since the systems are small and results depend on its threads.
+    with ThreadpoolController().limit(limits=1, user_api="blas"):
+        while True:
+            called = time.perf_counter()
+            cut = hinges.at(w)
+            in_oracle += time.perf_counter() - called
+            value = float(w @ w / 2 + weight @ cut.hinge)
+            slack = float(cut.hinge.sum()) / hinges.n_queries
+            if value < primal:
+                best, primal, mean_slack = w, value, slack
+            seconds = time.perf_counter() - begin
+            norm = float(np.linalg.norm(w))
+            history.append(Pass(value, dual, slack, norm, seconds, in_oracle))
+            if primal - dual <= tol * primal or len(history) == max_passes:
+                return Solution(best, primal, dual, mean_slack, history)
+            planes.evict()
+            planes.add(cut.block, cut.slope, cut.offset)
+            # With planes from another C, a precise minimum is computed immediately.
+            gap = tol * primal if warm and len(history) == 1 else primal - dual
+            planes.alpha = minimise(planes.first, planes.slope, planes.offset, weight, INNER * gap)
+            mass = weight[planes.block] * planes.alpha
+            w = -(mass @ planes.slope)
+            dual = max(dual, float(mass @ planes.offset - w @ w / 2))
+
+
+# Sums may be reassociated to fill vector registers: the order is fixed when the kernel is compiled,
+# so results still do not depend on the number of threads (as those of a BLAS may).
+@compiled(fastmath={"reassoc", "contract", "nsz"})
+def _scores(first: int, last: int, boundaries: Any, X: Any, w: Any, out: Any) -> None:
+    for i in range(boundaries[first], boundaries[last]):
+        total = 0.0
+        for f in range(w.size):
+            total += X[i, f] * w[f]
+        out[i] = total
+
+
+@compiled
+def _slopes(first: int, last: int, boundaries: Any, X: Any, coefficient: Any, out: Any) -> None:
+    for q in range(first, last):
+        for i in range(boundaries[q], boundaries[q + 1]):
+            if coefficient[i] != 0.0:
+                for f in range(X.shape[1]):
+                    out[q, f] += coefficient[i] * X[i, f]

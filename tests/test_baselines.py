@@ -1,0 +1,172 @@
+"""What all baselines have in common: conventions, order of rows, threads, errors."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from baseline_data import halves
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from small_data import graded
+
+from lambdaplus.baselines import (
+    BestFeature,
+    ClassAUCSVM,
+    CommitteePerceptron,
+    McRank,
+    QueryScaler,
+    RankBoost,
+    RankSVM,
+    StructuralSVM,
+    SVMAccuracy,
+    SVMCombo,
+    ThresholdFeatures,
+)
+from lambdaplus.compute.parallel import limit_threads
+
+VALIDATED = [
+    BestFeature(),
+    CommitteePerceptron(n_iter=3, random_state=0),
+    McRank(n_estimators=3, n_jobs=1, random_state=0),
+    RankBoost(10),
+]
+STRUCTURAL = [ClassAUCSVM(), StructuralSVM(), SVMCombo(["map", "ndcg"])]
+RANKERS = [*VALIDATED, *STRUCTURAL, RankSVM(), SVMAccuracy()]
+SCALERS = [QueryScaler(), ThresholdFeatures()]
+
+
+def name_of(estimator: Any) -> str:
+    return type(estimator).__name__
+
+
+def expected_failures(estimator: Any) -> dict[str, str]:
+    if isinstance(estimator, CommitteePerceptron | RankBoost | RankSVM):
+        return {"check_fit2d_1sample": "one document can't be ranked: the message differs"}
+    if isinstance(estimator, QueryScaler):
+        return {"check_methods_subset_invariance": "without qid all rows are one query"}
+    if isinstance(estimator, StructuralSVM | SVMAccuracy | SVMCombo):
+        one_class = "all labels of that check are relevant, which is a single class"
+        return {"check_estimators_dtypes": one_class, "check_fit2d_1feature": one_class}
+    return {}
+
+
+@pytest.mark.filterwarnings("ignore:w = 0 is optimal")
+@parametrize_with_checks([*RANKERS, *SCALERS], expected_failed_checks=expected_failures)
+def test_scikit_learn_conventions(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.parametrize("ranker", RANKERS, ids=name_of)
+def test_queries_in_pieces_are_the_same_queries_and_models_pickle(ranker: Any) -> None:
+    data = graded(24)
+    # Document by document through all queries: each query keeps the order of its own rows.
+    place = np.concatenate([np.arange(size) for size in data.sizes])
+    torn = np.argsort(place, kind="stable")
+    whole = clone(ranker).fit(data.features, data.labels, qid=data.qid)
+    pieces = clone(ranker).fit(data.features[torn], data.labels[torn], qid=data.qid[torn])
+    copy = pickle.loads(pickle.dumps(pieces))
+    scores = whole.predict(data.features)
+    np.testing.assert_array_equal(pieces.predict(data.features), scores)
+    np.testing.assert_array_equal(copy.predict(data.features), scores)
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [RankSVM(), RankBoost(10), StructuralSVM(C=100.0), CommitteePerceptron(n_iter=2)],
+    ids=name_of,
+)
+def test_threads_do_not_change_a_bit(ranker: Any) -> None:
+    data = graded(2000)  # enough documents for several threads
+    if "random_state" in ranker.get_params():
+        ranker.set_params(random_state=0)
+    scores = []
+    for threads in (1, 2):
+        with limit_threads(threads):
+            model = clone(ranker).fit(data.features, data.labels, qid=data.qid)
+        scores.append(model.predict(data.features))
+    np.testing.assert_array_equal(*scores)
+
+
+@pytest.mark.parametrize("ranker", VALIDATED, ids=name_of)
+def test_validation_data_are_checked(ranker: Any) -> None:
+    train, valid = halves(graded(24))
+    X, y, qid = valid.features, valid.labels, valid.qid
+    model = clone(ranker).set_params(metric="map")
+    for eval_set, message in (
+        (X, "eval_set must be"),
+        ((X, np.zeros(valid.n), qid), "map has no value on any query"),
+        ((X[:, 1:], y, qid), "features"),
+        ((np.where(X > 2, np.nan, X), y, qid), "NaN"),
+        ((X, y, qid[1:]), "one entry per row"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.fit(train.features, train.labels, qid=train.qid, eval_set=eval_set)
+    with pytest.raises(ValueError, match="did you mean 'ndcg'"):
+        model.set_params(metric="ndgc").fit(train.features, train.labels, eval_set=(X, y))
+
+
+@pytest.mark.parametrize("ranker", RANKERS, ids=name_of)
+def test_labels_that_are_all_the_same_teach_nothing(ranker: Any) -> None:
+    data = graded(4)
+    message = {
+        BestFeature: "ndcg@10 has no value on any query",
+        ClassAUCSVM: "labels must be 0 or more, some of them above; they are 0 to 0",
+        McRank: "all labels are 0, which is one class: at least two",
+        StructuralSVM: "labels of one class only",
+        SVMAccuracy: "one class only",
+        SVMCombo: "labels of one class only",
+    }.get(type(ranker), "no query has two documents with different labels")
+    with pytest.raises(ValueError, match=message):
+        clone(ranker).fit(data.features, np.zeros(data.n), qid=data.qid)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "options", "message"),
+    [
+        (CommitteePerceptron, {"committee_size": 0}, "committee_size"),
+        (CommitteePerceptron, {"n_iter": 70_000}, "n_iter"),
+        (CommitteePerceptron, {"variant": "best"}, "variant"),
+        (CommitteePerceptron, {"combine": "mean"}, "combine"),
+        (CommitteePerceptron, {"alpha_bound": 0.0}, "alpha_bound"),
+        (CommitteePerceptron, {"alpha_bound": np.nan}, "alpha_bound"),
+        (McRank, {"variant": "both"}, "variant"),
+        (McRank, {"num_leaves": 1}, "num_leaves"),
+        (McRank, {"patience": 0}, "patience"),
+        (RankBoost, {"n_rounds": 0}, "n_rounds"),
+        (RankBoost, {"balance": "both"}, "balance"),
+        (RankBoost, {"max_bins": 257}, "max_bins"),
+        (RankSVM, {"C": 0.0}, "C"),
+        (RankSVM, {"C": np.inf}, "C"),
+        (RankSVM, {"max_iter": 0}, "max_iter"),
+        (RankSVM, {"tol": -1.0}, "tol"),
+        (StructuralSVM, {"C": 0.0}, "C=0.0"),
+        (StructuralSVM, {"C": np.nan}, "C=nan"),
+        (StructuralSVM, {"tol": 0.0}, "tol=0.0"),
+        (StructuralSVM, {"tol": "a"}, "tol='a'"),
+        (StructuralSVM, {"max_passes": 0}, "max_passes must be a whole number, at least 1, got 0"),
+        (StructuralSVM, {"pair_scale": "no"}, "pair_scale='no' is neither True nor False"),
+        (
+            StructuralSVM,
+            {"loss": "err"},
+            "err is not a loss .* known: auc, map",
+        ),
+        (StructuralSVM, {"loss": "ndcg@5", "cutoff": 10}, "already has a cutoff"),
+        (StructuralSVM, {"loss": "auc", "cutoff": 10}, "auc takes no cutoff"),
+        (StructuralSVM, {"loss": "ndcg"}, r"[34] different labels"),
+        (StructuralSVM, {"relevant": 99}, "one class only"),
+        (SVMAccuracy, {"variant": "acc5"}, "variant='acc5'"),
+        (SVMCombo, {"slack": "both"}, "slack='both'"),
+        (SVMCombo, {"losses": []}, "non-empty list"),
+        (SVMCombo, {"losses": "map"}, "must be a non-empty list"),
+        (SVMCombo, {"feature_maps": ["po"]}, "1 feature maps for 3 losses"),
+        (SVMCombo, {"C": [1.0, 2.0]}, "2 values of C for 1 kinds of slack"),
+        (QueryScaler, {"method": "mean"}, "method='mean'"),
+    ],
+)
+def test_wrong_parameters_are_named(estimator: Any, options: Any, message: str) -> None:
+    data = graded(24)
+    with pytest.raises(ValueError, match=message):
+        estimator(**options).fit(data.features, data.labels, qid=data.qid)
