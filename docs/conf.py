@@ -40,15 +40,6 @@ nb_render_markdown_format = "myst"
 
 autosummary_ignore_module_all = False  # the contents of a module are given by its __all__
 autodoc_typehints = "none"  # the docstrings describe the types
-autodoc_default_options = {
-    "members": True,
-    # Except members of these classes.
-    "inherited-members": "BaseEstimator,ClassifierMixin,TransformerMixin,tuple,"
-    "LGBMRanker,LGBMClassifier,LGBMModel,XGBRanker,XGBClassifier,XGBModel",
-    # Methods that scikit-learn adds to every estimator.
-    "exclude-members": "get_metadata_routing,set_output,"
-    "set_fit_request,set_predict_request,set_score_request,set_transform_request",
-}
 napoleon_google_docstring = False
 napoleon_use_ivar = True
 napoleon_use_rtype = False
@@ -59,7 +50,7 @@ nitpick_ignore_regex = [
     ("py:class", r"(?!lambdaplus\.).*"),
     # Parameters and files, which are in single backticks as well.
     ("py:obj", r"(?!lambdaplus\.).*"),
-    ("py:obj", r"lambdaplus\.queries\..*"),  # internal, and has no page
+    ("py:obj", r"lambdaplus\.data\.queries\..*"),  # internal, and has no page
 ]
 smartquotes = False  # they would turn --option into a dash
 

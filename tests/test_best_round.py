@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import pickle
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from small_data import graded
+from small_data import forest_scores, graded
 
 import lambdaplus as lp
 import lambdaplus.lightgbm as lgb
@@ -23,7 +22,8 @@ from lambdaplus.estimators import (
     XGBoostClassifier,
     XGBoostRanker,
 )
-from lambdaplus.export import export_model, read_forest, read_model
+from lambdaplus.export import export_model, read_model
+from lambdaplus.export.forest import read_forest
 
 KINDS = [LightGBMRanker, XGBoostRanker, LightGBMClassifier, XGBoostClassifier]
 every_estimator = pytest.mark.parametrize("kind", KINDS)
@@ -95,7 +95,7 @@ def test_predict_save_pickle_and_export_agree(kind: Any, missing: bool, tmp_path
     file = tmp_path / ("model.txt" if of_lightgbm else "model.ubj")
     (model.booster_ if of_lightgbm else model).save_model(file)
     for exported in (model, read_model(file)):
-        assert_allclose(read_forest(exported).score(X), expected, **FLOAT32)
+        assert_allclose(forest_scores(read_forest(exported), X), expected, **FLOAT32)
         trees = json.loads(export_model(exported, "opensearch"))["model"]["model"]["definition"]
         assert len(json.loads(trees)["splits"]) == best
 
@@ -117,7 +117,7 @@ def test_what_xgboosts_own_estimator_saves_is_exported_as_it_predicts(tmp_path: 
     assert ranker.best_iteration + 1 < ranker.get_booster().num_boosted_rounds()
     ranker.save_model(tmp_path / "model.json")
     for model in (ranker, read_model(tmp_path / "model.json")):
-        assert_allclose(read_forest(model).score(X), ranker.predict(X), **FLOAT32)
+        assert_allclose(forest_scores(read_forest(model), X), ranker.predict(X), **FLOAT32)
 
 
 def test_a_model_of_square_roots_is_not_exported_as_if_it_were_a_sum() -> None:
@@ -136,18 +136,13 @@ def test_the_base_score_is_exported_as_it_is_added(objective: str, base_score: A
     params = {"objective": objective, "base_score": base_score, "nthread": 1}
     params = {name: value for name, value in params.items() if value is not None}
     booster = xgb.train(params, given, 4)
-    assert_allclose(
-        read_forest(booster).score(data.features), booster.predict(given, output_margin=True),
-        **FLOAT32,
-    )  # fmt: skip
+    found = forest_scores(read_forest(booster), data.features)
+    assert_allclose(found, booster.predict(given, output_margin=True), **FLOAT32)
 
 
-# -- broken files --------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["txt", "json", "ubj"])
-def test_a_broken_model_file_is_named_and_nothing_crashes(suffix: str, tmp_path: Path) -> None:
+def test_a_truncated_model_file_is_named(suffix: str, tmp_path: Path) -> None:
+    """LightGBM reads the rest of such a file, or aborts the process."""
     data = graded()
     file = tmp_path / f"model.{suffix}"
     if suffix == "txt":
@@ -159,15 +154,12 @@ def test_a_broken_model_file_is_named_and_nothing_crashes(suffix: str, tmp_path:
         xgb.train({"nthread": 1}, given, 3, obj=lp.lambda_map).save_model(file)
     whole = file.read_bytes()
     read_forest(read_model(file))
-    third = len(whole) // 3
-    for broken in (whole[:third], whole[: 2 * third], whole[:third] + whole[third // 2 :]):
-        file.write_bytes(broken)
+    end = whole.index(b"end of trees") if suffix == "txt" else len(whole)
+    for left in range(5, end, end // 50):
+        file.write_bytes(whole[:left])
         with pytest.raises(ValueError, match=f"model.{suffix} is a broken model file"):
             read_model(file)
-    random = np.random.default_rng(0)
-    for _ in range(3):  # one bit: broken, or another valid model, but never the end of the process
-        changed = bytearray(whole)
-        changed[random.integers(10, len(whole))] ^= 1 << int(random.integers(8))
-        file.write_bytes(bytes(changed))
-        with contextlib.suppress(ValueError):
-            assert export_model(read_model(file), "vespa")
+    if suffix == "txt":
+        file.write_bytes(whole[:end] + whole[end - 200 :])  # nor is one in which a part is twice
+        with pytest.raises(ValueError, match="broken model file"):
+            read_model(file)

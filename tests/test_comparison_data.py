@@ -140,5 +140,5 @@ def test_joined_sets_keep_their_rows(file: pathlib.Path) -> None:
         data = read_letor(file, sparse=sparse)
         halves = [data.take_queries(range(7)), data.take_queries(range(7, 20))]
         assert fingerprint(join(halves)) == fingerprint(data)
-    with pytest.raises(ValueError, match="query 0 are split"):
+    with pytest.raises(ValueError, match="query 0 are not adjacent"):
         join([data, data])

@@ -72,17 +72,17 @@ class TestRankingData:
 
     @pytest.mark.parametrize("qid", [[7, 8, 7, 7], ["x7", "x8", "x7", "x9"]])
     def test_split_query_is_named(self, qid: list[int] | list[str]) -> None:
-        with pytest.raises(ValueError, match=rf"query {qid[0]} are split .* sort"):
+        with pytest.raises(ValueError, match=rf"query {qid[0]} are not adjacent .* row 2\): sort"):
             RankingData(np.ones((4, 1)), np.ones(4), np.array(qid))
 
     @pytest.mark.parametrize(
         ("features", "labels", "qid", "message"),
         [
-            (np.ones((2, 1)), [0, 1, 2], [1, 1], "have 2, 3 and 2 rows"),
+            (np.ones((2, 1)), [0, 1, 2], [1, 1], r"shape \(2,\) for 3 rows"),
+            (np.ones((2, 1)), [0, 1, 2], [1, 1, 1], r"each of the 3 labels, not of shape \(2, 1\)"),
             (np.ones(2), [0, 1], [1, 1], "features must be 2-D"),
-            (np.ones((2, 1)), [0, np.nan], [1, 1], "row 1 is nan"),
-            (np.ones((2, 1)), [np.inf, 0], [1, 1], "row 0 is inf"),
-            (np.ones((0, 1)), [], np.zeros(0, int), "at least one row"),
+            (np.ones((2, 1)), [0, np.nan], [1, 1], "is nan in row 1"),
+            (np.ones((0, 1)), [], np.zeros(0, int), "labels is empty"),
             (np.ones((2, 1)), [0, 1], [1.0, 1.5], "qid must be int or str, not float64"),
         ],
     )
@@ -172,11 +172,11 @@ class TestReadLetor:
     @pytest.mark.parametrize(
         ("text", "message"),
         [
-            ("1 qid:7 1:1\n1 qid:8 1:1\n0 qid:7 1:1\n", "query 7 are split"),
+            ("1 qid:7 1:1\n1 qid:8 1:1\n0 qid:7 1:1\n", "query 7 are not adjacent"),
             ("nan qid:7 1:1\n", "labels must be finite"),
-            ("# only a comment\n", "at least one row"),
-            ("", "at least one row"),
-            ("\ufeff", "at least one row"),
+            ("# only a comment\n", "labels is empty"),
+            ("", "labels is empty"),
+            ("\ufeff", "labels is empty"),
         ],
     )
     def test_refused_rows_name_the_file(self, tmp_path: Path, text: str, message: str) -> None:

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from lambdaplus.data import read_table
-from lambdaplus.export import read_model
 
 typer_testing = pytest.importorskip("typer.testing")
 
@@ -92,7 +91,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
     return text
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_export_does_not_write_over_the_model(folder: Path, model: str, spelling: str) -> None:
     file = written(folder / "m.txt", model)
@@ -227,18 +225,6 @@ def test_a_broken_model_is_named(folder: Path, start: str) -> None:
     assert found.exit_code == 2
     assert str(file) in found.output
     assert found.output.count("\n") == 1, found.output
-
-
-def test_a_model_that_was_cut_is_not_exported_in_part(folder: Path, model: str) -> None:
-    end = model.index("end of trees")
-    for left in range(5, end + 12, 97):
-        file = written(folder / "m.txt", model[:left])
-        with pytest.raises(ValueError, match=r"m.txt is a broken model file"):
-            read_model(file)
-    for damaged in (model.replace("Tree=1", "Tree=2", 1), model[:end] + model[end - 200 :]):
-        with pytest.raises(ValueError, match=r"m.txt is a broken model file"):
-            read_model(written(folder / "m.txt", damaged))
-    assert read_model(written(folder / "m.txt", model)).num_trees() == 3
 
 
 def test_names_that_are_no_text_and_folders_that_are_not_there(folder: Path) -> None:

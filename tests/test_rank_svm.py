@@ -6,18 +6,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from baseline_data import all_pairs, halves, rankings
+from baseline_data import all_pairs, rankings
 from hypothesis import given
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
-from small_data import Small, graded, mq2008
+from small_data import Small, graded
 
 from lambdaplus.baselines import RankSVM
 from lambdaplus.baselines.preference_pairs import preference_pairs
 from lambdaplus.baselines.rank_svm import PairHinge
 from lambdaplus.data.queries import Queries
-from lambdaplus.evaluation import evaluate
 
 Array = NDArray[Any]
 
@@ -101,18 +100,6 @@ def test_gap_is_the_duality_gap() -> None:
     assert 0.5 * point.gradient @ point.gradient == pytest.approx(gap, rel=1e-9)
 
 
-def test_real_data(data_folder: Any) -> None:
-    data = mq2008(data_folder)
-    model = RankSVM(10.0).fit(data.features, data.labels, qid=data.qid)
-    differences, weight = explicit(data)
-    assert model.objective_ == pytest.approx(
-        objective_of(model.coef_, differences, 10.0 * weight), rel=1e-9
-    )
-    active = 20.0 * weight * np.maximum(0.0, 1.0 - differences @ model.coef_)
-    norm = np.linalg.norm(model.coef_ - active @ differences)
-    assert 0.5 * norm**2 <= 1.01e-8 * model.objective_
-
-
 def test_what_all_documents_of_a_query_share_does_not_count() -> None:
     """Nor may it cost digits: 1e9 swallows the tenth digit of what is added to it."""
     data = graded(20)
@@ -138,25 +125,6 @@ def test_as_many_labels_as_documents() -> None:
     model = RankSVM(tol=1e-14).fit(data.features, data.labels, qid=data.qid)
     exact = exact_minimiser(differences, weight)
     np.testing.assert_allclose(model.coef_, exact, rtol=1e-6)
-
-
-def test_c_is_chosen_on_validation_data() -> None:
-    train, valid = halves(graded(60))
-    eval_set = (valid.features, valid.labels, valid.qid)
-    grid = [100.0, 0.001, 1.0]
-    model = RankSVM(grid, metric="map").fit(
-        train.features, train.labels, qid=train.qid, eval_set=eval_set
-    )
-    values = {}
-    for C in grid:
-        alone = RankSVM(C).fit(train.features, train.labels, qid=train.qid)
-        scores = alone.predict(valid.features)
-        values[C] = evaluate(valid.labels, scores, qid=valid.qid, metrics="map")["map"]
-    assert model.validation_values_ == pytest.approx(values, abs=1e-12)
-    assert max(sorted(values), key=values.__getitem__) == model.C_
-    alone = RankSVM(model.C_).fit(train.features, train.labels, qid=train.qid)
-    apart = np.linalg.norm(model.coef_ - alone.coef_)
-    assert apart <= model.gradient_norm_ + alone.gradient_norm_
 
 
 def test_says_so_when_it_stops_early() -> None:

@@ -5,12 +5,16 @@ SVMs join `oracles/`, `cutting_planes.py` and `interior_point.py`; the others ar
 """
 
 from lambdaplus.baselines.best_feature import BestFeature
-from lambdaplus.baselines.class_auc_svm import ClassAUCSVM
 from lambdaplus.baselines.committee_perceptron import CommitteePerceptron
 from lambdaplus.baselines.mcrank import McRank
 from lambdaplus.baselines.rank_boost import RankBoost
 from lambdaplus.baselines.rank_svm import RankSVM
-from lambdaplus.baselines.structural_svm import PathPoint, StructuralSVM, SVMCombo
+from lambdaplus.baselines.structural_svm import (
+    ClassAUCSVM,
+    PathPoint,
+    StructuralSVM,
+    SVMCombo,
+)
 from lambdaplus.baselines.svm_accuracy import SVMAccuracy
 from lambdaplus.baselines.transformers import QueryScaler, ThresholdFeatures
 

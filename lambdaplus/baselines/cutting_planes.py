@@ -60,6 +60,7 @@ class Hinges:
 
     def __init__(self, X: Floats, losses: Sequence[Loss], separate: bool) -> None:
         self.X, self.losses = X, losses
+        self.n_queries = losses[0].queries.n_queries
         self._bounds = losses[0].queries.boundaries
         # A query with a single class has no block, since there is nothing to separate.
         active = np.array([loss.separable for loss in losses])
@@ -200,9 +201,7 @@ class Solution(NamedTuple):
         return (self.primal - self.dual) / self.primal
 
 
-def solve(
-    hinges: Hinges, planes: Planes, weight: Floats, n_queries: int, tol: float, max_passes: int
-) -> Solution:
+def solve(hinges: Hinges, planes: Planes, weight: Floats, tol: float, max_passes: int) -> Solution:
     """Minimise P to a relative duality gap of ``tol``.
 
     Parameters
@@ -213,8 +212,6 @@ def solve(
         of one C are a warm start for the next.
     weight : (n_blocks,) float64
         Positive.
-    n_queries : int
-        Number of queries over which slacks are averaged.
     tol : float
     max_passes : int
     """
@@ -231,7 +228,7 @@ def solve(
             cut = hinges.at(w)
             in_oracle += time.perf_counter() - called
             value = float(w @ w / 2 + weight @ cut.hinge)
-            slack = float(cut.hinge.sum()) / n_queries
+            slack = float(cut.hinge.sum()) / hinges.n_queries
             if value < primal:
                 best, primal, mean_slack = w, value, slack
             seconds = time.perf_counter() - begin

@@ -7,18 +7,16 @@ Examples
 >>> X = np.random.default_rng(0).normal(size=(200, 3))
 >>> y, qid = np.digitize(X[:, 0], [0, 1]), np.repeat(np.arange(20), 10)
 >>> model = McRank(n_estimators=10).fit(X, y, qid=qid)
->>> model.classes_.tolist(), model.predict_proba(X).shape
-([0.0, 1.0, 2.0], (200, 3))
+>>> model.classes_.tolist(), model.predict(X).shape
+([0.0, 1.0, 2.0], (200,))
 """
 
 from __future__ import annotations
 
-import os
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import expit, softmax
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -37,8 +35,6 @@ class McRank(ValidatedRanker):
     variant : {"multiclass", "ordinal"}
         One multiclass model of P(y = c), or for each class except the lowest a binary model of
         P(y >= c). With two classes both are the same binary model.
-    relevance : {"label", "gain"}
-        The expected value is that of the label, or of its gain 2^label - 1.
     n_estimators : int
         Maximum number of boosting rounds; with ``eval_set``, the best number there is used.
     learning_rate, num_leaves, min_child_samples
@@ -68,7 +64,6 @@ class McRank(ValidatedRanker):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "variant": [StrOptions({"multiclass", "ordinal"})],
-        "relevance": [StrOptions({"label", "gain"})],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "num_leaves": [Interval(Integral, 2, None, closed="left")],
@@ -82,7 +77,6 @@ class McRank(ValidatedRanker):
         self,
         variant: Literal["multiclass", "ordinal"] = "multiclass",
         *,
-        relevance: Literal["label", "gain"] = "label",
         n_estimators: int = 200,
         learning_rate: float = 0.1,
         num_leaves: int = 15,
@@ -93,7 +87,6 @@ class McRank(ValidatedRanker):
         random_state: Any = None,
     ) -> None:
         self.variant = variant
-        self.relevance = relevance
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.num_leaves = num_leaves
@@ -120,30 +113,28 @@ class McRank(ValidatedRanker):
             "learning_rate": self.learning_rate,
             "num_leaves": self.num_leaves,
             "min_data_in_leaf": self.min_child_samples,
-            "num_threads": self._n_threads,
+            "num_threads": self.n_jobs or 0,
             "seed": int(check_random_state(self.random_state).randint(2**31)),
             "deterministic": True,
             "verbose": -1,
         }
         if self._several:
-            code = np.searchsorted(self.classes_, labels)
             params |= {"objective": "multiclass", "num_class": self.classes_.size}
-            targets = [code.astype(np.float64)]
+            targets = [np.searchsorted(self.classes_, labels)]
         else:
             params |= {"objective": "binary"}
-            targets = [(labels >= c).astype(np.float64) for c in self.classes_[1:]]
+            targets = [labels >= c for c in self.classes_[1:]]
         self._boosters = [
-            lightgbm.Booster(params, lightgbm.Dataset(X, label=target, params=params))
+            lightgbm.Booster(params, lightgbm.Dataset(X, label=target.astype(float), params=params))
             for target in targets
         ]
         progress = Progress(self.patience)
-        raw: Any = 0.0
+        raw: Any = 0.0  # of the validation documents
         for round_number in range(1, self.n_estimators + 1):
             finished = [booster.update() for booster in self._boosters]
             if validation is not None:
                 raw = raw + self._raw(validation.X, round_number - 1, 1)
-                value = validation.value(self._expected(self._probabilities(raw)))
-                progress.add(round_number, value)
+                progress.add(round_number, validation.value(self._expected(raw)))
             if progress.over or all(finished):
                 break
         for booster in self._boosters:
@@ -152,44 +143,23 @@ class McRank(ValidatedRanker):
         self.n_estimators_ = progress.best_round or round_number
 
     def _scores(self, documents: Floats) -> Floats:
-        return self._expected(self._probabilities(self._raw(documents, 0, self.n_estimators_)))
-
-    def predict_proba(self, X: ArrayLike) -> Floats:
-        """Probability of each class; the ordinal variant gives differences that may be negative.
-
-        Parameters
-        ----------
-        X : (n, d) array_like
-
-        Returns
-        -------
-        (n, k) float64
-        """
-        return self._probabilities(self._raw(self._documents(X), 0, self.n_estimators_))
+        return self._expected(self._raw(documents, 0, self.n_estimators_))
 
     @property
     def _several(self) -> bool:
         """Whether a multiclass model is used; for two classes, a binary model is used instead."""
         return self.variant == "multiclass" and self.classes_.size > 2
 
-    @property
-    def _n_threads(self) -> int:
-        return self.n_jobs or os.cpu_count() or 1
-
     def _raw(self, documents: Floats, first: int, rounds: int) -> Floats:
-        options: dict[str, Any] = {"raw_score": True, "num_threads": self._n_threads}
-        columns = [
-            booster.predict(documents, start_iteration=first, num_iteration=rounds, **options)
-            for booster in self._boosters
-        ]
-        return np.concatenate([np.reshape(c, (len(documents), -1)) for c in columns], axis=1)
+        options: dict[str, Any] = {"raw_score": True, "num_threads": self.n_jobs or 0}
+        return np.column_stack(
+            [
+                booster.predict(documents, start_iteration=first, num_iteration=rounds, **options)
+                for booster in self._boosters
+            ]
+        )
 
-    def _probabilities(self, raw: Floats) -> Floats:
+    def _expected(self, raw: Floats) -> Floats:
         if self._several:
-            return np.asarray(softmax(raw, axis=1))
-        reached = np.pad(expit(raw), ((0, 0), (1, 0)), constant_values=1.0)  # P(y >= c)
-        return np.asarray(reached - np.pad(reached[:, 1:], ((0, 0), (0, 1))))
-
-    def _expected(self, probabilities: Floats) -> Floats:
-        worth = self.classes_ if self.relevance == "label" else np.exp2(self.classes_) - 1.0
-        return np.asarray(probabilities @ worth)
+            return np.asarray(softmax(raw, axis=1) @ self.classes_)
+        return np.asarray(self.classes_[0] + expit(raw) @ np.diff(self.classes_))  # P(y >= c)

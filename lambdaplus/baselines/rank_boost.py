@@ -133,13 +133,9 @@ class RankBoost(ValidatedRanker):
         self.features_: Ints = features.astype(np.int64)
 
     def _scores(self, documents: Floats) -> Floats:
-        scores = np.zeros(len(documents))
-        for feature in np.unique(self.features_):
-            mine = self.features_ == feature
-            order = np.argsort(self.thresholds_[mine])
-            steps = np.append(0.0, np.cumsum(self.alphas_[mine][order]))
-            passed = np.searchsorted(self.thresholds_[mine][order], documents[:, feature])
-            scores += steps[passed]
+        columns, scores = np.ascontiguousarray(documents.T), np.zeros(len(documents))
+        for f, threshold, alpha in zip(self.features_, self.thresholds_, self.alphas_, strict=True):
+            scores += alpha * (columns[f] > threshold)
         return scores
 
 

@@ -14,7 +14,6 @@ True
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -22,39 +21,30 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from lambdaplus.baselines.base_ranker import ValidatedRanker, ValidationSet
+from lambdaplus.baselines.active_pairs import active_pairs
+from lambdaplus.baselines.base_ranker import Ranker
 from lambdaplus.baselines.preference_pairs import pair_rate
-from lambdaplus.compute.compiled import compiled
-from lambdaplus.compute.parallel import over_queries
 from lambdaplus.data.queries import Floats, Queries
-from lambdaplus.metrics import Metric
 from lambdaplus.metrics.sort import Ranking, rank
 
 
-class RankSVM(ValidatedRanker):
+class RankSVM(Ranker):
     """Linear ranker that minimises the squared hinge loss of all pairs of documents.
 
     Parameters
     ----------
-    C : float or sequence of float
-        Weight of the loss relative to ``|w|^2/2``.  Of several values, the best on ``eval_set`` is
-        selected; each starts from the solution of the next smaller one.
+    C : float
+        Weight of the loss relative to ``|w|^2/2``.
     balance : {"query", "pair"}
         Every query has the same weight (``1/|S_q|`` per pair), or every pair has.
     tol : float
         Tolerance: training stops when the gap is at most this share of the objective.
     max_iter : int
         Maximum number of Newton steps.
-    metric : str or RankingMetric
-        Metric for ``eval_set``.
 
     Attributes
     ----------
     coef_ : (d,) float64
-    C_ : float
-        The selected C.
-    validation_values_ : dict of float to float
-        Value of the metric for each C; empty without ``eval_set``.
     objective_ : float
     gradient_norm_ : float
     gap_ : float
@@ -74,7 +64,7 @@ class RankSVM(ValidatedRanker):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": [Interval(Real, 0, None, closed="neither"), "array-like"],
+        "C": [Interval(Real, 0, None, closed="neither")],
         "balance": [StrOptions({"query", "pair"})],
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -82,48 +72,31 @@ class RankSVM(ValidatedRanker):
 
     def __init__(
         self,
-        C: float | Sequence[float] = 1.0,
+        C: float = 1.0,
         *,
         balance: Literal["query", "pair"] = "query",
         tol: float = 1e-8,
         max_iter: int = 100,
-        metric: Metric = "ndcg@10",
     ) -> None:
         self.C = C
         self.balance = balance
         self.tol = tol
         self.max_iter = max_iter
-        self.metric = metric
 
-    def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:
-        candidates = np.unique(np.asarray(self.C, dtype=np.float64))
-        if not (candidates.size and np.isfinite(candidates).all() and candidates[0] > 0):
-            raise ValueError(f"C must be positive, one number or several; got {self.C!r}")
-        if validation is None and candidates.size > 1:
-            raise ValueError("several values of C need validation data: pass eval_set=")
-        rate = pair_rate(queries, self.balance)
-        best, solution = -np.inf, np.zeros(X.shape[1])
-        self.validation_values_: dict[float, float] = {}
-        for C in candidates:
-            objective = PairHinge(X, queries, C * rate)
-            point, steps = _minimise(objective, solution, self.tol, self.max_iter)
-            solution = point.w  # the start of the next one
-            if point.gap > self.tol * point.value:
-                warnings.warn(
-                    f"C={C:g}: the gap is {point.gap:.3g} after {steps} Newton steps, at an "
-                    f"objective of {point.value:.3g}; scale the features, lower C, or raise "
-                    "max_iter or tol",
-                    ConvergenceWarning,
-                    stacklevel=3,
-                )
-            value = 0.0
-            if validation is not None:
-                value = validation.value(validation.X @ point.w)
-                self.validation_values_[float(C)] = value
-            if value > best:
-                best, self.C_, self.n_iter_ = value, float(C), steps
-                self.coef_, self.objective_, self.gap_ = point.w, point.value, point.gap
-                self.gradient_norm_ = float(np.linalg.norm(point.gradient))
+    def _fit(self, X: Floats, queries: Queries) -> None:
+        self._validate_params()
+        objective = PairHinge(X, queries, self.C * pair_rate(queries, self.balance))
+        point, self.n_iter_ = _minimise(objective, self.tol, self.max_iter)
+        if point.gap > self.tol * point.value:
+            warnings.warn(
+                f"C={self.C:g}: the gap is {point.gap:.3g} after {self.n_iter_} Newton steps, at "
+                f"an objective of {point.value:.3g}; scale the features, lower C, or raise "
+                "max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self.coef_, self.objective_, self.gap_ = point.w, point.value, point.gap
+        self.gradient_norm_ = float(np.linalg.norm(point.gradient))
 
 
 class Point(NamedTuple):
@@ -158,21 +131,13 @@ class PairHinge:
         mean = np.add.reduceat(X, queries.boundaries[:-1]) / queries.sizes[:, None]
         self.X = X - np.repeat(mean, queries.sizes, axis=0)
         self.queries, self.pair_weight = queries, pair_weight
-
-    def _sums(self, ranking: Ranking, value: Floats) -> tuple[Floats, Floats, Floats]:
-        below, above, total = np.empty_like(value), np.empty_like(value), np.empty_like(value)
-        boundaries, strata = self.queries.boundaries, self.queries.strata()
-        over_queries(
-            _active_pairs, boundaries, boundaries, ranking.row, ranking.score, strata.relevance,
-            np.diff(strata.first), value, below, above, total,
-        )  # fmt: skip
-        return below, above, total
+        self.margin = np.ones(queries.n_queries)
 
     def at(self, w: Floats) -> Point:
         """Value and gradient, in O(n (d + log n))."""
         scores = self.X @ w
         ranking = rank(self.queries, scores)
-        below, above, total = self._sums(ranking, scores)
+        below, above, total = active_pairs(self.queries, ranking, self.margin, scores)
         partners = below + above
         bend = partners * scores - total
         difference = below - above
@@ -184,7 +149,7 @@ class PairHinge:
     def hessian_times(self, point: Point, direction: Floats) -> Floats:
         """The generalised Hessian at a point times a direction, in O(n (d + log n))."""
         moved = self.X @ direction
-        _, _, total = self._sums(point.ranking, moved)
+        total = active_pairs(self.queries, point.ranking, self.margin, moved).total
         bend = 2.0 * self.pair_weight * (point.partners * moved - total)
         return np.asarray(direction + self.X.T @ bend)
 
@@ -208,20 +173,18 @@ def _newton_direction(objective: PairHinge, point: Point, tolerance: float) -> F
     return direction
 
 
-def _minimise(
-    objective: PairHinge, start: Floats, tolerance: float, max_iter: int
-) -> tuple[Point, int]:
+def _minimise(objective: PairHinge, tolerance: float, max_iter: int) -> tuple[Point, int]:
     """Newton steps until the gap is at most a share of the value; return also their number."""
-    point = objective.at(start)
+    point = objective.at(np.zeros(objective.X.shape[1]))
     first = np.linalg.norm(point.gradient)
     for steps in range(max_iter):
         if point.gap <= tolerance * point.value:
             return point, steps
         forcing = min(0.1, float(np.linalg.norm(point.gradient) / first) ** 0.5)
-        found = _line_search(objective, point, _newton_direction(objective, point, forcing))
-        if found is None:  # no further progress because of rounding
+        lower = _line_search(objective, point, _newton_direction(objective, point, forcing))
+        if lower is None:  # no further progress because of rounding
             return point, steps
-        point = found
+        point = lower
     return point, max_iter
 
 
@@ -230,71 +193,8 @@ def _line_search(objective: PairHinge, point: Point, direction: Floats) -> Point
     slope = float(point.gradient @ direction)
     step = 1.0
     while step > 1e-10:
-        found = objective.at(point.w + step * direction)
-        if found.value <= point.value + 1e-4 * step * slope:
-            return found
+        candidate = objective.at(point.w + step * direction)
+        if candidate.value <= point.value + 1e-4 * step * slope:
+            return candidate
         step /= 2
     return None
-
-
-@compiled
-def _partners_below(
-    score: Any, code: Any, value: Any, count_tree: Any, sum_tree: Any, count: Any, total: Any
-) -> None:
-    """For each document: number of active partners of a lower class, and sum of their values.
-
-    Scores are descending.  Going down the ranking, active partners are only added, never removed; a
-    Fenwick tree over the classes has their count and sum, with nodes numbered from 1.
-    """
-    count_tree[:] = 0.0
-    sum_tree[:] = 0.0
-    n = score.size
-    entered = 0
-    for r in range(n):
-        while entered < n and score[r] - score[entered] < 1.0:
-            node = code[entered] + 1
-            while node < count_tree.size:
-                count_tree[node] += 1.0
-                sum_tree[node] += value[entered]
-                node += node & -node
-            entered += 1
-        node = code[r]  # classes 0 ... code - 1
-        while node > 0:
-            count[r] += count_tree[node]
-            total[r] += sum_tree[node]
-            node -= node & -node
-
-
-@compiled
-def _active_pairs(
-    first: int, last: int, boundaries: Any, place: Any, score: Any, code: Any, n_classes: Any,
-    value: Any, below: Any, above: Any, total: Any,
-) -> None:  # fmt: skip
-    """For each document: active partners of lower and of higher classes, and sum of all values.
-
-    `place` and `score` are a ranking; the other arrays are in the order of the rows.
-    """
-    for q in range(first, last):
-        start, stop = boundaries[q], boundaries[q + 1]
-        n, top = stop - start, n_classes[q] - 1
-        count_tree, sum_tree = np.empty(top + 2), np.empty(top + 2)
-        s, c, v = np.empty(n), np.empty(n, dtype=np.int64), np.empty(n)
-        count, found = np.zeros(n), np.zeros(n)
-        for r in range(n):
-            document = place[start + r]
-            s[r], c[r], v[r] = score[start + r], code[document], value[document]
-        _partners_below(s, c, v, count_tree, sum_tree, count, found)
-        for r in range(n):
-            document = place[start + r]
-            below[document] = count[r]
-            total[document] = found[r]
-            # In reversed order with opposite signs, higher classes are lower ones.
-            mirror = start + n - 1 - r
-            s[r], c[r] = -score[mirror], top - code[place[mirror]]
-            v[r] = value[place[mirror]]
-        count[:], found[:] = 0.0, 0.0
-        _partners_below(s, c, v, count_tree, sum_tree, count, found)
-        for r in range(n):
-            document = place[start + n - 1 - r]
-            above[document] = count[r]
-            total[document] += found[r]

@@ -66,10 +66,7 @@ class StructuralRanker(Ranker):
 
     def _fit(self, X: Floats, queries: Queries) -> None:
         hinges = self._hinges(X, queries)
-        planes = Planes(hinges.n_blocks, X.shape[1])
-        weight = self._weights(hinges, queries.n_queries, self.C)
-        solution = solve(hinges, planes, weight, queries.n_queries, self.tol, self.max_passes)
-        _warn(solution, self.tol, stacklevel=4)
+        solution = self._solve(hinges, Planes(hinges.n_blocks, X.shape[1]), self.C)
         self.coef_ = solution.w
         self.primal_, self.dual_, self.slack_ = solution.primal, solution.dual, solution.slack
         self.relative_gap_ = solution.relative_gap
@@ -93,15 +90,12 @@ class StructuralRanker(Ranker):
         list of PathPoint
             One for each C, in the order given.
         """
-        documents, queries = clone(self)._read(X, y, qid)
-        hinges = self._hinges(documents, queries)
-        planes = Planes(hinges.n_blocks, documents.shape[1])
-        at_zero = hinges.at(np.zeros(documents.shape[1])).hinge
+        hinges = self._hinges(*clone(self)._read(X, y, qid))
+        planes = Planes(hinges.n_blocks, hinges.X.shape[1])
+        at_zero = hinges.at(np.zeros(hinges.X.shape[1])).hinge
         path = []
         for C in Cs:
-            weight = self._weights(hinges, queries.n_queries, C)
-            solution = solve(hinges, planes, weight, queries.n_queries, self.tol, self.max_passes)
-            _warn(solution, self.tol, stacklevel=3)
+            solution = self._solve(hinges, planes, C)
             path.append(
                 PathPoint(
                     C=float(C),
@@ -109,7 +103,7 @@ class StructuralRanker(Ranker):
                     primal=solution.primal,
                     dual=solution.dual,
                     slack=solution.slack,
-                    share=solution.primal / float(weight @ at_zero),
+                    share=solution.primal / float(self._weights(hinges, C) @ at_zero),
                     norm=float(np.linalg.norm(solution.w)),
                     passes=len(solution.history),
                     seconds=solution.history[-1].seconds,
@@ -129,7 +123,7 @@ class StructuralRanker(Ranker):
             )
         return hinges
 
-    def _weights(self, hinges: Hinges, n_queries: int, C: float | Iterable[float]) -> Floats:
+    def _weights(self, hinges: Hinges, C: float | Iterable[float]) -> Floats:
         """Weight of each hinge: C / number of queries, including those with a single class."""
         each = np.asarray(C, dtype=np.float64).ravel()
         if not (np.isfinite(each) & (each > 0)).all():
@@ -137,7 +131,26 @@ class StructuralRanker(Ranker):
         number = len(hinges.losses) if self._separate else 1
         if each.size not in (1, number):
             raise ValueError(f"{each.size} values of C for {number} kinds of slack")
-        return np.broadcast_to(each, number)[hinges.loss_of_block] / n_queries
+        return np.broadcast_to(each, number)[hinges.loss_of_block] / hinges.n_queries
+
+    def _solve(self, hinges: Hinges, planes: Planes, C: float | Iterable[float]) -> Solution:
+        solution = solve(hinges, planes, self._weights(hinges, C), self.tol, self.max_passes)
+        if solution.relative_gap > self.tol:
+            warnings.warn(
+                f"the duality gap is still {solution.relative_gap:.1e} of the objective after "
+                f"{len(solution.history)} passes (tol={self.tol:g}): increase max_passes",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        elif not solution.w.any():
+            warnings.warn(
+                f"w = 0 is optimal (to a relative gap of {solution.relative_gap:.1e}): this loss "
+                "and feature map cannot improve on it with this data, and all documents have the "
+                "same score; try another loss, feature map or cutoff",
+                UserWarning,
+                stacklevel=4,
+            )
+        return solution
 
     def _metric(self, loss: str | RankingMetric, cutoff: int | None = None) -> RankingMetric:
         metric = parse_metric(loss)
@@ -279,13 +292,12 @@ class SVMCombo(StructuralRanker):
         "separate": the sum of one slack per query and loss, each of which bounds its loss.
     C : float or sequence of float
         Weight of the mean hinge; with separate slacks, it may be one weight for each loss.
-    tol : float
-        Relative duality gap at which to stop.
     feature_maps : sequence of str, optional
         One for each loss; by default, "mrr" for mrr and "po" for the others, as in the paper.
     relevant : float
         Label from which a document is relevant; all losses use binary labels.
-    max_passes : int
+    tol, max_passes
+        As in `StructuralSVM`.
 
     Attributes
     ----------
@@ -345,23 +357,54 @@ class SVMCombo(StructuralRanker):
         if len(maps) != len(metrics):
             raise ValueError(f"{len(maps)} feature maps for {len(metrics)} losses")
         labels = self._labels(metrics[0], queries)  # the same object, so that they share one sort
-        pairs = zip(metrics, maps, strict=True)
-        return [make_loss(metric, labels, feature_map) for metric, feature_map in pairs]
+        return [make_loss(metric, labels, each) for metric, each in zip(metrics, maps, strict=True)]
 
 
-def _warn(solution: Solution, tol: float, stacklevel: int) -> None:
-    if solution.relative_gap > tol:
-        warnings.warn(
-            f"the duality gap is still {solution.relative_gap:.1e} of the objective after "
-            f"{len(solution.history)} passes (tol={tol:g}): increase max_passes",
-            ConvergenceWarning,
-            stacklevel=stacklevel,
-        )
-    elif not solution.w.any():
-        warnings.warn(
-            f"w = 0 is optimal (to a relative gap of {solution.relative_gap:.1e}): this loss and "
-            "feature map cannot improve on it with this data, and all documents have the same "
-            "score; try another loss, feature map or cutoff",
-            UserWarning,
-            stacklevel=stacklevel,
-        )
+class ClassAUCSVM(Ranker):
+    """The sum over classes c of c * f_c(x), f_c an AUC structural SVM of class c against the rest.
+
+    Parameters
+    ----------
+    C, tol, max_passes
+        Parameters of every SVM, see `StructuralSVM`.
+
+    Attributes
+    ----------
+    coef_ : (d,) float64
+        Sum of the coefficients of the classes times their labels.
+    classes_ : (k,) float64
+        Labels above 0, ascending.
+    class_coef_ : (k, d) float64
+        Coefficients of the SVM of each class.
+
+    References
+    ----------
+    Welleck 2016, sec. 5.2.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lambdaplus.baselines import ClassAUCSVM
+    >>> X = np.array([[3.0, 1.0], [1.0, 2.0], [0.0, 1.0], [2.0, 0.0]])
+    >>> model = ClassAUCSVM(C=10.0).fit(X, [2, 1, 0, 1], qid=[7, 7, 7, 7])
+    >>> model.classes_.tolist(), int(model.predict(X).argmax())
+    ([1.0, 2.0], 0)
+    """
+
+    def __init__(self, C: float = 1.0, tol: float = 1e-3, max_passes: int = 300) -> None:
+        self.C = C
+        self.tol = tol
+        self.max_passes = max_passes
+
+    def _fit(self, X: Floats, queries: Queries) -> None:
+        labels = queries.labels
+        if labels.min() < 0 or labels.max() <= 0:
+            raise ValueError(
+                f"labels must be 0 or more, some of them above; they are {labels.min():g} to "
+                f"{labels.max():g}"
+            )
+        rows = np.repeat(np.arange(queries.n_queries), queries.sizes)
+        self.classes_: Floats = np.unique(labels[labels > 0])
+        svm = StructuralSVM("auc", C=self.C, tol=self.tol, max_passes=self.max_passes)
+        self.class_coef_ = np.array([svm.fit(X, labels == c, rows).coef_ for c in self.classes_])
+        self.coef_ = self.classes_ @ self.class_coef_

@@ -2,19 +2,12 @@
 
 A *query* is a sequence of documents that are ranked together.  All other modules use a `Queries`
 and can rely on it: labels are finite, boundaries add up, and weights are valid.
-
-Examples
---------
->>> from lambdaplus.data.queries import Queries
->>> queries = Queries([1, 0, 2, 0, 0], group=[3, 2])
->>> queries.n_queries, queries.boundaries.tolist()
-(2, [0, 3, 5])
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,10 +20,7 @@ if TYPE_CHECKING:
 else:
 
     class cached_property:  # noqa: N801
-        """Like functools' from Python 3.12 on: older ones have one lock for all objects of a class.
-
-        A process that was forked while another thread held it would wait for it for ever.
-        """
+        """Like functools' from Python 3.12 on; before, a lock could stop forked processes."""
 
         def __init__(self, compute):
             self.compute = compute
@@ -38,8 +28,8 @@ else:
         def __get__(self, owner, kind=None):
             if owner is None:
                 return self
-            found = owner.__dict__[self.compute.__name__] = self.compute(owner)
-            return found
+            value = owner.__dict__[self.compute.__name__] = self.compute(owner)
+            return value
 
 
 Floats = NDArray[np.float64]
@@ -92,12 +82,18 @@ class Queries:
     weight : (n,) array_like, optional
         Row weights.  Without queries they are multiplicities: a row of weight k counts as k rows.
     returned : (n_queries,) array_like of int, optional
-        Number of documents of each query that a system returned.  The remaining documents, by
-        score, are judged but were not returned: they are included in the number of relevant
-        documents, but have no rank.
+        Number of documents of each query that a system returned.  The others, the last ones by
+        score, have no rank, but are included in the number of relevant documents.
     workers : Workers
-        Those that the rows of the data set are on.  These are the queries of one of them, on which
-        there may be none.
+        Those that the rows of the data set are on, each of which has its own `Queries`.  Every
+        query is on one of them, and there may be none on this one.  Without queries, the rows of
+        all workers are one list, of which labels, weights and classes are those on this worker;
+        `strata` and `longest` count the rows of all.
+
+    Attributes
+    ----------
+    list_workers : Workers
+        The workers that each list of these rows is on.
 
     Raises
     ------
@@ -117,22 +113,34 @@ class Queries:
         workers: Workers = ONE_MACHINE,
     ) -> None:
         self.labels: Floats = _vector(labels, "labels")
-        self.workers = workers
+        n = self.labels.size
         if group is not None and qid is not None:
             raise ValueError("pass either group= (sizes) or qid= (one per row), not both")
         self.grouped: bool = group is not None or qid is not None
-        alone = workers.size == 1
-        if self.labels.size == 0:
-            if alone:
-                _refuse_empty()
-            self.boundaries: Ints = np.zeros(1, np.int64)
-        else:
-            self.boundaries = _boundaries(self.labels.size, group, qid)
-        self.weights: Floats | None = None if weight is None else _weights(weight, self.labels.size)
-        if alone and self.weights is not None and not self.weights.any():
-            _refuse_no_weight()
+        self.workers = workers
+        self.list_workers = ONE_MACHINE if self.grouped else workers
+        self.weights: Floats | None = None if weight is None else _weights(weight, n)
+        self._n_rows = n
+        if workers.size == 1 or not self.grouped:
+            self._check_whole()
+        nothing = self.grouped and not n  # no query is on this worker
+        self.boundaries: Ints = np.zeros(1, np.int64) if nothing else _boundaries(n, group, qid)
         self.returned: Ints | None = None if returned is None else _returned(returned, self)
         self._strata: dict[float | None, Strata] = {}
+
+    def _check_whole(self) -> None:
+        """Refuse lists without rows or weight; if one worker has weights, those of others are 1."""
+        n, weights = self.labels.size, self.weights
+        some = n > 0 if weights is None else weights.any()
+        flags = np.array([weights is not None, some], np.int64)
+        weighted, some = self.list_workers.largest(flags)
+        self._n_rows = int(self.list_workers.sum(np.array([n]))[0])
+        if not self._n_rows:
+            raise ValueError("labels is empty: there is nothing to rank")
+        if not some:
+            raise ValueError("all weights are zero: nothing is left to rank")
+        if weighted and weights is None:
+            self.weights = np.ones(n)
 
     @property
     def n_documents(self) -> int:
@@ -148,14 +156,9 @@ class Queries:
         return np.diff(self.boundaries)
 
     @property
-    def list_workers(self) -> Workers:
-        """The workers that each list of these rows is on: this one alone."""
-        return ONE_MACHINE
-
-    @property
     def longest(self) -> int:
         """Number of documents in the longest query."""
-        return int(self.sizes.max())
+        return self._n_rows if self.list_workers.size > 1 else int(self.sizes.max())
 
     @property
     def multiplicities(self) -> Floats | None:
@@ -176,8 +179,7 @@ class Queries:
         A stable sort by score that starts from this order puts tied documents in an order that
         does not depend on the order of the rows.
         """
-        query = np.repeat(np.arange(self.n_queries), self.sizes)
-        keys = [self.labels, query]
+        keys = [self.labels, np.repeat(np.arange(self.n_queries), self.sizes)]
         if self.multiplicities is not None:
             keys.insert(0, self.multiplicities)
         order = np.lexsort(keys)
@@ -186,9 +188,9 @@ class Queries:
     @cached_property
     def as_one_query(self) -> Queries:
         """The same rows as a single query, in which weights are factors, not multiplicities."""
-        if self.workers.size > 1:
-            return SharedRows(self.labels, self.weights, self.workers, grouped=True)
-        return Queries(self.labels, group=[self.n_documents], weight=self.weights)
+        queries = Queries(self.labels, weight=self.weights, workers=self.workers)
+        queries.grouped = True
+        return queries
 
     @property
     def ungrouped(self) -> Queries:
@@ -197,9 +199,7 @@ class Queries:
 
     @cached_property
     def _ungrouped(self) -> Queries:
-        if self.workers.size > 1:
-            return SharedRows(self.labels, self.weights, self.workers)
-        return Queries(self.labels, weight=self.weights)
+        return Queries(self.labels, weight=self.weights, workers=self.workers)
 
     def strata(self, relevant: float | None = None) -> Strata:
         """Split every query by label, or into two classes at the threshold ``relevant``."""
@@ -209,10 +209,11 @@ class Queries:
 
     def _split(self, relevant: float | None) -> Strata:
         label = self.labels if relevant is None else reaches(self.labels, relevant)
+        workers = self.list_workers
         if self.n_queries == 1:  # no sort of long data
-            found, relevance = np.unique(label, return_inverse=True)
-            query, first = np.zeros(found.size, dtype=np.int64), np.array([0, found.size])
-            stratum = relevance
+            labels = np.unique(workers.concatenate(np.unique(label).astype(np.float64)))
+            query, first = np.zeros(labels.size, dtype=np.int64), np.array([0, labels.size])
+            stratum = relevance = np.searchsorted(labels, label)
         else:
             order = self.row_order
             starts_query = np.zeros(label.size, dtype=bool)
@@ -222,93 +223,23 @@ class Queries:
             stratum = np.empty(label.size, dtype=np.int64)
             stratum[order] = np.cumsum(starts) - 1
             of_first_row = np.flatnonzero(starts)
-            found = label[order[of_first_row]]
+            labels = label[order[of_first_row]].astype(np.float64)
             query = np.cumsum(starts_query)[of_first_row] - 1
             first = np.searchsorted(query, np.arange(self.n_queries + 1))
             relevance = stratum - np.repeat(first[:-1], self.sizes)
         copies = self.multiplicities
-        if copies is None:
-            count = np.bincount(stratum, minlength=found.size).astype(np.float64)
-        else:  # in an order that does not depend on that of the rows, as sums are rounded
+        if copies is not None:  # in an order that does not depend on that of the rows
             order = np.lexsort((copies, stratum))
-            starts = np.searchsorted(stratum[order], np.arange(found.size))
-            count = np.add.reduceat(copies[order], starts)
-        return Strata(
-            label=found.astype(np.float64),
-            count=count,
-            query=query,
-            first=first,
-            relevance=relevance.astype(np.int32),
-        )
+            stratum, copies = stratum[order], copies[order]
+        count = np.bincount(stratum, copies, labels.size).astype(np.float64)
+        return Strata(labels, workers.sum(count), query, first, relevance.astype(np.int32))
 
     def check_scores(self, scores: ArrayLike) -> Floats:
         """Convert scores to float64; a ValueError names the first one that is not finite."""
-        found = _vector(scores, "scores", copy=False)
-        if found.size != self.n_documents:
-            raise ValueError(f"{found.size} scores for {self.n_documents} labels")
-        return found
-
-
-class SharedRows(Queries):
-    """The rows on one worker of a single list that has rows on several workers.
-
-    Labels, weights and classes are those of the rows on this worker, of which there may be none;
-    `strata` and `longest` count the rows of all workers.
-
-    Parameters
-    ----------
-    labels : (n,) array_like
-    weight : (n,) array_like or None
-        If there are weights on other workers, None stands for weights of 1.
-    workers : Workers
-    grouped : bool
-        Whether the list is a query, in which weights are factors, not multiplicities.
-    """
-
-    def __init__(
-        self,
-        labels: ArrayLike,
-        weight: ArrayLike | None,
-        workers: Workers,
-        grouped: bool = False,
-    ) -> None:
-        self.labels = _vector(labels, "labels")
-        self.workers, self.grouped, self.returned = workers, grouped, None
-        own = self.labels.size
-        given = None if weight is None else _weights(weight, own)
-        ones = np.ones(own)
-        weighted, some = workers.largest(
-            np.array([given is not None, (ones if given is None else given).any()], np.int64)
-        )
-        self._n_everywhere = int(workers.sum(np.array([own]))[0])
-        if not self._n_everywhere:
-            _refuse_empty()
-        if not some:
-            _refuse_no_weight()
-        self.weights = ones if weighted and given is None else given
-        self.boundaries = np.array([0, own], dtype=np.int64)
-        self._strata = {}
-
-    @property
-    def list_workers(self) -> Workers:
-        return self.workers
-
-    @property
-    def longest(self) -> int:
-        return self._n_everywhere
-
-    def _split(self, relevant: float | None) -> Strata:
-        label = self.labels if relevant is None else reaches(self.labels, relevant)
-        found = np.unique(self.workers.concatenate(np.unique(label).astype(np.float64)))
-        relevance = np.searchsorted(found, label)
-        count = np.bincount(relevance, self.multiplicities, found.size).astype(np.float64)
-        return Strata(
-            label=found,
-            count=self.workers.sum(count),
-            query=np.zeros(found.size, dtype=np.int64),
-            first=np.array([0, found.size]),
-            relevance=relevance.astype(np.int32),
-        )
+        checked = _vector(scores, "scores", copy=False)
+        if checked.size != self.n_documents:
+            raise ValueError(f"{checked.size} scores for {self.n_documents} labels")
+        return checked
 
 
 def reaches(label: Floats, threshold: float) -> NDArray[np.bool_]:
@@ -405,48 +336,36 @@ def _boundaries(n: int, group: ArrayLike | None, qid: ArrayLike | None) -> Ints:
     if qid is not None:
         ids = query_ids(qid, n)
         starts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])
-        _, seen = np.unique(ids[starts], return_counts=True)
-        if seen.max() > 1:
-            torn = _first_repeated(ids[starts])
+        _, first = np.unique(ids[starts], return_index=True)
+        if first.size < starts.size:
+            row = starts[np.setdiff1d(np.arange(starts.size), first)[0]]
             raise ValueError(
-                f"the rows of query {ids[starts][torn]!s} are not adjacent (it begins again in row "
-                f"{starts[torn]}): sort the data by qid"
+                f"the rows of query {ids[row]!s} are not adjacent (it begins again in row {row}): "
+                "sort the data by qid"
             )
         return np.append(starts, n).astype(np.int64)
     return np.array([0, n], dtype=np.int64)
 
 
-def _first_repeated(ids: NDArray[Any]) -> int:
-    _, first = np.unique(ids, return_index=True)
-    return int(np.setdiff1d(np.arange(ids.size), first)[0])
-
-
 def _returned(returned: ArrayLike, queries: Queries) -> Ints:
-    found = np.asarray(returned, dtype=np.int64)
-    if found.shape != (queries.n_queries,) or (found < 0).any() or (found > queries.sizes).any():
+    counts = np.asarray(returned, dtype=np.int64)
+    if counts.shape != (queries.n_queries,) or (counts < 0).any() or (counts > queries.sizes).any():
         raise ValueError("returned must be, for each query, from 0 to its number of documents")
-    return found
-
-
-def _refuse_empty() -> NoReturn:
-    raise ValueError("labels is empty: there is nothing to rank")
-
-
-def _refuse_no_weight() -> NoReturn:
-    raise ValueError("all weights are zero: nothing is left to rank")
+    return counts
 
 
 def _weights(weight: ArrayLike, n: int) -> Floats:
-    found = _vector(weight, "weight")
-    if found.size != n:
-        raise ValueError(f"{found.size} weights for {n} rows")
-    negative = np.flatnonzero(found < 0)
-    if negative.size:
-        raise ValueError(f"weights must not be negative: {found[negative[0]]} in row {negative[0]}")
-    extreme = np.flatnonzero((found > 1e100) | ((found > 0) & (found < 1e-100)))
-    if extreme.size:
-        raise ValueError(
-            f"weights must be 0 or from 1e-100 to 1e100, since their sums and products are needed: "
-            f"{found[extreme[0]]} in row {extreme[0]}"
-        )
-    return found
+    weights = _vector(weight, "weight")
+    if weights.size != n:
+        raise ValueError(f"{weights.size} weights for {n} rows")
+    for bad, problem in (
+        (weights < 0, "weights must not be negative"),
+        (
+            (weights > 1e100) | ((weights > 0) & (weights < 1e-100)),
+            "weights must be 0 or from 1e-100 to 1e100, since their sums and products are needed",
+        ),
+    ):
+        if bad.any():
+            row = int(bad.argmax())
+            raise ValueError(f"{problem}: {weights[row]} in row {row}")
+    return weights

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.data.arrays import identifiers, numbers, plain
+from lambdaplus.data.arrays import identifiers, plain
+from lambdaplus.data.queries import Queries
 
 
-# eq=False: comparing arrays field by field has no single truth value, so two sets are equal only
-# when they are the same object.
 @dataclass(frozen=True, slots=True, eq=False)
 class RankingData:
     """Documents with features and relevance labels; the rows of a query are adjacent.
@@ -33,6 +32,11 @@ class RankingData:
     feature_names : tuple of str, default=()
         Names of the f features if they have names, as in a CSV or Parquet file.
 
+    Attributes
+    ----------
+    queries : Queries
+        Labels and boundaries of the queries, as objectives and evaluation take them.
+
     Raises
     ------
     ValueError
@@ -41,8 +45,8 @@ class RankingData:
 
     Notes
     -----
-    `features`, `labels` and `qid` may be anything that NumPy can convert to such an array; an array
-    with the right dtype is not copied.
+    `features`, `labels` and `qid` may be anything that NumPy can convert to such an array; features
+    with the right dtype are not copied.
 
     Examples
     --------
@@ -57,55 +61,33 @@ class RankingData:
     qid: NDArray[Any]
     name: str = ""
     feature_names: tuple[str, ...] = ()
+    queries: Queries = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        # The fields of a frozen dataclass can only be set in this way.
         features: Any = self.features
         if self.is_sparse:
             features = features.tocsr().astype(np.float64, copy=False)
         else:
             features = plain(features, "features").astype(np.float64, copy=False)
-        labels = numbers(self.labels, "labels")
-        object.__setattr__(self, "features", features)
-        object.__setattr__(self, "labels", labels)
-        object.__setattr__(self, "qid", identifiers(self.qid))
-        object.__setattr__(self, "feature_names", tuple(self.feature_names))
-        if self.features.ndim != 2 or self.labels.ndim != 1 or self.qid.ndim != 1:
+        qid, names = identifiers(self.qid), tuple(self.feature_names)
+        queries = Queries(self.labels, qid=qid)
+        if qid.dtype.kind not in "iuU":
+            raise ValueError(f"qid must be int or str, not {qid.dtype}")
+        if features.ndim != 2 or features.shape[0] != queries.n_documents:
             raise ValueError(
-                "features must be 2-D, labels and qid 1-D; their shapes are "
-                f"{self.features.shape}, {self.labels.shape} and {self.qid.shape}"
+                f"features must be 2-D with a row for each of the {queries.n_documents} labels, "
+                f"not of shape {features.shape}"
             )
-        lengths = self.features.shape[0], len(self.labels), len(self.qid)
-        if len(set(lengths)) != 1:
-            raise ValueError("features, labels and qid have {}, {} and {} rows".format(*lengths))
-        if len(self.feature_names) not in (0, self.features.shape[1]):
-            raise ValueError(
-                f"{len(self.feature_names)} feature_names for {self.features.shape[1]} features"
-            )
-        if len(set(self.feature_names)) < len(self.feature_names):
-            raise ValueError(f"two features have the same name: {_shown(self.feature_names)}")
-        if not len(self.labels):
-            raise ValueError("a ranking set needs at least one row")
-        if self.qid.dtype.kind not in "iuU":
-            raise ValueError(f"qid must be int or str, not {self.qid.dtype}")
-        finite = np.isfinite(self.labels)
-        if not finite.all():
-            row = int(finite.argmin())
-            raise ValueError(f"labels must be finite; row {row} is {self.labels[row]}")
-        self._check_contiguous()
-
-    def _check_contiguous(self) -> None:
-        starts = self.qid[self._starts()]
-        queries, counts = np.unique(starts, return_counts=True)
-        if len(queries) != len(starts):
-            raise ValueError(
-                f"the rows of query {queries[counts > 1][0]} are split by another query's; sort "
-                "the rows by query first, e.g. with np.argsort(qid, kind='stable')"
-            )
-
-    def _starts(self) -> NDArray[np.int64]:
-        changes = np.flatnonzero(self.qid[1:] != self.qid[:-1]) + 1
-        return np.concatenate([[0], changes]).astype(np.int64)
+        if len(names) not in (0, features.shape[1]):
+            raise ValueError(f"{len(names)} feature_names for {features.shape[1]} features")
+        if len(set(names)) < len(names):
+            raise ValueError(f"two features have the same name: {_shown(names)}")
+        checked = {
+            "features": features, "labels": queries.labels, "qid": qid, "feature_names": names,
+            "queries": queries,
+        }  # fmt: skip
+        for name, value in checked.items():  # the only way to set fields of a frozen dataclass
+            object.__setattr__(self, name, value)
 
     @property
     def is_sparse(self) -> bool:
@@ -121,12 +103,12 @@ class RankingData:
     @property
     def n_queries(self) -> int:
         """Number of queries."""
-        return len(self._starts())
+        return self.queries.n_queries
 
     @property
     def group(self) -> NDArray[np.int64]:
         """Rows of each query, in order: (n_queries,) int64, as LightGBM's and XGBoost's `group`."""
-        return np.diff(self._starts(), append=len(self.qid))
+        return self.queries.sizes
 
     def take_queries(self, queries: ArrayLike) -> RankingData:
         """Copy the rows of some queries, given by their indices from 0 in order of the rows.
@@ -136,7 +118,7 @@ class RankingData:
         ValueError
             For anything but indices; of a mask, pass ``np.flatnonzero(mask)``.
         """
-        starts, group = self._starts(), self.group
+        starts, group = self.queries.boundaries, self.group
         chosen = np.asarray(queries)
         if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
             raise ValueError(f"queries must be a list of indices from 0, got {queries!r}")
@@ -160,13 +142,6 @@ def join(parts: Sequence[RankingData], name: str = "") -> RankingData:
     ------
     ValueError
         If numbers or names of features differ, or a query is in two of them.
-
-    Examples
-    --------
-    >>> from lambdaplus.data import RankingData
-    >>> from lambdaplus.data.ranking_data import join
-    >>> join([RankingData([[q]], labels=[1], qid=[q]) for q in (1, 2)]).qid.tolist()
-    [1, 2]
     """
     _refuse_other_features([(part.name or f"part {i}", part) for i, part in enumerate(parts)])
     features: Any
@@ -217,13 +192,6 @@ class Fold:
     ------
     ValueError
         If the parts differ in the number or in the names of features.
-
-    Examples
-    --------
-    >>> from lambdaplus.data import Fold, RankingData
-    >>> part = RankingData([[0.1], [0.7]], labels=[0, 1], qid=[1, 1])
-    >>> Fold("Fold1", train=part, valid=part, test=part).train.n_queries
-    1
     """
 
     name: str

@@ -1,16 +1,7 @@
-"""Evaluation: metric values per query and their means, comparisons, metrics for the frameworks.
+"""Evaluation: values of metrics by query and their means, comparisons, metrics for frameworks.
 
-Examples
---------
->>> from lambdaplus.evaluation import evaluate
->>> print(evaluate([1, 0, 0], [0.1, 0.5, 0.2], group=[3], metrics=["mrr", "auc"]))
-metric  mean    queries  undefined
-mrr     0.3333  1        0
-auc     0.0000  1        0
-1 query, 0 without relevant documents.
-Convention lambdaplus:
-  mrr: relevant=1, ties=expected, empty=skip
-  auc: relevant=1, over=query, ties=expected, empty=skip
+Labels and scores enter by `evaluate`, `explain` and the metrics that `eval_metric` makes; an
+`Evaluation` leaves, and several of them enter `compare_runs`.  All print as a `Table`.
 """
 
 from lambdaplus.evaluation.conventions import CONVENTIONS, Convention, Rule

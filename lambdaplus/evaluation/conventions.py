@@ -3,18 +3,6 @@
 Tools often differ in NDCG or MAP: in gains, discounts and divisors, in the treatment of tied
 documents, and in the value of a query without relevant documents.  Each convention below is tested
 against the output of its tool.
-
-Examples
---------
->>> from lambdaplus import evaluate
->>> labels, scores = [2, 1, 0, 0, 0], [0.5, 0.5, 0.9, 0.3, 0.1]
->>> for convention in ("lambdaplus", "lightgbm", "sklearn", "letor3"):
-...     found = evaluate(labels, scores, group=[3, 2], metrics="ndcg", convention=convention)
-...     print(f"{convention:<10} {found['ndcg']:.4f}")
-lambdaplus 0.6229
-lightgbm   0.8295
-sklearn    0.3224
-letor3     0.4539
 """
 
 from __future__ import annotations

@@ -154,16 +154,7 @@ def explain_queries(
     fixed: Collection[str] = (),
     judged: ArrayLike | None = None,
 ) -> Explanation:
-    """Like `explain`, for queries that are already parsed.
-
-    Parameters
-    ----------
-    metric, queries, scores, docno
-    fixed : collection of str
-        Options that are not changed.
-    judged : (n,) array_like of bool, optional
-        As in `~lambdaplus.evaluation.scoring.evaluate_queries`.
-    """
+    """Like `explain`, for queries that are already parsed, except for the fixed options."""
     kept = {*fixed, *(name for name, _ in metric.changed)}
 
     def value_of(chosen: RankingMetric, **rules: Any) -> float:

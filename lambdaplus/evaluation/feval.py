@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaplus.data.arguments import check_flag
-from lambdaplus.data.arrays import plain
 from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.evaluation.scoring import choose_metrics, evaluate_queries
-from lambdaplus.frameworks.calls import framework_of, read_call
+from lambdaplus.frameworks.calls import read_call
 from lambdaplus.frameworks.internals import is_called_by_xgb_ranker
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
@@ -82,15 +81,9 @@ class EvalMetric:
                 "queries: use xgboost.train(custom_metric=...) instead"
             )
         sizes = None if group is _UNSET else group
-        if framework_of(y_pred_or_data) == "arrays":
-            y_true_or_preds = plain(y_true_or_preds, "labels")
-            y_pred_or_data = plain(y_pred_or_data, "scores")
-            sample_weight = None if sample_weight is None else plain(sample_weight, "weight")
-            sizes = None if sizes is None else plain(sizes, "group")
-        parts = [part for metric in self.metrics for part, _ in parts_of(metric)]
-        chosen = list(dict.fromkeys(parts))
+        parts = dict.fromkeys(part for metric in self.metrics for part, _ in parts_of(metric))
         with read_call(y_true_or_preds, y_pred_or_data, sample_weight, sizes) as call:
-            mean = _means(chosen, call.queries, call.scores, self.one_group)
+            mean = _means(list(parts), call.queries, call.scores, self.one_group)
         for name, value in mean.items():
             if math.isnan(value):
                 raise ValueError(
@@ -104,11 +97,9 @@ class EvalMetric:
                     "XGBoost's estimators support a single metric: pass one name to eval_metric()"
                 )
             return next(iter(values.values()))
-        if call.framework == "xgboost":
-            pairs = list(values.items())
-            return pairs[0] if len(pairs) == 1 else pairs
-        triples = [(name, value, True) for name, value in values.items()]
-        return triples[0] if len(triples) == 1 else triples
+        higher_is_better = () if call.framework == "xgboost" else (True,)
+        results = [(name, value, *higher_is_better) for name, value in values.items()]
+        return results[0] if len(results) == 1 else results
 
     def __repr__(self) -> str:
         names = ", ".join(repr(str(metric)) for metric in self.metrics)

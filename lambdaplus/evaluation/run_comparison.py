@@ -1,18 +1,4 @@
-"""Compare several systems on the same queries, with significance tests.
-
-Examples
---------
->>> import numpy as np
->>> from lambdaplus import compare_runs, evaluate
->>> random = np.random.default_rng(0)
->>> labels, group = random.integers(0, 3, 1000), [20] * 50
->>> good, bad = labels + random.normal(size=1000), labels + 3 * random.normal(size=1000)
->>> runs = {name: evaluate(labels, s, group=group) for name, s in (("good", good), ("bad", bad))}
->>> found = compare_runs(runs)
->>> [pair] = found.of("map")
->>> (pair.wins, pair.losses, pair.ties, pair.p_value < 0.001)
-(45, 5, 0, True)
-"""
+"""Compare several systems on the same queries, with significance tests."""
 
 from __future__ import annotations
 
@@ -232,15 +218,27 @@ def compare_runs(
     Every query has the same weight, regardless of the weights in the evaluation.  Queries on which
     one run of a pair has no value are left out for this pair.  A metric over the whole data set has
     no value per query and is not tested.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lambdaplus import compare_runs, evaluate
+    >>> random = np.random.default_rng(0)
+    >>> labels, group = random.integers(0, 3, 1000), [20] * 50
+    >>> good = evaluate(labels, labels + random.normal(size=1000), group=group)
+    >>> bad = evaluate(labels, labels + 3 * random.normal(size=1000), group=group)
+    >>> [pair] = compare_runs({"good": good, "bad": bad}).of("map")
+    >>> (pair.wins, pair.losses, pair.ties, pair.p_value < 0.001)
+    (45, 5, 0, True)
     """
     check_options(
+        alpha,
+        confidence,
+        resamples,
+        seed,
         test=test,
         alternative=alternative,
         correction=correction,
-        alpha=alpha,
-        confidence=confidence,
-        resamples=resamples,
-        seed=seed,
     )
     _check(runs, baseline)
     names, first = tuple(runs), next(iter(runs.values()))
@@ -255,9 +253,7 @@ def compare_runs(
         if known.size != first.n_queries or known.size < 2:
             continue  # a value of the whole data set: no sample
         differences = [_difference(values[a], values[b]) for a, b in compared]
-        p = np.array(
-            [chance(difference) if difference.size else np.nan for difference in differences]
-        )
+        p = np.array([chance(shared) if shared.size else math.nan for shared in differences])
         corrected = holm(p) if correction == "holm" else p
         pairs += [
             Pair(

@@ -199,13 +199,8 @@ def evaluate_queries(
 ) -> Evaluation:
     """Like `evaluate`, for metrics and queries that are already parsed.
 
-    Parameters
-    ----------
-    metrics, queries, scores, convention, ties, empty, docno, one_group
-    qid : (n_queries,) array, optional
-        Identifier of each query.
-    judged : (n,) array_like of bool, optional
-        False for unjudged documents, which metrics such as bpref ignore.
+    ``qid``, (n_queries,), has the name of each query; ``judged``, (n,), is False for documents that
+    metrics such as bpref ignore.
     """
     convention = find_convention(convention)
     check_rules(ties, empty)

@@ -37,12 +37,7 @@ AT_A_TIME = 1_000_000  # random numbers drawn at a time: 8 MB
 
 
 def check_options(
-    *,
-    alpha: float = 0.05,
-    confidence: float = 0.95,
-    resamples: int = 1,
-    seed: int = 0,
-    **names: str,
+    alpha: float = 0.5, confidence: float = 0.5, resamples: int = 1, seed: int = 0, **names: str
 ) -> None:
     """Raise a ValueError for an invalid option; names are test, alternative and correction."""
     for option, name in names.items():

@@ -1,6 +1,6 @@
 """Models for search engines: Elasticsearch, OpenSearch, Solr and Vespa.
 
-The trees of a LightGBM or XGBoost model are read (`read_forest`) and written in the format of the
+The trees of a LightGBM or XGBoost model are read (`forest.py`) and written in the format of the
 engine (`export_model`).  Engines use other comparisons and another precision than the frameworks:
 thresholds are moved to a neighbouring number where necessary, so that every row reaches the same
 leaf.
@@ -18,8 +18,6 @@ Examples
 """
 
 from lambdaplus.export.engines import FORMATS, export_model
-from lambdaplus.export.forest import Forest, Leaf, Split
 from lambdaplus.export.model_files import read_model
-from lambdaplus.export.models import read_forest
 
-__all__ = ["FORMATS", "Forest", "Leaf", "Split", "export_model", "read_forest", "read_model"]
+__all__ = ["FORMATS", "export_model", "read_model"]

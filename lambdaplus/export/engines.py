@@ -3,29 +3,18 @@
 Sources: the parsers of the Learning to Rank plugins of Elasticsearch (o19s) and OpenSearch
 (``XGBoostJsonParser``, ``NaiveAdditiveDecisionTree``), Solr's ``MultipleAdditiveTreesModel`` and
 Vespa's importers of XGBoost and LightGBM models.
-
-Examples
---------
->>> import json
->>> from lambdaplus.export.engines import elasticsearch
->>> from lambdaplus.export.forest import Forest, Leaf, Split
->>> tree = Split(feature=0, threshold=0.5, missing_left=True, left=Leaf(-1.0), right=Leaf(1.0))
->>> body = elasticsearch(Forest([tree], ["title"], "xgboost"), "ranker")
->>> json.loads(body["model"]["model"]["definition"])["splits"][0]["split"]
-'title'
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import count
 from typing import Any, Literal, get_args
 
 import numpy as np
 
-from lambdaplus.export.forest import Forest, Leaf, Node, next_float32
-from lambdaplus.export.models import read_forest
+from lambdaplus.export.forest import Forest, Node, read_forest
 
 Format = Literal["elasticsearch", "opensearch", "solr", "vespa"]
 FORMATS: tuple[str, ...] = get_args(Format)
@@ -43,7 +32,9 @@ def export_model(
     Parameters
     ----------
     model : lightgbm.Booster, xgboost.Booster or an estimator of either
-        See `read_forest`.
+        The rounds that ``predict`` uses are exported: LightGBM's Boosters and all estimators
+        stop at the best iteration of early stopping, XGBoost's Boosters use all rounds unless they
+        were saved by an estimator of XGBoost.
     format : {"elasticsearch", "opensearch", "solr", "vespa"}
         "elasticsearch", "opensearch": the body to POST to ``_ltr/_featureset/SET/_createmodel`` of
         the Learning to Rank plugin.  "solr": a MultipleAdditiveTreesModel, to PUT to
@@ -62,7 +53,9 @@ def export_model(
     Raises
     ------
     ValueError
-        For an unknown format and a model that cannot be exported, see `read_forest`; and, except
+        For an unknown format; for names that do not match the columns; for models that are not a
+        sum of trees with numerical splits: several outputs, linear trees, categorical features,
+        random forests of LightGBM, objectives that transform the sum, zero_as_missing; and, except
         for Vespa and OpenSearch, for a model that was trained with missing values.
 
     Notes
@@ -73,40 +66,36 @@ def export_model(
     missing values before training with the values that the engine will use.  A LightGBM model
     records whether it was trained with missing values; an XGBoost model does not.
     """
-    writers: dict[str, Callable[[Forest, str], Any]] = {
-        "elasticsearch": elasticsearch,
-        "opensearch": opensearch,
-        "solr": solr,
-        "vespa": vespa,
-    }
-    if format not in writers:
+    if format not in FORMATS:
         raise ValueError(f"unknown format {format!r}; known: {', '.join(FORMATS)}")
-    return json.dumps(writers[format](read_forest(model, feature_names), name), allow_nan=False)
+    forest = read_forest(model, feature_names)
+    if forest.missing and format in ("elasticsearch", "solr"):
+        features = ", ".join(forest.feature_names[i] for i in forest.missing)
+        raise ValueError(
+            f"this model has learnt from missing values of {features}, but {format.capitalize()} "
+            "does not support them: fill them before training with the values that the engine "
+            "will use"
+        )
+    write: Any = {"solr": solr, "vespa": vespa}.get(format, learning_to_rank)
+    return json.dumps(write(forest, name), allow_nan=False)
 
 
-def opensearch(forest: Forest, name: str) -> dict[str, Any]:
+def learning_to_rank(forest: Forest, name: str) -> dict[str, Any]:
     """The body of a _createmodel request, with trees in the format of XGBoost's dump."""
     definition = {"objective": "rank:ndcg", "splits": _dump(forest)}
     model = {"type": "model/xgboost+json", "definition": json.dumps(definition)}
     return {"model": {"name": name, "model": model}}
 
 
-def elasticsearch(forest: Forest, name: str) -> dict[str, Any]:
-    """Like `opensearch`; a ValueError if the model was trained with missing values."""
-    _refuse_missing(forest, "Elasticsearch")
-    return opensearch(forest, name)
-
-
 def solr(forest: Forest, name: str) -> dict[str, Any]:
     """A MultipleAdditiveTreesModel, with numbers as text, as in Solr's documentation."""
-    _refuse_missing(forest, "Solr")
 
     def node(n: Node) -> dict[str, Any]:
-        if isinstance(n, Leaf):
-            return {"value": _text(n.value)}
+        if isinstance(n, float):
+            return {"value": str(n)}
         return {
             "feature": forest.feature_names[n.feature],
-            "threshold": _text(_solr_threshold(n.threshold)),
+            "threshold": str(_solr_threshold(n.threshold)),
             "left": node(n.left),
             "right": node(n.right),
         }
@@ -115,18 +104,18 @@ def solr(forest: Forest, name: str) -> dict[str, Any]:
         "class": "org.apache.solr.ltr.model.MultipleAdditiveTreesModel",
         "name": name,
         "features": [{"name": feature} for feature in forest.feature_names],
-        "params": {"trees": [{"weight": "1", "root": node(tree)} for tree in _with_base(forest)]},
+        "params": {"trees": [{"weight": "1", "root": node(tree)} for tree in forest.trees]},
     }
 
 
 def vespa(forest: Forest, name: str) -> Any:
     """A file for ``xgboost("FILE")`` or ``lightgbm("FILE")``, depending on the framework."""
-    if forest.source == "xgboost":
+    if forest.framework == "xgboost":
         return _dump(forest)
 
     def node(n: Node) -> dict[str, Any]:
-        if isinstance(n, Leaf):
-            return {"leaf_value": n.value}
+        if isinstance(n, float):
+            return {"leaf_value": n}
         return {
             "split_feature": n.feature,
             "threshold": n.threshold,  # Vespa compares with <, regardless of the decision type
@@ -139,24 +128,10 @@ def vespa(forest: Forest, name: str) -> Any:
     return {
         "name": name,
         "objective": "lambdarank",  # Vespa's importer fails without one
-        "feature_names": list(forest.feature_names),
+        "feature_names": forest.feature_names,
         "pandas_categorical": [],
         "tree_info": [{"tree_structure": node(tree)} for tree in forest.trees],
     }
-
-
-def _refuse_missing(forest: Forest, engine: str) -> None:
-    if forest.missing:
-        names = ", ".join(forest.feature_names[i] for i in forest.missing)
-        raise ValueError(
-            f"this model has learnt from missing values of {names}, but {engine} does not support "
-            "them: fill them before training with the values that the engine will use"
-        )
-
-
-def _with_base(forest: Forest) -> list[Node]:
-    """The trees, with the base score as an additional tree, since engines do not read it."""
-    return [*forest.trees, *([Leaf(forest.base)] if forest.base else [])]
 
 
 def _dump(forest: Forest) -> list[dict[str, Any]]:
@@ -164,21 +139,21 @@ def _dump(forest: Forest) -> list[dict[str, Any]]:
 
     def node(n: Node, depth: int, ids: count[int]) -> dict[str, Any]:
         own = next(ids)
-        if isinstance(n, Leaf):
-            return {"nodeid": own, "leaf": n.value}
+        if isinstance(n, float):
+            return {"nodeid": own, "leaf": n}
         left, right = node(n.left, depth + 1, ids), node(n.right, depth + 1, ids)
         return {
             "nodeid": own,
             "depth": depth,
             "split": forest.feature_names[n.feature],
-            "split_condition": next_float32(n.threshold),
+            "split_condition": _next_float32(n.threshold),
             "yes": left["nodeid"],
             "no": right["nodeid"],
             "missing": (left if n.missing_left else right)["nodeid"],
             "children": [left, right],
         }
 
-    return [node(tree, 0, count()) for tree in _with_base(forest)]
+    return [node(tree, 0, count()) for tree in forest.trees]
 
 
 def _solr_threshold(threshold: float) -> float:
@@ -188,11 +163,16 @@ def _solr_threshold(threshold: float) -> float:
     used: the difference is one part in 2^23, or 1.2e-13 near 0.
     """
     slack, infinity = np.float32(1e-6), np.float32(np.inf)
-    last = np.nextafter(np.float32(next_float32(threshold)), -infinity)
+    last = np.nextafter(np.float32(_next_float32(threshold)), -infinity)
     near = np.float32(float(last) - float(slack))
     candidates = (np.nextafter(near, infinity), near, np.nextafter(near, -infinity))
     return float(next(written for written in candidates if written + slack <= last))
 
 
-def _text(number: float) -> str:
-    return repr(float(number))
+def _next_float32(threshold: float) -> float:
+    """The smallest float32 >= threshold, which is equivalent for comparing float32 values."""
+    threshold = min(threshold, float(np.finfo(np.float32).max))
+    rounded = np.float32(threshold)
+    if float(rounded) < threshold:
+        rounded = np.nextafter(rounded, np.float32(np.inf))
+    return float(rounded)

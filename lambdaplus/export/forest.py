@@ -1,99 +1,155 @@
-"""Trees as plain data, independent of the frameworks and of the search engines.
+"""The trees of a LightGBM or XGBoost model as plain data.
 
-Examples
---------
->>> from lambdaplus.export.forest import Forest, Leaf, Split
->>> tree = Split(feature=0, threshold=0.5, missing_left=True, left=Leaf(-1.0), right=Leaf(1.0))
->>> Forest([tree], ["title"], "xgboost", base=0.25).score([[0.4], [0.5], [float("nan")]]).tolist()
-[-0.75, 1.25, -0.75]
+treelite reads such models, too, but does not tell whether LightGBM has seen missing values of a
+feature, which decides whether an engine without them can be used.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+import sys
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from lambdaplus.data.queries import Floats
-
-
-@dataclass(frozen=True, slots=True)
-class Leaf:
-    """A leaf, with the value that it adds to the score of a row."""
-
-    value: float
+from lambdaplus.frameworks.calls import framework_of
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
-    """A split: a row goes left if its value is *less than* the threshold.
-
-    Attributes
-    ----------
-    feature : int
-    threshold : float
-    missing_left : bool
-        Whether a row without a value goes left.
-    left, right : Leaf or Split
-    """
+class Split(NamedTuple):
+    """A node whose rows go left if their value is *less than* the threshold."""
 
     feature: int
     threshold: float
-    missing_left: bool
+    missing_left: bool  # whether a row without a value goes left
     left: Node
     right: Node
 
 
-Node = Leaf | Split
+Node = Split | float  # a leaf is the value that it adds to the score of a row
 
 
-@dataclass(frozen=True)
-class Forest:
-    """A sum of trees.
+class Forest(NamedTuple):
+    """A sum of trees."""
 
-    Attributes
-    ----------
-    trees : sequence of Leaf or Split
-    feature_names : sequence of str
-    source : {"lightgbm", "xgboost"}
-        LightGBM compares float64 values, XGBoost float32 ones.
-    base : float
-        Constant that is added to every score.
-    missing : tuple of int
-        Features that had missing values in training, as far as is known.
-    """
-
-    trees: Sequence[Node]
-    feature_names: Sequence[str]
-    source: Literal["lightgbm", "xgboost"]
-    base: float = 0.0
-    missing: tuple[int, ...] = ()
-
-    def score(self, features: ArrayLike) -> Floats:
-        """Scores of rows (n, f), in which NaN is a missing value: (n,) float64."""
-        rows = np.asarray(features, dtype=np.float32 if self.source == "xgboost" else np.float64)
-        return np.array([self.base + math.fsum(leaf.value for leaf in self._leaves(r))
-                         for r in rows])  # fmt: skip
-
-    def _leaves(self, row: Floats) -> Iterator[Leaf]:
-        for node in self.trees:
-            while isinstance(node, Split):
-                value = row[node.feature]
-                left = node.missing_left if np.isnan(value) else value < node.threshold
-                node = node.left if left else node.right
-            yield node
+    trees: list[Node]
+    feature_names: list[str]
+    framework: str  # LightGBM compares float64 values, XGBoost float32 ones
+    missing: list[int]  # features that had missing values in training, as far as is known
 
 
-def next_float32(threshold: float) -> float:
-    """The smallest float32 >= threshold, which is equivalent for comparing float32 values."""
-    largest = float(np.finfo(np.float32).max)
-    if threshold >= largest:
-        return largest
-    rounded = np.float32(threshold)
-    if float(rounded) < threshold:
-        rounded = np.nextafter(rounded, np.float32(np.inf))
-    return float(rounded)
+def read_forest(model: Any, feature_names: Sequence[str] | None = None) -> Forest:
+    """Read the trees of a model; see `~lambdaplus.export.export_model` for the parameters."""
+    booster = _booster(model)
+    framework = framework_of(booster)
+    if framework == "arrays":
+        raise ValueError(f"a model of LightGBM or XGBoost is expected, not {type(model).__name__}")
+    forest = _from_lightgbm(booster) if framework == "lightgbm" else _from_xgboost(booster)
+    if feature_names is None:
+        return forest
+    names = list(feature_names)
+    if len(names) != len(forest.feature_names) or len(set(names)) != len(names):
+        raise ValueError(
+            f"feature_names must be {len(forest.feature_names)} different names, one for each "
+            f"column that the model was trained on; got {len(names)}"
+        )
+    return forest._replace(feature_names=names)
+
+
+def _booster(model: Any) -> Any:
+    """The booster of a model, with the rounds that `predict` uses."""
+    if hasattr(model, "booster_"):  # LightGBM's estimators
+        return model.booster_
+    booster = model.get_booster() if hasattr(model, "get_booster") else model
+    if framework_of(booster) == "xgboost":
+        # XGBoost's estimators predict with the best rounds, also if they were saved and loaded.
+        of_estimator = booster is not model or booster.attr("scikit_learn") is not None
+        best = booster.attr("best_iteration") if of_estimator else None
+        return booster if best is None else booster[: int(best) + 1]
+    return booster
+
+
+def _check(plain: bool, what: str) -> None:
+    if not plain:
+        raise ValueError(f"this model cannot be exported: {what}")
+
+
+def _check_objective(objective: str, sums: tuple[str, ...]) -> None:
+    _check(
+        objective.startswith(sums),
+        f"its objective {objective} transforms the sum of the trees, which engines do not support",
+    )
+
+
+def _from_lightgbm(booster: Any) -> Forest:
+    dump = booster.dump_model()
+    _check(dump["num_tree_per_iteration"] == 1, "it has one score for each class")
+    _check(not dump["average_output"], "it is a random forest, which averages its trees")
+    objective = dump.get("objective", "custom")  # not recorded for custom objectives
+    _check_objective(objective, ("lambdarank", "rank_xendcg", "regression", "custom"))
+    _check("sqrt" not in objective.split(), "reg_sqrt squares the sum of its trees")
+    missing: set[int] = set()
+    trees = [_lightgbm_node(tree["tree_structure"], missing) for tree in dump["tree_info"]]
+    return Forest(trees, dump["feature_names"], "lightgbm", sorted(missing))
+
+
+def _lightgbm_node(node: dict[str, Any], missing: set[int]) -> Node:
+    if "leaf_value" in node:
+        _check("leaf_coeff" not in node, "it has linear trees")
+        return float(node["leaf_value"])
+    _check(node["decision_type"] == "<=", "it splits by categories, which no engine here reads")
+    _check(node["missing_type"] != "Zero", "it was trained with zero_as_missing=True")
+    # x <= t is x < the next number after t; JSON has no infinity.
+    threshold = min(math.nextafter(node["threshold"], math.inf), sys.float_info.max)
+    if node["missing_type"] == "NaN":
+        missing.add(node["split_feature"])
+        missing_left = bool(node["default_left"])
+    else:
+        missing_left = threshold > 0.0  # trained without missing values: NaN is treated as 0
+    return Split(
+        int(node["split_feature"]),
+        threshold,
+        missing_left,
+        _lightgbm_node(node["left_child"], missing),
+        _lightgbm_node(node["right_child"], missing),
+    )
+
+
+def _from_xgboost(booster: Any) -> Forest:
+    learner = json.loads(booster.save_raw(raw_format="json"))["learner"]
+    _check(learner["gradient_booster"]["name"] != "gblinear", "gblinear has no trees")
+    shape = learner["learner_model_param"]
+    outputs = max(int(shape["num_class"]), int(shape.get("num_target", 1)))
+    _check(outputs <= 1, f"it has {outputs} scores for each row")
+    _check_objective(
+        learner["objective"]["name"],
+        ("rank:", "reg:squarederror", "reg:linear", "reg:absoluteerror", "binary:logitraw"),
+    )
+    core = learner["gradient_booster"]
+    weights = core.get("weight_drop")  # dart
+    trees = [
+        _xgboost_tree(tree, 1.0 if weights is None else weights[i])
+        for i, tree in enumerate(core.get("gbtree", core)["model"]["trees"])
+    ]
+    base = float(shape["base_score"].strip("[]"))  # a tree of its own, since engines do not read it
+    names = learner.get("feature_names") or [f"f{i}" for i in range(int(shape["num_feature"]))]
+    return Forest([*trees, base] if base else trees, names, "xgboost", [])
+
+
+def _xgboost_tree(tree: dict[str, Any], weight: float) -> Node:
+    _check(not any(tree["split_type"]), "it splits by categories, which no engine here reads")
+
+    def node(at: int) -> Node:
+        number = float(np.float32(tree["split_conditions"][at]))  # a leaf's value, or a threshold
+        if tree["left_children"][at] == -1:
+            return float(weight * number)
+        return Split(
+            tree["split_indices"][at],
+            number,
+            bool(tree["default_left"][at]),
+            node(tree["left_children"][at]),
+            node(tree["right_children"][at]),
+        )
+
+    return node(0)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from lambdaplus.compute.collective import ONE_MACHINE, LightGBMWorkers, Workers, XGBoostWorkers
 from lambdaplus.data.arrays import plain
-from lambdaplus.data.queries import Floats, Ints, Queries, SharedRows
+from lambdaplus.data.queries import Floats, Ints, Queries
 from lambdaplus.frameworks.custom_training import refuse_bagging_by_query
 from lambdaplus.frameworks.internals import calling_booster, lightgbm_parameter
 
@@ -232,9 +232,7 @@ def _new_queries(owner: Any, raw: RawData, workers: Workers) -> Queries:
                 "some workers have query groups and others have rows without: pass qid= (or "
                 "group=) on all of them, or on none"
             )
-        if not with_queries:
-            return SharedRows(labels, weights, workers)
-        sizes = np.empty(0) if sizes is None else sizes
+        sizes = np.empty(0) if with_queries and sizes is None else sizes
     return Queries(labels, group=sizes, weight=weights, workers=workers)
 
 

@@ -139,7 +139,7 @@ def assignment_time(data: RankingData) -> Record:
     with limit_threads(1):
         for _ in range(REPEATS):
             planes = Planes(hinges.n_blocks, data.features.shape[1])
-            solution = solve(hinges, planes, weight, data.n_queries, 1e-3, 300)
+            solution = solve(hinges, planes, weight, 1e-3, 300)
             found.append(_time(solution.history, solution.w))
     return min(found, key=lambda time: time["seconds"])
 

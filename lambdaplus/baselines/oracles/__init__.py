@@ -84,7 +84,7 @@ def make_loss(
     if feature_map == "mrr":
         return Loss(MRRMapOracle(metric, queries), queries)
     if name == "auc":
-        return Loss(AUCOracle(pair_scale), queries)
+        return Loss(AUCOracle(queries, pair_scale), queries)
     return Loss(PairMapOracle(metric, queries, pair_scale), queries)
 
 
