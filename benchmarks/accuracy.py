@@ -1,13 +1,11 @@
-"""Is the objective for a metric the best one by that metric?
+"""Is the objective for a metric the best one by that metric, if every method is tuned alike?
 
-    python benchmarks/accuracy.py FOLDER [FOLDER ...] web-search-like:200 [--trials 16] [--jobs 2]
+    python benchmarks/accuracy.py SET [SET ...] [--trials 16] [--jobs 2]
 
-Our objectives in LightGBM and XGBoost against both frameworks' own and CatBoost's (`pip install
---group benchmarks`; left out where it is missing), by `lambdaplus compare --trials`, once for each
-set: every method has the same number of draws, and trial and round are chosen on the validation
-queries of a fold, for each metric apart.  Finished trainings are kept, and the same command goes on
-from there, also with more trials or seeds.  Results go to `benchmarks/results/accuracy.md` and
-`.json`; the report of each set, with what was chosen, lies where its trainings are kept.
+Our objectives in LightGBM and XGBoost beside both frameworks' own and CatBoost's (`pip install
+--group benchmarks`; left out where it is missing), by a random search with the same number of draws
+for every method.  Trial and round are chosen on the validation queries of a fold, for each metric
+apart.  Finished trainings are kept in the folder --kept, and the same command goes on from there.
 """
 
 from __future__ import annotations
@@ -15,91 +13,102 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
-import pathlib
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping
+from pathlib import Path
 
-from accuracy_page import write_page
-from accuracy_values import METRICS
-from rich.console import Console
+import polars as pl
+from differences import (
+    FRAMEWORKS,
+    METRICS,
+    Gain,
+    gain_table,
+    gains_of,
+    mean_of,
+    means_table,
+    values_of,
+)
+from ranking_sets import folds_by_name, set_name
+from rich.progress import Progress
+from tables import keep
 
-from lambdaplus.cli.progress_bar import progress_on
-from lambdaplus.study import Config, Method, Study, find_methods, write_report
+from lambdaplus.evaluation import Table
+from lambdaplus.metrics import parse_metric
+from lambdaplus.study import Settings, Study, find_methods
 
-RESULTS = pathlib.Path(__file__).parent / "results"
-
-
-def contenders(names: str | None) -> list[Method]:
-    """Boosted trees of the frameworks that are installed, or those that are named."""
-    return [
-        method
-        for method in find_methods(names)
-        if importlib.util.find_spec(method.family) and not method.name.endswith("lambda_mauc")
-    ]
-
-
-def parser(about: str, results: str) -> argparse.ArgumentParser:
-    """The options of a study."""
-    found = argparse.ArgumentParser(description=about.splitlines()[0])
-    found.add_argument("sets", nargs="+", help="folders of LETOR folds, or web-search-like:N")
-    found.add_argument("--methods", help="as of `lambdaplus compare`; all boosted trees without it")
-    found.add_argument("--seeds", type=int, default=3)
-    found.add_argument("--trials", type=int, default=16)
-    found.add_argument("--rounds", type=int, default=1000)
-    found.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    found.add_argument("--kept", type=pathlib.Path, default=pathlib.Path("accuracy-kept"))
-    found.add_argument(
-        "--finished", action="store_true", help="train nothing more: the page of what is kept"
-    )
-    found.add_argument(
-        "--results", type=pathlib.Path, default=RESULTS / results, help="without a suffix"
-    )
-    return found
+METHODS = "lightgbm,xgboost,catboost:QueryRMSE,catboost:YetiRank:mode=MAP"
+LEVEL = 0.05
 
 
-def studies_of(arguments: argparse.Namespace, methods: Sequence[Method]) -> dict[str, Study]:
-    """A study of each set, by its name, run to its end."""
-    found = {}
-    for data in arguments.sets:
-        name = pathlib.Path(data).name.partition(":")[0]
-        config = Config(
-            data=str(data),
-            metrics=tuple(METRICS),
-            seeds=tuple(range(arguments.seeds)),
-            trials=arguments.trials,
-            rounds=arguments.rounds,
-        )
-        found[name] = config.study(arguments.kept / name, arguments.jobs)
-        found[name].methods = list(methods)
-    if arguments.finished:
-        for study in found.values():
-            study.finished |= {t.key for t in study.tasks if study.store.path(t.key).exists()}
-        return found
-    with progress_on(Console(stderr=True)) as progress:
-        bar = progress.add_task("trainings", total=sum(map(len, found.values())))
-        for name, study in found.items():
-            progress.update(bar, description=name)
-            study.finish(lambda _: progress.advance(bar))
-    return found
-
-
-def command(script: str, arguments: argparse.Namespace) -> str:
-    """What to type for the same results."""
-    sets = (pathlib.Path(a).name if os.path.isdir(a) else a for a in arguments.sets)
-    named = f" --methods {arguments.methods}" if arguments.methods else ""
-    return (
-        f"python benchmarks/{script} {' '.join(sets)} --seeds {arguments.seeds} "
-        f"--trials {arguments.trials} --rounds {arguments.rounds}{named}"
-    )
+def readme_table(studies: Mapping[str, pl.DataFrame], gains: list[Gain]) -> Table:
+    """Each framework's best by a metric beside our objective for it, and what chance explains."""
+    means = [gain for gain in gains if gain.on == "mean"]
+    by_metric = {metric: values_of(studies, metric, "query") for metric in METRICS}
+    rows, verdicts = [], []
+    for framework, name in FRAMEWORKS.items():
+        mine = {gain.metric: gain for gain in means if gain.framework == framework}
+        if not mine:
+            continue
+        shown = {"best of its own objectives": "own", "our objective for the metric": "ours"}
+        if framework == "catboost":
+            shown.popitem()
+        for what, who in shown.items():
+            cells = [
+                mean_of(by_metric[metric], getattr(mine.get(metric), who, ""), list(studies))
+                for metric in METRICS
+            ]
+            rows.append([f"{name}, {what}", *cells])
+        said = [
+            f"{METRICS[gain.metric]} {gain.mean:+.4f} ± {gain.error:.4f}"
+            + ("*" if gain.p < LEVEL else "")
+            for gain in mine.values()
+        ]
+        verdicts.append(f"{name}: ours less its best {', '.join(said)}")
+    foot = (*verdicts, "*: significant, by a t-test paired by query")
+    return Table(("", *METRICS.values()), rows, foot, narrow=True)
 
 
 def main() -> None:
-    arguments = parser(__doc__, "accuracy").parse_args()
-    if not importlib.util.find_spec("catboost"):
-        Console(stderr=True).print("CatBoost is left out: pip install --group benchmarks brings it")
-    studies = studies_of(arguments, contenders(arguments.methods))
-    for name, study in studies.items():
-        write_report(study, arguments.kept / name)
-    print(write_page(studies, command("accuracy.py", arguments), arguments.results))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("sets", nargs="+", help="folders of LETOR folds, or web-search-like:N")
+    parser.add_argument("--methods", default=METHODS, help="as of `lambdaplus compare`")
+    parser.add_argument("--trials", type=int, default=16)
+    parser.add_argument("--rounds", type=int, default=1000)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--kept", type=Path, default=Path("build/accuracy"))
+    parser.add_argument("--results", default="accuracy", help="name in benchmarks/results")
+    given = parser.parse_args()
+    methods = [
+        method
+        for method in find_methods(given.methods)
+        if importlib.util.find_spec(method.family) and method.criterion != "mauc"
+    ]
+    metrics = [parse_metric(name) for name in METRICS]
+    settings = Settings(rounds=given.rounds, patience=100)
+    studies = {}
+    with Progress() as progress:
+        for data in given.sets:
+            name = set_name(data)
+            study = Study(
+                folds_by_name(data), methods, metrics, settings, folder=given.kept / name,
+                jobs=given.jobs, trials=given.trials,
+            )  # fmt: skip
+            bar = progress.add_task(name, total=len(study))
+            study.finish(lambda done, bar=bar: progress.update(bar, completed=done))
+            studies[name] = study.results.values
+    by_query, by_fold = gains_of(studies, "query"), gains_of(studies, "fold")
+    tables = {
+        "The best of each framework": readme_table(studies, by_query),
+        "Our objective for each metric less the best of the framework's own": gain_table(
+            by_query, "±: standard errors over queries, which take the models as given"
+        ),
+        "The same over folds": gain_table(
+            by_fold, "±: standard errors over folds, and so over trainings and searches"
+        ),
+        "Means over sets": means_table(studies, "query"),
+    }
+    command = " ".join(["python benchmarks/accuracy.py", *sys.argv[1:]])
+    keep(given.results, command, tables, gains=[gain._asdict() for gain in by_query])
 
 
 if __name__ == "__main__":

@@ -25,13 +25,10 @@ Array = NDArray[Any]
 SHARES = [0.52, 0.32, 0.13, 0.02, 0.01]  # of MSLR-WEB's grades
 
 OURS = {
-    "NDCG": lp.lambda_objective("ndcg"),
-    "NDCG@10": lp.lambda_objective("ndcg@10"),
-    "AUC": lp.lambda_objective("auc"),
-    "MAUC": lp.lambda_objective("mauc"),
-    "MAP": lp.lambda_objective("map"),
-    "MAP@10": lp.lambda_objective("map@10"),
-    "MRR": lp.lambda_objective("mrr"),
+    **{
+        name: lp.lambda_objective(name.lower())
+        for name in ("NDCG", "NDCG@10", "AUC", "MAUC", "MAP", "MAP@10", "MRR")
+    },
     "MAP with noise": lp.lambda_objective("map", noise=1.0),
 }
 LIGHTGBM = {
@@ -115,7 +112,7 @@ def xgboost_round(shape: Shape, params: Any, threads: int) -> Callable[[], Any]:
 
 
 def milliseconds(
-    shape: Shape, rounds: int, threads: int, native: bool = True, ours: dict[str, Any] = OURS
+    shape: Shape, rounds: int, threads: int, ours: dict[str, Any] = OURS
 ) -> dict[str, float]:
     """Median time of a gradient of each contender, all in turns.
 
@@ -123,10 +120,8 @@ def milliseconds(
     """
     clock = time.thread_time if threads == 1 else time.perf_counter
     calls = {f"lambdaplus {name}": our_call(shape, found) for name, found in ours.items()}
-    theirs: dict[str, Callable[[], Any]] = {}
-    if native:
-        theirs = {f"LightGBM {k}": lightgbm_round(shape, v, threads) for k, v in LIGHTGBM.items()}
-        theirs |= {f"XGBoost {k}": xgboost_round(shape, v, threads) for k, v in XGBOOST.items()}
+    theirs = {f"LightGBM {k}": lightgbm_round(shape, v, threads) for k, v in LIGHTGBM.items()}
+    theirs |= {f"XGBoost {k}": xgboost_round(shape, v, threads) for k, v in XGBOOST.items()}
     times: dict[str, list[float]] = {name: [] for name in [*calls, *theirs]}
     for turn in track(range(rounds + 2), description="rounds", transient=True):
         for name in times:
@@ -138,7 +133,7 @@ def milliseconds(
             if turn >= 2:  # the first ones compile and fill caches
                 times[name].append(1000 * took)
     found = {name: statistics.median(values) for name, values in times.items()}
-    for framework in ("LightGBM", "XGBoost") if native else ():
+    for framework in ("LightGBM", "XGBoost"):
         free = found.pop(f"{framework} squared error")
         for name in found:
             if name.startswith(framework):

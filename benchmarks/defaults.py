@@ -1,218 +1,210 @@
 """Which options should our objectives have by default?
 
-    python benchmarks/defaults.py train FOLDER [FOLDER ...] [--draws 0 5]
-    python benchmarks/defaults.py tables FOLDER [FOLDER ...]
+    python benchmarks/defaults.py SET [SET ...] [--draws 5]
 
 The rule: the cheapest option within one standard error of the best on validation queries, over both
 frameworks.  Tables mark what it picks of all options, "rule", and of those whose gradient costs at
-most `AT_MOST` of lambdarank's, "chosen"; options with fewer pairs than others are shown only.  Each
-FOLDER is a set in LETOR's layout.  A set counts by the root of its number of
-queries, and half as much if its name starts with "generated" (`generated_folds.py` writes them).
-`defaults_trainings.py` describes the trainings; `balance.py` chooses for data without queries.
+most `AT_MOST` of lambdarank's, "chosen".  SET is a folder of LETOR folds, generated-clean or
+generated-noisy; a set counts by the root of its number of queries, a generated one half as much.
+
+The n-th draw of the trees' parameters is the same for every objective, and is trained on the n-th
+fold.  The value of a training is the highest mean of `WINDOW` consecutive evaluations on validation
+queries, since single ones fluctuate.  No test query decides anything.  Finished trainings are kept
+in the folder --kept.  `rare_positives.py` chooses for data without queries.
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
-import json
-import pathlib
-import warnings
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import contenders
-import numba
 import numpy as np
-import pandas as pd
-from defaults_trainings import DAMPED, NATIVE, OURS, kept_in, objective, train_all
-from tables import RESULTS, Section, show, write
+from one_line import OWN, SETTINGS, with_trees
+from ranking_sets import LABEL_NOISE, folds_by_name, set_name
+from rich.progress import track
+from tables import keep
 
-from lambdaplus.data import read_folds
+from lambdaplus import lambda_objective
+from lambdaplus.evaluation import Table
+from lambdaplus.metrics import parse_metric
+from lambdaplus.study import Method, Study, find_methods
+from lambdaplus.study.boosting import train_lightgbm, train_xgboost
 
-FRAMEWORKS = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
-
-
+TRAINERS = {"lightgbm": train_lightgbm, "xgboost": train_xgboost}
+METRICS = ("map", "ndcg", "auc", "ndcg@10", "ndcg@5", "map@5", "p@5", "mrr", "success@1")
+WINDOW = 5
 AT_MOST = (0.6, 0.9)  # of lambdarank's price, in MSLR's shape and in short queries
-WITHOUT_CUTOFF, POOLED = ("map", "ndcg", "auc"), "each"
+WITHOUT_CUTOFF = ("map", "ndcg", "auc")
+OPTIONS: dict[str, dict[str, Any]] = {
+    "": {},
+    ", damping": {"damping": 0.01},
+    ", noise": {"noise": 1.0},
+}
+CUT = ("ndcg@10", "ndcg@5", "map@5", "p@5", "mrr")
+SUMS = ("ndcg + auc", "map + auc", "mrr + auc", "mrr + map")
+OURS: dict[str, tuple[str, dict[str, Any]]] = {  # name: the metric, options
+    **{m + name: (m, options) for m in WITHOUT_CUTOFF for name, options in OPTIONS.items()},
+    **{m: (m, {}) for m in (*CUT, *SUMS)},
+}
+UNCUT = tuple(m + name for m in WITHOUT_CUTOFF for name in OPTIONS)
+CANDIDATES: dict[str, Sequence[str]] = {  # by metric: what may be its default
+    **{m: [m + name for name in OPTIONS] for m in WITHOUT_CUTOFF},
+    **{m: [m, *UNCUT, *SUMS] for m in CUT},
+    "success@1": ["mrr", *UNCUT, *SUMS],
+}
 
 
-class Decision(NamedTuple):
-    """Options that are compared by a metric."""
-
-    title: str
-    metric: str
-    options: list[str]
+def objective(name: str) -> Any:
+    metric, options = OURS[name]
+    surrogate = {} if "+" in metric else {"surrogate": metric}  # the metric itself, no default
+    return lambda_objective(metric, **{"damping": None, **surrogate, **options})
 
 
-def decisions() -> list[Decision]:
-    found = [
-        Decision(f"{m.upper()} without a cutoff", m, [m + shape for shape in DAMPED])
-        for m in WITHOUT_CUTOFF
-    ]
-    found.append(Decision("The mean of the three", POOLED, [POOLED + shape for shape in DAMPED]))
-    for metric, base in {"ndcg@10": "ndcg", "ndcg@5": "ndcg", "map@5": "map"}.items():
-        without = [base + shape for shape in DAMPED]
-        options = [metric, f"{metric}, noise", *without, f"{base} + auc", "auc", "auc, damping"]
-        found.append(Decision(metric.upper(), metric, options))
-    any_of = [m + shape for m in WITHOUT_CUTOFF for shape in DAMPED]
-    found.append(Decision("P@5", "p@5", ["p@5", "p@5, noise", *any_of]))
-    sums = [
-        "mrr",
-        "mrr, noise",
-        "ndcg@10, noise",
-        "mrr + auc",
-        "mrr + map",
-        "map + auc",
-        "ndcg + auc",
-    ]
-    found.append(Decision("MRR", "mrr", [*sums, *any_of]))
-    found.append(Decision("Success@1", "success@1", ["success@1, noise", *sums, *any_of]))
-    return found
+def methods(framework: str) -> list[Method]:
+    own = find_methods(",".join(f"{framework}:{name}" for name in OWN[framework]))
+    trainer = TRAINERS[framework]
+    ours = [Method(f"{framework}:{name}", trainer, objective(name), "ndcg") for name in OURS]
+    return [*ours, *own]
 
 
-def prices(names: list[str], kept: pathlib.Path) -> dict[str, list[float]]:
+class Training(NamedTuple):
+    """One training: which, and the mean of its best window by each metric."""
+
+    framework: str
+    name: str
+    on: str
+    draw: int
+    value: dict[str, float]
+
+
+def trained(data: str, draws: int, kept: Path, jobs: int) -> list[Training]:
+    folds, metrics = folds_by_name(data), [parse_metric(name) for name in METRICS]
+    every = [method for framework in OWN for method in methods(framework)]
+    trainings = []
+    for number in track(range(draws), description=set_name(data)):
+        drawn = [with_trees(method, number) for method in every]
+        study = Study(
+            [folds[number % len(folds)]], drawn, metrics, SETTINGS, (number,),
+            folder=kept / set_name(data), jobs=jobs, trials=1,
+        )  # fmt: skip
+        study.finish()
+        by_method: dict[str, dict[str, float]] = {}
+        curves = study.results.curves.group_by("method", "metric", maintain_order=True)
+        for (method, metric), curve in curves:
+            by_method.setdefault(str(method), {})[str(metric)] = best_window(curve["value"])
+        for method, value in by_method.items():
+            framework, _, name = method.partition(":")
+            trainings.append(Training(framework, name, set_name(data), number, value))
+    return trainings
+
+
+def best_window(curve: Any) -> float:
+    """The highest mean over consecutive values."""
+    width = min(WINDOW, len(curve))
+    return float(np.convolve(curve, np.full(width, 1 / width), "valid").max())
+
+
+def prices() -> dict[str, list[float]]:
     """Nanoseconds a row of a gradient, in MSLR's shape and in short queries, on one thread."""
-    if kept.exists():
-        return json.loads(kept.read_text())
     found: dict[str, list[float]] = {}
     for shape in (contenders.web_search(2000), contenders.short_queries(200_000)):
-        ours = {name: objective(name) for name in names}
+        ours = {name: objective(name) for name in OURS}
         for name, ms in contenders.milliseconds(shape, 9, 1, ours=ours).items():
-            short = name.removeprefix("lambdaplus ").removeprefix("LightGBM ")
-            short = short.removeprefix("XGBoost ")
-            found.setdefault(short, []).append(1e6 * ms / shape.labels.size)
-    kept.write_text(json.dumps(found, indent=1) + "\n")
+            found.setdefault(name.partition(" ")[2], []).append(1e6 * ms / shape.labels.size)
     return found
 
 
-def with_means(done: pd.DataFrame, price: dict[str, list[float]]) -> pd.DataFrame:
-    """Also the mean of the three metrics without a cutoff, each by its own objective."""
-    parts = []
-    for metric in WITHOUT_CUTOFF:
-        renamed = {metric + shape: POOLED + shape for shape in DAMPED}
-        own = {name: name for names in NATIVE.values() for name in names}
-        of = done[(done.metric == metric) & done.name.isin([*renamed, *own])]
-        parts.append(of.assign(name=of.name.map(renamed | own), metric=POOLED))
-    for shape in DAMPED:
-        price[POOLED + shape] = np.mean([price[m + shape] for m in WITHOUT_CUTOFF], axis=0).tolist()
-    found = pd.concat(parts).groupby(["framework", "name", "set", "draw", "metric"])
-    whole = found.mean()[found.size() == len(WITHOUT_CUTOFF)].reset_index()
-    return pd.concat([done, whole])
+Values = dict[tuple[str, int], float]  # by set and draw
 
 
-def weights_of(folders: list[str]) -> dict[str, float]:
-    """Of each set: the root of its number of queries, half as much if it is generated."""
-    found = {}
-    for folder in folders:
-        name = pathlib.Path(folder).name
-        queries = sum(fold.valid.group.size for fold in read_folds(pathlib.Path(folder)))
-        found[name] = queries**0.5 * (0.5 if name.startswith("generated") else 1.0)
-    return found
-
-
-def mean_and_error(values: pd.Series, of_set: dict[str, float]) -> tuple[float, float]:
-    """Weighted mean over pairs of a set and a draw, and its standard error."""
-    sets = values.index.get_level_values("set")
-    weight = np.array([of_set[name] / np.sum(sets == name) for name in sets])
+def mean_and_error(values: Values, weight_of: dict[str, float]) -> tuple[float, float]:
+    """Weighted mean over sets, each the mean of its draws, and its standard error."""
+    sets = [on for on, _ in values]
+    weight = np.array([weight_of[on] / sets.count(on) for on in sets])
     weight /= weight.sum()
-    mean, n = float(weight @ values), len(values)
-    return mean, float(np.sqrt((weight**2 * (values - mean) ** 2).sum() * n / (n - 1)))
+    each = np.array(list(values.values()))
+    mean, n = float(weight @ each), len(each)
+    return mean, float(np.sqrt((weight**2 * (each - mean) ** 2).sum() * n / (n - 1)))
 
 
-def signed(value: float, error: float | None = None) -> str:
-    text = f"{value:+.4f}" + ("" if error is None else f" ± {error:.4f}")
-    text = text.replace("0.", ".")
-    return f"**{text}**" if error is not None and abs(value) > 2 * error > 0 else text
+def cheapest_of_best(
+    values: dict[str, Values], price: dict[str, list[float]], weight_of: dict[str, float]
+) -> tuple[str, str]:
+    """The best option, and the cheapest within one standard error of it."""
+    best = max(values, key=lambda name: mean_and_error(values[name], weight_of)[0])
 
+    def is_level(name: str) -> bool:
+        less = {key: value - values[best][key] for key, value in values[name].items()}
+        mean, error = mean_and_error(less, weight_of)
+        return mean >= -error
 
-def dear(price: dict[str, list[float]], name: str) -> bool:
-    """Whether a gradient takes longer than a default may, in MSLR's shape or in short queries."""
-    ratios = np.divide(price[name], price["lambdarank"])
-    return bool((ratios > AT_MOST).any())
-
-
-def chosen_of(
-    both: pd.DataFrame, names: list[str], of_set: dict[str, float], price: dict[str, list[float]]
-) -> tuple[dict[str, tuple[float, float]], str, str]:
-    """Differences to the best of some options, which is the best, and which the rule picks."""
-    usual = both[names].notna().sum().idxmax()  # some have fewer pairs: over those they share
-    best = max(names, key=lambda name: mean_and_error((both[name] - both[usual]).dropna(), of_set))
-    less = {name: mean_and_error((both[name] - both[best]).dropna(), of_set) for name in both}
-    cheapest = sorted(names, key=lambda name: sum(price[name]))
-    return less, best, next(name for name in cheapest if less[name][0] >= -less[name][1])
-
-
-def section_of(
-    decision: Decision, done: pd.DataFrame, of_set: dict[str, float], price: dict[str, list[float]]
-) -> tuple[Section, dict[str, Any]]:
-    """The table of a decision, in the order of price, and what the rule picks."""
-    wide = done[done.metric == decision.metric]
-    wide = wide.pivot(index=["set", "draw"], columns=["framework", "name"], values="value")
-    ours = {framework: wide[framework][decision.options] for framework in NATIVE}
-    both = sum(ours.values()) / len(ours)
-    whole = [name for name in both if both[name].notna().sum() >= 0.8 * both.notna().sum().max()]
-    cheap = [name for name in whole if not dear(price, name)]
-    less, best, chosen = chosen_of(both, whole, of_set, price)
-    _, _, cheaply = chosen_of(both, cheap, of_set, price)
-    marks = {best: " (best)", chosen: " (rule)"}
-    marks[cheaply] = f"{marks.get(cheaply, '')} (chosen)"
-    cheapest = sorted(decision.options, key=lambda name: sum(price[name]))
-    rows = []
-    for name in [*cheapest, *itertools.chain(*NATIVE.values())]:
-        where = [f for f in NATIVE if (f, name) in wide.columns]
-        gain = sum(wide[f][name] - wide[f][best] for f in where) / len(where)
-        gain = gain.dropna()
-        alone = [
-            signed(mean_and_error((wide[f][name] - wide[f][best]).dropna(), of_set)[0])
-            if f in where else "" for f in NATIVE
-        ]  # fmt: skip
-        sets = gain.index.get_level_values("set")
-        by_set = [signed(gain[sets == one].mean()) if one in sets else "" for one in of_set]
-        of_name = done[(done.metric == decision.metric) & (done.name == name)]
-        rows.append([
-            name + marks.get(name, ""),
-            " / ".join(f"{ns:.0f}" for ns in price[name]), *by_set, *alone,
-            signed(*mean_and_error(gain, of_set)), f"{len(gain)}", f"{of_name['round'].mean():.0f}",
-        ])  # fmt: skip
-    beside = [
-        f"{own} {signed(*mean_and_error((wide[f][cheaply] - wide[f][own]).dropna(), of_set))}"
-        for f in NATIVE for own in NATIVE[f]
-    ]  # fmt: skip
-    note = (
-        f"validation {decision.metric} less that of {best}; ns: of a gradient, a row, MSLR's shape "
-        f"and short queries; errors over pairs of a set and a draw; round: of the best window. "
-        f"{cheaply} less the framework's own: {', '.join(beside)}"
+    return best, next(
+        name for name in sorted(values, key=lambda n: sum(price[n])) if is_level(name)
     )
-    columns = ["", "ns", *of_set, *FRAMEWORKS.values(), "mean", "pairs", "round"]
-    numbers = {"best": best, "rule": chosen, "chosen": cheaply, "less the best": less}
-    return Section(decision.title, columns, rows, note), numbers
+
+
+def table_of(
+    metric: str, trainings: list[Training], price: dict[str, list[float]],
+    weight_of: dict[str, float],
+) -> Table:  # fmt: skip
+    """What each option has less than the best, in the order of price."""
+    by_name: dict[str, dict[tuple[str, int], list[float]]] = {}
+    for one in trainings:
+        mine = by_name.setdefault(one.name, {})
+        mine.setdefault((one.on, one.draw), []).append(one.value[metric])
+    values = {
+        name: {key: float(np.mean(each)) for key, each in mine.items()}
+        for name, mine in by_name.items()
+    }
+    options = {name: values[name] for name in CANDIDATES[metric]}
+    best, rule = cheapest_of_best(options, price, weight_of)
+    dear = np.array(AT_MOST) * price["lambdarank"]
+    cheap = {name: mine for name, mine in options.items() if (price[name] <= dear).all()}
+    _, chosen = cheapest_of_best(cheap, price, weight_of)
+    rows = []
+    own = [name for names in OWN.values() for name in names]
+    for name in [*sorted(options, key=lambda n: sum(price[n])), *own]:
+        less = {key: value - values[best][key] for key, value in values[name].items()}
+        marks = {"best": best, "rule": rule, "chosen": chosen}
+        named = [mark for mark, marked in marks.items() if marked == name]
+        by_set = [np.mean([v for (on, _), v in less.items() if on == one]) for one in weight_of]
+        mean, error = mean_and_error(less, weight_of)
+        rows.append([
+            name + (f" ({', '.join(named)})" if named else ""),
+            " / ".join(f"{ns:.0f}" for ns in price.get(name, [])),
+            *(f"{value:+.4f}" for value in by_set), f"{mean:+.4f} ± {error:.4f}",
+        ])  # fmt: skip
+    foot = (
+        f"validation {metric} less that of {best}; ns: of a gradient, a row, in MSLR's shape and "
+        "in short queries; ±: standard errors over pairs of a set and a draw"
+    )
+    return Table(["", "ns", *weight_of, "mean"], rows, [foot])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("train", "tables"))
-    parser.add_argument("folders", nargs="+")
-    parser.add_argument("--draws", type=int, nargs=2, default=(0, 5), help="first and last + 1")
-    parser.add_argument("--names", nargs="+", default=list(OURS))
-    parser.add_argument("--kept", type=pathlib.Path, default=pathlib.Path("defaults.jsonl"))
-    parser.add_argument("--prices", type=pathlib.Path, default=pathlib.Path("prices.json"))
+    parser.add_argument("sets", nargs="+")
+    parser.add_argument("--draws", type=int, default=5)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--kept", type=Path, default=Path("build/defaults"))
+    parser.add_argument("--results", default="defaults", help="name in benchmarks/results")
     given = parser.parse_args()
-    numba.set_num_threads(1)
-    warnings.filterwarnings("ignore", "Overriding|Found")
-    if given.what == "train":
-        train_all(given.folders, range(*given.draws), given.names, given.kept)
-        return
-    of_set, price = weights_of(given.folders), prices(list(OURS), given.prices)
-    done = pd.DataFrame([
-        (*training, metric, value, at)
-        for training, one in kept_in(given.kept).items()
-        for metric, (value, at) in one["best"].items()
-    ], columns=["framework", "name", "set", "draw", "metric", "value", "round"])  # fmt: skip
-    done = with_means(done, price)
-    made = [section_of(decision, done, of_set, price) for decision in decisions()]
-    show([section for section, _ in made])
-    text = "\n\n".join(section.markdown() for section, _ in made)
-    write(RESULTS / "defaults", text, {s.title: numbers for s, numbers in made})
+    trainings, weight_of = [], {}
+    for data in given.sets:
+        trainings += trained(data, given.draws, given.kept, given.jobs)
+        queries = sum(fold.valid.n_queries for fold in folds_by_name(data))
+        weight_of[set_name(data)] = queries**0.5 * (0.5 if data in LABEL_NOISE else 1.0)
+    price = prices()
+    keep(
+        given.results,
+        " ".join(["python benchmarks/defaults.py", *sys.argv[1:]]),
+        {metric: table_of(metric, trainings, price, weight_of) for metric in CANDIDATES},
+    )
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ round in turns.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 import tracemalloc
 from collections.abc import Iterator
@@ -23,10 +24,11 @@ import lightgbm as lgb
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, roc_auc_score
-from tables import RESULTS, Section, show, write
+from tables import keep
 
 import lambdaplus as lp
 from lambdaplus.compute.parallel import limit_threads
+from lambdaplus.evaluation import Table
 from lambdaplus.objectives import lambda_gradient
 
 METRICS = ("auc", "map")
@@ -75,7 +77,7 @@ def errors(labels: NDArray[Any], scores: NDArray[Any]) -> list[str]:
     return found
 
 
-def of_rounding(rows: int) -> Section:
+def of_rounding(rows: int) -> dict[str, Table]:
     X, y = made_up(rows)
     lines = [[name, *errors(y, scores)] for name, scores in shapes(y).items()]
     for metric in METRICS:
@@ -85,10 +87,10 @@ def of_rounding(rows: int) -> Section:
             scores = model.predict(X, num_iteration=rounds)
             lines.append([f"{metric}, after {rounds} rounds", *errors(y, scores)])
     columns = ["AUC, mean", "AUC, largest", "AP, mean", "AP, largest"]
-    return Section(f"Errors, {rows:,} rows", ["scores", *columns], lines)
+    return {f"Errors, {rows:,} rows": Table(["scores", *columns], lines)}
 
 
-def of_trainings(rows: int) -> Section:
+def of_trainings(rows: int) -> dict[str, Table]:
     lines = []
     for metric in METRICS:
         found = []
@@ -112,10 +114,11 @@ def of_trainings(rows: int) -> Section:
             cells = [f"{mean[k]:.5f}", f"{mean[2 + k]:.5f}", f"{gap[k]:.5f}"]
             lines.append([f"lambda_{metric}, test {name}", *cells])
     columns = ["rounded", "exact", "largest difference of a seed"]
-    return Section(f"Trainings of 100 rounds on {rows:,} rows, five seeds", ["", *columns], lines)
+    title = f"Trainings of 100 rounds on {rows:,} rows, five seeds"
+    return {title: Table(["", *columns], lines)}
 
 
-def of_gradients(rows: int) -> Section:
+def of_gradients(rows: int) -> dict[str, Table]:
     lines = []
     for n in (rows, 10 * rows):
         rng = np.random.default_rng(0)
@@ -137,10 +140,10 @@ def of_gradients(rows: int) -> Section:
             tracemalloc.stop()
             cells = [f"{1e9 * np.median(took) / n:.1f}", f"{most / n:.0f}"]
             lines.append([f"lambda_{metric}, {n:,} rows", *cells])
-    return Section("One gradient", ["", "ns a row, one thread", "bytes a row"], lines)
+    return {"One gradient": Table(["", "ns a row, one thread", "bytes a row"], lines)}
 
 
-def of_speed(rows: int, rounds: int = 40) -> Section:
+def of_speed(rows: int, rounds: int = 40) -> dict[str, Table]:
     X, y = made_up(rows)
     steps = {}
     for name, objective in {
@@ -158,11 +161,8 @@ def of_speed(rows: int, rounds: int = 40) -> Section:
                 took[name].append(time.perf_counter() - start)
     median = {name: 1e3 * float(np.median(times)) for name, times in took.items()}
     lines = [[k, f"{v:.0f}", f"{v / median['log-loss']:.2f}"] for k, v in median.items()]
-    return Section(
-        f"One round of LightGBM, {rows:,} rows, 28 features, two threads",
-        ["", "ms", "to log-loss"],
-        lines,
-    )
+    title = f"One round of LightGBM, {rows:,} rows, 28 features, two threads"
+    return {title: Table(["", "ms", "to log-loss"], lines)}
 
 
 def main() -> None:
@@ -170,14 +170,13 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--trained", type=int, default=300_000)
     given = parser.parse_args()
-    sections = [
-        of_speed(given.rows), of_gradients(given.rows), of_rounding(given.rows),
-        of_trainings(given.trained),
-    ]  # fmt: skip
-    show(sections)
-    tables = "\n\n".join(f"### {s.title}\n\n{s.table.to_markdown()}" for s in sections)
-    typed = f"    python benchmarks/long_lists.py --rows {given.rows} --trained {given.trained}"
-    write(RESULTS / "long-lists", f"{typed}\n\n{tables}", [s._asdict() for s in sections])
+    tables = {
+        **of_speed(given.rows),
+        **of_gradients(given.rows),
+        **of_rounding(given.rows),
+        **of_trainings(given.trained),
+    }
+    keep("long-lists", " ".join(["python benchmarks/long_lists.py", *sys.argv[1:]]), tables)
 
 
 if __name__ == "__main__":

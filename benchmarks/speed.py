@@ -1,39 +1,137 @@
-"""All speed benchmarks in one run: one Markdown and one JSON table in benchmarks/results.
+"""Cost beside the frameworks' own: gradients, whole trainings, long rankings, the first call.
 
     python benchmarks/speed.py [--full]
 
-Without --full a small version, in about three minutes on two cores.
+Without --full a small version, in about three minutes on two cores.  Ours include the sort, and
+scores move from call to call as they do in training.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from typing import Any
 
-import gradients
-import start
 import training
-from tables import RESULTS, show, write
+from contenders import Shape, milliseconds, one_query, short_queries, web_search
+from tables import keep
 
-from lambdaplus.study import versions_in_words
+from lambdaplus import gradients
+from lambdaplus.evaluation import Table
+
+SWEPT = {"MAP, 2 grades": ("map", 2), "NDCG, 5 grades": ("ndcg", 5)}
+PATIENCE = 2.0  # seconds, from which measuring once is enough
+FIRST = """
+import numpy as np
+import lambdaplus as lp
+lp.lambda_ndcg(np.array([0, 1, 2, 0]), np.zeros(4), None, np.array([4]))
+"""
+ALL = """
+import numpy as np
+import lambdaplus as lp
+labels, scores, group = np.arange(40) % 3, np.arange(40.0), np.array([40])
+for name in ("ndcg", "map", "err"):
+    lp.lambda_objective(name)(labels, scores, None, group)
+    lp.evaluate(labels, scores, group=group, metrics=[name])
+lp.lambda_map(labels > 0, scores, np.ones(40))
+"""
+STARTS = {
+    "import lambdaplus": "import lambdaplus",
+    "first gradient, import included": FIRST,
+    "of that, import numba": "import numba",
+}
+
+
+def of_gradients(queries: int, rounds: int) -> dict[str, Table]:
+    """Medians, and their ratios to LightGBM's lambdarank and XGBoost's rank:ndcg."""
+    shapes = {
+        f"{queries:,} queries of about 120 documents, five grades": web_search(queries),
+        f"{queries:,} queries of about 120 documents, two grades": web_search(queries, 2),
+        "a million rows in queries of 10 to 50 documents, three grades": short_queries(1_000_000),
+        "10,000 rows in queries of 10 to 50 documents, three grades": short_queries(),
+    }
+    tables = {}
+    for title, shape in shapes.items():
+        for threads in sorted({1, os.cpu_count() or 1}):
+            ms = milliseconds(shape, rounds, threads)
+            rows = [
+                [name, f"{value:.2f}", f"{1e6 * value / shape.labels.size:.0f}"]
+                + [f"{value / ms[own]:.2f}" for own in ("LightGBM lambdarank", "XGBoost rank:ndcg")]
+                for name, value in ms.items()
+            ]
+            heads = ["", "ms", "ns a row", "to lambdarank", "to rank:ndcg"]
+            s = "s" * (threads > 1)
+            tables[f"One gradient: {title}, {threads} thread{s}"] = Table(heads, rows)
+    return tables
+
+
+def sweep_and_pairs(largest: int, rounds: int) -> tuple[Table, list[dict[str, Any]]]:
+    """A gradient over all pairs of one ranking, swept and pair by pair, on one thread."""
+    sizes = [n for k in range(4, 13) if (n := round(10 ** (k / 2))) <= largest]
+    points, rows = [], []
+    for name, (metric, grades) in SWEPT.items():
+        for way, all_pairs, most in (("sweep", False, largest), ("pair by pair", True, 100_000)):
+            row = [f"{name}, {way}"]
+            for n in sizes:
+                if n > most:
+                    row.append("-")
+                    continue
+                ms = of_one_ranking(one_query(n, grades), metric, all_pairs, rounds)
+                points.append({"metric": name, "way": way, "n": n, "milliseconds": ms})
+                row.append(f"{ms:.3g}")
+            rows.append(row)
+    return Table(["milliseconds", *(f"{n:,}" for n in sizes)], rows), points
+
+
+def of_one_ranking(shape: Shape, metric: str, all_pairs: bool, rounds: int) -> float:
+    """Median of the processor's milliseconds; the first call compiles."""
+    took: list[float] = []
+    while len(took) <= rounds and sum(took) < 1000 * PATIENCE:
+        start = time.thread_time()
+        gradients(shape.labels, shape.scores, metric=metric, group=shape.sizes, all_pairs=all_pairs)
+        took.append(1000 * (time.thread_time() - start))
+    return statistics.median(took[1:] or took)
+
+
+def starts() -> Table:
+    """Each in a process of its own: the best of three, with kernels from the cache."""
+    with tempfile.TemporaryDirectory() as folder:
+        cold = seconds_of(ALL, "process_time", folder)
+        rows = [
+            [name, f"{min(seconds_of(code, 'perf_counter', folder) for _ in range(3)):.3f}"]
+            for name, code in STARTS.items()
+        ]
+    rows.append(["compiling every kernel of objectives and metrics, processor time", f"{cold:.1f}"])
+    return Table(["", "seconds"], rows)
+
+
+def seconds_of(code: str, clock: str, folder: str) -> float:
+    timed = f"import time\nstart = time.{clock}()\n{code}\nprint(time.{clock}() - start)"
+    given = {**os.environ, "NUMBA_CACHE_DIR": folder}
+    ended = subprocess.run(
+        [sys.executable, "-c", timed], env=given, capture_output=True, text=True, check=True
+    )
+    return float(ended.stdout)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--full", action="store_true", help="the sizes of the README; 15 minutes")
     full = parser.parse_args().full
-    found = gradients.sections(3000 if full else 600, 9 if full else 5)
-    found += training.sections(*((700, 300_000, 50) if full else (150, 50_000, 10)))
-    found += start.sections()
-    show(found)
-    versions = versions_in_words()
+    ranking, points = sweep_and_pairs(1_000_000 if full else 10_000, 7 if full else 3)
+    tables = {
+        **of_gradients(3000 if full else 600, 9 if full else 5),
+        "One ranking of n documents, one thread": ranking,
+        **training.tables(*((700, 300_000, 50) if full else (150, 50_000, 10))),
+        f"Start, {os.cpu_count()} cores": starts(),
+    }
     command = "python benchmarks/speed.py" + " --full" * full
-    head = f"`{command}` on {os.cpu_count()} cores ({platform.machine()}); {versions}."
-    name = "speed" if full else "speed-small"
-    text = "\n\n".join(["# Speed", head, *(section.markdown() for section in found)])
-    data = {"command": command, "versions": versions, "tables": [s._asdict() for s in found]}
-    write(RESULTS / name, text, data)
+    keep("speed" if full else "speed-small", command, tables, pairs=points)
 
 
 if __name__ == "__main__":

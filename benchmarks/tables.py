@@ -1,45 +1,45 @@
-"""What the benchmarks print, and keep as Markdown and JSON in benchmarks/results."""
+"""Tables of the benchmarks: printed, and kept in benchmarks/results, where the site shows them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from rich.console import Console
 
 from lambdaplus.evaluation import Table
+from lambdaplus.study import versions_in_words
 
 RESULTS = Path(__file__).parent / "results"
 
 
-class Section(NamedTuple):
-    """A titled table: names in the first column, numbers as text in the others."""
+def keep(name: str, command: str, tables: Mapping[str, Table], **numbers: Any) -> None:
+    """Print tables, and write them to ``benchmarks/results/NAME.json``.
 
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    note: str = ""
-
-    @property
-    def table(self) -> Table:
-        return Table(self.columns, self.rows, [self.note] if self.note else [])
-
-    def markdown(self) -> str:
-        return f"## {self.title}\n\n{self.table.to_markdown()}"
-
-
-def show(sections: Sequence[Section]) -> None:
-    console = Console(width=110)
-    for section in sections:
-        console.print(f"\n{section.title}", style="bold", markup=False)
-        console.print(section.table)
-
-
-def write(results: Path, text: str, numbers: Any) -> None:
-    """Write ``results``.md and .json, what the site shows and the numbers behind it."""
-    results.parent.mkdir(parents=True, exist_ok=True)
-    results.with_suffix(".md").write_text(text.rstrip("\n") + "\n", encoding="utf-8")
-    written = json.dumps(numbers, indent=1) + "\n"
-    results.with_suffix(".json").write_text(written, encoding="utf-8")
+    Parameters
+    ----------
+    name : str
+    command : str
+        What was typed.
+    tables : dict of str to Table
+        By title.
+    **numbers
+        What figures are drawn from.
+    """
+    console = Console(width=140)
+    for title, table in tables.items():
+        console.print(f"\n{title}", style="bold", markup=False)
+        console.print(table)
+    kept = {
+        "command": command,
+        "versions": versions_in_words(),
+        "tables": [
+            {"title": title, "columns": table.columns, "rows": table.rows, "foot": table.foot}
+            for title, table in tables.items()
+        ],
+        **numbers,
+    }
+    text = json.dumps(kept, indent=1, default=float)
+    (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")

@@ -2,9 +2,9 @@
 
     python benchmarks/training.py [--queries 1500] [--rows 300000] [--rounds 100]
 
-Ranking: 136 features, five grades, 63 leaves, all cores, without and with a metric each round.
-Rare positives: rows without queries, 1 % of them positive, by AUC, AP and log-loss; with the test
-AUC and AP of each after the same number of rounds.
+README's example, queries of about 120 documents (MSLR's shape, with a metric each round too), and
+queries of 10 to 50; then rare positives without queries, with the test AUC and average precision
+after the same number of rounds.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ from typing import Any
 import lightgbm
 import numpy as np
 import xgboost
+from contenders import short_queries
 from rich.progress import track
 from sklearn.metrics import average_precision_score, roc_auc_score
-from tables import Section, show
+from tables import keep
 
 import lambdaplus as lp
-from lambdaplus.data import web_search_like
+from lambdaplus.data import RankingData, digits_queries, web_search_like
+from lambdaplus.evaluation import Table
 
 TREES = {"num_leaves": 63, "learning_rate": 0.1, "verbose": -1, "metric": "None"}
 DEPTHWISE = {"grow_policy": "lossguide", "max_leaves": 63, "max_depth": 0, "eta": 0.1,
@@ -46,42 +48,30 @@ def seconds(contenders: dict[str, Callable[[], Any]], rounds: int) -> dict[str, 
 
 
 def lightgbm_steps(data: Any) -> dict[str, Callable[[], Any]]:
-    features, labels, group = np.asarray(data.features), data.labels, data.group
-    found: dict[str, Callable[[], Any]] = {}
+    """A round of each, without and with the metric of the training queries."""
+    features = np.asarray(data.features)
 
-    def booster(objective: Any, metric: str = "None") -> Any:
-        set_ = lightgbm.Dataset(features, label=labels, group=group, params={"verbose": -1})
-        made = {**TREES, "objective": objective, "metric": metric, "eval_at": [10]}
-        if callable(objective):
-            made["objective"] = "none"
-        return lightgbm.Booster(made, set_)
+    def step(objective: Any, watched: bool = False) -> Callable[[], Any]:
+        ours = callable(objective)
+        rows = lightgbm.Dataset(features, data.labels, group=data.group, params={"verbose": -1})
+        known = {"objective": "none" if ours else objective, "eval_at": [10]}
+        known["metric"] = "ndcg" if watched and not ours else "None"
+        model = lightgbm.Booster({**TREES, **known}, rows)
 
-    def ours(objective: Any, metric: bool = False) -> Callable[[], Any]:
-        model = booster(objective)
+        def one_round() -> None:
+            model.update(fobj=objective if ours else None)
+            if watched:
+                model.eval_train(METRIC if ours else None)
 
-        def step() -> None:
-            model.update(fobj=objective)
-            if metric:
-                model.eval_train(METRIC)
+        return one_round
 
-        return step
-
-    def native(metric: bool = False) -> Callable[[], Any]:
-        model = booster("lambdarank", "ndcg" if metric else "None")
-
-        def step() -> None:
-            model.update()
-            if metric:
-                model.eval_train()
-
-        return step
-
-    found["LightGBM, lambdarank"] = native()
-    found["LightGBM, lambda_ndcg"] = ours(lp.lambda_ndcg)
-    found["LightGBM, lambda_map"] = ours(lp.lambda_map)
-    found["LightGBM, lambdarank, ndcg@10 each round"] = native(metric=True)
-    found["LightGBM, lambda_ndcg, our ndcg@10 each round"] = ours(lp.lambda_ndcg, metric=True)
-    return found
+    return {
+        "LightGBM, lambdarank": step("lambdarank"),
+        "LightGBM, lambda_ndcg": step(lp.lambda_ndcg),
+        "LightGBM, lambda_map": step(lp.lambda_map),
+        "LightGBM, lambdarank, ndcg@10 each round": step("lambdarank", watched=True),
+        "LightGBM, lambda_ndcg, our ndcg@10 each round": step(lp.lambda_ndcg, watched=True),
+    }
 
 
 def xgboost_steps(data: Any) -> dict[str, Callable[[], Any]]:
@@ -100,20 +90,26 @@ def xgboost_steps(data: Any) -> dict[str, Callable[[], Any]]:
     return {"XGBoost, rank:ndcg": native("rank:ndcg"), "XGBoost, lambda_ndcg": ours(lp.lambda_ndcg)}
 
 
-def ranking(queries: int, rounds: int) -> Section:
-    data = web_search_like(queries, random_state=0)
-    found = seconds(lightgbm_steps(data) | xgboost_steps(data), rounds)
-    lgb, xgb = found["LightGBM, lambdarank"], found["XGBoost, rank:ndcg"]
-    watched = found["LightGBM, lambdarank, ndcg@10 each round"]
+def in_short_queries(rows: int) -> RankingData:
+    """Queries of 10 to 50 documents, 20 features of which the first knows something."""
+    labels, sizes, scores = short_queries(rows)
+    features = np.random.default_rng(2).normal(size=(labels.size, 20))
+    features[:, 0] = scores
+    return RankingData(features, labels, np.repeat(np.arange(sizes.size), sizes))
+
+
+def ranking(name: str, data: RankingData, rounds: int) -> dict[str, Table]:
+    took = seconds(lightgbm_steps(data) | xgboost_steps(data), rounds)
+    lgb, xgb = took["LightGBM, lambdarank"], took["XGBoost, rank:ndcg"]
+    watched = took["LightGBM, lambdarank, ndcg@10 each round"]
     rows = []
-    for name, value in found.items():
-        base = xgb if name.startswith("XGBoost") else watched if "each round" in name else lgb
-        rows.append([name, f"{value:.1f}", f"{value / base:.2f}"])
-    title = (
-        f"Whole training: {data.labels.size:,} rows of 136 features, {rounds} rounds of 63 leaves, "
-        f"{os.cpu_count()} threads"
-    )
-    return Section(title, ["", "seconds", "to the framework's own"], rows)
+    for contender, value in took.items():
+        base = watched if "each round" in contender else lgb
+        base = xgb if contender.startswith("XGBoost") else base
+        rows.append([contender, f"{value:.2f}", f"{value / base:.2f}"])
+    title = f"Whole training: {name}, {data.labels.size:,} rows, {rounds} rounds of 63 leaves"
+    foot = f"{os.cpu_count()} threads, {data.features.shape[1]} features"
+    return {title: Table(["", "seconds", "to the framework's own"], rows, [foot])}
 
 
 def rare_rows(n: int, seed: int) -> tuple[Any, Any]:
@@ -125,7 +121,7 @@ def rare_rows(n: int, seed: int) -> tuple[Any, Any]:
     return x.astype(np.float32), (noisy > np.quantile(noisy, 0.99)).astype(float)
 
 
-def rare(rows: int, rounds: int) -> Section:
+def rare(rows: int, rounds: int) -> dict[str, Table]:
     (x, y), (x_test, y_test) = rare_rows(rows, 0), rare_rows(rows, 1)
     models: dict[str, Any] = {}
 
@@ -159,11 +155,16 @@ def rare(rows: int, rounds: int) -> Section:
         f"Rare positives: {rows:,} rows, 1 % positive, LightGBM, {rounds} rounds of 63 leaves, "
         f"{os.cpu_count()} threads"
     )
-    return Section(title, ["", "seconds", "to log-loss", "test AUC", "test AP"], lines)
+    return {title: Table(["", "seconds", "to log-loss", "test AUC", "test AP"], lines)}
 
 
-def sections(queries: int, rows: int, rounds: int) -> list[Section]:
-    return [ranking(queries, rounds), rare(rows, rounds)]
+def tables(queries: int, rows: int, rounds: int) -> dict[str, Table]:
+    return {
+        **ranking("README's example", digits_queries()[0].train, rounds),
+        **ranking("queries of about 120 documents", web_search_like(queries), rounds),
+        **ranking("queries of 10 to 50 documents", in_short_queries(rows), rounds),
+        **rare(rows, rounds),
+    }
 
 
 def main() -> None:
@@ -171,8 +172,9 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=1500)
     parser.add_argument("--rows", type=int, default=300_000)
     parser.add_argument("--rounds", type=int, default=100)
-    arguments = parser.parse_args()
-    show(sections(arguments.queries, arguments.rows, arguments.rounds))
+    given = parser.parse_args()
+    made = tables(given.queries, given.rows, given.rounds)
+    keep("training", f"python benchmarks/training.py --rounds {given.rounds}", made)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import json
 import re
 import shlex
 from dataclasses import replace
@@ -139,24 +140,16 @@ def extension(tmp_path: Path) -> Any:
     return extension
 
 
-def test_results_stand_below_the_heading_of_their_line(extension: Any, tmp_path: Path) -> None:
-    (tmp_path / "who.md").write_text("# Who is best?\n\n    command #\n\n## MAP\n\n### Sets\n")
-    page = ["# Accuracy\n\n<!-- results: who -->\n\n## Queries\n\n<!-- results: who -->\n"]
-    extension.fill_in(None, "results/accuracy", page)
-    assert re.findall("^.*#.*$", page[0], re.MULTILINE) == [
-        *("# Accuracy", "    command #", "## MAP", "### Sets"),
-        *("## Queries", "    command #", "### MAP", "#### Sets"),
+def test_results_are_folded_tables(extension: Any, tmp_path: Path) -> None:
+    tables = [
+        {"title": title, "columns": ["", "MAP"], "rows": [["a", 0.5]], "foot": ["two sets"]}
+        for title in ("Means", "Gains")
     ]
-    page = ["# Accuracy\n\n<!-- results: none -->\n"]
+    kept = {"command": "python who.py", "tables": tables}
+    (tmp_path / "who.json").write_text(json.dumps(kept))
+    page = ["# Accuracy\n\n<!-- results: who -->\n\n<!-- results: who: Gain -->\n"]
     extension.fill_in(None, "results/accuracy", page)
-    assert page == ["# Accuracy\n\nNot measured for this version yet.\n"]
-
-
-def test_a_chart_of_results_is_shown_in_both_variants(extension: Any, tmp_path: Path) -> None:
-    (tmp_path / "who.md").write_text("# Who?\n\n<!-- chart: gains: What is gained -->\n\nText\n")
-    page = ["# Accuracy\n\n<!-- results: who -->\n"]
-    extension.fill_in(None, "results/accuracy", page)
-    assert re.findall(r"\{image\} (.*)\n:class: (.*)\n:alt: (.*)", page[0]) == [
-        ("/figures/out/gains-light.svg", "only-light", "What is gained"),
-        ("/figures/out/gains-dark.svg", "only-dark", "What is gained"),
-    ]
+    titles = re.findall("<summary>(.*)</summary>", page[0])
+    assert titles == ["Means", "Gains", "Gains"]
+    assert page[0].count("Measured by `python who.py`.") == 2
+    assert page[0].count("| a | 0.5000 |\n\ntwo sets") == 3

@@ -1,26 +1,23 @@
-"""Inserts the results of a benchmark, with headings below that of the page.
+"""Inserts what a benchmark measured: its command, and its tables, folded.
 
-A line ``<!-- results: NAME -->`` becomes ``benchmarks/results/NAME.md`` without its title.  In it,
-``<!-- chart: NAME: TEXT -->`` becomes the figure of docs/figures, in its light and dark variant.
+A line ``<!-- results: NAME -->`` becomes the tables of ``benchmarks/results/NAME.json``, which
+`benchmarks/tables.py` writes; ``<!-- results: NAME: TITLE -->`` those whose title begins so.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from lambdaplus.evaluation import Table
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
-LINE = re.compile(r"^<!-- results: (\S+) -->$", re.MULTILINE)
-
-CHART = re.compile(r"^<!-- chart: (\S+): (.*) -->$", re.MULTILINE)
-VARIANT = """```{{image}} /figures/out/{name}-{variant}.svg
-:class: only-{variant}
-:alt: {text}
-```"""
+LINE = re.compile(r"^<!-- results: ([\w-]+)(?:: (.*))? -->$", re.MULTILINE)
 
 
 def fill_in(app: Sphinx, page: str, source: list[str]) -> None:
@@ -28,18 +25,15 @@ def fill_in(app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def results(line: re.Match[str]) -> str:
-    file = RESULTS / f"{line[1]}.md"
-    if not file.exists():
-        return "Not measured for this version yet."
-    above = re.findall("^#+(?= )", line.string[: line.start()], re.MULTILINE)[-1]
-    without_title = re.sub(r"\A# .*\n", "", file.read_text())
-    return CHART.sub(chart, re.sub("^#(?=#)", above, without_title, flags=re.MULTILINE))
-
-
-def chart(line: re.Match[str]) -> str:
-    return "\n".join(
-        VARIANT.format(name=line[1], text=line[2], variant=variant) for variant in ("light", "dark")
-    )
+    kept = json.loads((RESULTS / f"{line[1]}.json").read_text(encoding="utf-8"))
+    versions = f" ({kept['versions']})" if "versions" in kept else ""
+    parts = [f"Measured by `{kept['command']}`{versions}."]
+    for table in kept["tables"]:
+        if table["title"].startswith(line[2] or ""):
+            shown = Table(table["columns"], table["rows"], table["foot"]).to_markdown()
+            summary = f"<summary>{table['title']}</summary>"
+            parts.append(f"<details>\n{summary}\n\n{shown}\n\n</details>")
+    return "\n\n".join(parts)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -11,13 +11,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from accuracy_gains import accuracy_gains
 from certificate import certificate
+from measured import accuracy_gains, linear, options, speed, sweep_against_pairs
 from pair_kernels import pair_kernels
 from potentials_of_metrics import potentials_of_metrics
 from small_study import small_study
 from style import save
-from sweep_against_pairs import sweep_against_pairs
 
 
 def main() -> None:
@@ -29,7 +28,10 @@ def main() -> None:
         "potentials": potentials_of_metrics(),
         "certificate": certificate(),
         **small_study(),
-        **accuracy_gains(),
+        "accuracy-gains": accuracy_gains(),
+        "options": options(),
+        "speed": speed(),
+        "linear": linear(),
     }
     for name, figure in figures.items():
         save(figure, folder, name)

@@ -1,13 +1,4 @@
-"""Checks of single arguments: numbers in a range, whole numbers, flags, fields of records.
-
-Examples
---------
->>> from lambdaplus.data.arguments import number
->>> number("sigma", 0, above=0.0)
-Traceback (most recent call last):
-...
-ValueError: sigma must be a number above 0, got 0
-"""
+"""Checks of single arguments: numbers in a range, whole numbers, flags, fields of records."""
 
 from __future__ import annotations
 

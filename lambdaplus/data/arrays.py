@@ -1,20 +1,4 @@
-"""Conversion of arguments, with errors where NumPy or Python would silently change the values.
-
-Examples
---------
->>> import numpy as np
->>> from lambdaplus.data.arrays import identifiers, plain
->>> plain([1, 2], "labels")
-array([1, 2])
->>> plain(np.ma.masked_array([1, 2], mask=[False, True]), "labels")
-Traceback (most recent call last):
-...
-ValueError: labels is a masked array with 1 masked entry, the first in row 1: leave those rows out or fill them
->>> identifiers(["a", None])
-Traceback (most recent call last):
-...
-ValueError: qid is missing in row 1: it is None
-"""  # noqa: E501
+"""Conversion of arguments, with errors where NumPy or Python would silently change the values."""
 
 from __future__ import annotations
 
@@ -55,17 +39,14 @@ def plain(values: Any, name: str) -> NDArray[Any]:
 
 def number_of(text: str) -> float:
     """Parse a number; a ValueError for ``1_0``, which Python reads as 10, and for ``1e400``."""
+    plain_text = text.isascii() and text.isprintable() and "_" not in text
     try:
-        found = (
-            math.nan if "_" in text or not text.isascii() or not text.isprintable() else float(text)
-        )
+        number = float(text if plain_text else "")
     except ValueError:
-        found = math.nan
-    if math.isnan(found) and text.strip().lower().lstrip("+-") != "nan":
-        raise ValueError(f"{text!r} is not a number")
-    if math.isinf(found) and any(map(str.isdigit, text)):
+        raise ValueError(f"{text!r} is not a number") from None
+    if math.isinf(number) and any(map(str.isdigit, text)):
         raise ValueError(f"{text!r} is beyond the largest float64, 1.8e308")
-    return found
+    return number
 
 
 def numbers(values: Any, name: str, copy: bool = False) -> NDArray[np.float64]:
@@ -122,18 +103,15 @@ def identifiers(values: Any, name: str = "qid") -> NDArray[Any]:
         array = np.asarray(values)  # dates are not numbers, but valid identifiers
     else:
         array = plain(values, name)
-    if array.dtype.kind not in "OfmM" or not array.size:
-        return array
-    for row, value in enumerate(array.ravel().tolist() if array.dtype.kind == "O" else ()):
-        if value is None or value is np.ma.masked or _is_nan(value):
-            raise ValueError(f"{name} is missing in row {row}: it is {value!r}")
-    if array.dtype.kind == "O":
+    if array.dtype.kind == "O" and array.size:
         array = _of_one_kind(array, name)
-    missing = np.flatnonzero(array != array)
-    if missing.size:
-        row = int(missing[0])
-        raise ValueError(f"{name} is missing in row {row}: it is {array.ravel()[row]}")
-    if array.dtype.kind == "f":
+    if array.dtype.kind in "fmM" and array.size:
+        missing = np.flatnonzero(array != array)
+        if missing.size:
+            raise ValueError(
+                f"{name} is missing in row {missing[0]}: it is {array.ravel()[missing[0]]}"
+            )
+    if array.dtype.kind == "f" and array.size:
         bits = np.finfo(array.dtype).nmant + 1
         if float(np.abs(array).max()) >= 2.0**bits:
             raise ValueError(
@@ -144,19 +122,7 @@ def identifiers(values: Any, name: str = "qid") -> NDArray[Any]:
 
 
 def query_ids(qid: Any, n: int | None = None) -> NDArray[Any]:
-    """The query of each row as an array, (n,), checked as `identifiers` are.
-
-    Parameters
-    ----------
-    qid : (n,) array_like
-    n : int, optional
-        How many rows there are.
-
-    Raises
-    ------
-    ValueError
-        For another number of entries, too.
-    """
+    """The query of each of n rows as an array, (n,), checked as `identifiers` are."""
     shape = np.shape(qid)
     if len(shape) != 1 or (n is not None and shape != (n,)):
         rows = "" if n is None else f" for {n} rows"
@@ -164,41 +130,46 @@ def query_ids(qid: Any, n: int | None = None) -> NDArray[Any]:
     return identifiers(qid)
 
 
-def int_or_text(found: Sequence[str]) -> NDArray[Any]:
-    """Convert identifiers to int64 if this loses nothing, otherwise to str: 007 and 7 differ.
-
-    Raises
-    ------
-    ValueError
-        For a NUL at the end, which NumPy's strings would drop.
-    """
-    if any(name.endswith("\0") for name in found):
-        raise ValueError("an identifier ends in a NUL character")
-    ids = np.array(found, dtype=np.str_)
+def int_or_text(names: Sequence[str]) -> NDArray[Any]:
+    """Convert identifiers to int64 if this loses nothing, otherwise to str: 007 and 7 differ."""
+    if any(name.endswith("\0") for name in names):
+        raise ValueError("an identifier ends in a NUL character, which NumPy drops")
+    ids = np.array(names, dtype=np.str_)
     try:
-        numbers = ids.astype(np.int64)
+        integers = ids.astype(np.int64)
     except (ValueError, OverflowError):
         return ids
-    return numbers if np.array_equal(numbers.astype(np.str_), ids) else ids
+    return integers if np.array_equal(integers.astype(np.str_), ids) else ids
+
+
+def flags_of_rows(values: Any, n: int, name: str) -> NDArray[np.bool_]:
+    """The values as (n,) bool; a ValueError for others than True and False, and another number."""
+    flags = plain(values, name)
+    if flags.shape != (n,) or not np.isin(flags, (0, 1)).all():
+        raise ValueError(f"{name} must be True or False for each of the {n} rows")
+    return flags.astype(bool)
 
 
 def _of_one_kind(objects: NDArray[Any], name: str) -> NDArray[Any]:
     """Python objects as an array of text, integers, or floats."""
-    found = objects.ravel().tolist()
-    kinds = [kind for kind in (str, bytes, Integral, Real) if isinstance(found[0], kind)]
-    kind = Real if Integral in kinds else kinds[0] if kinds else type(found[0])
-    for row, value in enumerate(found):
-        if not kinds or not isinstance(value, kind):
+    values = objects.ravel().tolist()
+    kind = next((kind for kind in (str, bytes, Real) if isinstance(values[0], kind)), None)
+    for row, value in enumerate(values):
+        if value is None or value is np.ma.masked or _is_nan(value):
+            raise ValueError(f"{name} is missing in row {row}: it is {value!r}")
+        if kind is None or not isinstance(value, kind):
             raise ValueError(
                 f"{name} must be all text or all numbers; row {row} is the {type(value).__name__} "
                 f"{value!r}"
             )
-    nul: Any = "\0" if kind is str else b"\0"
-    if kind in (str, bytes) and any(value.endswith(nul) for value in found):
-        raise ValueError(f"{name} contains text that ends in a NUL character, which NumPy drops")
     if kind is not Real:
-        return objects.astype(np.str_ if kind is str else np.bytes_)
-    if not all(isinstance(value, Integral) for value in found):
+        text = objects.astype(np.str_ if kind is str else np.bytes_)
+        if (text.astype(object) != objects).any():
+            raise ValueError(
+                f"{name} contains text that ends in a NUL character, which NumPy drops"
+            )
+        return text
+    if not all(isinstance(value, Integral) for value in values):
         return objects.astype(np.float64)
     try:
         return objects.astype(np.int64)
@@ -211,11 +182,3 @@ def _is_nan(value: Any) -> bool:
         return bool(value != value)
     except (TypeError, ValueError):  # the truth value of pandas.NA is undefined
         return not isinstance(value, np.ndarray)
-
-
-def flags_of_rows(values: Any, n: int, name: str) -> NDArray[np.bool_]:
-    """The values as (n,) bool; a ValueError for others than True and False, and another number."""
-    found = plain(values, name)
-    if found.shape != (n,) or not np.isin(found, (0, 1)).all():
-        raise ValueError(f"{name} must be True or False for each of the {n} rows")
-    return found.astype(bool)

@@ -46,16 +46,6 @@ def read_data(
     ------
     ValueError, ImportError, MemoryError, FileNotFoundError
         Like `read_letor` and `read_columns`; also if `sparse` is set for a CSV or Parquet file.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from lambdaplus.data import read_data
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "all.svm")
-    ...     _ = file.write_text("1 qid:1 1:0.5 # a page")
-    ...     read_data(file).features.tolist()
-    [[0.5]]
     """
     file = Path(path)
     if file.suffix.lower() not in SUFFIXES:
@@ -120,9 +110,11 @@ def read_folds(
     if len(holders) > 1:
         names = ", ".join(sorted(str(holder.relative_to(root)) for holder in holders))
         raise ValueError(f"{root} contains several data sets: {names}; pass the folder of one")
-    parts = _fold_folders(holders[0]) or holders
-    found = [triple for part in parts for triple in _triples(part, valid is not None)]
-    return [_read_fold(name, files, valid, sparse) for name, files in found]
+    return [
+        _read_fold(name, files, valid, sparse)
+        for part in _fold_folders(holders[0]) or holders
+        for name, files in _files_by_fold(part, valid is not None).items()
+    ]
 
 
 def _holders(folder: Path, levels: int) -> Iterator[Path]:
@@ -141,24 +133,24 @@ def _fold_folders(folder: Path) -> list[Path]:
     return sorted(folds, key=lambda entry: int(entry.name[4:]))
 
 
-def _triples(folder: Path, may_lack_valid: bool) -> list[tuple[str, dict[str, Path]]]:
-    """Files of each part, by the name of the fold."""
-    found: dict[str, dict[str, Path]] = {}
+def _files_by_fold(folder: Path, may_lack_valid: bool) -> dict[str, dict[str, Path]]:
+    """Files by the name of the fold and the part."""
+    folds: dict[str, dict[str, Path]] = {}
     for file in sorted(folder.iterdir()):
         if match := _PART.fullmatch(file.name):
-            triple = found.setdefault(match[1] or folder.name, {})
-            if (other := triple.setdefault(match[2].lower(), file)) is not file:
+            files = folds.setdefault(match[1] or folder.name, {})
+            if (other := files.setdefault(match[2].lower(), file)) is not file:
                 raise ValueError(f"{other} and {file} are the same part; keep one of them")
-    for triple in found.values() or [{}]:
-        missing = set(_PARTS) - triple.keys()
+    for files in folds.values() or [{}]:
+        missing = set(_PARTS) - files.keys()
         if missing == {"vali"} and not may_lack_valid:
             raise FileNotFoundError(
-                f"{folder} holds {_names(triple.values())}, and no validation part; valid=0.2 sets "
+                f"{folder} holds {_names(files.values())}, and no validation part; valid=0.2 sets "
                 "a fifth of the training queries aside for it"
             )
         if missing - {"vali"}:
             raise FileNotFoundError(f"{folder} holds {_names(folder.iterdir())}; {_LAYOUT}")
-    return list(found.items())
+    return folds
 
 
 def _names(files: Iterable[Path]) -> str:
@@ -172,9 +164,7 @@ def _read_fold(name: str, files: dict[str, Path], valid: float | None, sparse: b
     if "vali" not in parts:
         parts["train"], parts["vali"] = held_out(parts["train"], valid or 0.0)
     width = max(part.features.shape[1] for part in parts.values())
-    return Fold(
-        name, *(replace(_widened(parts[part], width), name=f"{name} {part}") for part in _PARTS)
-    )
+    return Fold(name, *(_widened(parts[p], width).renamed(f"{name} {p}") for p in _PARTS))
 
 
 def _with_features_of(
@@ -186,21 +176,19 @@ def _with_features_of(
         return data
     if not (names and data.feature_names):
         raise ValueError(f"of {train_file} and {file} only one names its features")
-    for there, names_there, where in (
-        (file, data.feature_names, train_file),
-        (train_file, names, file),
-    ):
-        other = {*names, *data.feature_names} - {*names_there}
-        if other:
+    lacks = {file: {*names} - {*data.feature_names}, train_file: {*data.feature_names} - {*names}}
+    for one, other in ((file, train_file), (train_file, file)):
+        if lacks[one]:
             raise ValueError(
-                f"{there} has no column of numbers {', '.join(map(repr, sorted(other)))}, which "
-                f"{where} has: the parts of a fold need the same features"
+                f"{one} has no column of numbers {', '.join(map(repr, sorted(lacks[one])))}, which "
+                f"{other} has: the parts of a fold need the same features"
             )
-    place = [data.feature_names.index(name) for name in names]
-    return replace(data, features=data.features[:, place], feature_names=names)
+    places = [data.feature_names.index(name) for name in names]
+    return replace(data, features=data.features[:, places], feature_names=names)
 
 
 def _widened(data: RankingData, width: int) -> RankingData:
+    """The data set with columns of zeros after its own."""
     rows, columns = data.features.shape
     if columns == width:
         return data

@@ -1,4 +1,4 @@
-"""Folds of one data set by whole queries: repeated random splits and cross-validation."""
+"""Folds by whole queries: row indices, cross-validation, repeated random splits."""
 
 from __future__ import annotations
 
@@ -7,13 +7,74 @@ from collections.abc import Sequence
 from numbers import Real
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.data.arguments import check_flag
+from lambdaplus.data.arrays import query_ids
+from lambdaplus.data.queries import Ints, query_sizes
 from lambdaplus.data.ranking_data import Fold, RankingData
 
-_Ints = NDArray[np.int64]
 _PARTS = ("train", "vali", "test")
+
+
+def query_folds(
+    *,
+    qid: ArrayLike | None = None,
+    group: ArrayLike | None = None,
+    n_splits: int = 5,
+    shuffle: bool = True,
+    seed: int = 0,
+) -> list[tuple[Ints, Ints]]:
+    """Split queries into folds.
+
+    The result can be passed as ``folds=`` to `lightgbm.cv`, `lambdaplus.lightgbm.cv` and
+    `lambdaplus.xgboost.cv`, and as ``cv=`` to scikit-learn's searches.  `xgboost.cv` itself does
+    not support folds of data with queries.
+
+    Parameters
+    ----------
+    qid : (n,) array_like, optional
+        Query of each row; the rows of a query do not have to be adjacent.
+    group : (n_queries,) array_like of int, optional
+        Query sizes in row order, instead of ``qid``.
+    n_splits : int
+        Number of folds, at least 2 and at most the number of queries.
+    shuffle : bool
+        Assign queries at random; otherwise, so that folds have about the same number of rows.
+    seed : int
+        Seed of the random assignment.
+
+    Returns
+    -------
+    list of (train, test)
+        Ascending row indices for every fold: (n_train,) and (n_test,) int64.
+
+    Raises
+    ------
+    ValueError
+        If not exactly one of qid and group is passed, group is invalid, a row has no qid, or there
+        are fewer queries than folds.
+
+    Examples
+    --------
+    >>> from lambdaplus import query_folds
+    >>> [test.tolist() for _, test in query_folds(group=[2, 1, 3], n_splits=3, shuffle=False)]
+    [[3, 4, 5], [0, 1], [2]]
+    """
+    from sklearn.model_selection import GroupKFold
+
+    if (qid is None) == (group is None):
+        raise ValueError("pass either qid= (one per row) or group= (sizes)")
+    if group is not None:
+        sizes = query_sizes(group)
+        ids = np.repeat(np.arange(sizes.size), sizes)
+    else:
+        ids = query_ids(qid)
+    n_queries = np.unique(ids).size
+    if n_queries < n_splits:
+        raise ValueError(f"{n_queries} queries cannot be split into {n_splits} folds")
+    splitter = GroupKFold(n_splits, shuffle=shuffle, random_state=seed if shuffle else None)
+    return list(splitter.split(ids, groups=ids))
 
 
 def random_splits(
@@ -80,15 +141,22 @@ def random_splits(
         raise ValueError(f"at least one split is needed, not {n}")
     check_flag(balanced=balanced)
     n_queries = data.n_queries
-    sizes = _sizes(n_queries, train, valid, test)
+    sizes = [_count(part, n_queries) for part in (train, valid, test) if part is not None]
+    sizes += [n_queries - sum(sizes)] * (3 - len(sizes))
+    if min(sizes) < 1 or sum(sizes) > n_queries:
+        raise ValueError(
+            "{} training, {} validation and {} test queries".format(*sizes)
+            + f" cannot be taken out of {n_queries}: each part needs one, and all together no more"
+        )
     rng = np.random.default_rng(random_state)
+    part_of = np.repeat(np.arange(4), [*sizes, n_queries - sum(sizes)])  # 3: in no part
     if balanced:
-        roles = _balanced_roles(rng, n, n_queries, sizes)
+        parts = _balanced(rng, n, part_of)
     else:
-        roles = rng.permuted(np.tile(_dealt(n_queries, sizes), (n, 1)), axis=1)
+        parts = rng.permuted(np.tile(part_of, (n, 1)), axis=1)
     return [
-        _fold(f"Split{i + 1}", [data.take_queries(np.flatnonzero(row == p)) for p in range(3)])
-        for i, row in enumerate(roles)
+        _fold(f"Split{i}", data, [np.flatnonzero(row == part) for part in range(3)])
+        for i, row in enumerate(parts, start=1)
     ]
 
 
@@ -132,52 +200,26 @@ def cross_validation(data: RankingData, n_folds: int = 5, *, random_state: int =
     for i in range(n_folds):
         test, valid = part_of == i, part_of == (i - 1) % n_folds
         queries = [np.flatnonzero(chosen) for chosen in (~test & ~valid, valid, test)]
-        folds.append(_fold(f"Fold{i + 1}", [data.take_queries(chosen) for chosen in queries]))
+        folds.append(_fold(f"Fold{i + 1}", data, queries))
     return folds
 
 
-def held_out(
-    data: RankingData, share: float, *, random_state: int = 0
-) -> tuple[RankingData, RankingData]:
-    """Split off a share of the queries at random; return the remaining queries and the share.
-
-    Raises
-    ------
-    ValueError
-        If one of the two parts gets no query.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from lambdaplus.data import RankingData
-    >>> from lambdaplus.data.splits import held_out
-    >>> rest, chosen = held_out(RankingData(np.ones((10, 1)), np.ones(10), np.arange(10)), 0.2)
-    >>> rest.n_queries, chosen.n_queries
-    (8, 2)
-    """
+def held_out(data: RankingData, share: float) -> tuple[RankingData, RankingData]:
+    """Split off a share of the queries at random; return the remaining queries and the share."""
     n_queries = data.n_queries
     size = _count(share, n_queries)
     if not 0 < size < n_queries:
         raise ValueError(f"{size} of {n_queries} queries cannot be set aside; each part needs one")
-    order = np.random.default_rng(random_state).permutation(n_queries)
+    order = np.random.default_rng(0).permutation(n_queries)
     return data.take_queries(np.sort(order[size:])), data.take_queries(np.sort(order[:size]))
 
 
-def _fold(name: str, parts: Sequence[RankingData]) -> Fold:
-    named = [part.renamed(f"{name} {p}") for part, p in zip(parts, _PARTS, strict=True)]
-    return Fold(name, *named)
-
-
-def _sizes(n_queries: int, *parts: float | None) -> list[int]:
-    """Number of queries of each part."""
-    sizes = [_count(part, n_queries) for part in parts if part is not None]
-    sizes += [n_queries - sum(sizes)] * (3 - len(sizes))
-    if min(sizes) < 1 or sum(sizes) > n_queries:
-        raise ValueError(
-            "{} training, {} validation and {} test queries".format(*sizes)
-            + f" cannot be taken out of {n_queries}: each part needs one, and all together no more"
-        )
-    return sizes
+def _fold(name: str, data: RankingData, queries: Sequence[Ints]) -> Fold:
+    parts = [
+        data.take_queries(chosen).renamed(f"{name} {part}")
+        for part, chosen in zip(_PARTS, queries, strict=True)
+    ]
+    return Fold(name, *parts)
 
 
 def _count(part: float, n_queries: int) -> int:
@@ -187,33 +229,24 @@ def _count(part: float, n_queries: int) -> int:
     return int(part * n_queries + 1e-9) if isinstance(part, float) else part
 
 
-def _dealt(n_queries: int, sizes: list[int]) -> _Ints:
-    """Part of each query if they are assigned in order; 3 stands for no part."""
-    return np.repeat(np.arange(4), [*sizes, n_queries - sum(sizes)])
-
-
-def _balanced_roles(
-    rng: np.random.Generator, n: int, n_queries: int, sizes: list[int]
-) -> NDArray[np.int64]:
+def _balanced(rng: np.random.Generator, n: int, part_of: Ints) -> NDArray[np.int64]:
     """Part of each query (columns) in each split (rows)."""
-    circle = _dealt(n_queries, sizes)
-    starts = np.arange(n) * n_queries // n
-    roles = np.stack([np.roll(circle, start) for start in starts])
-    roles = rng.permutation(rng.permutation(roles, axis=0), axis=1)
+    starts = np.arange(n) * len(part_of) // n
+    parts = np.stack([np.roll(part_of, start) for start in starts])
+    parts = rng.permutation(rng.permutation(parts, axis=0), axis=1)
     # Ten rounds in which every split exchanges queries with its neighbours in a random order, for
     # each pair of parts; according to Strona et al., half as many per row are sufficient.
     for _ in range(10):
-        order = rng.permutation(n)
-        for one, other in itertools.pairwise(order):
+        for i, j in itertools.pairwise(rng.permutation(n)):
             for a, b in itertools.combinations(range(4), 2):
-                _trade(rng, roles[one], roles[other], a, b)
-    return roles
+                _trade(rng, parts[i], parts[j], a, b)
+    return parts
 
 
-def _trade(rng: np.random.Generator, one: _Ints, other: _Ints, a: int, b: int) -> None:
+def _trade(rng: np.random.Generator, one: Ints, other: Ints, a: int, b: int) -> None:
     """Redistribute the queries that are in part `a` of one split and part `b` of the other."""
     gives, gets = (one == a) & (other == b), (one == b) & (other == a)
     pool = rng.permutation(np.flatnonzero(gives | gets))
-    first, second = pool[: np.count_nonzero(gives)], pool[np.count_nonzero(gives) :]
+    first, second = np.split(pool, [np.count_nonzero(gives)])
     one[first], other[first] = a, b
     one[second], other[second] = b, a

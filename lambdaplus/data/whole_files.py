@@ -1,16 +1,4 @@
-"""Writing of files, each of which is either complete or not written at all.
-
-Examples
---------
->>> import pathlib, tempfile
->>> from lambdaplus.data.whole_files import written_whole
->>> with tempfile.TemporaryDirectory() as folder:
-...     file = pathlib.Path(folder, "a.txt")
-...     with written_whole(file) as part:
-...         _ = part.write_text("complete")
-...     file.read_text(), [path.name for path in file.parent.iterdir()]
-('complete', ['a.txt'])
-"""
+"""Writing of files, each of which is either complete or not written at all."""
 
 from __future__ import annotations
 
@@ -26,25 +14,10 @@ from lambdaplus.data.arrays import number_of
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
-    """Write to a temporary file that replaces ``path`` when the block ends.
+    """Yield a temporary file in the folder of ``path``, which it replaces when the block ends.
 
     ``path`` does not change before that, nor if the block raises an error or the process is
-    killed.  The permissions of the new file follow the user's umask, as usual.
-
-    Parameters
-    ----------
-    path : Path
-        Its folder is created if it does not exist.
-
-    Yields
-    ------
-    Path
-        A file in the same folder as ``path`` whose name ends in ``.part``.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written, for example on a full disk; the message names ``path``.
+    killed.  Its folder is created if it does not exist; an OSError names ``path``.
     """
     part = path.with_name(f".{path.name[:50]}.{uuid.uuid4().hex[:12]}.part")  # 255 bytes at most
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
@@ -87,13 +86,6 @@ def replaced(estimator: Any, **values: Any) -> Iterator[None]:
         attributes.update(before)
 
 
-def refuse_other_models(name: str, given: Any, *kinds: type) -> None:
-    """Raise unless the model to continue from is one: LightGBM would train from scratch."""
-    if given is not None and not isinstance(given, (str, os.PathLike, *kinds)):
-        allowed = " or ".join(kind.__name__ for kind in kinds)
-        raise TypeError(f"{name} must be a {allowed}, or the name of a file; got {given!r}")
-
-
 def refuse_masked(name: str, given: Any) -> None:
     """Raise for arrays with masked entries, whose masks the frameworks would drop."""
     if isinstance(given, np.ma.MaskedArray):
@@ -125,8 +117,8 @@ def replace_evaluation_sets(call: dict[str, Any], sets: Sets) -> None:
 
 def each(given: Any, n: int) -> list[Any]:
     """An ``eval_...`` argument for each evaluation set; for one set, it may be given alone."""
-    if given is None or isinstance(given, Mapping):
-        return [(given or {}).get(i) for i in range(n)]
+    if given is None:
+        return [None] * n
     listed = isinstance(given, list) and (given[0] is None or hasattr(given[0], "__len__"))
     by_set = [given] if n == 1 and not listed else list(given)
     if len(by_set) > n:

@@ -1,19 +1,4 @@
-"""Style of the figures of a report, and their conversion to files and to parts of a page.
-
-Examples
---------
->>> import pathlib, tempfile
->>> from lambdaplus.study.figures import new_figure, save_plot, style
->>> with style():
-...     figure, [axes] = new_figure(height=2.0)
-...     _ = axes.plot([1, 2, 4])
->>> with tempfile.TemporaryDirectory() as folder:
-...     inline = save_plot(figure, pathlib.Path(folder), "line")
-...     sorted(path.name for path in pathlib.Path(folder).iterdir())
-['line.png', 'line.svg']
->>> inline.startswith("<svg"), "currentColor" in inline
-(True, True)
-"""
+"""Style of the figures of a report, and their conversion to files and to parts of a page."""
 
 from __future__ import annotations
 
@@ -27,7 +12,6 @@ from typing import TYPE_CHECKING, Literal, ParamSpec
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
 P = ParamSpec("P")
@@ -95,14 +79,6 @@ def new_figure(
     figure = Figure((width, height), layout=layout)
     panels = figure.subplots(rows, columns, squeeze=False, sharex=shared, sharey=shared)
     return figure, list(panels.flat)
-
-
-def shades() -> Colormap:
-    """A colour map from transparent to a blue on which text is readable on light and dark."""
-    from matplotlib.colors import LinearSegmentedColormap, to_rgb
-
-    blue = to_rgb(SERIES[0])
-    return LinearSegmentedColormap.from_list("shades", [(*blue, 0.0), (*blue, 0.6)])
 
 
 def needs_matplotlib() -> None:

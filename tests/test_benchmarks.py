@@ -1,0 +1,165 @@
+"""The statistics of the benchmarks on made-up results, and their studies on small data."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+from sklearn.datasets import make_classification
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+METRICS = ("ndcg@10", "map", "mrr", "auc")
+
+
+@pytest.fixture
+def benchmark_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """Imports a script by its name; what it keeps goes to the temporary folder."""
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    monkeypatch.setattr(importlib.import_module("tables"), "RESULTS", tmp_path)
+    return importlib.import_module
+
+
+@pytest.fixture
+def differences(benchmark_named: Any) -> Any:
+    return benchmark_named("differences")
+
+
+def values(rows: dict[tuple[str, str, int], list[float]]) -> pl.DataFrame:
+    """Results of one set by method, fold and seed: the same for every metric."""
+    return pl.DataFrame(
+        [
+            (method, fold, seed, metric, f"{fold} {query}", value)
+            for (method, fold, seed), mine in rows.items()
+            for metric in METRICS
+            for query, value in enumerate(mine)
+        ],
+        ["method", "fold", "seed", "metric", "query", "value"],
+        orient="row",
+    ).with_columns(pl.col("value").fill_nan(None))
+
+
+def test_seeds_are_averaged_and_queries_without_a_value_left_out(differences: Any) -> None:
+    rows = {
+        ("a", "1", 0): [0.1, np.nan], ("a", "2", 0): [0.7, 0.8],
+        ("a", "1", 1): [0.5, np.nan], ("a", "2", 1): [0.9, 0.8],
+        ("lacks a fold", "2", 0): [0.7, 0.8],
+    }  # fmt: skip
+    studies = {"s": values(rows)}
+    by_query = differences.values_of(studies, "map", "query")
+    assert list(by_query) == ["a"]
+    assert by_query["a"]["s"] == pytest.approx([0.3, 0.8, 0.8])
+    by_fold = differences.values_of(studies, "map", "fold")
+    assert by_fold["a"]["s"] == pytest.approx([0.3, 0.8])
+
+
+def test_one_set_is_the_paired_t_test_and_two_are_welchs(differences: Any) -> None:
+    rng = np.random.default_rng(1)
+    gains = {"s": rng.normal(size=30), "t": rng.normal(2.0, 3.0, size=12)}
+    by_method = {"a": gains, "b": {name: np.zeros(gain.size) for name, gain in gains.items()}}
+    one = differences.difference(by_method, "a", "b", ["s"])
+    assert one.p == pytest.approx(stats.ttest_1samp(gains["s"], 0.0).pvalue)
+    # a + b over two sets: Welch's test of a against -b has the same statistic and freedom.
+    both = differences.difference(by_method, "a", "b", ["s", "t"])
+    welch = stats.ttest_ind(gains["s"], -gains["t"], equal_var=False)
+    assert both.p == pytest.approx(welch.pvalue)
+    assert both.mean == pytest.approx((gains["s"].mean() + gains["t"].mean()) / 2)
+
+
+def test_gains_are_to_the_best_of_the_frameworks_own(differences: Any) -> None:
+    rng = np.random.default_rng(2)
+    hard = rng.uniform(0.3, 0.6, size=50)
+    lifts = {
+        **{f"lightgbm:{name}": 0.02 for name in differences.SPECIALISTS.values()},
+        "lightgbm:lambdarank": 0.01,
+        "lightgbm:rank_xendcg": 0.0,
+        "catboost:QueryRMSE": 0.05,
+    }
+    rows = {(name, "1", 0): (hard + lift).tolist() for name, lift in lifts.items()}
+    alone = {key: mine for key, mine in rows.items() if not key[0].startswith("catboost")}
+    gains = differences.gains_of({"s": values(rows), "t": values(rows)}, "query")
+    assert {(gain.framework, gain.own) for gain in gains} == {
+        ("lightgbm", "lightgbm:lambdarank"),
+        ("catboost", "catboost:QueryRMSE"),
+    }
+    by_place = {(g.framework, g.metric, g.on): g.mean for g in gains}
+    assert by_place["lightgbm", "map", "mean"] == pytest.approx(0.01)
+    assert by_place["catboost", "mrr", "t"] == pytest.approx(-0.03)
+    # A method that was not trained on every set is no best.
+    fewer = differences.gains_of({"s": values(rows), "t": values(alone)}, "query")
+    assert {gain.framework for gain in fewer} == {"lightgbm"}
+
+
+@pytest.mark.parametrize(("swing", "chosen"), [(0.01, "map"), (0.001, "map, noise")])
+def test_the_cheapest_within_an_error_of_the_best_is_chosen(
+    benchmark_named: Any, swing: float, chosen: str
+) -> None:
+    defaults = benchmark_named("defaults")
+    draws = range(8)
+    options = {
+        "map": {("s", draw): 0.5 + swing * (-1) ** draw for draw in draws},
+        "map, noise": {("s", draw): 0.503 for draw in draws},
+    }
+    price = {"map": [1.0, 1.0], "map, noise": [3.0, 4.0]}
+    best, rule = defaults.cheapest_of_best(options, price, {"s": 1.0})
+    assert (best, rule) == ("map, noise", chosen)
+
+
+def test_a_set_counts_by_its_weight_however_many_draws_it_has(benchmark_named: Any) -> None:
+    by_pair = {("a", 0): 1.0, ("b", 0): 3.0, ("b", 1): 5.0}
+    found = benchmark_named("defaults").mean_and_error(by_pair, {"a": 1.0, "b": 3.0})
+    mean = (1 + 3 * 4) / 4
+    squares = [(0.25 * (1 - mean)) ** 2, (0.375 * (3 - mean)) ** 2, (0.375 * (5 - mean)) ** 2]
+    assert found == pytest.approx((mean, np.sqrt(sum(squares) * 3 / 2)))
+
+
+SMALL = ["web-search-like:15", "--rounds", "6", "--jobs", "1"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("script", "options"),
+    [
+        ("one_line", ["--draws", "2", "--frameworks", "lightgbm"]),
+        ("accuracy", ["--trials", "2", "--methods", "lightgbm:lambdarank,lightgbm:lambda_map"]),
+    ],
+)
+def test_a_study_keeps_its_tables(
+    benchmark_named: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str,
+    options: list[str],
+) -> None:  # fmt: skip
+    folder = ["--kept", str(tmp_path / "kept"), "--results", "found"]
+    monkeypatch.setattr(sys, "argv", ["script", *SMALL, *options, *folder])
+    benchmark_named(script).main()
+    kept = json.loads((tmp_path / "found.json").read_text())
+    means = {row[0]: row[1:] for row in kept["tables"][-1]["rows"]}
+    [gain] = [g for g in kept["gains"] if (g["metric"], g["on"]) == ("map", "mean")]
+    assert gain["mean"] == pytest.approx(means[gain["ours"]][1] - means[gain["own"]][1])
+    assert 0.5 < means["lightgbm:lambdarank"][3] < 1
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "kept").rglob("*.npz")}
+    benchmark_named(script).main()  # finished trainings are kept
+    after = {path: path.stat().st_mtime_ns for path in (tmp_path / "kept").rglob("*.npz")}
+    assert before
+    assert before == after
+
+
+@pytest.mark.slow
+def test_balance_matters_where_there_are_no_queries(
+    benchmark_named: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rare = benchmark_named("rare_positives")
+    made = make_classification(400, weights=[0.9], n_informative=5, random_state=0)
+    monkeypatch.setattr(rare, "read", lambda name: made)
+    monkeypatch.setattr(rare, "TREES", [{**rare.TREES[0], "rounds": 10}])
+    found = rare.trained(["wine"], ["lightgbm"], tmp_path, jobs=1)
+    of_auc = found.filter(pl.col("metric") == "auc")
+    by_loss = dict(zip(of_auc["method"], of_auc["value"], strict=True))
+    assert len(set(by_loss.values())) >= len(by_loss) - 2
+    table = rare.table_of(found, "lightgbm", "auc")
+    assert table.rows[0][:2] == ["log-loss", pytest.approx(by_loss["lightgbm:log-loss"])]
