@@ -222,8 +222,8 @@ def _count(part: float, n_queries: int) -> int:
 def _balanced(rng: np.random.Generator, n: int, part_of: Ints) -> NDArray[np.int64]:
     """Part of each query (columns) in each split (rows).
 
-    Queries are on a circle, of which each split uses arcs that begin at evenly spaced positions: the
-    number of arcs of fixed length that contain a query is the mean number, rounded down or up.
+    Queries are on a circle, of which each split uses arcs that begin at evenly spaced positions,
+    so that the number of arcs which contain a query is the mean number, rounded down or up.
     """
     starts = np.arange(n) * len(part_of) // n
     parts = np.stack([np.roll(part_of, start) for start in starts])
