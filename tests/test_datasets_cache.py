@@ -36,9 +36,9 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     found: list[Path] = []
     read = letor._read
 
-    def counting(file: Path, sparse: bool) -> RankingData:
+    def counting(file: Path) -> RankingData:
         found.append(file)
-        return read(file, sparse)
+        return read(file)
 
     monkeypatch.setattr(letor, "_read", counting)
     return found
@@ -54,25 +54,17 @@ def entries(folder: Path) -> list[str]:
     return sorted(entry.name for entry in folder.iterdir()) if folder.exists() else []
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 def test_the_second_read_is_from_the_cache_and_the_same(
-    tmp_path: Path, folder: Path, reads: list[Path], sparse: bool
+    tmp_path: Path, folder: Path, reads: list[Path]
 ) -> None:
     file = write(tmp_path / "a.txt")
-    first = read_letor(file, sparse=sparse)
-    second = read_letor(file, sparse=sparse)
+    first = read_letor(file)
+    second = read_letor(file)
     assert reads == [file]
     assert fingerprint(first) == fingerprint(second)
-    assert (second.name, second.is_sparse) == ("a.txt", sparse)
+    assert second.name == "a.txt"
     assert second.qid.tolist() == ["x", "x", "y"]
     assert len(entries(folder)) == 1
-
-
-def test_dense_and_sparse_have_entries_of_their_own(tmp_path: Path, folder: Path) -> None:
-    file = write(tmp_path / "a.txt")
-    kinds = False, True, False
-    assert tuple(read_letor(file, sparse=sparse).is_sparse for sparse in kinds) == kinds
-    assert len(entries(folder)) == 2
 
 
 def test_what_was_read_may_be_changed_and_the_cache_stays(
@@ -126,8 +118,8 @@ def test_a_file_that_changes_while_it_is_read_is_not_kept(
     file = write(tmp_path / "a.txt")
     read = letor._read
 
-    def slow(path: Path, sparse: bool) -> RankingData:
-        found = read(path, sparse)
+    def slow(path: Path) -> RankingData:
+        found = read(path)
         write(path, TEXT.replace("2:7", "2:9"), age=30)
         return found
 
@@ -271,7 +263,7 @@ def test_writers_and_readers_at_the_same_time(tmp_path: Path) -> None:
     text = "".join(f"{i % 3} qid:{i // 9} 1:{i} 2:{i / 7!r}\n" for i in range(2000))
     file = write(tmp_path / "a.txt", text)
     root = str(tmp_path / "cache")
-    wanted = fingerprint(letor._read(file, False))
+    wanted = fingerprint(letor._read(file))
     with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
         tasks = [pool.submit(_read_often, str(file), root, 30) for _ in range(2)]
         assert [task.result() for task in tasks] == [{wanted}] * 2

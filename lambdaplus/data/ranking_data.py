@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,8 +21,7 @@ class RankingData:
     Parameters
     ----------
     features : ndarray of shape (n, f), float64
-        One row for each query-document pair; NaN marks a missing value. A SciPy sparse matrix is
-        converted to CSR format; its absent values are 0.
+        One row for each query-document pair; NaN marks a missing value.
     labels : ndarray of shape (n,), float64
         Relevance grades; higher is more relevant.
     qid : ndarray of shape (n,), int or str
@@ -64,11 +63,9 @@ class RankingData:
     queries: Queries = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        features: Any = self.features
-        if self.is_sparse:
-            features = features.tocsr().astype(np.float64, copy=False)
-        else:
-            features = plain(features, "features").astype(np.float64, copy=False)
+        if hasattr(self.features, "tocsr"):
+            raise ValueError("features must be an array; pass features.toarray()")
+        features = plain(self.features, "features").astype(np.float64, copy=False)
         qid, names = identifiers(self.qid), tuple(self.feature_names)
         queries = Queries(self.labels, qid=qid)
         if qid.dtype.kind not in "iuU":
@@ -88,17 +85,6 @@ class RankingData:
         }  # fmt: skip
         for name, value in checked.items():  # the only way to set fields of a frozen dataclass
             object.__setattr__(self, name, value)
-
-    @property
-    def is_sparse(self) -> bool:
-        """Whether the features are a SciPy CSR matrix."""
-        return hasattr(self.features, "tocsr")
-
-    @property
-    def dense_features(self) -> NDArray[np.float64]:
-        """The features as an array; a sparse matrix is copied into one."""
-        features: Any = self.features
-        return cast("NDArray[np.float64]", features.toarray() if self.is_sparse else features)
 
     @property
     def n_queries(self) -> int:
@@ -144,13 +130,7 @@ def join(parts: Sequence[RankingData], name: str = "") -> RankingData:
         If numbers or names of features differ, or a query is in two of them.
     """
     _refuse_other_features([(part.name or f"part {i}", part) for i, part in enumerate(parts)])
-    features: Any
-    if any(part.is_sparse for part in parts):
-        from scipy.sparse import vstack
-
-        features = vstack([part.features for part in parts], format="csr")
-    else:
-        features = np.concatenate([part.features for part in parts])
+    features = np.concatenate([part.features for part in parts])
     labels = np.concatenate([part.labels for part in parts])
     qids = [part.qid for part in parts]
     if len({qid.dtype.kind for qid in qids}) > 1:  # NumPy makes floats of signed and unsigned
