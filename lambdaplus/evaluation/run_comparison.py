@@ -188,7 +188,9 @@ def compare_runs(
     baseline : str, optional
         Run with which all others are compared.  By default, all pairs of runs are compared.
     test : {"wilcoxon", "t", "randomization"}
-        See ``lambdaplus.evaluation.significance.p_value``.
+        Wilcoxon's signed-rank test (without queries whose difference is 0; Yue et al. 2007), the
+        paired t-test (Elsas et al. 2008), or Fisher's paired randomisation test, which swaps the
+        two systems on each query at random.
     alternative : {"two-sided", "greater"}
         "greater" tests, for every pair of runs, whether the first is better and whether the second
         is better.
