@@ -75,7 +75,7 @@ def test_parts_with_other_features_are_neither_a_fold_nor_joined() -> None:
     narrow = RankingData([[1]], [1], [1])
     with pytest.raises(ValueError, match=r"x's train and x's valid have different .*: a, b"):
         Fold("x", one, other, one)
-    with pytest.raises(ValueError, match="Fold1: train, valid and test have 2, 2 and 1 features"):
+    with pytest.raises(ValueError, match="Fold1's train has 2 features, and Fold1's test has 1"):
         Fold("Fold1", one, one, narrow)
     with pytest.raises(ValueError, match="have different features"):
         join([one, other])

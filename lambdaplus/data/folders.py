@@ -157,10 +157,10 @@ def _read_fold(name: str, files: dict[str, Path], valid: float | None) -> Fold:
         parts["train"], parts["vali"] = held_out(parts["train"], valid or 0.0)
     width = max(part.features.shape[1] for part in parts.values())
     for part, data in parts.items():
-        if missing := width - data.features.shape[1]:
-            wide = np.pad(data.features, ((0, 0), (0, missing)))
-            parts[part] = replace(data, features=wide)
-    return Fold(name, *(parts[part].renamed(f"{name} {part}") for part in _PARTS))
+        missing = width - data.features.shape[1]
+        wide = np.pad(data.features, ((0, 0), (0, missing))) if missing else data.features
+        parts[part] = replace(data, features=wide, name=f"{name} {part}")
+    return Fold(name, *(parts[part] for part in _PARTS))
 
 
 def _with_features_of(

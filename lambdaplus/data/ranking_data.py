@@ -104,21 +104,14 @@ class RankingData:
         ValueError
             For anything but indices; of a mask, pass ``np.flatnonzero(mask)``.
         """
-        starts, group = self.queries.boundaries, self.group
         chosen = np.asarray(queries)
         if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
             raise ValueError(f"queries must be a list of indices from 0, got {queries!r}")
-        chosen = chosen.astype(np.int64)
-        # Row k of the i-th chosen query is starts[i] + k; the rows before it are `before`.
-        before = np.cumsum(group[chosen]) - group[chosen]
-        rows = np.arange(group[chosen].sum()) + np.repeat(starts[chosen] - before, group[chosen])
+        rows_of = np.split(np.arange(len(self.labels)), self.queries.boundaries[1:-1])
+        rows = np.concatenate([np.arange(0), *(rows_of[query] for query in chosen.tolist())])
         return replace(
             self, features=self.features[rows], labels=self.labels[rows], qid=self.qid[rows]
         )
-
-    def renamed(self, name: str) -> RankingData:
-        """The same data set under another name, without copying."""
-        return replace(self, name=name)
 
 
 def join(parts: Sequence[RankingData], name: str = "") -> RankingData:
@@ -143,9 +136,12 @@ def join(parts: Sequence[RankingData], name: str = "") -> RankingData:
 
 
 def _refuse_other_features(parts: Sequence[tuple[str, RankingData]]) -> None:
-    """Raise a ValueError unless all parts have the same feature names, or none."""
+    """Raise a ValueError unless all parts have as many features, and the same names or none."""
     (first, known), *others = parts
     for name, part in others:
+        widths = known.features.shape[1], part.features.shape[1]
+        if widths[0] != widths[1]:
+            raise ValueError(f"{first} has {widths[0]} features, and {name} has {widths[1]}")
         if part.feature_names != known.feature_names:
             raise ValueError(
                 f"{first} and {name} have different features or a different order of features: "
@@ -180,11 +176,5 @@ class Fold:
     test: RankingData
 
     def __post_init__(self) -> None:
-        widths = [part.features.shape[1] for part in (self.train, self.valid, self.test)]
-        if len(set(widths)) != 1:
-            raise ValueError(
-                f"{self.name}: train, valid and test have {widths[0]}, {widths[1]} and "
-                f"{widths[2]} features"
-            )
         parts = ("train", "valid", "test")
         _refuse_other_features([(f"{self.name}'s {part}", getattr(self, part)) for part in parts])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.data.arguments import check_flag
-from lambdaplus.data.arrays import query_ids
+from lambdaplus.data.arrays import identifiers
 from lambdaplus.data.queries import Ints, query_sizes
 from lambdaplus.data.ranking_data import Fold, RankingData
 
@@ -69,7 +70,7 @@ def query_folds(
         sizes = query_sizes(group)
         ids = np.repeat(np.arange(sizes.size), sizes)
     else:
-        ids = query_ids(qid)
+        ids = identifiers(qid)
     n_queries = np.unique(ids).size
     if n_queries < n_splits:
         raise ValueError(f"{n_queries} queries cannot be split into {n_splits} folds")
@@ -206,7 +207,7 @@ def held_out(data: RankingData, share: float) -> tuple[RankingData, RankingData]
 
 def _fold(name: str, data: RankingData, queries: Sequence[Ints]) -> Fold:
     parts = [
-        data.take_queries(chosen).renamed(f"{name} {part}")
+        replace(data.take_queries(chosen), name=f"{name} {part}")
         for part, chosen in zip(_PARTS, queries, strict=True)
     ]
     return Fold(name, *parts)
