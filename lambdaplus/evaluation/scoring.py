@@ -23,9 +23,9 @@ from lambdaplus.evaluation.conventions import (
 from lambdaplus.evaluation.result import Evaluation, mean_of
 from lambdaplus.metrics import CATALOGUE, Metric, RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
-from lambdaplus.metrics.entries import Scored
 from lambdaplus.metrics.names import share_options
 from lambdaplus.metrics.parameters import as_text
+from lambdaplus.metrics.sort import Scored
 from lambdaplus.metrics.values import values
 
 Flags = NDArray[np.bool_]
