@@ -17,14 +17,15 @@ Examples
 True
 """
 
-from lambdaplus.study.choice import Choice, Search
+from lambdaplus.study.choice import Choice
 from lambdaplus.study.config import Config
 from lambdaplus.study.differences import comparison
-from lambdaplus.study.methods import Fitted, Method, Settings
+from lambdaplus.study.identity import installed_versions, versions_in_words
+from lambdaplus.study.methods import Fitted, Job, Method, Settings
 from lambdaplus.study.registry import METHODS, find_methods
 from lambdaplus.study.report import write_report
 from lambdaplus.study.results import Results
-from lambdaplus.study.store import Store, installed_versions, versions_in_words
+from lambdaplus.study.store import Store
 from lambdaplus.study.study import Study
 from lambdaplus.study.study_tables import footnotes, results_table, write_csv, write_parquet
 
@@ -33,9 +34,9 @@ __all__ = [
     "Choice",
     "Config",
     "Fitted",
+    "Job",
     "Method",
     "Results",
-    "Search",
     "Settings",
     "Store",
     "Study",
