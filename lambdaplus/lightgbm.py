@@ -105,12 +105,7 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
     Raises
     ------
     ValueError
-        As `train`.
-
-    Warns
-    -----
-    UserWarning
-        As `train`.
+        As `train`, which warns, too.
     """
     params, more = _with_objective(params, fobj)
     _refuse_unusable("train_set", train_set)

@@ -12,8 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from lambdaplus.cli.command_files import errors_of
-from lambdaplus.cli.progress_bar import progress_on
-from lambdaplus.cli.stopping import exit_code, stoppable
+from lambdaplus.cli.running import exit_code, progress_on, stoppable
 from papers import PRESETS, Findings, Preset, run_preset
 from papers.preset import options_of
 from papers.run import PROGRAM
@@ -53,7 +52,7 @@ def command_for(preset: Preset) -> Callable[..., None]:
         ),
         "out": (
             pathlib.Path,
-            typer.Option(help="Folder for finished fits, tables, plots and the report."),
+            typer.Option(help="Folder for finished fits, findings.md, tables and plots."),
             pathlib.Path(f"build/papers/{preset.name}"),
         ),
         "jobs": (int, typer.Option(min=0, help="Number of parallel fits; 0: one per core."), 0),
@@ -110,9 +109,7 @@ def _run(
             raise typer.Exit(1) from None
     for one in found:
         _print(console, one, named=len(found) > 1)
-    console.print(
-        f"Wrote {out / 'report.html'} and findings.md, tables and plots beside it.", soft_wrap=True
-    )
+    console.print(f"Wrote {out / 'findings.md'}, and tables and plots beside it.", soft_wrap=True)
 
 
 @contextmanager

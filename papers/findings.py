@@ -62,16 +62,13 @@ class Exhibit:
         Of its files, such as "table_7".
     caption : str
     content : Table or matplotlib Figure
-    best : bool
-        Whether the page marks the largest value of each column.
     long : bool
-        Whether the page folds it away, and Markdown goes without.
+        Whether findings.md goes without it.
     """
 
     name: str
     caption: str
     content: Table | Figure
-    best: bool = False
     long: bool = False
 
 

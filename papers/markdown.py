@@ -22,9 +22,8 @@ from collections.abc import Iterator, Sequence
 
 from lambdaplus.evaluation import Table
 from lambdaplus.study import versions_in_words
-from papers.findings import Findings
+from papers.findings import Claim, Findings
 from papers.preset import Preset
-from papers.report import by_statement
 
 
 def markdown_of(preset: Preset, found: Sequence[Findings], command: str) -> str:
@@ -62,3 +61,12 @@ def _lines(preset: Preset, found: Sequence[Findings], command: str) -> Iterator[
                 if isinstance(exhibit.content, Table) and not exhibit.long:
                     yield from (exhibit.caption, "", exhibit.content.to_markdown(), "")
     yield f"Versions: {versions_in_words()}."
+
+
+def by_statement(found: Sequence[Findings]) -> dict[tuple[str, str], list[tuple[str, Claim]]]:
+    """For each place and statement, the data sets with what they say to it."""
+    joined: dict[tuple[str, str], list[tuple[str, Claim]]] = {}
+    for one in found:
+        for claim in one.claims:
+            joined.setdefault((claim.place, claim.statement), []).append((one.data, claim))
+    return joined

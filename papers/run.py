@@ -9,10 +9,10 @@ from typing import Any
 
 from lambdaplus.study.outputs import OutputFolder
 from lambdaplus.study.workers import working_folder
+from papers.exhibit_files import write_exhibits
 from papers.findings import Findings
 from papers.markdown import markdown_of
 from papers.preset import Preset, options_of
-from papers.report import write_report
 from papers.session import Session, Watch, unwatched
 
 PROGRAM = "python -m papers"
@@ -27,7 +27,7 @@ def run_preset(
     jobs: int = 1,
     watch: Watch = unwatched,
 ) -> list[Findings]:
-    """Run a preset on each data set, and write ``report.html`` and ``findings.md``.
+    """Run a preset on each data set, and write ``findings.md``, its tables and its plots.
 
     Parameters
     ----------
@@ -60,12 +60,13 @@ def run_preset(
         raise ValueError(f"two data folders have the same name: {', '.join(names)}")
     found = []
     with OutputFolder(out) as folder, working_folder() as made:
-        folder.refuse_foreign(["report.html", "findings.md"])
+        folder.refuse_foreign(["findings.md"])
         for source, name in zip(sources, names, strict=True):
             session = Session(source, out / name, jobs, watch)
             found.append(preset.run(session, options))
         command = command_of(preset, names if data else [], options)
-        write_report(preset, found, made, command)
+        for one in found:
+            write_exhibits(one, made)
         (made / "findings.md").write_text(markdown_of(preset, found, command), encoding="utf-8")
         folder.publish(made)
     return found

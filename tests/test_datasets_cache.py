@@ -197,30 +197,32 @@ def test_trouble_costs_the_cache_and_not_the_read(
     assert entries(folder) == []
 
 
-def test_nothing_is_left_of_files_that_are_gone_or_writers_that_died(
+def test_entries_that_were_long_not_used_and_halves_are_deleted(
     tmp_path: Path, folder: Path
 ) -> None:
     read_letor(write(tmp_path / "a.txt"))
-    (tmp_path / "a.txt").unlink()
-    halves = []
-    for number, age in enumerate((10_000, 10)):
-        halves.append(folder / f".{number:020}-{number:020}-{number:012}")
-        halves[-1].mkdir()
-        (halves[-1] / "labels.npy").write_bytes(b"half an ar")
-        os.utime(halves[-1], (time.time() - age, time.time() - age))
     read_letor(write(tmp_path / "b.txt"))
-    assert [half.exists() for half in halves] == [False, True]
+    half = folder / f".{0:020}-{0:020}-{0:012}"
+    half.mkdir()
+    (half / "labels.npy").write_bytes(b"half an ar")
+    month_ago = time.time() - 31 * 24 * 3600
+    for entry in folder.iterdir():
+        os.utime(entry, (month_ago, month_ago))
+    read_letor(tmp_path / "a.txt")
+    read_letor(write(tmp_path / "c.txt"))
     assert len(entries(folder)) == 2
+    assert not half.exists()
 
 
 def test_a_cache_folder_with_other_things_in_it_keeps_them(tmp_path: Path, folder: Path) -> None:
     """LAMBDAPLUS_CACHE may name a folder that has long been there, and used for much else."""
-    theirs = [folder / "my-thesis" / "source.txt", folder / ".new-idea" / "labels.npy",
+    theirs = [folder / "my-thesis" / "about.json", folder / ".new-idea" / "labels.npy",
               folder / "0123-4567" / "features.npy", folder / "notes-2025.txt"]  # fmt: skip
     for path in theirs:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("/no/such/file")
-        os.utime(path.parent, (time.time() - 10_000, time.time() - 10_000))
+        path.write_text("mine")
+        os.utime(path, (0, 0))
+        os.utime(path.parent, (0, 0))
     file = write(tmp_path / "a.txt")
     read_letor(file)
     [entry] = [path for path in folder.iterdir() if len(path.name) == 41]
@@ -228,7 +230,7 @@ def test_a_cache_folder_with_other_things_in_it_keeps_them(tmp_path: Path, folde
     read_letor(write(file, age=50))  # the entry is outdated now
     assert (entry / "my_notes.txt").read_text() == "mine"
     assert not (entry / "features.npy").exists()
-    assert all(path.read_text() == "/no/such/file" for path in theirs)
+    assert all(path.read_text() == "mine" for path in theirs)
 
 
 def test_entries_can_be_read_by_whom_any_file_can_be(tmp_path: Path, folder: Path) -> None:

@@ -137,7 +137,14 @@ class CommitteePerceptron(ValidatedRanker):
         features = X[queries.row_order]
         self._one_ranking = queries.n_queries == 1
         capacity = {"committee": self.committee_size, "pocket": 1, "average": 0}[self.variant]
-        state = _start(X.shape[1], capacity)
+        state = State(
+            w=np.zeros(X.shape[1]),
+            total=np.zeros(X.shape[1]),
+            members=np.empty((capacity, X.shape[1])),
+            survival=np.empty(capacity, dtype=np.int64),
+            birth=np.empty(capacity, dtype=np.int64),
+            counter=np.zeros(5, dtype=np.int64),
+        )
         values: dict[int, float] = {}
         random = check_random_state(self.random_state)
         misses = np.zeros(0 if self.alpha_bound is None else pairs.n_pairs, dtype=np.uint16)
@@ -276,18 +283,6 @@ class State(NamedTuple):
     survival: Ints
     birth: Ints
     counter: Ints
-
-
-def _start(width: int, capacity: int) -> State:
-    """All zeros and an empty committee."""
-    return State(
-        w=np.zeros(width),
-        total=np.zeros(width),
-        members=np.empty((capacity, width)),
-        survival=np.empty(capacity, dtype=np.int64),
-        birth=np.empty(capacity, dtype=np.int64),
-        counter=np.zeros(5, dtype=np.int64),
-    )
 
 
 @compiled

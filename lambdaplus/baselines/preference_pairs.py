@@ -55,13 +55,7 @@ class PreferencePairs(NamedTuple):
 
 
 def preference_pairs(queries: Queries) -> PreferencePairs:
-    """Compute the index ranges of the pairs of a data set.
-
-    Raises
-    ------
-    ValueError
-        If no query has two different labels.
-    """
+    """Compute the pairs of a data set; a ValueError if no query has two different labels."""
     strata = queries.strata()
     documents = strata.count.astype(np.int64)
     start = np.cumsum(documents) - documents  # of each stratum, among all documents
@@ -108,8 +102,8 @@ class Shuffle(NamedTuple):
     """A random permutation of 0 ... n - 1 that is computed, not stored.
 
     Multiplication by an odd number, addition, and xor with a right shift are bijections on b bits,
-    so a few rounds of them are a permutation of 0 ... 2^b - 1; it is applied again to results of n
-    or more until they are below n, which makes it a permutation of 0 ... n - 1.
+    so a few rounds of them are a permutation of 0 ... 2^b - 1; results of n or more are permuted
+    again until they are below n.
     """
 
     n: int
@@ -123,13 +117,8 @@ def shuffle(n: int, random: np.random.RandomState) -> Shuffle:
     """Draw a random permutation of n numbers."""
     bits = max(n - 1, 1).bit_length()
     words = random.randint(0, 2**64, size=(2, 5), dtype=np.uint64)
-    return Shuffle(
-        n,
-        np.uint64(2**bits - 1),
-        np.uint64((bits + 1) // 2),
-        words[0] | np.uint64(1),
-        words[1],
-    )
+    mask, shift = np.uint64(2**bits - 1), np.uint64((bits + 1) // 2)
+    return Shuffle(n, mask, shift, factor=words[0] | np.uint64(1), offset=words[1])
 
 
 @compiled

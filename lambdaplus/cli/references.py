@@ -1,4 +1,4 @@
-"""References to cite: lambdaplus itself, and the papers whose methods it implements.
+"""``lambdaplus cite``: the library, and the papers whose methods it implements.
 
 Examples
 --------
@@ -12,26 +12,15 @@ Welleck: Efficient AUC optimization for information ranking applications. ECIR 2
 from __future__ import annotations
 
 import importlib.metadata
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+import typer
+
+from lambdaplus.cli.command_files import errors_of
 
 
 class Reference(NamedTuple):
-    """A paper in proceedings.
-
-    Attributes
-    ----------
-    authors : tuple of str
-        Names with the first name first.
-    title : str
-    proceedings : str
-    short : str
-        Short name of the conference, such as ``SIGIR``.
-    year : int
-    pages : str
-        For example ``271--278``.
-    doi : str
-        Empty if it is not known.
-    """
+    """A paper in proceedings, such as ``SIGIR``; its authors have their first names first."""
 
     authors: tuple[str, ...]
     title: str
@@ -142,3 +131,15 @@ def this_software() -> Software:
 def _entry(kind: str, key: str, fields: dict[str, str]) -> str:
     lines = [f"  {name:<9} = {{{value}}}," for name, value in fields.items() if value]
     return "\n".join([f"@{kind}{{{key},", *lines, "}"])
+
+
+def cite(
+    bibtex: Annotated[bool, typer.Option("--bibtex", help="As BibTeX entries.")] = False,
+) -> None:
+    """Print what to cite: lambdaplus and the papers whose methods it implements."""
+    with errors_of("cite"):
+        known = (this_software(), *PAPERS)
+        if bibtex:
+            typer.echo("\n\n".join(work.bibtex() for work in known))
+        else:
+            typer.echo("\n".join(map(str, known)))

@@ -1,14 +1,9 @@
 """Sums and extremes over the workers of a training, and errors that all of them raise.
 
-A training on several machines has one worker on each, with rows of its own.  What concerns all rows
-is reduced over the workers: `Workers.sum`, `smallest` and `largest` return the same on each of
-them, bit for bit.  The base class is the one machine of every other training, where all is returned
-as it is, so that callers need not distinguish.
-
-Workers wait for each other in each reduction.  So that none waits for ever, all of them have to
-take part in all reductions, in the same order: what decides about the next one may only depend on
-what was reduced before.  If a worker raises an error instead (`Workers.together`), the others learn
-this at their next reduction, and raise one with its reason.
+Each worker has rows of its own.  What concerns all rows is reduced: `Workers.sum`, `smallest` and
+`largest` return the same on each of them, bit for bit.  Workers wait for each other in each
+reduction, so all of them have to take part in all, in the same order: what decides about the next
+one may only depend on what was reduced before.
 
 Examples
 --------

@@ -20,28 +20,18 @@ _ABOUT = "about.json"
 _FILES = (*(f"{a}.npy" for a in ("features", *_CSR, "shape", "labels", "qid")), _ABOUT)
 
 
-def write_binary(data: RankingData, folder: Path, source: str = "") -> None:
+def write_binary(data: RankingData, folder: Path) -> None:
     """Write a data set into a new folder: completely or, if interrupted, not at all.
 
-    Parameters
-    ----------
-    data : RankingData
-    folder : Path
-        Created when the data is complete; until then, the data is in a hidden folder next to it.
-    source : str
-        The file that the data is from, for `source_of`.
+    Until the data is complete, it is in a hidden folder next to this one.
     """
     half = folder.parent / f".{folder.name}-{uuid.uuid4().hex[:12]}"
     half.mkdir(parents=True)  # with the default permissions of folders
     try:
         for name, array in _arrays(data).items():
             np.save(half / f"{name}.npy", array, allow_pickle=False)
-        about = {
-            "name": data.name,
-            "feature_names": data.feature_names,
-            "source": source,
-            "sums": {path.name: _sum(path) for path in half.iterdir()},
-        }
+        sums = {path.name: _sum(path) for path in half.iterdir()}
+        about = {"name": data.name, "feature_names": data.feature_names, "sums": sums}
         (half / _ABOUT).write_text(json.dumps(about))
         try:
             half.rename(folder)
@@ -55,20 +45,13 @@ def write_binary(data: RankingData, folder: Path, source: str = "") -> None:
 def read_binary(folder: Path, *, verify: bool = False) -> RankingData:
     """Read a data set; features are only read from disk when they are used.
 
-    The arrays are writable; changes are made in memory, not on disk.
-
-    Parameters
-    ----------
-    folder : Path
-    verify : bool, default=False
-        Whether to compare checksums, which takes a few seconds for ten gigabytes.
+    The arrays are writable; changes are made in memory, not on disk.  With ``verify``, checksums
+    are compared, which takes a few seconds for ten gigabytes.
 
     Raises
     ------
-    FileNotFoundError
-        If a file does not exist.
-    ValueError
-        If a file is truncated, not a NumPy file, or, with `verify`, has changed.
+    FileNotFoundError, ValueError
+        If a file does not exist, is truncated or, with `verify`, has changed.
     """
     about = json.loads((folder / _ABOUT).read_text())
     for name, expected in about["sums"].items() if verify else ():
@@ -88,11 +71,6 @@ def read_binary(folder: Path, *, verify: bool = False) -> RankingData:
         features = array("features")
     names = tuple(about["feature_names"])
     return RankingData(features, array("labels"), array("qid"), about["name"], names)
-
-
-def source_of(folder: Path) -> Path:
-    """The file that a data set is from; an OSError or ValueError if this cannot be read."""
-    return Path(json.loads((folder / _ABOUT).read_text())["source"])
 
 
 def remove_binary(folder: Path) -> None:

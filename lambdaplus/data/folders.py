@@ -46,16 +46,6 @@ def read_data(
     ------
     ValueError, ImportError, MemoryError, FileNotFoundError
         Like `read_letor` and `read_columns`; also if `sparse` is set for a CSV or Parquet file.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from lambdaplus.data import read_data
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "all.svm")
-    ...     _ = file.write_text("1 qid:1 1:0.5 # a page")
-    ...     read_data(file).features.tolist()
-    [[0.5]]
     """
     file = Path(path)
     if file.suffix.lower() not in SUFFIXES:

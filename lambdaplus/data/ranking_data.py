@@ -14,8 +14,6 @@ from lambdaplus.data.arrays import identifiers, plain
 from lambdaplus.data.queries import Queries
 
 
-# eq=False: comparing arrays field by field has no single truth value, so two sets are equal only
-# when they are the same object.
 @dataclass(frozen=True, slots=True, eq=False)
 class RankingData:
     """Documents with features and relevance labels; the rows of a query are adjacent.
@@ -144,13 +142,6 @@ def join(parts: Sequence[RankingData], name: str = "") -> RankingData:
     ------
     ValueError
         If numbers or names of features differ, or a query is in two of them.
-
-    Examples
-    --------
-    >>> from lambdaplus.data import RankingData
-    >>> from lambdaplus.data.ranking_data import join
-    >>> join([RankingData([[q]], labels=[1], qid=[q]) for q in (1, 2)]).qid.tolist()
-    [1, 2]
     """
     _refuse_other_features([(part.name or f"part {i}", part) for i, part in enumerate(parts)])
     features: Any
@@ -201,13 +192,6 @@ class Fold:
     ------
     ValueError
         If the parts differ in the number or in the names of features.
-
-    Examples
-    --------
-    >>> from lambdaplus.data import Fold, RankingData
-    >>> part = RankingData([[0.1], [0.7]], labels=[0, 1], qid=[1, 1])
-    >>> Fold("Fold1", train=part, valid=part, test=part).train.n_queries
-    1
     """
 
     name: str

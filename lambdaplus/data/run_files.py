@@ -36,13 +36,6 @@ class Run:
         those of the others.
     judged : (n,) array of bool, optional
         False for unjudged documents: they have label 0, and metrics such as bpref ignore them.
-
-    Examples
-    --------
-    >>> from lambdaplus.data.run_files import Run
-    >>> run = Run("bm25", labels=[1, 0, 1], scores=[2.0, 1.5, 0.5], qid=["q1", "q1", "q1"])
-    >>> run.queries.n_queries
-    1
     """
 
     name: str

@@ -6,12 +6,10 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lambdaplus.data.memory import refuse_beyond_memory
+from lambdaplus.data.queries import Floats, Ints
 from lambdaplus.data.ranking_data import RankingData
-
-_Floats = NDArray[np.float64]
 
 # Documents of MSLR-WEB10K with label 0, 1, ..., 4.
 _MSLR = np.array([624_263, 386_280, 159_451, 21_317, 8_881])
@@ -48,10 +46,8 @@ def web_search_like(n_queries: int, n_features: int = 136, *, random_state: int 
 
     Raises
     ------
-    ValueError
-        If there are fewer than one query or feature.
-    MemoryError
-        If the data would not fit into the memory of this machine.
+    ValueError, MemoryError
+        If there are fewer than one query or feature, or the data would not fit into memory.
 
     Examples
     --------
@@ -111,12 +107,12 @@ class _Problem:
         self.clarity[self.columns["junk"]] = 0.0
         self.scale = rng.lognormal(0.0, 0.4, n_features)
 
-    def draw(self, rng: np.random.Generator, sizes: NDArray[np.int64], out: _Floats) -> _Floats:
+    def draw(self, rng: np.random.Generator, sizes: Ints, out: Floats) -> Floats:
         """Generate the features of some queries; return the relevance of their documents."""
         aspects = rng.standard_normal((sizes.sum(), _ASPECTS))
         signal = (aspects * self.weights).sum(axis=1) + aspects[:, 0] * aspects[:, 1]
         of_query = np.repeat(rng.standard_normal(len(sizes)), sizes)
-        relevance: _Floats = signal + 0.8 * of_query + rng.standard_normal(len(signal))
+        relevance: Floats = signal + 0.8 * of_query + rng.standard_normal(len(signal))
 
         rng.standard_normal(out=out)  # whole rows of a C array: contiguous, as it must be
         out *= np.sqrt(1.0 - self.clarity**2)

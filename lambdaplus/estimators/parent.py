@@ -125,8 +125,8 @@ def replace_evaluation_sets(call: dict[str, Any], sets: Sets) -> None:
 
 def each(given: Any, n: int) -> list[Any]:
     """An ``eval_...`` argument for each evaluation set; for one set, it may be given alone."""
-    if given is None or isinstance(given, Mapping):
-        return [(given or {}).get(i) for i in range(n)]
+    if given is None:
+        return [None] * n
     listed = isinstance(given, list) and (given[0] is None or hasattr(given[0], "__len__"))
     by_set = [given] if n == 1 and not listed else list(given)
     if len(by_set) > n:

@@ -147,7 +147,7 @@ def _of_lightgbm(settings: Settings) -> dict[str, Any]:
         "learning_rate": settings.learning_rate,
         "min_data_in_leaf": settings.documents_in_leaf,
         "deterministic": True,
-        "verbose": -1,
+        "verbosity": -1,
     }
 
 

@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Literal, ParamSpec
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
 P = ParamSpec("P")
@@ -95,14 +94,6 @@ def new_figure(
     figure = Figure((width, height), layout=layout)
     panels = figure.subplots(rows, columns, squeeze=False, sharex=shared, sharey=shared)
     return figure, list(panels.flat)
-
-
-def shades() -> Colormap:
-    """A colour map from transparent to a blue on which text is readable on light and dark."""
-    from matplotlib.colors import LinearSegmentedColormap, to_rgb
-
-    blue = to_rgb(SERIES[0])
-    return LinearSegmentedColormap.from_list("shades", [(*blue, 0.0), (*blue, 0.6)])
 
 
 def needs_matplotlib() -> None:

@@ -26,10 +26,11 @@ import hashlib
 import json
 import os
 import shutil
-import socket
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
+
+from filelock import FileLock, Timeout
 
 from lambdaplus.data.whole_files import written_whole
 
@@ -55,15 +56,20 @@ class OutputFolder:
     def __init__(self, folder: Path, inputs: Iterable[Path] = ()) -> None:
         self.folder = folder
         self.inputs = [path.resolve() for path in inputs]
+        self._lock = FileLock(folder / OURS / "lock", mode=0o666, thread_local=False)
 
     def __enter__(self) -> OutputFolder:
-        ours = self.folder / OURS
-        ours.mkdir(parents=True, exist_ok=True)
-        self._lock = _locked(ours / "lock", self.folder)
+        (self.folder / OURS).mkdir(parents=True, exist_ok=True)
+        try:
+            self._lock.acquire(blocking=False)
+        except Timeout:
+            raise BlockingIOError(
+                f"another run writes to {self.folder}: wait until it ends, or pass another --out"
+            ) from None
         return self
 
     def __exit__(self, *_: Any) -> None:
-        self._lock.close()  # releases the lock, as the end of the process would
+        self._lock.release()
 
     def refuse_foreign(self, names: Iterable[str], made: Path | None = None) -> None:
         """Raise an error if writing these files would overwrite a file of the user.
@@ -154,35 +160,3 @@ def _is_as_written(path: Path, digests: Collection[str]) -> bool:
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _locked(path: Path, folder: Path) -> IO[str]:
-    """Open and lock the file until it is closed or the process ends."""
-    file = path.open("a+", encoding="utf-8")
-    try:
-        _lock(file)
-    except (BlockingIOError, PermissionError):
-        file.seek(0)
-        holder = file.read().strip() or "another process"
-        file.close()
-        raise BlockingIOError(
-            f"another run writes to {folder} ({holder}): wait until it ends, or pass another --out"
-        ) from None
-    file.truncate(0)
-    file.write(f"process {os.getpid()} on {socket.gethostname()}")
-    file.flush()
-    return file
-
-
-def _lock(file: IO[str]) -> None:
-    """Lock the file; a BlockingIOError, on Windows a PermissionError, if it is locked already."""
-    if os.name == "nt":  # pragma: no cover
-        import msvcrt
-
-        windows: Any = msvcrt
-        file.seek(1 << 20)  # lock a position after the text, so that others can read the text
-        windows.locking(file.fileno(), windows.LK_NBLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -72,10 +72,10 @@ class Results:
 
         - ``settings``, ``rounds``, ``patience``, ``seeds``, ``trials``, ``repeated``, ``select``
         - ``criteria``: the metric that each method optimises
+        - ``origins``: who wrote the objective or ranker: lambdaplus, LightGBM, ..., or yours
         - ``selects``: the metric whose choice represents each method, which ``curves`` has
         - ``tried``: the number of sets of parameters of each method
         - ``searched``: the methods whose parameters are drawn at random
-        - ``origins``: "lambdaplus", the framework whose own objective it is, or "yours"
         - ``convention``, and ``rules`` by metric
         - ``versions``
         - ``queries``, ``tested``: the number of distinct test queries, and of their tests

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from lambdaplus.evaluation import Cell, Table
-from lambdaplus.study import Study
+from lambdaplus.study import Study, Summary
 from lambdaplus.study.plots import criterion_matrix
 from papers.chakrabarti_2008.cleaning import Size
 from papers.chakrabarti_2008.experiments import Record
@@ -104,9 +104,9 @@ def matrix_section(study: Study) -> Section:
         "own criterion. The paper's figures 7 and 9 are not at hand as numbers.",
     )
     exhibits = (
-        Exhibit("figure_9", "Test means; bold: best in its column", table, best=True),
+        Exhibit("figure_9", "Test means; bold: best in its column", table),
         Exhibit("criteria", "Each column shaded from its worst to its best",
-                criterion_matrix(study)),
+                criterion_matrix(Summary(study.results))),
     )  # fmt: skip
     title = "Criterion trained for, criterion of the test (figures 7 and 9)"
     return Section(title, exhibits, notes)
