@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lambdaplus.data import RankingData, binary, cache, letor, read_folds, read_letor
-from lambdaplus.data.binary import fingerprint, write_binary
+from lambdaplus.data.binary import fingerprint
 
 TEXT = "2 qid:x 1:0.5 3:-1e-3\n0 qid:x 1:0.25\n1 qid:y 2:7\n"
 
@@ -68,13 +68,10 @@ def test_the_second_read_is_from_the_cache_and_the_same(
     assert len(entries(folder)) == 1
 
 
-def test_dense_and_sparse_do_not_meet(tmp_path: Path, folder: Path) -> None:
+def test_dense_and_sparse_have_entries_of_their_own(tmp_path: Path, folder: Path) -> None:
     file = write(tmp_path / "a.txt")
-    assert [read_letor(file, sparse=sparse).is_sparse for sparse in (False, True, False)] == [
-        False,
-        True,
-        False,
-    ]
+    kinds = False, True, False
+    assert tuple(read_letor(file, sparse=sparse).is_sparse for sparse in kinds) == kinds
     assert len(entries(folder)) == 2
 
 
@@ -111,19 +108,15 @@ def test_another_file_is_read_again(
     assert len(entries(folder)) == (2 if change == "path" else 1)
 
 
-def test_a_file_of_now_is_not_kept(tmp_path: Path, folder: Path) -> None:
+def test_new_and_small_files_are_not_cached(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "a.txt"
     for value in (1.0, 2.0, 3.0):
         file.write_text(f"1 qid:1 1:{value}\n")
         assert read_letor(file).features.tolist() == [[value]]
-    assert entries(folder) == []
-
-
-def test_a_small_file_is_not_kept(
-    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr(cache, "_WORTH_IT", len(TEXT) + 1)
-    read_letor(write(tmp_path / "a.txt"))
+    read_letor(write(file))
     assert entries(folder) == []
 
 
@@ -151,22 +144,16 @@ def test_off(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt"]
 
 
-@pytest.mark.parametrize("damage", ["cut", "gone", "noise", "pickle"])
+@pytest.mark.parametrize("damage", ["gone", "pickle"])
 def test_a_damaged_entry_is_replaced(
     tmp_path: Path, folder: Path, reads: list[Path], damage: str
 ) -> None:
     file = write(tmp_path / "a.txt")
     read_letor(file)
     [entry] = folder.iterdir()
-    array = entry / "features.npy"
-    if damage == "cut":
-        array.write_bytes(array.read_bytes()[:-8])
-    elif damage == "gone":
-        array.unlink()
-    elif damage == "noise":
-        array.write_bytes(b"no array")
-    else:
-        np.save(array, np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    (entry / "features.npy").unlink()
+    if damage == "pickle":
+        np.save(entry / "features.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
     for _ in range(2):
         assert read_letor(file).features[2, 1] == 7
     assert len(reads) == 2
@@ -257,12 +244,6 @@ def test_damage_of_any_kind_is_noticed(tmp_path: Path, folder: Path, draw: st.Da
     assert fingerprint(read_letor(file)) == wanted
 
 
-def test_broken_text_leaves_nothing(tmp_path: Path, folder: Path) -> None:
-    with pytest.raises(ValueError, match=r"a\.txt, line 1: "):
-        read_letor(write(tmp_path / "a.txt", "1 1:2\n"))
-    assert entries(folder) == []
-
-
 def test_folds_are_served_by_their_own_names(
     tmp_path: Path, folder: Path, reads: list[Path]
 ) -> None:
@@ -294,10 +275,3 @@ def test_writers_and_readers_at_the_same_time(tmp_path: Path) -> None:
     with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
         tasks = [pool.submit(_read_often, str(file), root, 30) for _ in range(2)]
         assert [task.result() for task in tasks] == [{wanted}] * 2
-
-
-def test_two_writers_of_the_same_set(tmp_path: Path) -> None:
-    data = RankingData(np.ones((2, 1)), np.ones(2), np.ones(2, int))
-    for _ in range(2):
-        write_binary(data, tmp_path / "sets" / "one")
-    assert [path.name for path in (tmp_path / "sets").iterdir()] == ["one"]

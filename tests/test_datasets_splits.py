@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import itertools
 from collections.abc import Iterable
 
@@ -11,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdaplus.data import Fold, RankingData, cross_validation, random_splits, splits
+from lambdaplus.data import Fold, RankingData, cross_validation, random_splits
 
 
 def small_set(n_queries: int) -> RankingData:
@@ -37,12 +36,6 @@ def times(folds: list[Fold], part: int, n_queries: int) -> list[int]:
     """How often each query is in a part."""
     found = np.concatenate([queries(fold)[part] for fold in folds])
     return np.bincount(np.asarray(found, int) - 100, minlength=n_queries).tolist()
-
-
-def test_docstring_examples() -> None:
-    result = doctest.testmod(splits)
-    assert result.attempted > 0
-    assert result.failed == 0
 
 
 @pytest.mark.parametrize("balanced", [False, True])
@@ -131,7 +124,7 @@ def test_unbalanced_splits_are_independent() -> None:
         (1, (-1, 5, 5), "-1 training"),
     ],
 )
-def test_refuses(n: int, sizes: tuple[float, ...], message: str) -> None:
+def test_impossible_sizes_are_refused(n: int, sizes: tuple[float, ...], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         random_splits(small_set(10), n, *sizes)
 

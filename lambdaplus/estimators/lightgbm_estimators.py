@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, ClassVar
 
 import lambdaplus.lightgbm as lgb
 from lambdaplus.estimators.classifier import RankingClassifier
 from lambdaplus.estimators.objective_names import at_cutoffs, explained, find_metrics, metric_of
-from lambdaplus.estimators.parent import ArgumentNames, refuse_other_models, replaced
+from lambdaplus.estimators.parent import ArgumentNames, replaced
 from lambdaplus.estimators.ranker import Ranker
 from lambdaplus.frameworks.custom_training import warn_of_unused
 from lambdaplus.frameworks.internals import lightgbm_aliases
@@ -21,7 +22,10 @@ _NAMES = ArgumentNames("init_score", "eval_init_score", "eval_sample_weight", "i
 
 def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, **changed: Any) -> None:
     """Call the parent's fit with an objective and metrics that it understands."""
-    refuse_other_models("init_model", call.get("init_model"), lgb.Booster, lgb.LGBMModel)
+    start = call.get("init_model")
+    if not isinstance(start, str | os.PathLike | lgb.Booster | lgb.LGBMModel | None):
+        # LightGBM would train from scratch.
+        raise TypeError(f"init_model must be a Booster or LGBMModel, or a file; got {start!r}")
     ours = isinstance(objective, Objective)
     params = dict(model._other_params)
     metric_is_set = any(name in params for name in lightgbm_aliases("metric"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
@@ -85,13 +84,6 @@ def replaced(estimator: Any, **values: Any) -> Iterator[None]:
         for name in values:
             attributes.pop(name, None)
         attributes.update(before)
-
-
-def refuse_other_models(name: str, given: Any, *kinds: type) -> None:
-    """Raise unless the model to continue from is one: LightGBM would train from scratch."""
-    if given is not None and not isinstance(given, (str, os.PathLike, *kinds)):
-        allowed = " or ".join(kind.__name__ for kind in kinds)
-        raise TypeError(f"{name} must be a {allowed}, or the name of a file; got {given!r}")
 
 
 def refuse_masked(name: str, given: Any) -> None:

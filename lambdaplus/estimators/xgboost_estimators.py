@@ -9,7 +9,7 @@ import numpy as np
 import lambdaplus.xgboost as xgb
 from lambdaplus.estimators.classifier import RankingClassifier
 from lambdaplus.estimators.objective_names import explained, find_metrics, find_objective, metric_of
-from lambdaplus.estimators.parent import ArgumentNames, refuse_other_models, replaced
+from lambdaplus.estimators.parent import ArgumentNames, replaced
 from lambdaplus.estimators.ranker import Documents, Ranker
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.frameworks.custom_training import warn_of_unused
@@ -57,7 +57,6 @@ def _for_xgboost(model: Any, params: dict[str, Any]) -> dict[str, Any]:
 
 def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> None:
     """Call the parent's fit with an objective and metrics that it understands."""
-    refuse_other_models("xgb_model", call.get("xgb_model"), xgb.Booster, xgb.XGBModel)
     ours = isinstance(objective, Objective)
     called = ours or (callable(objective) and isinstance(model, xgb.XGBRanker))
     given = metric_of(objective) if model.eval_metric is None and ours else model.eval_metric

@@ -49,7 +49,6 @@ _threads: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 _lock = threading.Lock()
 _ANYONE = _Anyone()
 _MOST_KEPT = 8
-_BY_COLUMN = 1  # xgboost.core.DataSplitMode.COL
 
 
 class Call(NamedTuple):
@@ -143,8 +142,7 @@ def _workers_of(framework: Framework, second: Any, booster: Any) -> Workers:
     """The workers of the training, by the data set or, for an estimator, the booster that calls."""
     owner = framework_of(booster) if framework == "arrays" else framework
     if owner == "xgboost":
-        by_column = framework == "xgboost" and second.data_split_mode() == _BY_COLUMN
-        return ONE_MACHINE if by_column else _xgboost_workers()
+        return _xgboost_workers()
     # Parameters that are stored with the data set may be those of another run.
     params = getattr(booster if framework_of(booster) == "lightgbm" else second, "params", None)
     if not params:

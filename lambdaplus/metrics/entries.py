@@ -1,18 +1,4 @@
-"""Entries of rankings: the documents of one class with the same score, which share all.
-
-Examples
---------
->>> import numpy as np
->>> from lambdaplus.metrics.entries import merge_ties
->>> from lambdaplus.data.queries import Queries
->>> from lambdaplus.metrics.sort import rank
->>> queries = Queries([0, 1, 0, 1], group=[4])
->>> classes = queries.strata(1.0).relevance
->>> ranking = rank(queries, [0.5, 0.5, 0.5, 0.9])
->>> entries, first = merge_ties(queries.boundaries, *ranking, classes, None)
->>> entries.score.tolist(), entries.relevance.tolist(), entries.size.tolist()
-([0.9, 0.5, 0.5], [1, 0, 1], [1, 2, 1])
-"""
+"""Entries of rankings: the documents of one class with the same score, which share all."""
 
 from __future__ import annotations
 
@@ -22,12 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.compute.parallel import over_queries
-from lambdaplus.data.queries import Floats, Ints, Queries
-from lambdaplus.metrics.sort import Ranking, rank, sort_lists
+from lambdaplus.data.queries import Floats, Ints, Queries, cached_property
+from lambdaplus.metrics.sort import Ranking, rank
 
 Int32s = NDArray[np.int32]
-FEW = 16  # classes whose heads are compared to merge them
 
 
 class Entries(NamedTuple):
@@ -113,68 +97,20 @@ class Scored:
     def __init__(self, queries: Queries, scores: ArrayLike) -> None:
         self.queries = queries
         self.scores = queries.check_scores(scores)
-        self._ranking: Ranking | None = None
         self._entries: dict[float | None, Entries] = {}
 
-    @property
+    @cached_property
     def ranking(self) -> Ranking:
-        if self._ranking is None:
-            self._ranking = rank(self.queries, self.scores)
-        return self._ranking
+        return rank(self.queries, self.scores)
 
     def entries(self, relevant: float | None) -> Entries:
         """The entries of all queries; the threshold of two classes, None for one for each label."""
         if relevant not in self._entries:
-            n_classes = int(np.diff(self.queries.strata(relevant).first)[0])
-            if self.queries.n_queries == 1 and n_classes <= FEW:
-                found = _by_class(self.queries, self.scores, relevant)
-            else:
-                classes = self.queries.strata(relevant).relevance
-                boundaries, copies = self.queries.boundaries, self.queries.multiplicities
-                found, _ = merge_ties(boundaries, *self.ranking, classes, copies)
-            self._entries[relevant] = found
+            classes = self.queries.strata(relevant).relevance
+            boundaries, copies = self.queries.boundaries, self.queries.multiplicities
+            merged, _ = merge_ties(boundaries, *self.ranking, classes, copies)
+            self._entries[relevant] = merged
         return self._entries[relevant]
-
-
-def _by_class(queries: Queries, scores: Floats, relevant: float | None) -> Entries:
-    """The entries of one ranking of all rows, without the row at each rank.
-
-    Each class is sorted by itself, and then they are merged: no class has to be looked up.
-    """
-    n, order, copies = scores.size, queries.row_order, queries.multiplicities
-    count = np.bincount(queries.strata(relevant).relevance)
-    ends = np.append(0, np.cumsum(count))  # of the classes: rows are ordered by label
-    row, score = np.empty(n, order.dtype), np.empty(n)
-    over_queries(sort_lists, ends, ends, scores, order, row, score)
-    found, classes = np.empty(n), np.empty(n, np.int32)
-    size, weight = np.empty(n, np.int64), np.empty(n)
-    given = np.empty(0) if copies is None else copies
-    start = ends[:-1].copy()
-    m = _merge_classes(ends, row, score, given, start, found, classes, size, weight)
-    return Entries(np.array([0, m]), found[:m], classes[:m], size[:m], weight[:m])
-
-
-@compiled
-def _merge_classes(
-    ends: Any, row: Any, score: Any, copies: Any, at: Any, found: Any, classes: Any, size: Any,
-    weight: Any,
-) -> int:  # fmt: skip
-    """Write the entries of classes that are sorted each; ``at`` is the next row of each class."""
-    m, n_classes = 0, at.size
-    for _ in range(score.size):
-        best, x = -np.inf, -1
-        for c in range(n_classes):  # of tied ones the lowest class
-            if at[c] < ends[c + 1] and (x < 0 or score[at[c]] > best):
-                best, x = score[at[c]], c
-        w = copies[row[at[x]]] if copies.size else 1.0
-        at[x] += 1
-        if m > 0 and found[m - 1] == best and classes[m - 1] == x:
-            size[m - 1] += 1 if w > 0.0 and weight[m - 1] > 0.0 else 0
-            weight[m - 1] += w
-        else:
-            found[m], classes[m], size[m], weight[m] = best, x, 1, w
-            m += 1
-    return m
 
 
 def each_alone(entries: Entries) -> Entries:

@@ -9,13 +9,6 @@ between the smallest and largest of the list, to twice as many buckets as there 
 bucket with many documents is distributed again by its own extremes; and one insertion sort orders
 neighbours.  All steps are stable, so tied documents keep their order, and the time is proportional
 to the number of documents.
-
-Examples
---------
->>> from lambdaplus.data.queries import Queries
->>> from lambdaplus.metrics.sort import rank
->>> rank(Queries([1, 0, 2, 0], group=[4]), [0.5, 0.5, 0.1, 0.9]).row.tolist()
-[3, 1, 0, 2]
 """
 
 from __future__ import annotations
@@ -81,20 +74,20 @@ def rank_some(boundaries: Ints, given: Floats, order: NDArray[np.signedinteger[A
 
 
 def split_ties(queries: Queries, ranking: Ranking, key: Floats) -> Ranking:
-    """The ranking with tied documents in ascending order of a key, and no ties left.
-
-    Parameters
-    ----------
-    queries : Queries
-    ranking : Ranking
-    key : (n,) float64
-        Key of each row.
-    """
+    """The ranking with tied documents in ascending order of a key of each row, and no ties left."""
     starts = np.ones(ranking.score.size, dtype=bool)
     starts[1:] = ranking.score[1:] != ranking.score[:-1]
     starts[queries.boundaries[:-1]] = True
     order = np.lexsort((key[ranking.row], np.cumsum(starts)))
     return Ranking(ranking.row[order], -np.arange(ranking.score.size, dtype=np.float64))
+
+
+@compiled
+def lift_of(low: float, high: float) -> float:
+    """A power of two by which the range of scores neither overflows nor vanishes."""
+    if high * 0.5 - low * 0.5 > 1e300:
+        return 2.0**-600
+    return 2.0**600 if high - low < 1e-290 else 1.0
 
 
 @compiled
@@ -128,12 +121,7 @@ def sort_lists(
                 high = s if s > high else high
             if low == high:
                 continue
-            # A power of two by which the range of the scores neither overflows nor vanishes.
-            lift = 1.0
-            if high * 0.5 - low * 0.5 > 1e300:
-                lift = 2.0**-600
-            elif high - low < 1e-290:
-                lift = 2.0**600
+            lift = lift_of(low, high)
             buckets = min(2 * (stop - start), MOST_BUCKETS)
             scale = (buckets - 1.0) / (high * lift - low * lift)
             for b in range(buckets):

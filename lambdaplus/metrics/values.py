@@ -77,10 +77,8 @@ def values(
         )
     elif ties == "expected" and pooled == "last" and queries.multiplicities is not None:
         raise ValueError(f"{metric} of weighted rows without queries: use ties='together'")
-    if pooled is not None and (
-        ties == "together"
-        or (not queries.grouped and (ties is None or queries.weights is not None))
-    ):
+    whole = not queries.grouped and (ties is None or queries.weights is not None)
+    if pooled is not None and (ties == "together" or whole):
         return _steps(metric, arrays, scored.entries(metric.relevant))
     ranking = scored.ranking if ranking is None else ranking
     ranked = queries.sizes

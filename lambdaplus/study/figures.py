@@ -1,19 +1,4 @@
-"""Style of the figures of a report, and their conversion to files and to parts of a page.
-
-Examples
---------
->>> import pathlib, tempfile
->>> from lambdaplus.study.figures import new_figure, save_plot, style
->>> with style():
-...     figure, [axes] = new_figure(height=2.0)
-...     _ = axes.plot([1, 2, 4])
->>> with tempfile.TemporaryDirectory() as folder:
-...     inline = save_plot(figure, pathlib.Path(folder), "line")
-...     sorted(path.name for path in pathlib.Path(folder).iterdir())
-['line.png', 'line.svg']
->>> inline.startswith("<svg"), "currentColor" in inline
-(True, True)
-"""
+"""Style of the figures of a report, and their conversion to files and to parts of a page."""
 
 from __future__ import annotations
 

@@ -2,22 +2,6 @@
 
 Files that an earlier run wrote may be overwritten if they have not been changed since; other files
 belong to the user and are not changed.  Only one run at a time can write to a folder.
-
-Examples
---------
->>> import pathlib, tempfile
->>> from lambdaplus.study.outputs import OutputFolder
->>> with tempfile.TemporaryDirectory() as root:
-...     out, made = pathlib.Path(root, "out"), pathlib.Path(root, "made")
-...     made.mkdir()
-...     _ = (made / "summary.csv").write_text("1")
-...     with OutputFolder(out) as folder:
-...         folder.publish(made)
-...     _ = (out / "summary.csv").write_text("1, and my notes")
-...     with OutputFolder(out) as folder:
-...         folder.publish(made)
-Traceback (most recent call last):
-FileExistsError: ...summary.csv was not written by lambdaplus, or was changed since, ...
 """
 
 from __future__ import annotations
@@ -72,20 +56,9 @@ class OutputFolder:
         self._lock.release()
 
     def refuse_foreign(self, names: Iterable[str], made: Path | None = None) -> None:
-        """Raise an error if writing these files would overwrite a file of the user.
+        """Raise a FileExistsError if one of these files belongs to the user, or is an input.
 
-        Parameters
-        ----------
-        names : iterable of str
-            File names relative to the folder.
-        made : Path, optional
-            A folder with the files to be written; an existing file with the same content is
-            accepted.
-
-        Raises
-        ------
-        FileExistsError
-            If a file belongs to the user, or is an input.
+        An existing file with the content of the one in ``made`` is accepted.
         """
         written = self._written()
         for name in names:
@@ -108,20 +81,8 @@ class OutputFolder:
     def publish(self, made: Path, outdated: Collection[str] = ()) -> None:
         """Copy all files of a folder here, or none if one would overwrite a file of the user.
 
-        Parameters
-        ----------
-        made : Path
-            Its files, including those in subfolders, are copied; each copy is complete or absent.
-        outdated : collection of str
-            Prefixes of names, such as ``plots/``: files of an earlier run with these prefixes are
-            removed if they are not in ``made``, unless they were changed since.
-
-        Raises
-        ------
-        FileExistsError
-            Like `refuse_foreign`.
-        OSError
-            If a file cannot be written; files that were not written yet are unchanged.
+        Each copy is complete or absent.  ``outdated`` has prefixes of names, such as ``plots/``:
+        files of an earlier run with these prefixes are removed, unless they were changed since.
         """
         files = {path.relative_to(made).as_posix(): path for path in made.rglob("*")}
         files = {name: path for name, path in sorted(files.items()) if path.is_file()}

@@ -1,25 +1,4 @@
-"""Plots of the results of a study.
-
-Examples
---------
->>> from lambdaplus.study import Settings, Study, Summary, find_methods
->>> from lambdaplus.study.plots import plots_of
->>> from lambdaplus.data import digits_queries
->>> study = Study(
-...     folds=digits_queries()[:1],
-...     methods=find_methods("lightgbm:map,lightgbm:auc"),
-...     metrics=["map"],
-...     settings=Settings(rounds=5),
-... )
->>> study.finish()
->>> for plot in plots_of(Summary(study.results)):
-...     print(plot.section, plot.name)
-time training_time
-criteria criterion_matrix
-queries differences_map
-curves learning_curves_map
-curves learning_curves_auc
-"""
+"""Plots of the results of a study."""
 
 from __future__ import annotations
 
@@ -110,32 +89,15 @@ def plots_of(summary: Summary) -> Iterator[Plot]:
 @styled
 def training_time(results: Results) -> Figure:
     """Bars on a log scale: seconds for all finished folds, seeds and parameters."""
-    from matplotlib.ticker import LogLocator
-
-    ranked = sorted(results.seconds.items(), key=lambda item: item[1])
-    names, seconds = [name for name, _ in ranked], [max(value, 1e-6) for _, value in ranked]
-    families = list(dict.fromkeys(name.partition(":")[0] for name in results.methods))
-    figure, [axes] = new_figure(1.0 + 0.2 * len(names))
-    for number, family in enumerate(families):
-        rows = [i for i, name in enumerate(names) if name.partition(":")[0] == family]
-        colour, values = SERIES[number % len(SERIES)], [seconds[i] for i in rows]
-        axes.barh(rows, values, color=colour, label=short(family, 16), height=0.7)
+    ranked = sorted((max(value, 1e-3), name) for name, value in results.seconds.items())
+    figure, [axes] = new_figure(1.0 + 0.2 * len(ranked))
+    bars = axes.barh([short(name) for _, name in ranked], [value for value, _ in ranked], 0.7)
+    axes.bar_label(bars, fmt="{:.3g} s", padding=3, fontsize=8)
     axes.set_xscale("log")
-    few_decades = seconds[-1] < 100 * seconds[0]
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 3) if few_decades else (1,)))
-    axes.xaxis.set_major_formatter("{x:g}")
-    axes.xaxis.set_minor_formatter("")
-    axes.set_xlim(seconds[0] / 3, seconds[-1] * (seconds[-1] / seconds[0] * 3) ** 0.3)
-    for row, value in enumerate(seconds):
-        axes.annotate(f"{value:.3g} s", (value, row), (3, 0), textcoords="offset points",
-                      va="center", fontsize=8)  # fmt: skip
-    axes.set_yticks(range(len(names)), list(map(short, names)))
+    axes.margins(x=0.15, y=0.02)
     axes.tick_params(axis="y", length=0)
-    axes.set_ylim(-0.6, len(names) - 0.4)
     axes.grid(False, axis="y")
     axes.set_xlabel("seconds (log scale)")  # long names leave no space for a longer label
-    if len(families) > 1:
-        figure.legend(loc="outside lower center", ncols=3)
     return figure
 
 
@@ -144,11 +106,9 @@ def criterion_matrix(summary: Summary) -> Figure:
     """Methods, by the criterion that they optimise, and test metrics (KDD 2008, fig. 9)."""
     from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
-    metrics, criteria = summary.metrics, summary.criteria
-    order = {metric: place for place, metric in enumerate(metrics)}
-    methods = sorted(
-        summary.evaluations, key=lambda m: (order.get(criteria[m], len(order)), criteria[m])
-    )
+    metrics, criteria = summary.results.metrics, summary.results.about["criteria"]
+    order = dict.fromkeys([*metrics, *criteria.values()])
+    methods = [m for of in order for m in summary.evaluations if criteria[m] == of]
     means = np.array([[summary.results.mean(m, metric) for metric in metrics] for m in methods])
     figure, [axes] = new_figure(1.0 + 0.22 * len(methods), width=3.0 + 0.65 * len(metrics))
     blue = to_rgb(SERIES[0])  # up to a share at which text is readable on light and dark pages
@@ -244,7 +204,7 @@ def learning_curves(metric: str, curves: pl.DataFrame) -> Figure:
         mine = curves.filter(pl.col("method") == method)
         single = [one for _, one in mine.group_by("fold", "seed", maintain_order=True)]
         for one in single if len(single) > 1 else ():
-            axes.plot(one["round"], one["value"], **_line(number), linewidth=0.5, alpha=0.4)
+            axes.plot(one["round"], one["value"], **_line(number), linewidth=0.7, alpha=0.55)
         last = min(one["round"].max() for one in single)  # type: ignore[type-var]
         until = mine.filter(pl.col("round") <= last)
         mean = until.group_by("round").agg(pl.col("value").mean()).sort("round")

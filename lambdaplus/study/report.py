@@ -1,23 +1,4 @@
-"""The results of a study as a self-contained page, with its plots and tables as files beside it.
-
-Examples
---------
->>> import pathlib, tempfile
->>> from lambdaplus.study import Settings, Study, find_methods
->>> from lambdaplus.study.report import write_report
->>> from lambdaplus.data import digits_queries
->>> study = Study(
-...     folds=digits_queries()[:1],
-...     methods=find_methods("lightgbm:map,lightgbm:auc"),
-...     metrics=["map"],
-...     settings=Settings(rounds=5),
-... )
->>> study.finish()
->>> with tempfile.TemporaryDirectory() as folder:
-...     page = write_report(study.results, pathlib.Path(folder))
-...     page.name, sorted(path.name for path in page.parent.iterdir())
-('report.html', ['plots', 'report.html', 'tables'])
-"""
+"""The results of a study as a self-contained page, with its plots and tables as files beside it."""
 
 from __future__ import annotations
 
@@ -30,14 +11,13 @@ from lambdaplus.evaluation import Cell, Table
 from lambdaplus.study.figures import save_plot
 from lambdaplus.study.plots import plots_of
 from lambdaplus.study.results import Results
-from lambdaplus.study.searches import parameter_table, search_in_words, searched_methods
+from lambdaplus.study.searches import parameter_table, search_in_words
 from lambdaplus.study.study_tables import (
     choices_table,
     folds_table,
-    lettered_table,
     pairs_table,
+    results_table,
     rules_table,
-    warnings_of,
 )
 from lambdaplus.study.summary import Summary, count
 
@@ -100,7 +80,11 @@ def write_report(
     for plot in plots_of(summary):
         svg = save_plot(plot.figure, folder / "plots", plot.name)
         plots.setdefault(plot.section, []).append(InlinePlot(plot.caption, svg))
-    _save_tables(summary, folder / "tables")
+    tables = {"results": results_table(summary, narrow=False), "pairs": pairs_table(summary)}
+    for name, table in tables.items():
+        if table is not None:
+            for ending, text in (("md", table.to_markdown()), ("tex", table.to_latex())):
+                (folder / "tables" / f"{name}.{ending}").write_text(text + "\n", encoding="utf-8")
     environment = Environment(
         loader=PackageLoader("lambdaplus.study", ""),
         autoescape=True,
@@ -111,7 +95,7 @@ def write_report(
     environment.filters |= {"shown": _shown, "numeric": _numeric_columns}
     page = environment.get_template("report_template.html").render(
         title=_title(results),
-        lead=_lead(summary, data, date),
+        lead=[line for line in (data, date) if line],
         sentences=summary.sentences(),
         alarms=_alarms(summary),
         errors=results.errors,
@@ -128,27 +112,10 @@ def write_report(
     return path
 
 
-def _save_tables(summary: Summary, folder: Path) -> None:
-    for name, table in (("results", lettered_table(summary)), ("pairs", pairs_table(summary))):
-        if table is not None:
-            for ending, text in (("md", table.to_markdown()), ("tex", table.to_latex())):
-                (folder / f"{name}.{ending}").write_text(text + "\n", encoding="utf-8")
-
-
 def _title(results: Results) -> str:
     methods, folds = count(len(results.methods), "method"), count(len(results.folds), "fold")
     queries = count(results.about["queries"], "test query", "test queries")
     return f"Comparison of {methods} on {folds}, {queries}"
-
-
-def _lead(summary: Summary, data: str, date: str) -> str:
-    trials = summary.results.about["trials"]
-    chosen = (
-        f"parameters by random search, {count(trials, 'trial')} for each boosted method"
-        if trials
-        else "parameters chosen from grids, the same trees for all boosted methods"
-    )
-    return "; ".join(part for part in (data and f"Data: {data}", date, chosen) if part) + "."
 
 
 def _alarms(summary: Summary) -> list[str]:
@@ -168,81 +135,52 @@ def _alarms(summary: Summary) -> list[str]:
 
 
 def _results(summary: Summary) -> dict[str, Any]:
-    """Means with marks; bold are those that are not significantly below the best."""
-    table = lettered_table(summary)
-    found = summary.comparison
-    tested = found is not None and found.baseline is None
-    first = len(table.columns) - 1 - len(summary.metrics)
-    bold = set()
-    for column, metric in enumerate(summary.metrics, start=first):
-        best = summary.best(metric)
-        level = {best} if best else set()
-        if found is not None and tested and best and found.of(metric):
-            level = {*found.names} - {*summary.below(metric, best)}
-        bold |= {(row, column) for row, m in enumerate(summary.results.methods) if m in level}
-    what = "not significantly below the highest" if tested else "the highest"
+    several = len(summary.results.folds) > 1
     return {
-        "table": table,
-        "caption": f"Test means; bold: {what} of a column",
-        "bold": bold,
-        "folds": folds_table(summary) if len(summary.results.folds) > 1 else None,
+        "table": results_table(summary, narrow=False),
+        "folds": folds_table(summary.results) if several else None,
     }
 
 
-def _pairs(summary: Summary) -> dict[str, Any] | None:
-    table = pairs_table(summary)
-    return {"table": table} if table else None
-
-
 def _searches(summary: Summary) -> dict[str, Any] | None:
-    results = summary.results
-    words = search_in_words(results)
-    tables = {method: parameter_table(results, method) for method in searched_methods(results)}
-    return {"words": words, "tables": tables} if words else None
-
-
-def _parameters(summary: Summary) -> dict[str, Any] | None:
-    table = choices_table(summary.results)
-    return {"table": table, "summary": count(len(table.rows), "choice")} if table.rows else None
+    words = search_in_words(summary.results)
+    return {"words": words, "table": parameter_table(summary.results)} if words else None
 
 
 def _protocol(summary: Summary) -> dict[str, Any]:
     """How methods were trained, selected and evaluated."""
     about = summary.results.about
     own = "each metric separately" if about["trials"] else "each method's own criterion"
-    lines = [
-        f"{about['settings']}, seed {about['seeds'][0]}.",
-        f"Parameters are chosen on validation data by {about['select'] or own}; test queries are "
-        "used once.",
-        "Seconds: training time over all folds, seeds and parameters, without the compilation of "
-        "kernels.",
-    ]
+    trained = f"{about['settings']}, seed {about['seeds'][0]}."
     if about["searched"]:
-        lines[0] = (
-            f"{count(len(about['spaces']), 'method')} with {count(about['trials'], 'trial')} of "
+        trained = (
+            f"{count(len(about['searched']), 'method')} with {count(about['trials'], 'trial')} of "
             "random search each, on every fold with every seed; parameters that all trees have in "
             f"common get the same draws; at most {count(about['rounds'], 'round')}, stopped after "
             f"{about['patience']} without an improvement of any metric."
         )
-    if tried := {m: n for m, n in about["tried"].items() if n > 1 and m not in about["searched"]}:
-        sets = ", ".join(f"{method} {n}" for method, n in tried.items())
-        lines.append(f"Sets of parameters tried: {sets}.")
     return {
-        "lines": [*lines, *warnings_of(summary.results), f"Versions: {about['versions']}."],
+        "lines": [
+            trained,
+            f"Parameters are chosen on validation data by {about['select'] or own}; test queries "
+            "are used once.",
+            "Times do not include the compilation of kernels.",
+            f"Versions: {about['versions']}.",
+        ],
         "rules": rules_table(summary.results),
         "convention": about["convention"],
     }
 
 
 # The title of each section, and the function of its content; without one, it has plots alone.
-SECTIONS: dict[str, tuple[str, Callable[[Summary], dict[str, Any] | None] | None]] = {
+SECTIONS: dict[str, tuple[str, Callable[[Summary], Any] | None]] = {
     "results": ("Results", _results),
-    "pairs": ("Wins, losses and ties", _pairs),
+    "pairs": ("Wins, losses and ties", pairs_table),
     "criteria": ("Criterion trained for \N{MULTIPLICATION SIGN} criterion of the test", None),
     "queries": ("Query by query", None),
     "curves": ("Learning curves", None),
     "searches": ("Random search", _searches),
-    "parameters": ("Parameters chosen", _parameters),
+    "parameters": ("Parameters chosen", choices_table),
     "time": ("Training time", None),
     "protocol": ("Protocol and conventions", _protocol),
 }

@@ -1,30 +1,7 @@
-"""What random searches for parameters chose, as functions of the fits of a study.
-
-Examples
---------
->>> from lambdaplus.study import Settings, Study, find_methods
->>> from lambdaplus.study.searches import rounds_at_the_cap, searched_methods
->>> from lambdaplus.data import digits_queries
->>> study = Study(
-...     folds=digits_queries()[:1],
-...     methods=find_methods("lightgbm:map,feature:best"),
-...     metrics=["map", "auc"],
-...     settings=Settings(rounds=3),
-...     trials=2,
-... )
->>> study.finish()
->>> searched_methods(study.results), rounds_at_the_cap(study.results) <= 2
-(['lightgbm:lambda_map'], True)
-"""
+"""What random searches for parameters chose, as functions of the fits of a study."""
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
 import polars as pl
 
 from lambdaplus.data.queries import Floats
@@ -33,8 +10,6 @@ from lambdaplus.study.results import Results
 from lambdaplus.study.summary import count
 
 CAP = 0.95  # share of the allowed rounds; a later best round suggests that more are needed
-EDGE = 0.1  # share of the drawn values at each end
-FEW = 6  # number of different values up to which each is counted
 
 
 def searched_methods(results: Results) -> list[str]:
@@ -79,43 +54,21 @@ def best_by_trial(results: Results, metric: str) -> dict[str, Floats]:
     }
 
 
-def parameter_table(results: Results, method: str) -> Table:
-    """The chosen parameters of a method beside all that were drawn.
-
-    For a parameter without effect, a tenth of the choices is in each outer tenth of the draws.
-    """
-    fits = results.fits.filter(pl.col("method") == method)
-    drawn = [json.loads(text) for text in fits["parameters"]]
-    chosen = [json.loads(text) for text in fits.filter("chosen")["parameters"]]
-    rows = [
-        _described(name, [each[name] for each in drawn], [each[name] for each in chosen])
-        for name in (drawn[0] if drawn else ())
-    ]
-    rounds = fits.filter("chosen")["round"].to_list()
-    late = np.mean([each > CAP * results.about["rounds"] for each in rounds])
-    rows.append(
-        ["rounds", f"1 to {results.about['rounds']}", *_quartiles(rounds), "", f"{late:.0%}"]
-    )
-    heads = ("drawn", "lower quartile", "median", "upper quartile", "lowest", "highest")
-    return Table(("parameter", *heads), [row for row in rows if row])
-
-
-def _described(name: str, drawn: Sequence[Any], chosen: Sequence[Any]) -> list[str]:
-    """A row for a parameter; empty if it was always the same."""
-    values = sorted(set(map(str, drawn)))
-    if len(values) == 1:
-        return []
-    if len(values) <= FEW or not all(isinstance(value, (int, float)) for value in drawn):
-        counts = Counter(map(str, chosen))
-        shares = (f"{value} {counts[value] / len(chosen):.0%}" for value in values)
-        return [name, ", ".join(shares), "", "", "", "", ""]
-    low, high = np.quantile(drawn, [EDGE, 1 - EDGE])
-    ends = [f"{np.mean(np.array(chosen) <= low):.0%}", f"{np.mean(np.array(chosen) >= high):.0%}"]
-    return [name, f"{min(drawn):.3g} to {max(drawn):.3g}", *_quartiles(chosen), *ends]
-
-
-def _quartiles(values: Sequence[float]) -> list[str]:
-    return [f"{value:.3g}" for value in np.quantile(values, (0.25, 0.5, 0.75))]
+def parameter_table(results: Results) -> Table:
+    """Quartiles of the chosen values of each numeric parameter, beside the range of all draws."""
+    rows = []
+    for method in searched_methods(results):
+        fits = results.fits.filter(pl.col("method") == method)
+        drawn = fits["parameters"].str.json_decode(infer_schema_length=None).struct.unnest()
+        drawn = drawn.with_columns(rounds=fits["round"]).select(pl.selectors.numeric())
+        chosen = drawn.filter(fits["chosen"])
+        for name in drawn.columns:
+            of_drawn = (drawn[name].quantile(end) for end in (0.0, 1.0))
+            of_chosen = (chosen[name].quantile(share, "linear") for share in (0.25, 0.5, 0.75))
+            lowest, highest, *quartiles = (f"{value:.3g}" for value in (*of_drawn, *of_chosen))
+            rows.append((method, name, lowest, *quartiles, highest))
+    chosen_heads = ("lower quartile", "median", "upper quartile")
+    return Table(("method", "parameter", "lowest drawn", *chosen_heads, "highest drawn"), rows)
 
 
 def _chosen(results: Results) -> pl.DataFrame:

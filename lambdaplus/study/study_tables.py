@@ -13,46 +13,48 @@ from lambdaplus.evaluation import Cell, Table
 from lambdaplus.study.results import Results
 from lambdaplus.study.summary import Summary, count, label
 
-OURS_IN_WORDS = (
-    "lambdaplus: objectives and rankers of this library; lambda_X optimises the metric X. The "
-    "others are there for comparison."
-)
 
-
-def results_table(summary: Summary) -> Table:
-    """Methods by metrics, for the terminal: test means, with a mark for the best of each column.
+def results_table(summary: Summary, *, narrow: bool = True) -> Table:
+    """Methods by metrics: test means, with a mark for the best of each column.
 
     Means that are significantly below the best of their column are marked too, or with a baseline
     those that are significantly above or below it.
+
+    Parameters
+    ----------
+    summary : Summary
+    narrow : bool
+        Whether methods stand below the name of who wrote them, as in a terminal of 80 columns;
+        otherwise this and the criterion that they were trained for are columns.
     """
-    results = summary.results
-    columns = [_marks(summary, metric) for metric in summary.metrics]
+    results, about = summary.results, summary.results.about
+    marks = {metric: _marks(summary, metric) for metric in results.metrics}
+    rows: list[list[Any]] = []
     by_origin: dict[str, list[str]] = {}
     for method in results.methods:
-        by_origin.setdefault(summary.origins[method], []).append(method)
-    rows: list[list[Any]] = []
+        by_origin.setdefault(about["origins"][method], []).append(method)
     for origin, methods in by_origin.items():
-        rows.append([f"{origin}:", *("" for _ in summary.metrics), ""])
+        if narrow:
+            rows.append([f"{origin}:", *("" for _ in marks), ""])
         for method in methods:
-            cells = (
-                Cell(results.mean(method, metric), marks.get(method, " "))
-                for metric, marks in zip(summary.metrics, columns, strict=True)
-            )
-            rows.append([method, *cells, f"{results.seconds.get(method, 0.0):.1f}s"])
+            more = [] if narrow else [origin, label(about["criteria"][method])]
+            cells = [Cell(results.mean(method, m), found.get(method, " " * narrow))
+                     for m, found in marks.items()]  # fmt: skip
+            rows.append([method, *more, *cells, f"{results.seconds.get(method, 0.0):.1f}s"])
     said = "* highest of its column"
     if (found := summary.comparison) is not None:
         said += "; - significantly below it"
         if found.baseline is not None:
             said = f"+, - significantly above, below {found.baseline}"
-    foot = [
-        *summary.notes(),
-        f"{said}. {summary.test_in_words()}".strip(),
-        *([OURS_IN_WORDS] if "lambdaplus" in by_origin else []),
-        "time: training over all folds, seeds and parameters.",
-        *warnings_of(results),
-    ]
-    heads = [label(metric).replace("@", "\n@") for metric in summary.metrics]
-    return Table(("method", *heads, "time"), rows, foot, narrow=True)
+    foot = [f"{said}.", *summary.notes()]
+    if "lambdaplus" in by_origin:
+        foot.append(
+            "lambdaplus: objectives and rankers of this library; lambda_X optimises the metric X."
+        )
+    foot += ["time: training over all folds, seeds and parameters.", *warnings_of(results)]
+    heads = [label(metric).replace("@", "\n@" if narrow else "@") for metric in results.metrics]
+    more = [] if narrow else ["by", "trained for"]
+    return Table(("method", *more, *heads, "time"), rows, foot, narrow=narrow)
 
 
 def _marks(summary: Summary, metric: str) -> dict[str, str]:
@@ -69,39 +71,6 @@ def _marks(summary: Summary, metric: str) -> dict[str, str]:
     return {**dict.fromkeys(summary.below(metric, best), "-"), **dict.fromkeys(top, "*")}
 
 
-def lettered_table(summary: Summary) -> Table:
-    """Methods by metrics, for a report: test means with the marks of `RunComparison.table`.
-
-    Without a baseline, each finished method has a letter, and a mean is marked with the letters of
-    the methods that it is significantly better than.
-    """
-    results, found = summary.results, summary.comparison
-    letters: dict[str, str] = {}
-    marks: dict[tuple[str, str], str] = {}
-    foot = summary.notes()
-    if found is not None:
-        for name, (lettered, *cells) in zip(found.names, found.table.rows, strict=True):
-            letters[name] = lettered.removesuffix(name).strip()
-            marks |= {(name, m): c.mark for m, c in zip(found.means, cells, strict=True)}
-        foot.insert(0, found.foot[0])
-    rows = [
-        [
-            method,
-            summary.origins[method],
-            label(summary.criteria[method]),
-            letters.get(method, ""),
-            *(
-                Cell(results.mean(method, metric), marks.get((method, metric), ""))
-                for metric in summary.metrics
-            ),
-            f"{results.seconds.get(method, 0.0):.1f}",
-        ]
-        for method in results.methods
-    ]
-    heads = ("method", "by", "trained for", "letter", *map(label, summary.metrics), "seconds")
-    return Table(heads, rows, foot)
-
-
 def pairs_table(summary: Summary) -> Table | None:
     """Wins, losses, ties and p-values of each pair of methods."""
     if (found := summary.comparison) is None:
@@ -110,11 +79,10 @@ def pairs_table(summary: Summary) -> Table | None:
     return replace(found.pair_table, columns=("metric", "method", *heads))
 
 
-def folds_table(summary: Summary) -> Table:
+def folds_table(results: Results) -> Table:
     """Means of each fold."""
-    results = summary.results
     rows = []
-    for metric in summary.metrics:
+    for metric in results.metrics:
         for method in results.methods:
             means = results.fold_means(method, metric)
             by_fold = (means.get(fold, math.nan) for fold in results.folds)
@@ -130,14 +98,11 @@ def chosen_fits(results: Results) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def choices_table(results: Results) -> Table:
+def choices_table(summary: Summary) -> Table | None:
     """`chosen_fits`, for a report."""
-    frame = chosen_fits(results)
-    rows = [
-        (*row, parameters.strip("{}").replace('"', "") or "none tried")
-        for *row, parameters in frame.iter_rows()
-    ]
-    return Table(frame.columns, rows)
+    frame = chosen_fits(summary.results)
+    plain = pl.col("parameters").str.replace_all(r'[{}"]', "")
+    return Table(frame.columns, frame.with_columns(plain).rows()) if frame.height else None
 
 
 def rules_table(results: Results) -> Table:

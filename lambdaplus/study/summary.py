@@ -1,19 +1,19 @@
-"""What is shown of the results of a study: which metrics, which differences, and in which words.
+"""The conclusions of a study: which differences are significant, and the best methods in words.
 
 Examples
 --------
 >>> from lambdaplus.study import Settings, Study, Summary, find_methods
 >>> from lambdaplus.data import digits_queries
 >>> study = Study(
-...     folds=digits_queries()[:1],  # two grades, for which MAUC is AUC
+...     folds=digits_queries()[:1],
 ...     methods=find_methods("lightgbm:auc,feature:best"),
-...     metrics=["auc", "mauc"],
+...     metrics=[parse_metric("auc")],
 ...     settings=Settings(rounds=60),
 ... )
 >>> study.finish()
 >>> summary = Summary(study.results)
->>> summary.metrics, summary.below("auc", "lightgbm:lambda_auc")
-(['auc'], ['feature:best'])
+>>> summary.below("auc", "lightgbm:lambda_auc")
+['feature:best']
 >>> summary.sentences()[0].partition(" (")[0]
 'AUC: lightgbm:lambda_auc has the highest mean'
 """
@@ -22,21 +22,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-
-import polars as pl
 
 from lambdaplus.evaluation import Evaluation, RunComparison, compare_runs
 from lambdaplus.evaluation.significance import TESTS
 from lambdaplus.study.results import Results
 
-ROUNDING = 1e-12  # equal values may differ by this much, being sums in different orders
-
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """The metrics of a study that are shown, its significant differences, and its conclusions.
+    """Significant differences of a study, and what follows from them.
 
     Parameters
     ----------
@@ -60,50 +56,16 @@ class Summary:
             raise ValueError(f"baseline={self.baseline!r} is not one of the methods: {known}")
 
     @cached_property
-    def same_metrics(self) -> dict[str, str]:
-        """Metrics that equal an earlier one on every test query, such as MAUC with two grades."""
-        keys = ["method", "fold", "seed", "query"]
-        values = self.results.values.pivot("metric", index=keys, values="value")
-        same: dict[str, str] = {}
-        metrics = [metric for metric in self.results.metrics if metric in values.columns]
-        for place, metric in enumerate(metrics):
-            for other in metrics[:place]:
-                one, two = pl.col(metric), pl.col(other)
-                equal = (one - two).abs() <= ROUNDING
-                both_undefined = one.is_null() & two.is_null()
-                if values.select((equal.fill_null(False) | both_undefined).all()).item():
-                    same[metric] = same.get(other, other)
-                    break
-        return same
-
-    @cached_property
-    def metrics(self) -> list[str]:
-        """The metrics that are shown: each value once."""
-        return [metric for metric in self.results.metrics if metric not in self.same_metrics]
-
-    @cached_property
-    def criteria(self) -> dict[str, str]:
-        """The metric that each method optimises, by the name under which it is shown."""
-        criteria: dict[str, str] = self.results.about["criteria"]
-        return {method: self.same_metrics.get(of, of) for method, of in criteria.items()}
-
-    @property
-    def origins(self) -> dict[str, str]:
-        """Who made the objective or the ranker of each method."""
-        origins: dict[str, str] = self.results.about["origins"]
-        return origins
-
-    @cached_property
     def main_metrics(self) -> list[str]:
         """The metrics that some method optimises, or all if there is none."""
-        wanted = set(self.criteria.values())
-        return [metric for metric in self.metrics if metric in wanted] or self.metrics
+        wanted = set(self.results.about["criteria"].values())
+        metrics = self.results.metrics
+        return [metric for metric in metrics if metric in wanted] or metrics
 
     @cached_property
     def evaluations(self) -> dict[str, Evaluation]:
-        """Values of all test queries by the shown metrics, for each finished method."""
-        shown = replace(self.results, metrics=self.metrics)
-        every = {method: shown.evaluation(method) for method in shown.methods}
+        """Values of all test queries, for each finished method."""
+        every = {method: self.results.evaluation(method) for method in self.results.methods}
         return {method: found for method, found in every.items() if found is not None}
 
     @cached_property
@@ -171,7 +133,7 @@ class Summary:
         return f"{highest}, significantly above {_listed(below)}; not significantly above {rest}."
 
     def notes(self) -> list[str]:
-        """What the values of a table of means are, and what is left out."""
+        """What the values of a table of means are, and how differences were tested."""
         about = self.results.about
         unit = "split" if about["repeated"] else "fold"
         tested = f"{count(about['queries'], 'test query', 'test queries')}"
@@ -187,20 +149,13 @@ class Summary:
         if about["repeated"]:
             lines.append("Tests of significance count a query once, with its mean over the splits.")
         lines.append(f"Metrics by the convention {about['convention']}.")
-        return lines + [
-            f"{label(name)} equals {label(other)} on every query and is not shown."
-            for name, other in self.same_metrics.items()
-        ]
-
-    def test_in_words(self) -> str:
-        """The test of significance, such as for a footnote; empty if there was none."""
-        if (found := self.comparison) is None:
-            return ""
-        tail = "two-tailed" if found.alternative == "two-sided" else "one-tailed"
-        return (
-            f"Significant: p < {found.alpha:g} in a {tail} {TESTS[found.test]} test over queries, "
-            "with Holm's correction for the number of tests of each metric."
-        )
+        if (found := self.comparison) is not None:
+            tail = "two-tailed" if found.alternative == "two-sided" else "one-tailed"
+            lines.append(
+                f"Significant: p < {found.alpha:g} in a {tail} {TESTS[found.test]} test over "
+                "queries, with Holm's correction for the number of tests of each metric."
+            )
+        return lines
 
 
 def label(metric: str) -> str:
