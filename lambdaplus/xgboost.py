@@ -22,7 +22,7 @@ import numpy as np
 from lambdaplus.data.queries import Ints
 from lambdaplus.data.splits import query_folds
 from lambdaplus.evaluation import EvalMetric
-from lambdaplus.frameworks.custom_training import warn_of_unused
+from lambdaplus.frameworks.calls import warn_of_unused
 
 try:
     import xgboost

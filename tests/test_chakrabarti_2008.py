@@ -303,7 +303,9 @@ def test_the_preset_from_data_to_report(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(preset, "SHAPES", {"long": (4, 8, 160)})
     data = letor_folder(tmp_path / "small", folds=2)
     [first] = run_preset(CHAKRABARTI_2008, [data], tmp_path / "out")
-    monkeypatch.setattr("papers.report.save_plot", lambda *_: "<svg></svg>")  # it takes a while
+    monkeypatch.setattr(
+        "papers.exhibit_files.save_plot", lambda *_: "<svg></svg>"
+    )  # it takes a while
     [again] = run_preset(CHAKRABARTI_2008, [data], tmp_path / "out")
     assert first.claims == again.claims  # measured times too are kept
     exhibits = {e.name: e.content for section in first.sections for e in section.exhibits}

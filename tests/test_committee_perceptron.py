@@ -81,9 +81,10 @@ def committee(every: list[tuple[Array, int]], size: int) -> list[tuple[Array, in
     return members
 
 
-# A bound of 3 of 6 passes is reached exactly: a pair is dropped after its fourth mistake.
+# A bound of 3 of 6 passes is reached exactly: a pair is dropped after its fourth mistake.  In a
+# committee of 13, hypotheses that survived equally long compete for the last place.
 @pytest.mark.parametrize("alpha_bound", [None, 0.5])
-@pytest.mark.parametrize("size", [1, 7, 100_000])
+@pytest.mark.parametrize("size", [1, 13, 100_000])
 def test_committee_is_that_of_the_paper(size: int, alpha_bound: float | None) -> None:
     train, valid = small()
     model = fit(train, valid, committee_size=size, alpha_bound=alpha_bound)
@@ -91,8 +92,7 @@ def test_committee_is_that_of_the_paper(size: int, alpha_bound: float | None) ->
     expected = sorted((c, w.tolist()) for w, c in committee(every, size))
     members = sorted(zip(model.survival_.tolist(), model.hypotheses_.tolist(), strict=True))
     assert [c for c, _ in members] == [c for c, _ in expected]
-    if size != 7:  # members that survived equally long may differ by who was replaced
-        np.testing.assert_allclose([w for _, w in members], [w for _, w in expected], atol=1e-12)
+    np.testing.assert_allclose([w for _, w in members], [w for _, w in expected], atol=1e-12)
     assert len(hypotheses(train, 6, 6, 0.5)) < len(hypotheses(train, 6, 6))  # or it does nothing
     some = slice(None, None, max(1, len(model.votes_) // 50))
     votes = [value(valid, valid.features @ w) for w in model.hypotheses_[some]]

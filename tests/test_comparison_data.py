@@ -10,10 +10,10 @@ import pytest
 from typer.testing import CliRunner
 
 from lambdaplus.cli import app
-from lambdaplus.data import Fold, cross_validation, read_letor
+from lambdaplus.data import Fold, read_letor
 from lambdaplus.data.binary import fingerprint
 from lambdaplus.data.ranking_data import join
-from lambdaplus.study import Config, Settings, Study, find_methods
+from lambdaplus.study import Config
 from lambdaplus.study.study_data import folds_of
 
 
@@ -104,21 +104,9 @@ def test_repeated_splits_from_the_command_line(file: pathlib.Path, tmp_path: pat
     assert found.undefined["ndcg@3"] == np.isnan(expected).sum() == 1
 
 
-def test_sparse_features_give_the_same_models(file: pathlib.Path) -> None:
-    methods = find_methods("lightgbm:lambdarank,xgboost:rank:ndcg")
-    values = []
-    for sparse in (False, True):
-        folds = cross_validation(read_letor(file, sparse=sparse), 4)[:1]
-        study = Study(folds, methods, ["map"], Settings(rounds=3))
-        study.finish()
-        values.append(study.results.values)
-    assert values[0].equals(values[1])
-
-
 def test_joined_sets_keep_their_rows(file: pathlib.Path) -> None:
-    for sparse in (False, True):
-        data = read_letor(file, sparse=sparse)
-        halves = [data.take_queries(range(7)), data.take_queries(range(7, 20))]
-        assert fingerprint(join(halves)) == fingerprint(data)
-    with pytest.raises(ValueError, match="rows of query 0 are not adjacent"):
+    data = read_letor(file)
+    halves = [data.take_queries(range(7)), data.take_queries(range(7, 20))]
+    assert fingerprint(join(halves)) == fingerprint(data)
+    with pytest.raises(ValueError, match="query 0 are not adjacent"):
         join([data, data])

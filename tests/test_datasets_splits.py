@@ -62,18 +62,6 @@ def test_shares_are_rounded_down_and_the_test_part_gets_the_rest() -> None:
     assert [len(found) for found in queries(fold)] == [7, 1, 2]
 
 
-@pytest.mark.parametrize("balanced", [False, True])
-def test_random_state_decides(balanced: bool) -> None:
-    def drawn(random_state: int) -> list[list[list[int]]]:
-        found = random_splits(
-            small_set(30), 5, 10, 10, balanced=balanced, random_state=random_state
-        )
-        return [queries(fold) for fold in found]
-
-    assert drawn(3) == drawn(3)
-    assert drawn(3) != drawn(4)
-
-
 def test_fifty_balanced_trials_of_fifty_queries() -> None:
     found = random_splits(small_set(50), 50, 10, 5, 35, balanced=True)
     assert [set(times(found, part, 50)) for part in range(3)] == [{10}, {5}, {35}]
@@ -105,7 +93,15 @@ def test_balanced_splits_differ_by_one_at_most(data: st.DataObject) -> None:
         assert max(counts) - min(counts) <= 1
 
 
-def test_unbalanced_splits_are_independent() -> None:
+def test_splits_are_reproducible_and_independent() -> None:
+    def drawn(balanced: bool, random_state: int) -> list[list[list[int]]]:
+        splits = random_splits(
+            small_set(30), 5, 10, 10, balanced=balanced, random_state=random_state
+        )
+        return [queries(fold) for fold in splits]
+
+    for balanced in (False, True):
+        assert drawn(balanced, 3) == drawn(balanced, 3) != drawn(balanced, 4)
     found = random_splits(small_set(50), 400, 10, 5)
     # Each query trains in 400 x 10/50 = 80 of them, with standard deviation 8.
     counts = times(found, 0, 50)

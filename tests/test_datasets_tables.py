@@ -96,8 +96,6 @@ def test_invalid_csv_files_are_refused_with_the_place(
 def test_other_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"a\.txt is neither \.csv nor \.parquet"):
         read_columns(tmp_path / "a.txt")
-    with pytest.raises(ValueError, match="sparse=True is for LETOR files"):
-        read_data(written(tmp_path / "a.csv", CSV), sparse=True)
     with pytest.raises(FileNotFoundError):
         read_columns(tmp_path / "none.csv")
 

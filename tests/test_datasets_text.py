@@ -23,7 +23,6 @@ from lambdaplus.data import (
     read_trec_run,
     web_search_like,
 )
-from lambdaplus.data.binary import fingerprint, read_binary, write_binary
 from lambdaplus.data.text_files import numbered_lines
 
 SAMPLE = """\
@@ -43,9 +42,9 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {
 COMPRESSED = [".gz", ".xz"]
 
 
-def read(text: str | bytes, tmp_path: Path, **options: bool) -> RankingData:
+def read(text: str | bytes, tmp_path: Path) -> RankingData:
     (tmp_path / "a.txt").write_bytes(text if isinstance(text, bytes) else text.encode())
-    return read_letor(tmp_path / "a.txt", **options)
+    return read_letor(tmp_path / "a.txt")
 
 
 # LETOR -------------------------------------------------------------------------------------------
@@ -114,8 +113,7 @@ def test_a_line_is_read_as_float_reads_it_or_refused(
         np.testing.assert_array_equal([*data.labels, *data.features[0]], wanted)
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-def test_the_same_as_scikit_learn_for_its_own_file(tmp_path: Path, sparse: bool) -> None:
+def test_the_same_as_scikit_learn_for_its_own_file(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     features = rng.normal(size=(300, 20)) * (rng.random((300, 20)) < 0.3)
     features[-1, -1] = 1.0
@@ -123,8 +121,8 @@ def test_the_same_as_scikit_learn_for_its_own_file(tmp_path: Path, sparse: bool)
     file = tmp_path / "a.svm"
     dump_svmlight_file(features, labels, str(file), zero_based=False, query_id=qid)
     theirs, their_labels, their_qid = load_svmlight_file(str(file), query_id=True, zero_based=False)
-    data = read_letor(file, sparse=sparse)
-    np.testing.assert_array_equal(data.dense_features, theirs.toarray())
+    data = read_letor(file)
+    np.testing.assert_array_equal(data.features, theirs.toarray())
     np.testing.assert_array_equal(data.labels, their_labels)
     np.testing.assert_array_equal(data.qid, their_qid)
 
@@ -172,26 +170,9 @@ def test_files_without_valid_queries_are_named(tmp_path: Path, text: str, messag
         read(text, tmp_path)
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-def test_features_may_come_in_any_order(tmp_path: Path, sparse: bool) -> None:
-    data = read("1 qid:1 3:3 1:1\n0 qid:1 2:2\n", tmp_path, sparse=sparse)
-    assert data.dense_features.tolist() == [[1, 0, 3], [0, 2, 0]]
-
-
-def test_sparse_features_are_those_of_the_file_on_disk_and_in_taken_queries(tmp_path: Path) -> None:
-    text = "2 qid:a 1000000:1 5:NULL\n1 qid:a 1:0\n0 qid:b # none\n"
-    data = read(text, tmp_path, sparse=True)
-    features: Any = data.features
-    assert data.is_sparse
-    assert features.shape == (3, 1_000_000)
-    np.testing.assert_array_equal(features.data, [np.nan, 1, 0])
-    write_binary(data, tmp_path / "binary")
-    again = read_binary(tmp_path / "binary")
-    assert again.is_sparse
-    assert fingerprint(again) == fingerprint(data)
-    taken = again.take_queries([1])
-    assert (taken.is_sparse, taken.qid.tolist()) == (True, ["b"])
-    assert fingerprint(taken) != fingerprint(data)
+def test_features_may_come_in_any_order(tmp_path: Path) -> None:
+    data = read("1 qid:1 3:3 1:1\n0 qid:1 2:2\n", tmp_path)
+    assert data.features.tolist() == [[1, 0, 3], [0, 2, 0]]
 
 
 def test_data_beyond_memory_is_refused_at_once(
@@ -201,7 +182,6 @@ def test_data_beyond_memory_is_refused_at_once(
     text = "1 qid:1 1:1\n1 qid:1 2147483647:1\n"
     with pytest.raises(MemoryError, match=r"a.txt: an array of 2 rows x 2,147,483,647 features ta"):
         read(text, tmp_path)
-    assert read(text, tmp_path, sparse=True).features.shape == (2, 2**31 - 1)
     with pytest.raises(
         MemoryError, match="9 queries of about 120 documents with 999 features take"
     ):

@@ -317,16 +317,6 @@ def test_an_objective_is_taken_under_each_of_its_names_in_lightgbm(lightgbm_alon
         assert params == before
 
 
-@pytest.mark.parametrize("rows", [12, 90], ids=["too few rows", "constant features"])
-def test_data_that_cannot_be_split_is_told_in_words(lightgbm_alone: Any, rows: int) -> None:
-    X = np.random.default_rng(0).normal(size=(rows, 2)) if rows < 40 else np.ones((rows, 2))
-    llgb = lightgbm_alone.own
-    fields = {"label": np.tile([0, 1, 2], rows // 3), "group": [3] * (rows // 3)}
-    for use, options in ((llgb.train, {}), (llgb.cv, {"nfold": 2, "feval": lp.eval_map})):
-        with pytest.raises(ValueError, match=r"every one is constant, .* min_data_in_leaf rows"):
-            use(dict(QUIET), llgb.Dataset(X, **fields), 3, fobj=lp.lambda_map, **options)
-
-
 def test_our_train_of_xgboost_prints_no_default_metric_unless_asked(xgboost_alone: Any) -> None:
     given = xgboost_alone.data(graded(), weight=graded().query_weights)
 

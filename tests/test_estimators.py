@@ -302,12 +302,6 @@ def test_xgboosts_metrics_and_ours_are_evaluated_together() -> None:
     assert list(curves(model)["validation_0"]) == ["mae", "mrr"]
 
 
-@every_estimator
-def test_a_misspelt_objective_is_told_what_there_is(kind: Any) -> None:
-    with pytest.raises(ValueError, match=r"unknown metric 'mapp' \(did you mean 'map'\?\)"):
-        made(kind, objective="mapp").fit(**data_of(kind))
-
-
 @pytest.mark.parametrize(
     ("kind", "name"),
     [

@@ -211,14 +211,3 @@ def masking(array: Any) -> Any:
     mask = np.zeros(np.shape(array), dtype=bool)
     mask[3] = True
     return np.ma.masked_array(array, mask)
-
-
-@pytest.mark.parametrize("kind", [LightGBMRanker, LightGBMClassifier])
-def test_too_few_rows_to_split_name_the_parameter(kind: Any) -> None:
-    """LightGBM names a line of its source code instead."""
-    X = np.random.default_rng(0).normal(size=(20, 2))
-    y, qid = (X[:, 0] > 0).astype(int), np.repeat([0, 1], 10)
-    given = {"qid": qid} if kind is LightGBMRanker else {}
-    with pytest.raises(ValueError, match="min_child_samples, 20 by default"):
-        kind(verbose=-1, **SMALL).fit(X, y, **given)
-    kind(verbose=-1, min_child_samples=2, **SMALL).fit(X, y, **given)

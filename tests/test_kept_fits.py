@@ -203,10 +203,9 @@ def test_a_damaged_fit_is_named_or_whole(tmp_path: pathlib.Path, draw: st.DataOb
     assert found is not None
     assert (found.seconds, found.warnings, list(found.models)) == (0.5, ("it warned",), [*models])
     for name, model in models.items():
-        pairs = zip(
-            dataclasses.astuple(found.models[name]), dataclasses.astuple(model), strict=True
-        )
-        assert all(np.array_equal(one, other) for one, other in pairs)
+        for field in dataclasses.fields(Model):
+            values = (getattr(each, field.name) for each in (model, found.models[name]))
+            assert np.array_equal(*values)
 
 
 def test_kernels_are_not_compiled_on_a_methods_time(tmp_path: pathlib.Path) -> None:

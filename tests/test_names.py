@@ -247,6 +247,7 @@ def test_what_is_no_name_at_all_is_quoted_back(text: str) -> None:
         ("pauc(max_fpr=1)", "max_fpr='1' is not between 0 and 1"),
         ("rbp(persistence=1)", "persistence='1' is not between 0 and 1"),
         ("map(relevant)", "in 'map(relevant)': 'relevant' is not of the form option=value"),
+        ("map(relevant=1,relevant=2)", "the option 'relevant' is given twice"),
     ],
 )
 def test_bad_cutoffs_and_options_say_what_is_allowed(text: str, message: str) -> None:

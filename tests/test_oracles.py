@@ -42,7 +42,7 @@ TWO_CLASSES = [
     Setting("mrr", "mrr", cutoff=3),
     Setting("ndcg", "dorm"),
     Setting("ndcg", "dorm", cutoff=3),
-    Setting("ndcg", "dorm", cutoff=3, decay="cutoff"),
+    Setting("ndcg", "dorm", cutoff=3, decay=3),
     Setting("ndcg", "dorm", cutoff=3, decay=2),
     Setting("ndcg", "dorm", cutoff=2, decay=5),
 ]
@@ -234,9 +234,12 @@ def test_oracles_do_not_depend_on_the_order_of_rows() -> None:
         ("mrr", {"feature_map": "dorm"}, "supports the loss ndcg, not mrr"),
         ("ndcg", {"feature_map": "mrr"}, "supports the loss mrr, not ndcg"),
         ("mrr", {"feature_map": "mrr", "pair_scale": False}, "no pairs to scale"),
-        ("ndcg", {"feature_map": "dorm", "decay": "cutoff"}, "needs a cutoff"),
-        ("ndcg", {"feature_map": "dorm", "decay": 0}, "decay=0"),
-        ("ndcg", {"feature_map": "dorm", "decay": 2.5}, "decay=2.5"),
+        (
+            "ndcg",
+            {"feature_map": "dorm", "decay": 0},
+            "must be a whole number, at least 1, got 0",
+        ),
+        ("ndcg", {"feature_map": "dorm", "decay": 2.5}, "got 2.5"),
     ],
 )
 def test_what_is_refused(loss: str, options: dict[str, Any], message: str) -> None:

@@ -138,8 +138,8 @@ def test_page_is_well_formed(page: str) -> None:
 
 def test_page_shows_the_means_and_the_tests_of_the_study(page: str, results: Results) -> None:
     heads, *rows = Reader(page).tables[0]
-    assert heads == ["method", "by", "trained for", "MAP", "NDCG@5", "AUC", "time"]
-    assert [row[:3] for row in rows] == [
+    assert heads == ["method", "MAP", "NDCG@5", "AUC", "time", "by", "trained for"]
+    assert [[row[0], *row[5:]] for row in rows] == [
         ["lightgbm:lambda_map", "lambdaplus", "MAP"],
         ["lightgbm:lambda_auc", "lambdaplus", "AUC"],
         [HOSTILE, "yours", "NDCG@5"],
@@ -147,7 +147,7 @@ def test_page_shows_the_means_and_the_tests_of_the_study(page: str, results: Res
     ]
     found = compare_runs({m: e for m in results.methods if (e := results.evaluation(m))})
     marks = []
-    for place, metric in enumerate(results.metrics, start=3):
+    for place, metric in enumerate(results.metrics, start=1):
         cells = {row[0]: row[place].partition("|") for row in rows}
         means = {method: results.mean(method, metric) for method in results.methods}
         for method, (value, _, mark) in cells.items():
@@ -237,7 +237,7 @@ def test_studies_with_few_results(study: Study, results: Results, tmp_path: Path
     one = replace(results, methods=results.methods[:1])
     table = Reader(write_report(one, tmp_path).read_text(encoding="utf-8")).tables[0]
     assert [row[0] for row in table] == ["method", "lightgbm:lambda_map"]
-    assert table[1][3].removesuffix("|*") == f"{results.mean(one.methods[0], 'map'):.4f}"
+    assert table[1][1].removesuffix("|*") == f"{results.mean(one.methods[0], 'map'):.4f}"
     failed = Study(study.folds, study.methods[3:], study.metrics, study.settings)
     list(failed.run())
     reader = Reader(write_report(failed.results, tmp_path).read_text(encoding="utf-8"))

@@ -185,9 +185,9 @@ class StructuralSVM(StructuralRanker):
         Weight of the mean hinge relative to ``|w|^2 / 2``.
     tol : float
         Relative duality gap, (primal - dual) / primal, at which to stop.
-    decay : "smooth", "cutoff" or int
-        For the map "dorm": A(rank) = 1 / log2(1 + rank) at every rank, down to the cutoff, or down
-        to this rank (Chakrabarti et al. report 30).
+    decay : "smooth" or int
+        For the map "dorm": A(rank) = 1 / log2(1 + rank) at every rank, or down to this rank
+        (Chakrabarti et al. report 30).
     pair_scale : bool
         For the map "po": whether pairs are averaged over each query, the factor 1/(n+ n-) in the
         papers, or summed.

@@ -237,18 +237,14 @@ def _names(option: str, text: str) -> tuple[str, ...]:
 
 
 def _seeds(text: str) -> tuple[int, ...]:
-    from lambdaplus.study.study import MOST_FITS
-
-    numbers = [int(part) for part in re.findall("[0-9]+", text)]
-    counted = "," not in text
-    if not re.fullmatch("[0-9]+(,[0-9]+)*,?", text) or (
-        counted and not 0 < numbers[0] <= MOST_FITS
-    ):
-        raise ValueError(
-            f"--seeds {text!r} is not a number of seeds such as 3 (at most {MOST_FITS:,}), nor a "
-            "list of seeds such as 0,7"
-        )
-    return tuple(range(numbers[0]) if counted else numbers)
+    if re.fullmatch("[1-9][0-9]{0,4}", text):
+        return tuple(range(int(text)))
+    if re.fullmatch("([0-9]+,)+[0-9]*", text):
+        return tuple(map(int, text.removesuffix(",").split(",")))
+    raise ValueError(
+        f"--seeds {text!r} is not a number of seeds such as 3 (at most 99,999), nor a list of "
+        "seeds such as 0,7"
+    )
 
 
 def _shares(text: str) -> tuple[float, ...]:

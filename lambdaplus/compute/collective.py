@@ -34,21 +34,11 @@ class FailedWorkerError(RuntimeError):
 
 
 class Workers:
-    """The workers of a training, on one of them; this class itself is a single machine.
+    """The workers of a training, on one of them; this class itself is a single machine."""
 
-    Attributes
-    ----------
-    size : int
-        Number of workers.
-    rank : int
-        Number of this one.
-    connected : bool
-        Whether anything can be reduced over them.
-    """
-
-    size = 1
-    rank = 0
-    connected = True
+    size = 1  # number of workers
+    rank = 0  # number of this one
+    connected = True  # whether anything can be reduced over them
 
     def sum(self, values: Array, most: float = np.inf) -> Array:
         """Sum arrays of the same shape and type; integers travel in 4 bytes if ``most`` fits."""

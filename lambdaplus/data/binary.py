@@ -9,15 +9,14 @@ import mmap
 import uuid
 import zlib
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from lambdaplus.data.ranking_data import RankingData
 
-_CSR = ("data", "indices", "indptr")
+_ARRAYS = ("features", "labels", "qid")
 _ABOUT = "about.json"
-_FILES = (*(f"{a}.npy" for a in ("features", *_CSR, "shape", "labels", "qid")), _ABOUT)
+_FILES = (*(f"{name}.npy" for name in _ARRAYS), _ABOUT)
 
 
 def write_binary(data: RankingData, folder: Path) -> None:
@@ -28,8 +27,8 @@ def write_binary(data: RankingData, folder: Path) -> None:
     half = folder.parent / f".{folder.name}-{uuid.uuid4().hex[:12]}"
     half.mkdir(parents=True)  # with the default permissions of folders
     try:
-        for name, array in _arrays(data).items():
-            np.save(half / f"{name}.npy", array, allow_pickle=False)
+        for name in _ARRAYS:
+            np.save(half / f"{name}.npy", getattr(data, name), allow_pickle=False)
         sums = {path.name: _sum(path) for path in half.iterdir()}
         about = {"name": data.name, "feature_names": data.feature_names, "sums": sums}
         (half / _ABOUT).write_text(json.dumps(about))
@@ -58,19 +57,12 @@ def read_binary(folder: Path, *, verify: bool = False) -> RankingData:
         if _sum(folder / name) != expected:
             raise ValueError(f"{folder / name} is damaged")
 
-    def array(name: str) -> Any:
-        # asarray returns a plain array on the memory map, as compiled code needs it.
-        return np.asarray(np.load(folder / f"{name}.npy", mmap_mode="c", allow_pickle=False))
-
-    features: Any
-    if (folder / "shape.npy").exists():
-        from scipy.sparse import csr_matrix
-
-        features = csr_matrix(tuple(map(array, _CSR)), shape=tuple(array("shape").tolist()))
-    else:
-        features = array("features")
-    names = tuple(about["feature_names"])
-    return RankingData(features, array("labels"), array("qid"), about["name"], names)
+    # asarray returns plain arrays on the memory maps, as compiled code needs them.
+    features, labels, qid = (
+        np.asarray(np.load(folder / f"{name}.npy", mmap_mode="c", allow_pickle=False))
+        for name in _ARRAYS
+    )
+    return RankingData(features, labels, qid, about["name"], tuple(about["feature_names"]))
 
 
 def remove_binary(folder: Path) -> None:
@@ -84,20 +76,11 @@ def remove_binary(folder: Path) -> None:
 def fingerprint(data: RankingData) -> str:
     """A digest of the content of a data set, without its name: 16 hexadecimal digits."""
     digest = hashlib.sha256()
-    for name, given in _arrays(data).items():
-        array = np.ascontiguousarray(given)
+    for name in _ARRAYS:
+        array = np.ascontiguousarray(getattr(data, name))
         digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
         digest.update(array.data if array.dtype.kind != "U" else array.tobytes())
     return digest.hexdigest()[:16]
-
-
-def _arrays(data: RankingData) -> dict[str, Any]:
-    """All arrays of a data set by name; sparse features are replaced by their arrays."""
-    features = {"features": data.features}
-    if data.is_sparse:
-        features = {name: getattr(data.features, name) for name in _CSR}
-        features["shape"] = np.array(data.features.shape)
-    return {**features, "labels": data.labels, "qid": data.qid}
 
 
 def _sum(path: Path) -> int:

@@ -48,18 +48,9 @@ def cache_folder() -> Path | None:
     return user / "lambdaplus"
 
 
-def cached(file: Path, kind: str, read: Callable[[Path], RankingData]) -> RankingData:
-    """Return the result of ``read(file)``, from the cache if available.
-
-    Parameters
-    ----------
-    file : path
-    kind : str
-        Distinguishes the results of different readers for the same file.
-    read : callable
-        Reads the file; its exceptions are not caught.
-    """
-    entry = _entry(file, kind)
+def cached(file: Path, read: Callable[[Path], RankingData]) -> RankingData:
+    """The result of ``read(file)``, from the cache if available."""
+    entry = _entry(file)
     if entry is None:
         return read(file)
     try:
@@ -70,14 +61,14 @@ def cached(file: Path, kind: str, read: Callable[[Path], RankingData]) -> Rankin
     except Exception:  # missing, or damaged in any way
         remove_binary(entry)
     data = read(file)
-    if entry == _entry(file, kind):  # not if it changed while it was read
+    if entry == _entry(file):  # not if it changed while it was read
         with contextlib.suppress(OSError):  # no space or no permission: work without a cache
             write_binary(data, entry)
             _sweep(entry)
     return data
 
 
-def _entry(file: Path, kind: str) -> Path | None:
+def _entry(file: Path) -> Path | None:
     """The cache folder for the current state of the file; None if it is not to be cached."""
     try:
         root = cache_folder()
@@ -87,7 +78,7 @@ def _entry(file: Path, kind: str) -> Path | None:
     settled = now.st_mtime < time.time() - _SETTLED
     if root is None or now.st_size < _WORTH_IT or not settled:
         return None
-    of_file = _digest(str(file.resolve()), kind)
+    of_file = _digest(file.resolve())
     return root / "sets" / f"{of_file}-{_digest(_VERSION, now.st_size, now.st_mtime_ns)}"
 
 

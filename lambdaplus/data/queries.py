@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.collective import ONE_MACHINE, Workers
-from lambdaplus.data.arrays import numbers, plain, query_ids
+from lambdaplus.data.arrays import identifiers, numbers, plain
 
 if TYPE_CHECKING:
     from functools import cached_property as cached_property
@@ -293,7 +293,7 @@ def by_query(
     if qid is None or group is not None:
         return Queries(labels, group=group, qid=qid), None
     checked = _vector(labels, "labels")
-    ids = query_ids(qid, checked.size)
+    ids = identifiers(qid, "qid", checked.size)
     rows = rows_by_query(ids)
     if (rows[1:] > rows[:-1]).all():
         return Queries(checked, qid=ids), None
@@ -334,7 +334,7 @@ def _boundaries(n: int, group: ArrayLike | None, qid: ArrayLike | None) -> Ints:
             raise ValueError(f"group sizes add up to {sizes.sum()}, but there are {n} rows")
         return np.concatenate([[0], np.cumsum(sizes)])
     if qid is not None:
-        ids = query_ids(qid, n)
+        ids = identifiers(qid, "qid", n)
         starts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])
         _, first = np.unique(ids[starts], return_index=True)
         if first.size < starts.size:

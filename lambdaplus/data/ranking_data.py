@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,8 +21,7 @@ class RankingData:
     Parameters
     ----------
     features : ndarray of shape (n, f), float64
-        One row for each query-document pair; NaN marks a missing value. A SciPy sparse matrix is
-        converted to CSR format; its absent values are 0.
+        One row for each query-document pair; NaN marks a missing value.
     labels : ndarray of shape (n,), float64
         Relevance grades; higher is more relevant.
     qid : ndarray of shape (n,), int or str
@@ -64,11 +63,9 @@ class RankingData:
     queries: Queries = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        features: Any = self.features
-        if self.is_sparse:
-            features = features.tocsr().astype(np.float64, copy=False)
-        else:
-            features = plain(features, "features").astype(np.float64, copy=False)
+        if hasattr(self.features, "tocsr"):
+            raise ValueError("features must be an array; pass features.toarray()")
+        features = plain(self.features, "features").astype(np.float64, copy=False)
         qid, names = identifiers(self.qid), tuple(self.feature_names)
         queries = Queries(self.labels, qid=qid)
         if qid.dtype.kind not in "iuU":
@@ -90,17 +87,6 @@ class RankingData:
             object.__setattr__(self, name, value)
 
     @property
-    def is_sparse(self) -> bool:
-        """Whether the features are a SciPy CSR matrix."""
-        return hasattr(self.features, "tocsr")
-
-    @property
-    def dense_features(self) -> NDArray[np.float64]:
-        """The features as an array; a sparse matrix is copied into one."""
-        features: Any = self.features
-        return cast("NDArray[np.float64]", features.toarray() if self.is_sparse else features)
-
-    @property
     def n_queries(self) -> int:
         """Number of queries."""
         return self.queries.n_queries
@@ -118,21 +104,14 @@ class RankingData:
         ValueError
             For anything but indices; of a mask, pass ``np.flatnonzero(mask)``.
         """
-        starts, group = self.queries.boundaries, self.group
         chosen = np.asarray(queries)
         if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
             raise ValueError(f"queries must be a list of indices from 0, got {queries!r}")
-        chosen = chosen.astype(np.int64)
-        # Row k of the i-th chosen query is starts[i] + k; the rows before it are `before`.
-        before = np.cumsum(group[chosen]) - group[chosen]
-        rows = np.arange(group[chosen].sum()) + np.repeat(starts[chosen] - before, group[chosen])
+        rows_of = np.split(np.arange(len(self.labels)), self.queries.boundaries[1:-1])
+        rows = np.concatenate([np.arange(0), *(rows_of[query] for query in chosen.tolist())])
         return replace(
             self, features=self.features[rows], labels=self.labels[rows], qid=self.qid[rows]
         )
-
-    def renamed(self, name: str) -> RankingData:
-        """The same data set under another name, without copying."""
-        return replace(self, name=name)
 
 
 def join(parts: Sequence[RankingData], name: str = "") -> RankingData:
@@ -144,13 +123,7 @@ def join(parts: Sequence[RankingData], name: str = "") -> RankingData:
         If numbers or names of features differ, or a query is in two of them.
     """
     _refuse_other_features([(part.name or f"part {i}", part) for i, part in enumerate(parts)])
-    features: Any
-    if any(part.is_sparse for part in parts):
-        from scipy.sparse import vstack
-
-        features = vstack([part.features for part in parts], format="csr")
-    else:
-        features = np.concatenate([part.features for part in parts])
+    features = np.concatenate([part.features for part in parts])
     labels = np.concatenate([part.labels for part in parts])
     qids = [part.qid for part in parts]
     if len({qid.dtype.kind for qid in qids}) > 1:  # NumPy makes floats of signed and unsigned
@@ -163,9 +136,12 @@ def join(parts: Sequence[RankingData], name: str = "") -> RankingData:
 
 
 def _refuse_other_features(parts: Sequence[tuple[str, RankingData]]) -> None:
-    """Raise a ValueError unless all parts have the same feature names, or none."""
+    """Raise a ValueError unless all parts have as many features, and the same names or none."""
     (first, known), *others = parts
     for name, part in others:
+        widths = known.features.shape[1], part.features.shape[1]
+        if widths[0] != widths[1]:
+            raise ValueError(f"{first} has {widths[0]} features, and {name} has {widths[1]}")
         if part.feature_names != known.feature_names:
             raise ValueError(
                 f"{first} and {name} have different features or a different order of features: "
@@ -200,11 +176,5 @@ class Fold:
     test: RankingData
 
     def __post_init__(self) -> None:
-        widths = [part.features.shape[1] for part in (self.train, self.valid, self.test)]
-        if len(set(widths)) != 1:
-            raise ValueError(
-                f"{self.name}: train, valid and test have {widths[0]}, {widths[1]} and "
-                f"{widths[2]} features"
-            )
         parts = ("train", "valid", "test")
         _refuse_other_features([(f"{self.name}'s {part}", getattr(self, part)) for part in parts])

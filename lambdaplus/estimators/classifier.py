@@ -26,7 +26,6 @@ from lambdaplus.estimators.parent import (
     arguments,
     each,
     evaluation_sets,
-    refuse_masked,
     replace_evaluation_sets,
 )
 from lambdaplus.objectives import Objective
@@ -54,9 +53,19 @@ class RankingClassifier(FrameworkEstimator):
     _other_outputs: ClassVar[tuple[str, ...]]
     """Arguments of the parent's predict that ask for something else than labels."""
 
-    pos_label: Any
-    calibration: str | None
-    cv: int
+    def __init__(
+        self,
+        *,
+        objective: Any = "map",
+        pos_label: Any = None,
+        calibration: str | None = None,
+        cv: Any = 5,
+        **kwargs: Any,
+    ) -> None:
+        self.pos_label = pos_label
+        self.calibration = calibration
+        self.cv = cv
+        super().__init__(objective=objective, **kwargs)  # type: ignore[call-arg]
 
     def _raw(self, X: Any, **kwargs: Any) -> Any:
         """What the trees say, by the predict of the framework's base class."""
@@ -74,8 +83,6 @@ class RankingClassifier(FrameworkEstimator):
         """
         train = super().fit  # type: ignore[misc]
         call = arguments(train, X, y, *args, **kwargs)
-        for name, given in call.items():
-            refuse_masked(name, given)
         objective = find_objective(self.objective)
         self._forget()
         if not isinstance(objective, Objective):

@@ -13,8 +13,7 @@ lambda_objective('map', sigma=1, normalize=True, damping=None)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -96,17 +95,3 @@ def at_cutoffs(metrics: EvalMetric, cutoffs: Sequence[int]) -> EvalMetric:
         else:
             at_each += [replace(metric, cutoff=int(cutoff)) for cutoff in cutoffs]
     return EvalMetric(tuple(dict.fromkeys(at_each)), metrics.one_group)
-
-
-@contextmanager
-def explained(objective: Any) -> Iterator[None]:
-    """If the framework does not know an objective's name either, say which metrics there are."""
-    try:
-        yield
-    except Exception as error:
-        if not isinstance(objective, str) or "nknown objective" not in str(error):
-            raise
-        try:
-            eval_metric(objective.removeprefix("lambda_"))
-        except ValueError as ours:
-            raise ValueError(f"objective: {ours}; or one of the framework's own") from error

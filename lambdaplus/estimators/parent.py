@@ -41,7 +41,9 @@ class FrameworkEstimator:
         """Show inherited parameters: get_params and metadata routing look at signatures."""
         parents = [base for base in cls.__mro__[1:] if issubclass(base, BaseEstimator)]
         if parents:
-            constructors = [vars(base)["__init__"] for base in parents if "__init__" in vars(base)]
+            constructors = [
+                vars(base)["__init__"] for base in cls.__mro__[:-1] if "__init__" in vars(base)
+            ]
             cls.__init__ = _with_parameters_of(constructors, cls.__init__)  # type: ignore[method-assign]
             cls.fit = _with_parameters_of([parents[0].fit], cls.fit)  # type: ignore[attr-defined]
         super().__init_subclass__(**kwargs)
@@ -67,9 +69,15 @@ def _with_parameters_of(parents: Sequence[Any], method: Any) -> Any:
 
 
 def arguments(method: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[str, Any]:
-    """The arguments of a call by name, without defaults; a TypeError for unknown ones."""
-    found = inspect.signature(method).bind(*args, **kwargs).arguments
-    return {**found, **found.pop("kwargs", {})}
+    """The arguments of a call by name, without defaults; a TypeError for unknown ones.
+
+    A ValueError for arrays with masked entries, whose masks the frameworks would drop.
+    """
+    given = inspect.signature(method).bind(*args, **kwargs).arguments
+    given |= given.pop("kwargs", {})
+    for name, value in given.items():
+        refuse_masked(name, value)
+    return given
 
 
 @contextmanager
@@ -87,7 +95,7 @@ def replaced(estimator: Any, **values: Any) -> Iterator[None]:
 
 
 def refuse_masked(name: str, given: Any) -> None:
-    """Raise for arrays with masked entries, whose masks the frameworks would drop."""
+    """Raise for arrays with masked entries, also in lists and pairs of them."""
     if isinstance(given, np.ma.MaskedArray):
         plain(given, name)
     elif isinstance(given, list | tuple) and given and hasattr(given[0], "__len__"):

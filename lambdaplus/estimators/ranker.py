@@ -33,13 +33,9 @@ class Documents(NamedTuple):
         unchanged = values is None or self.rows is None
         return values if unchanged else _safe_indexing(values, self.rows)
 
-    def weights(self, name: str, given: Any) -> Any:
-        """Row weights, checked and in query order."""
-        if given is not None:
-            try:
-                Queries(self.queries.labels, weight=given)
-            except ValueError as error:
-                raise ValueError(f"{name}: {error}") from None
+    def weights(self, given: Any) -> Any:
+        """Row weights in query order; a ValueError for unusable ones."""
+        Queries(self.queries.labels, weight=given)
         return self.in_order(given)
 
 
@@ -85,7 +81,7 @@ class Ranker(FrameworkEstimator):
         """The first metric of ``eval_metric``, or the objective's; arguments are those of `fit`."""
         refuse_masked("sample_weight", sample_weight)
         documents = _read("score", X, y, qid, group)
-        weights = documents.weights("sample_weight", sample_weight)
+        weights = documents.weights(sample_weight)
         metric = metric_of(find_objective(self.objective), self.eval_metric)
         labels, sizes = documents.queries.labels, documents.queries.sizes
         return float(metric(labels, self.predict(documents.X), weights, sizes)[1])
@@ -94,8 +90,7 @@ class Ranker(FrameworkEstimator):
         self, call: dict[str, Any], objective: Any, qid: Any, eval_qid: Any
     ) -> None:
         """Check the arguments of fit, and put all rows in query order."""
-        for name, given in {"qid": qid, "eval_qid": eval_qid, **call}.items():
-            refuse_masked(name, given)
+        refuse_masked("eval_qid", eval_qid)
         metric = metric_of(objective) if isinstance(objective, Objective) else None
         train = _read("training data", call["X"], call["y"], qid, call.get("group"), metric)
         sets, names = evaluation_sets(call), self._names
@@ -126,7 +121,7 @@ class Ranker(FrameworkEstimator):
 
     def _weights(self, name: str, documents: Documents, given: Any) -> Any:
         """Weights in the framework's form."""
-        return documents.weights(name, given)
+        return documents.weights(given)
 
 
 def _read(

@@ -32,11 +32,7 @@ from lambdaplus.evaluation.result_tables import Table, Tabular
 from lambdaplus.evaluation.scoring import evaluate_queries
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 
-OWN_RULES: dict[str, Any] = {
-    "convention": CONVENTIONS["lambdaplus"],
-    "ties": None,
-    "empty": "skip",
-}
+OWN_RULES: dict[str, Any] = {"convention": CONVENTIONS["lambdaplus"], "ties": None, "empty": "skip"}
 
 
 class Step(NamedTuple):
@@ -47,23 +43,12 @@ class Step(NamedTuple):
 
 
 class Path(NamedTuple):
-    """The steps from the value of our convention to the value of another tool.
-
-    Attributes
-    ----------
-    convention : Convention
-    value : float
-        NaN if the convention cannot be applied.
-    steps : tuple of Step
-        Choices, whose changes add up to the gap.
-    reason : str
-        Reason why the convention cannot be applied; empty if it can.
-    """
+    """The steps from the value of our convention to the value of another tool."""
 
     convention: Convention
-    value: float
-    steps: tuple[Step, ...]
-    reason: str = ""
+    value: float  # NaN if the convention cannot be applied
+    steps: tuple[Step, ...]  # their changes add up to the gap
+    reason: str = ""  # why the convention cannot be applied
 
 
 @dataclass(frozen=True, eq=False)

@@ -232,10 +232,8 @@ def _run_xgboost(
             return validation.over
 
     def matrix(part: RankingData, labels: Floats | None = None) -> Any:
-        # XGBoost takes what a sparse matrix does not hold for missing.
         group = None if labels is None else part.group
-        features = part.dense_features
-        return xgb.DMatrix(features, labels, group=group, nthread=job.settings.threads)
+        return xgb.DMatrix(part.features, labels, group=group, nthread=job.settings.threads)
 
     def look(scores: Floats, _: Any) -> tuple[str, float]:
         validation.see(scores)

@@ -36,7 +36,7 @@ def _run(job: Job, objective: str, params: dict[str, Any], validation: Validatio
     def pool(part: RankingData) -> Any:
         query = np.repeat(np.arange(len(part.group)), part.group)
         labels = training_labels(objective, part.labels)
-        return catboost.Pool(part.dense_features, labels, group_id=query)
+        return catboost.Pool(part.features, labels, group_id=query)
 
     class Look:
         """A metric that CatBoost copies, and calls on its training data as well."""
@@ -80,8 +80,8 @@ def _run(job: Job, objective: str, params: dict[str, Any], validation: Validatio
         model.fit(pool(job.train), eval_set=valid, callbacks=[AfterRound()], use_best_model=False)
 
     def predict(part: RankingData, rounds: int) -> Floats:
-        features, kind = part.dense_features, "RawFormulaVal"
-        scores = model.predict(features, prediction_type=kind, ntree_end=rounds, **threads)
+        kind = "RawFormulaVal"
+        scores = model.predict(part.features, prediction_type=kind, ntree_end=rounds, **threads)
         return np.asarray(scores, dtype=np.float64)
 
     return predict

@@ -105,7 +105,9 @@ def save_plot(figure: Figure, folder: Path, name: str) -> str:
     inline = text[text.index("<svg") :]
     for colour, of_page in ((PAPER, "none"), (INK, "currentColor"), (LINE, "var(--line)")):
         inline = inline.replace(colour, of_page)
-    inline = re.sub(r' (width|height)="[\d.]+pt"', "", inline, count=2)
+    width = figure.get_figwidth() * 72
+    size = f' style="min-width: {0.75 * width:.0f}pt; max-width: {1.2 * width:.0f}pt"'
+    inline = re.sub(r' width="[\d.]+pt" height="[\d.]+pt"', size, inline, count=1)
     # The ids of several plots in one page must differ.
     return re.sub(r'( id="|href="#|url\(#)', rf"\g<1>{name}-", inline)
 

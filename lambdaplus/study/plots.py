@@ -26,7 +26,6 @@ from lambdaplus.study.searches import best_by_trial, choosers
 from lambdaplus.study.summary import Summary, label
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 LEVELS = 60  # number of distinct bar heights; more are not visible and would need large files
@@ -91,9 +90,12 @@ def training_time(results: Results) -> Figure:
     """Bars on a log scale: seconds for all finished folds, seeds and parameters."""
     ranked = sorted((max(value, 1e-3), name) for name, value in results.seconds.items())
     figure, [axes] = new_figure(1.0 + 0.2 * len(ranked))
-    bars = axes.barh([short(name) for _, name in ranked], [value for value, _ in ranked], 0.7)
+    names, seconds = [short(name) for _, name in ranked], [value for value, _ in ranked]
+    bars = axes.barh(range(len(ranked)), seconds, 0.7, color=SERIES[0], tick_label=names)
     axes.bar_label(bars, fmt="{:.3g} s", padding=3, fontsize=8)
     axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter("")
     axes.margins(x=0.15, y=0.02)
     axes.tick_params(axis="y", length=0)
     axes.grid(False, axis="y")
@@ -198,17 +200,17 @@ def learning_curves(metric: str, curves: pl.DataFrame) -> Figure:
 
     A thin line ends where its training ended, and the mean ends with the first of them.
     """
-    methods = curves["method"].unique(maintain_order=True).to_list()
-    figure, axes = _lines_figure(len(methods), f"validation {metric}", "round")
-    for number, method in enumerate(methods):
-        mine = curves.filter(pl.col("method") == method)
+    figure, [axes] = new_figure(2.4 + 0.09 * curves["method"].n_unique())
+    for number, ((method,), mine) in enumerate(curves.group_by("method", maintain_order=True)):
+        line = _line(number)
         single = [one for _, one in mine.group_by("fold", "seed", maintain_order=True)]
         for one in single if len(single) > 1 else ():
-            axes.plot(one["round"], one["value"], **_line(number), linewidth=0.7, alpha=0.55)
-        last = min(one["round"].max() for one in single)  # type: ignore[type-var]
+            axes.plot(one["round"], one["value"], **line, linewidth=0.7, alpha=0.55)
+        last = min(int(one["round"][-1]) for one in single)
         until = mine.filter(pl.col("round") <= last)
         mean = until.group_by("round").agg(pl.col("value").mean()).sort("round")
-        axes.plot(mean["round"], mean["value"], **_line(number), label=short(method, 26))
+        axes.plot(mean["round"], mean["value"], **line, label=short(str(method), 26))
+    axes.set(xlabel="round", ylabel=f"validation {metric}")
     figure.legend(loc="outside lower center", ncols=2)
     return figure
 
@@ -216,18 +218,12 @@ def learning_curves(metric: str, curves: pl.DataFrame) -> Figure:
 @styled
 def best_values(metric: str, values: Mapping[str, Floats]) -> Figure:
     """Best validation value after each trial, a line for each method."""
-    figure, axes = _lines_figure(len(values), f"best validation {metric}", "trials")
+    figure, [axes] = new_figure(2.4 + 0.09 * len(values))
     for number, (name, best) in enumerate(values.items()):
         axes.plot(np.arange(1, best.size + 1), best, **_line(number), label=short(name, 26))
+    axes.set(xlabel="trials", ylabel=f"best validation {metric}")
     figure.legend(loc="outside lower center", ncols=2)
     return figure
-
-
-def _lines_figure(n: int, of_y: str, of_x: str) -> tuple[Figure, Axes]:
-    figure, [axes] = new_figure(2.4 + 0.18 * math.ceil(n / 2))
-    axes.set_ylabel(of_y)
-    axes.set_xlabel(of_x)
-    return figure, axes
 
 
 def _line(number: int) -> dict[str, Any]:

@@ -37,10 +37,12 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
         if narrow:
             rows.append([f"{origin}:", *("" for _ in marks), ""])
         for method in methods:
+            cells = [
+                Cell(results.mean(method, metric), marks_of.get(method, " " * narrow))
+                for metric, marks_of in marks.items()
+            ]
             more = [] if narrow else [origin, label(about["criteria"][method])]
-            cells = [Cell(results.mean(method, m), found.get(method, " " * narrow))
-                     for m, found in marks.items()]  # fmt: skip
-            rows.append([method, *more, *cells, f"{results.seconds.get(method, 0.0):.1f}s"])
+            rows.append([method, *cells, f"{results.seconds.get(method, 0.0):.1f}s", *more])
     said = "* highest of its column"
     if (found := summary.comparison) is not None:
         said += "; - significantly below it"
@@ -54,7 +56,7 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
     foot += ["time: training over all folds, seeds and parameters.", *warnings_of(results)]
     heads = [label(metric).replace("@", "\n@" if narrow else "@") for metric in results.metrics]
     more = [] if narrow else ["by", "trained for"]
-    return Table(("method", *more, *heads, "time"), rows, foot, narrow=narrow)
+    return Table(("method", *heads, "time", *more), rows, foot, narrow=narrow)
 
 
 def _marks(summary: Summary, metric: str) -> dict[str, str]:
