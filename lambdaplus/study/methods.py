@@ -182,9 +182,9 @@ class Method:
     @property
     def origin(self) -> str:
         """Whose it is: lambdaplus, a framework with an objective of its own, or yours."""
-        if isinstance(self.target, str) and self.space:
-            names = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}
-            return names[self.family]
+        frameworks = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}
+        if isinstance(self.target, str) and self.family in frameworks:
+            return frameworks[self.family]
         target = self.target if isinstance(self.target, type) else type(self.target)
         module = self.target if isinstance(self.target, str) else target.__module__
         return "lambdaplus" if module.startswith("lambdaplus.") else "yours"

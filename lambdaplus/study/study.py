@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import multiprocessing
 import tempfile
 import warnings
 from collections import Counter
@@ -202,7 +203,9 @@ class Study:
         self.kept = len(stored)
         yield from stored
         missing = [task for task in self.tasks if task.key not in self.finished]
-        running = self._in_processes(missing) if self.jobs > 1 else self._here(missing)
+        # A daemonic process, such as a worker of multiprocessing.Pool, may not start others.
+        apart = self.jobs > 1 and not multiprocessing.current_process().daemon
+        running = self._in_processes(missing) if apart else self._here(missing)
         with contextlib.closing(running):
             for place, error in running:
                 task = missing[place]
