@@ -113,7 +113,6 @@ class RankingClassifier(FrameworkEstimator):
         ``**kwargs`` are those of the parent's `predict`, such as the rounds to use.  With the
         framework's own objectives these are its raw scores.
         """
-        check_is_fitted(self)
         scores = np.asarray(self._raw(X, **kwargs))
         if not hasattr(self, "offset_"):
             return scores
@@ -180,14 +179,12 @@ class RankingClassifier(FrameworkEstimator):
         codes = (y == trained).astype(np.int64)
         Queries(codes, weight=call.get("sample_weight"))  # which refuses unusable weights
         sets = []
-        for i, (X, labels) in enumerate(evaluation_sets(call)):
-            same = X is call["X"] and labels is call["y"]  # the frameworks look at this, too
-            unknown = np.setdiff1d(_checked(labels), classes)
-            if unknown.size:
-                raise ValueError(
-                    f"evaluation set {i}: label {unknown[0]!r} is none of {classes.tolist()}"
-                )
-            sets.append((X, codes if same else (_checked(labels) == trained).astype(np.int64)))
+        for i, (X, given) in enumerate(evaluation_sets(call)):
+            same = X is call["X"] and given is call["y"]  # the frameworks look at this, too
+            labels = y if same else _checked(given)
+            if unknown := set(labels.tolist()) - set(classes.tolist()):
+                raise ValueError(f"evaluation set {i}: {unknown} are none of {classes.tolist()}")
+            sets.append((X, codes if same else (labels == trained).astype(np.int64)))
         replace_evaluation_sets(call, sets)
         call["y"], self.pos_label_ = codes, trained
         return classes

@@ -123,17 +123,17 @@ class XGBoostRanker(Ranker, xgb.XGBRanker):  # type: ignore[misc]
     def get_xgb_params(self) -> dict[str, Any]:
         return _for_xgboost(self, super().get_xgb_params())
 
-    def _weights(self, name: str, documents: Documents, given: Any) -> Any:
+    def _weights(self, documents: Documents, given: Any) -> Any:
         """Weights of queries, from those of rows if the rows of a query have the same."""
         queries = documents.queries
         if given is None or np.shape(given) == (queries.n_queries,):
             return given
-        rows = np.asarray(super()._weights(name, documents, given))
+        rows = np.asarray(super()._weights(documents, given))
         first = rows[queries.boundaries[:-1]]
         if (np.repeat(first, queries.sizes) != rows).any():
             raise ValueError(
-                f"{name}: XGBoost takes one weight for each query, but the rows of a query have "
-                "different ones: give all rows of a query the same, or use LightGBMRanker"
+                "XGBoost takes one weight for each query, but the rows of a query have different "
+                "ones: give all rows of a query the same, or use LightGBMRanker"
             )
         return first
 
