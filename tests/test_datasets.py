@@ -196,12 +196,15 @@ def digits() -> list[Fold]:
     return digits_queries()
 
 
-def test_size_of_the_digits(digits: list[Fold]) -> None:
-    assert [fold.name for fold in digits] == [f"Fold{i}" for i in range(1, 6)]
-    for fold in digits:
-        parts = (fold.train, fold.valid, fold.test)
-        assert [part.n_queries for part in parts] == [150, 50, 50]
-        for part in parts:
+def test_size_and_folds_of_the_digits(digits: list[Fold]) -> None:
+    tested = [set(fold.test.qid) for fold in digits]
+    assert len(set.union(*tested)) == 250
+    for i, fold in enumerate(digits):
+        assert fold.name == f"Fold{i + 1}"
+        assert set(fold.valid.qid) == tested[i - 1]
+        assert set(fold.train.qid) == set.union(*(tested[i - step] for step in (2, 3, 4)))
+        for part, n_queries in ((fold.train, 150), (fold.valid, 50), (fold.test, 50)):
+            assert part.n_queries == n_queries
             assert part.features.shape == (len(part.labels), 29)
             assert np.isfinite(part.features).all()
             assert set(part.labels) == {0.0, 1.0}
@@ -216,14 +219,6 @@ def test_parts_of_the_digits_share_no_image(n_folds: int) -> None:
     images = [set(queries) | set(documents) for queries, documents in parts]
     assert sum(map(len, images)) == len(set.union(*images))
     assert not any(set(queries) & set(documents) for queries, documents in parts)
-
-
-def test_folds_of_the_digits_rotate_over_the_parts(digits: list[Fold]) -> None:
-    tested = [set(fold.test.qid) for fold in digits]
-    for i, fold in enumerate(digits):
-        assert set(fold.valid.qid) == tested[i - 1]
-        assert set(fold.train.qid) == set.union(*(tested[i - step] for step in (2, 3, 4)))
-    assert len(set.union(*tested)) == 250
 
 
 def test_first_columns_of_the_digits_are_pixel_distances(digits: list[Fold]) -> None:

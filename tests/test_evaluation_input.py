@@ -175,7 +175,7 @@ NAN = float("nan")
         (np.array([2.0**53, 2.0**53, 1, 1]), r"floats of 2\*\*53 or more"),
         (np.array(["2020-01-01", "2020-01-01", "NaT", "NaT"], dtype="M8[D]"), "row 2: it is NaT"),
         (["a", "a", "a\0", "a\0"], "qid contains text that ends in a NUL character"),
-        ([(1, 2), (1, 2), (3, 4), (3, 4)], "qid must be all text or all numbers"),
+        ([(1, 2), (1, 2), (3, 4), (3, 4)], "qid must have one entry per row: shape"),
     ],
 )
 def test_missing_and_ambiguous_queries_are_refused(qid: Any, message: str) -> None:

@@ -408,17 +408,6 @@ def test_weights_multiply_the_rows_of_queries(metric, normalize: bool) -> None:
     assert_identical(found, [part * weight for part in plain])
 
 
-@pytest.mark.parametrize("metric", [m for m in KINDS if not m.declaration.pooled], ids=str)
-def test_weights_multiply_the_rows_of_one_group(metric) -> None:
-    labels, scores = random_query(6, 90, 1.0)
-    weight = np.random.default_rng(4).choice([0.3, 1.0, 7.0], 90)
-    plain = gradients(labels, scores, metric=metric, group=[90])
-    found = gradients(labels, scores, metric=metric, weight=weight, one_group=True)
-    assert_identical(found, [part * weight for part in plain])
-    with pytest.raises(ValueError, match="no queries"):
-        gradients(labels, scores, metric=metric)
-
-
 def pooled_query(ties: int | None, n: int = 300) -> tuple[Floats, Floats, Floats]:
     labels, scores = random_query(11, n, 1.0, ties)
     return labels, scores, np.random.default_rng(11).integers(0, 4, n).astype(float)
@@ -488,18 +477,6 @@ def test_a_weight_of_zero_is_no_row(name: str, ties: int | None, normalize: bool
     assert_identical([part[~kept] for part in found], [np.zeros((~kept).sum())] * 2)
     # A row of weight 0 still splits one decay in two, which changes the rounding.
     assert_close([part[kept] for part in found], absent, (1e-8, 1e-8))
-
-
-@each_pooled
-@pytest.mark.parametrize("ties", [None, 1, 8])
-@pytest.mark.parametrize("n", [7, 300])
-def test_unit_weights_change_nothing(name: str, ties: int | None, n: int) -> None:
-    labels, scores, _ = pooled_query(ties, n)
-    plain = gradients(labels, scores, metric=name, all_pairs=True)
-    weighted = gradients(labels, scores, metric=name, all_pairs=True, weight=np.ones(n))
-    assert_close(weighted, plain, ROUNDING)
-    weighted = gradients(labels, scores, metric=name, weight=np.ones(n))
-    assert_close(weighted, gradients(labels, scores, metric=name), SWEEP)
 
 
 @each_pooled

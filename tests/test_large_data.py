@@ -66,22 +66,6 @@ def test_external_memory_has_the_same_queries_and_gradients(data: Small, tmp_pat
             assert_array_equal(one, factor * other)  # XGBoost gets twice the Hessian
 
 
-def test_external_memory_trains_the_same_model(tmp_path: Path) -> None:
-    xgb = pytest.importorskip("xgboost", minversion="3")
-    data = one_long_query()
-    params = {"base_score": 0.0, "nthread": 1, "max_bin": 4096}  # a bin for every value
-    here = xgb.QuantileDMatrix(data.features, data.labels, qid=data.qid, max_bin=4096)
-    test = xgb.DMatrix(data.features)
-    inside = xgb.train(params, here, 8, obj=lp.lambda_ndcg).predict(test)
-    given = external(data, np.cumsum(data.sizes), tmp_path)
-    outside = xgb.train({**params, "max_bin": 256}, given, 8, obj=lp.lambda_ndcg).predict(test)
-    value = [
-        lp.evaluate(data.labels, s, group=data.sizes, metrics="ndcg")["ndcg"]
-        for s in (inside, outside, np.zeros(data.n))
-    ]
-    assert abs(value[0] - value[1]) < 0.02 < value[1] - value[2]
-
-
 def test_external_memory_without_queries_is_one_ranking(tmp_path: Path) -> None:
     data = graded()
     binary = Small(data.features, data.binary.astype(float), data.sizes)

@@ -17,7 +17,6 @@ import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal, assert_equal
-from sklearn.base import BaseEstimator, clone
 from small_data import OBJECTIVE_NAMES, TRAINED, Small, graded, queries_read
 
 import lambdaplus as lp
@@ -322,14 +321,6 @@ def test_other_options_make_other_objects() -> None:
     assert eval_metric("auc", "map") != eval_metric("map", "auc")
 
 
-def test_options_change_the_gradient() -> None:
-    data = graded()
-    plain = gradient_of(lp.lambda_ndcg, data)[0]
-    for options in ({"sigma": 2}, {"normalize": False}, {"damping": 0.01}, {"gain": "linear"}):
-        other = gradient_of(lambda_objective("ndcg", **options), data)[0]
-        assert np.abs(other - plain).max() > 0.01
-
-
 def own_copies(item: Any) -> list[Any]:
     copies = [copy.copy(item), copy.deepcopy(item), pickle.loads(cloudpickle.dumps(item))]
     protocols = range(pickle.HIGHEST_PROTOCOL + 1)
@@ -352,22 +343,6 @@ def test_a_used_objective_pickles_small(tmp_path: Any) -> None:
     assert len(pickle.dumps(lp.lambda_ndcg)) < 2_000
     joblib.dump([lp.lambda_ndcg, lp.eval_ndcg], tmp_path / "two")
     assert joblib.load(tmp_path / "two") == [lp.lambda_ndcg, lp.eval_ndcg]
-
-
-class Holder(BaseEstimator):
-    """An estimator that only has parameters."""
-
-    def __init__(self, objective: Any = None, eval_metric: Any = None) -> None:
-        self.objective = objective
-        self.eval_metric = eval_metric
-
-
-@pytest.mark.parametrize("objective", OBJECTIVES, ids=repr)
-def test_scikit_learn_clones_estimators_that_hold_them(objective: Any) -> None:
-    made = clone(Holder(objective=objective, eval_metric=METRICS[1]))
-    assert made.objective == objective
-    assert made.eval_metric == METRICS[1]
-    assert_same_gradient(gradient_of(made.objective, graded()), gradient_of(objective, graded()))
 
 
 # -- what is kept between calls ------------------------------------------------------------------

@@ -10,7 +10,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from killed_runs import contents
@@ -18,6 +20,7 @@ from test_killed_runs import write_folds
 from typer.testing import CliRunner
 
 from lambdaplus.cli import app
+from lambdaplus.study import Study
 from lambdaplus.study.outputs import OutputFolder
 
 QUICK = ["--methods", "feature:best", "--metrics", "map"]
@@ -125,6 +128,27 @@ def test_a_thread_of_a_daemonic_process_can_run_it(
     with ThreadPoolExecutor(1) as pool:
         code, said = pool.submit(compare, "data", "--out", ".", jobs=2).result()
     assert code == 0, said
+
+
+def test_ctrl_c_says_in_a_line_what_is_kept(
+    home: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Study.run
+
+    def stopped(study: Study) -> Iterator[Any]:
+        fits = run(study)
+        yield next(fits)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Study, "run", stopped)
+        code, said = compare("data", "--out", "out")
+    assert code == 130
+    assert said == (
+        "Stopped after 1 of 2 fits, which are kept in out: the same command goes on from there."
+    )
+    assert not (home / "out" / "summary.csv").exists()
+    assert compare("data", "--out", "out")[0] == 0
 
 
 def test_second_run_into_the_same_folder_is_refused(home: pathlib.Path) -> None:

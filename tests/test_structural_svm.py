@@ -69,13 +69,11 @@ def test_objective_and_certificate_hold_by_enumeration(name: str, C: float) -> N
 @MAY_BE_ZERO
 @pytest.mark.parametrize("name", MODELS)
 def test_certified_on_a_fold_of_real_data_at_every_c(name: str, data_folder: Path) -> None:
-    for set_name in ("ohsumed-letor3", "mq2008"):
-        train = folds_of(data_folder, set_name)[0].train
-        model = StructuralSVM(**MODELS[name], relevant=1)
-        path = model.fit_path(train.features, train.labels, train.qid, Cs=[1, 100, 1e4])
-        for point in path:
-            assert point.primal - point.dual <= 1e-3 * point.primal
-            assert point.share <= 1
+    train = folds_of(data_folder, "ohsumed-letor3")[0].train
+    model = StructuralSVM(**MODELS[name], relevant=1)
+    for point in model.fit_path(train.features, train.labels, train.qid, Cs=[1, 100, 1e4]):
+        assert point.primal - point.dual <= 1e-3 * point.primal
+        assert point.share <= 1
 
 
 def test_clipped_ndcg_with_the_pair_map_says_that_zero_is_optimal(data_folder: Path) -> None:

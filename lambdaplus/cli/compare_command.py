@@ -237,12 +237,12 @@ def _names(option: str, text: str) -> tuple[str, ...]:
 
 
 def _seeds(text: str) -> tuple[int, ...]:
-    if re.fullmatch("[1-9][0-9]{0,4}", text):
+    if re.fullmatch("[1-9][0-9]{0,5}", text):
         return tuple(range(int(text)))
     if re.fullmatch("([0-9]+,)+[0-9]*", text):
         return tuple(map(int, text.removesuffix(",").split(",")))
     raise ValueError(
-        f"--seeds {text!r} is not a number of seeds such as 3 (at most 99,999), nor a list of "
+        f"--seeds {text!r} is not a number of seeds such as 3 (below a million), nor a list of "
         "seeds such as 0,7"
     )
 

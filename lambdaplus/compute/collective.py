@@ -4,13 +4,6 @@ Each worker has rows of its own.  What concerns all rows is reduced: `Workers.su
 `largest` return the same on each of them, bit for bit.  Workers wait for each other in each
 reduction, so all of them have to take part in all, in the same order: what decides about the next
 one may only depend on what was reduced before.
-
-Examples
---------
->>> import numpy as np
->>> from lambdaplus.compute.collective import ONE_MACHINE
->>> ONE_MACHINE.sum(np.array([1.0, 2.0]))
-array([1., 2.])
 """
 
 from __future__ import annotations

@@ -33,15 +33,7 @@ _limit: ContextVar[int | None] = ContextVar("limit", default=None)
 
 @contextmanager
 def limit_threads(n: int | None) -> Iterator[None]:
-    """Limit calls from this thread to n threads within the context; None or 0: no limit.
-
-    Examples
-    --------
-    >>> from lambdaplus.compute.parallel import limit_threads, n_threads
-    >>> with limit_threads(1):
-    ...     n_threads()
-    1
-    """
+    """Limit calls from this thread to n threads within the context; None or 0: no limit."""
     token = _limit.set(n if n and n > 0 else _limit.get())
     try:
         yield

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 
 from lambdaplus.data.memory import refuse_beyond_memory
@@ -34,7 +31,7 @@ def web_search_like(n_queries: int, n_features: int = 136, *, random_state: int 
         have about 700,000 documents.
     n_features : int, default=136
     random_state : int, default=0
-        Seed. The same seed gives the same data on any number of cores.
+        Seed; the same seed gives the same data.
 
     Returns
     -------
@@ -60,22 +57,15 @@ def web_search_like(n_queries: int, n_features: int = 136, *, random_state: int 
         raise ValueError(f"{n_queries} queries with {n_features} features: at least 1 of each")
     refuse_too_large(n_queries, n_features)
     seeds = np.random.SeedSequence(random_state).spawn(1 + -(-n_queries // _BLOCK))
-    rng = np.random.default_rng(seeds[0])
+    rng, *rngs = map(np.random.default_rng, seeds)
     mean_log = np.log(_MEAN_SIZE) - _SPREAD**2 / 2
     group = np.maximum(rng.lognormal(mean_log, _SPREAD, n_queries).round().astype(np.int64), 1)
     problem = _Problem(rng, n_features)
-    ends = np.cumsum(group)
-    features, relevance = np.empty((ends[-1], n_features)), np.empty(ends[-1])
-
-    def fill(block: int) -> None:
+    features, relevance, end = np.empty((group.sum(), n_features)), np.empty(group.sum()), 0
+    for block, own in enumerate(rngs):
         sizes = group[block * _BLOCK : (block + 1) * _BLOCK]
-        end = ends[block * _BLOCK + len(sizes) - 1]
-        rows = slice(end - sizes.sum(), end)
-        own = np.random.default_rng(seeds[1 + block])
+        rows = slice(end, end := end + int(sizes.sum()))
         relevance[rows] = problem.draw(own, sizes, features[rows])
-
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(fill, range(len(seeds) - 1)))
     cuts = np.quantile(relevance, np.cumsum(_MSLR)[:-1] / _MSLR.sum())
     labels = np.searchsorted(cuts, relevance, side="right").astype(np.float64)
     return RankingData(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -52,6 +53,8 @@ class RankingClassifier(FrameworkEstimator):
 
     _other_outputs: ClassVar[tuple[str, ...]]
     """Arguments of the parent's predict that ask for something else than labels."""
+    _raw: Callable[..., Any]
+    """What the trees say, by the predict of the framework's base class."""
 
     def __init__(
         self,
@@ -66,10 +69,6 @@ class RankingClassifier(FrameworkEstimator):
         self.calibration = calibration
         self.cv = cv
         super().__init__(objective=objective, **kwargs)  # type: ignore[call-arg]
-
-    def _raw(self, X: Any, **kwargs: Any) -> Any:
-        """What the trees say, by the predict of the framework's base class."""
-        raise NotImplementedError
 
     def fit(self, X: Any, y: Any, *args: Any, **kwargs: Any) -> Self:
         """Train as the parent does, on two labels of any kind, and calibrate if asked to.
@@ -113,7 +112,6 @@ class RankingClassifier(FrameworkEstimator):
         ``**kwargs`` are those of the parent's `predict`, such as the rounds to use.  With the
         framework's own objectives these are its raw scores.
         """
-        check_is_fitted(self)
         scores = np.asarray(self._raw(X, **kwargs))
         if not hasattr(self, "offset_"):
             return scores
@@ -180,14 +178,12 @@ class RankingClassifier(FrameworkEstimator):
         codes = (y == trained).astype(np.int64)
         Queries(codes, weight=call.get("sample_weight"))  # which refuses unusable weights
         sets = []
-        for i, (X, labels) in enumerate(evaluation_sets(call)):
-            same = X is call["X"] and labels is call["y"]  # the frameworks look at this, too
-            unknown = np.setdiff1d(_checked(labels), classes)
-            if unknown.size:
-                raise ValueError(
-                    f"evaluation set {i}: label {unknown[0]!r} is none of {classes.tolist()}"
-                )
-            sets.append((X, codes if same else (_checked(labels) == trained).astype(np.int64)))
+        for i, (X, given) in enumerate(evaluation_sets(call)):
+            same = X is call["X"] and given is call["y"]  # the frameworks look at this, too
+            labels = y if same else _checked(given)
+            if unknown := set(labels.tolist()) - set(classes.tolist()):
+                raise ValueError(f"evaluation set {i}: {unknown} are none of {classes.tolist()}")
+            sets.append((X, codes if same else (labels == trained).astype(np.int64)))
         replace_evaluation_sets(call, sets)
         call["y"], self.pos_label_ = codes, trained
         return classes

@@ -1,15 +1,4 @@
-"""Objectives and metrics by name: ours, or the framework's own.
-
-Examples
---------
->>> from lambdaplus.estimators.objective_names import find_metrics, find_objective
->>> find_objective("lambda_map")
-lambda_objective('map', sigma=1, normalize=True, damping=None)
->>> find_objective("lambdarank")
-'lambdarank'
->>> find_metrics(["ndcg@10", "map + 0.5*mrr", "binary_logloss"])
-(eval_metric('ndcg@10', 'map+0.5*mrr'), ['binary_logloss'])
-"""
+"""Objectives and metrics by name: ours, or the framework's own."""
 
 from __future__ import annotations
 

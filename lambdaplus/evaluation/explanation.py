@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
-from lambdaplus.data.arrays import identifiers
 from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation.conventions import CONVENTIONS, Convention
 from lambdaplus.evaluation.result import queries_in_words
@@ -126,7 +125,6 @@ def explain(
     ValueError
         For input that is invalid for `~lambdaplus.evaluation.evaluate`.
     """
-    qid = None if qid is None else identifiers(qid)
     queries = Queries(labels, group=group, qid=qid, weight=weight)
     return explain_queries(parse_metric(metric, **options), queries, scores, docno, options)
 

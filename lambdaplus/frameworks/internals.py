@@ -1,12 +1,6 @@
 """What LightGBM and XGBoost do not tell in public: every use of their private parts is here.
 
 Neither framework is imported before it is needed.
-
-Examples
---------
->>> from lambdaplus.frameworks.internals import lightgbm_parameter
->>> lightgbm_parameter({"eta": 0.3}, "learning_rate")
-0.3
 """
 
 from __future__ import annotations

@@ -29,8 +29,7 @@ from lambdaplus.compute.collective import ONE_MACHINE, Workers
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import n_pieces, over_pieces
 from lambdaplus.data.queries import Floats, Ints
-from lambdaplus.metrics.entries import Entries, Int32s
-from lambdaplus.metrics.sort import lift_of
+from lambdaplus.metrics.sort import Entries, Int32s, lift_of
 
 LONG = 32_768  # documents from which a list is rounded
 CELLS = 2**17

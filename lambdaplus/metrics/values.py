@@ -18,9 +18,8 @@ from lambdaplus.compute.parallel import over_queries
 from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.declared_arrays import MetricArrays, metric_arrays
-from lambdaplus.metrics.entries import Entries, Scored, each_alone
 from lambdaplus.metrics.rounding import refuse_many_classes, round_scores
-from lambdaplus.metrics.sort import split_ties
+from lambdaplus.metrics.sort import Entries, Scored, each_alone, split_ties
 
 Ties = Literal["expected", "worst", "best", "stable", "together"]
 

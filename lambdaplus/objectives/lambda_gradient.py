@@ -22,9 +22,8 @@ from lambdaplus.data.arguments import check_flag, number
 from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays, scope
-from lambdaplus.metrics.entries import Entries, each_alone, merge_ties
 from lambdaplus.metrics.rounding import LONG, MOST_CLASSES, refuse_many_classes, round_scores
-from lambdaplus.metrics.sort import rank_some
+from lambdaplus.metrics.sort import Entries, each_alone, merge_ties, rank_some
 from lambdaplus.objectives.lists import ranked_lists
 from lambdaplus.objectives.noise import NOTHING, mixed, neighbour_sums
 from lambdaplus.objectives.sums import Sums, add_pairs, no_sums
