@@ -60,10 +60,10 @@ def systems(passes: int) -> list[Method]:
 def evaluations(study: Study, method: Method) -> list[Evaluation]:
     """All test queries by each seed; one without relevant documents counts 0, as in LETOR."""
     by_seed: dict[int, dict[str, Evaluation]] = {}
-    for choice in study.results[method.name]:
+    for choice in study.choices(method):
         test = choice.fold.test
         by_seed.setdefault(choice.seed, {})[choice.fold.name] = evaluate(
-            test.labels, choice.fit.test_scores, qid=test.qid, metrics=METRICS, empty=0
+            test.labels, choice.model.test_scores, qid=test.qid, metrics=METRICS, empty=0
         )
     return [join_evaluations([parts]) for parts in by_seed.values()]
 
