@@ -119,10 +119,7 @@ def test_a_stopped_run_has_results_of_the_folds_that_are_finished(letor: pathlib
         (["--folds", "1,1"], "folds: Fold1 is given more than once"),
         (["--seeds", ""], "--seeds '' is not a number of seeds"),
         (["--seeds", "100000000"], "is not a number of seeds such as 3 (below a million)"),
-<<<<<<< HEAD
-=======
         (["--seeds", "100000"], "fits, of all folds, methods, seeds and trials, are more than"),
->>>>>>> main
         (["--trials", "100000000"], "fits, of all folds, methods, seeds and trials, are more than"),
         (["--splits", "2", "--shares", "nan,1,1"], "nan is neither a number of queries nor a"),
         (["--splits", "2", "--shares", ""], "--shares '' is not a list"),
