@@ -20,7 +20,7 @@ demo: .venv/installed-demo  ## train every objective on the built-in data and sh
 
 test: check .venv-lightgbm3/installed  ## lint, types, tests, and the tests on LightGBM 3
 	$(PYTEST)
-	$(BIN3)/python -m pytest -q tests/lightgbm3
+	$(BIN3)/python -m pytest -q tests/lightgbm3 tests/test_training.py tests/test_drop_ins.py
 
 test-fast: .venv/installed  ## the tests of what you change most, with fewer random examples
 	$(PYTEST) -m "not slow" --hypothesis-profile=fast

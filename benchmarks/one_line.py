@@ -1,6 +1,6 @@
 """What changes if one line changes: our objective in the place of the framework's own.
 
-    python benchmarks/one_line.py SET [SET ...] [--draws 2] [--frameworks lightgbm,xgboost]
+    python benchmarks/one_line.py SET [SET ...] [--draws 2] [--frameworks lightgbm,xgboost,catboost]
 
 SET is a folder of LETOR folds, generated-clean or generated-noisy.  Every objective, with its
 default options, is trained with the same draws of the trees' parameters; the round is chosen on
@@ -26,20 +26,22 @@ from tables import keep
 
 from lambdaplus.metrics import parse_metric
 from lambdaplus.study import Method, Settings, Study, find_methods
-from lambdaplus.study.search_space import LIGHTGBM, XGBOOST, draw
+from lambdaplus.study.search_space import CATBOOST, LIGHTGBM, XGBOOST, draw
 
-TREES = {"lightgbm": LIGHTGBM, "xgboost": XGBOOST}
+TREES = {"lightgbm": LIGHTGBM, "xgboost": XGBOOST, "catboost": CATBOOST}
 OWN = {
     "lightgbm": ("lambdarank", "rank_xendcg"),
     "xgboost": ("rank:ndcg", "rank:map", "rank:pairwise"),
+    "catboost": ("YetiRank:mode=MAP",),
 }
 SETTINGS = Settings(rounds=1000, patience=100)
 FOOT = "±: standard errors over folds, of means over draws; p: t-tests"
 
 
 def contenders(framework: str) -> list[Method]:
-    """The framework's own objectives and ours, with their defaults."""
-    names = [f"{framework}:{name}" for name in (*OWN[framework], *SPECIALISTS.values())]
+    """The framework's own objectives, and ours unless it is CatBoost, with their defaults."""
+    ours = () if framework == "catboost" else SPECIALISTS.values()
+    names = [f"{framework}:{name}" for name in (*OWN[framework], *ours)]
     return find_methods(",".join(names))
 
 

@@ -7,7 +7,7 @@ import csv
 import pathlib
 import tempfile
 
-from lambdaplus.study import Config, results_table, write_csv
+from lambdaplus.study import Config, Summary, results_table, write_csv
 
 # `lambdaplus compare --methods lightgbm:lambdarank,lightgbm:lambda_map --folds 1 --rounds 20` does
 # the same on the command line; --report adds a page with plots.
@@ -21,10 +21,11 @@ config = Config(
 with tempfile.TemporaryDirectory() as folder:
     out = pathlib.Path(folder)
     study = config.study(out, jobs=1, threads=1)
-    for _ in study.run():
-        pass
-    print(results_table(study))
-    write_csv(study, out)
+    study.finish()
+    summary = Summary(study.results, config.baseline)
+    print(results_table(summary))
+    print("\n".join(summary.sentences()))
+    write_csv(study.results, out)
     with (out / "per_query.csv").open() as file:
         rows = list(csv.DictReader(file))
 print(f"per_query.csv: {len(rows)} rows of {', '.join(rows[0])}")

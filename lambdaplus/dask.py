@@ -53,21 +53,19 @@ class QueryPartitions(NamedTuple):
 
 
 def partition_by_qid(
-    frame: Any, *, qid: str, label: str, weight: str | None = None, npartitions: int | None = None
+    frame: Any, *, qid: str, label: str, weight: str | None = None
 ) -> QueryPartitions:
     """Sort rows by query and distribute them to partitions of whole queries.
 
     Parameters
     ----------
     frame : dask DataFrame
-        Rows in any order.  They are shuffled, and the result is kept in the workers' memory.
+        Rows in any order.  They are shuffled, and the result is kept in the workers' memory, in as
+        many partitions (fewer if there are fewer queries): have at least one for each worker.
     qid, label : str
         Columns with the query and the relevance label; all other columns are features.
     weight : str, optional
         Column of row weights.
-    npartitions : int, optional
-        Number of partitions, by default that of the frame; fewer if there are fewer queries.  Use
-        at least one for each worker, otherwise some workers are idle.
 
     Returns
     -------
@@ -94,8 +92,7 @@ def partition_by_qid(
     if bool(frame[columns][qid].isna().any().compute()):
         raise ValueError(f"{qid} is missing in some rows: every row needs its query")
     # All rows with the same index value are in the same partition, for any divisions.
-    frame = frame.set_index(qid, drop=False, npartitions=npartitions or frame.npartitions)
-    frame = frame.persist()
+    frame = frame.set_index(qid, drop=False, npartitions=frame.npartitions).persist()
     return QueryPartitions(
         X=frame.drop(columns=columns),
         y=frame[label],

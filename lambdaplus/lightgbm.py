@@ -19,13 +19,11 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from lambdaplus.frameworks.custom_training import refuse_bagging_by_query, warn_of_unused
+from lambdaplus.frameworks.calls import refuse_bagging_by_query, warn_of_unused
 from lambdaplus.frameworks.internals import is_constructed, lightgbm_aliases
 
 try:
@@ -64,7 +62,6 @@ def train(
         For a custom objective with ``bagging_by_query=True``, which would learn nothing; and for
         data sets without labels, or with NaN or infinite labels or weights, which LightGBM
         silently replaces by 0.  These can only be detected before a data set is constructed.
-        Also for data with too few rows or constant features only, which cannot be split.
 
     Warns
     -----
@@ -78,8 +75,7 @@ def train(
     for i, data in enumerate(valid_sets if isinstance(valid_sets, list | tuple) else [valid_sets]):
         if data is not train_set:
             _refuse_unusable(f"valid_sets[{i}]", data)
-    with constant_features_explained():
-        return lightgbm.train(**call, **more)
+    return lightgbm.train(**call, **more)
 
 
 def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **kwargs: Any) -> Any:
@@ -105,12 +101,7 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
     Raises
     ------
     ValueError
-        As `train`.
-
-    Warns
-    -----
-    UserWarning
-        As `train`.
+        As `train`, which warns, too.
     """
     params, more = _with_objective(params, fobj)
     _refuse_unusable("train_set", train_set)
@@ -121,23 +112,7 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
         shuffle = call.get("shuffle", True)
         seed = call.get("seed", 0) if shuffle else None
         call["folds"] = GroupKFold(call.get("nfold", 5), shuffle=shuffle, random_state=seed)
-    with constant_features_explained():
-        return lightgbm.cv(**call, **more)
-
-
-@contextmanager
-def constant_features_explained() -> Iterator[None]:
-    """Say in words what LightGBM says by a failed check in its source code."""
-    try:
-        yield
-    except lightgbm.basic.LightGBMError as error:
-        if "num_features()) > (0)" not in str(error):
-            raise
-        raise ValueError(
-            "LightGBM can split no feature of this training data: every one is constant, or has "
-            "fewer than min_data_in_leaf rows (min_child_samples, 20 by default) on one side of "
-            "each split. Lower it, or add rows"
-        ) from error
+    return lightgbm.cv(**call, **more)
 
 
 def _refuse_unusable(name: str, data: Any) -> None:

@@ -15,8 +15,6 @@ Examples
 from __future__ import annotations
 
 import copy
-import re
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -24,7 +22,7 @@ import numpy as np
 from lambdaplus.data.queries import Ints
 from lambdaplus.data.splits import query_folds
 from lambdaplus.evaluation import EvalMetric
-from lambdaplus.frameworks.custom_training import warn_of_unused
+from lambdaplus.frameworks.calls import warn_of_unused
 
 try:
     import xgboost
@@ -59,17 +57,11 @@ def train(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwar
     -------
     xgboost.Booster
 
-    Raises
-    ------
-    ValueError
-        For names of evaluation sets that XGBoost would misread or merge.
-
     Warns
     -----
     UserWarning
         For parameters that have no effect on a custom objective.
     """
-    _refuse_names_of(kwargs.get("evals") or ())
     params, kwargs = _with_our_defaults(params, kwargs)
     return xgboost.train(params, dtrain, num_boost_round, **kwargs)
 
@@ -156,17 +148,6 @@ def _with_our_defaults(
             kwargs["maximize"] = True
         kwargs["callbacks"] = [maximising(each, metric) for each in kwargs.get("callbacks") or ()]
     return params, kwargs
-
-
-def _refuse_names_of(evals: Iterable[tuple[Any, str]]) -> None:
-    """Raise a ValueError for names that XGBoost would misread, or merge."""
-    names = [name for _, name in evals]
-    for name in names:
-        if not isinstance(name, str) or re.search(r"[\s:-]", name) or names.count(name) > 1:
-            raise ValueError(
-                "evaluation sets need different names without spaces, colons and hyphens, at "
-                f"which XGBoost splits what it reports, such as 'valid_1', not {name!r}"
-            )
 
 
 def maximising(callback: Any, metric: EvalMetric) -> Any:

@@ -40,7 +40,8 @@ def run_paper(
     page = out / "findings.md"
     if page.exists() and not page.read_text(encoding="utf-8").startswith(f"# {paper.name}\n"):
         raise OSError(f"{page} is not of {paper.name}: give another folder as --out")
-    sessions = [Session(source, out, jobs) for source in data or [None]]
+    sources: Sequence[Path | None] = data or [None]
+    sessions = [Session(source, out, jobs) for source in sources]
     names = [session.name for session in sessions]
     if len(set(names)) < len(names):
         raise ValueError(f"two data folders have the same name: {', '.join(names)}")
@@ -67,8 +68,11 @@ def lines(paper: Paper, found: Mapping[str, Findings], command: str) -> Iterator
             statements.setdefault((claim.place, claim.statement), []).append((name, claim))
     for number, ((place, statement), of_sets) in enumerate(statements.items(), start=1):
         yield f"{number}. *{place}.* {statement}"
+        same: dict[tuple[str, str], list[str]] = {}
         for name, claim in of_sets:
-            yield f"    - **{claim.verdict}**, {name}: {claim.evidence}"
+            same.setdefault((claim.verdict, claim.evidence), []).append(name)
+        for (verdict, evidence), sets in same.items():
+            yield f"    - **{verdict}**, {', '.join(sets)}: {evidence}"
     yield from ("", "## How", "")
     yield from (f"- {line}" for line in paper.protocol)
     yield from ("", f"Measured by `{command}` ({versions_in_words()}).", "")

@@ -1,21 +1,30 @@
-"""Damaged files: bytes that are flipped, truncated or repeated."""
+"""Damaged files: bytes that are replaced, truncated, repeated or removed."""
 
 from __future__ import annotations
 
 from hypothesis import strategies as st
 
+# What a byte may become: anything, and more often what formats are made of.
+_BYTES = st.integers(0, 255) | st.sampled_from(list(b"\n\r\t ,:.#\"'-+e_0179qNn\0\xff"))
+_FAULTS = st.tuples(
+    st.sampled_from(["replace", "cut", "double", "remove"]),
+    st.integers(0, 10**6),
+    _BYTES,
+    st.integers(1, 80),
+)
+
 
 def damaged(draw: st.DataObject, content: bytes) -> bytes:
-    """The content with one fault; never what it was."""
-    kind = draw.draw(st.sampled_from(["flipped", "cut", "doubled", "empty", "noise"]))
-    if kind == "empty" or not content:
-        return b"" if content else b"?"
-    if kind == "noise":
-        return draw.draw(st.binary(min_size=1, max_size=60).filter(lambda noise: noise != content))
-    if kind == "doubled":
-        return content + content
-    place = draw.draw(st.integers(0, len(content) - 1))
-    if kind == "cut":
-        return content[:place]
-    bit = draw.draw(st.integers(0, 7))
-    return content[:place] + bytes([content[place] ^ (1 << bit)]) + content[place + 1 :]
+    """The content with one to three faults; never what it was."""
+    found = bytearray(content)
+    for kind, place, byte, n in draw.draw(st.lists(_FAULTS, min_size=1, max_size=3)):
+        at = place % max(len(found), 1)
+        if kind == "replace":
+            found[at : at + 1] = bytes([byte])
+        elif kind == "cut":
+            del found[at:]
+        elif kind == "double":
+            found[at:at] = found[at : at + n]
+        else:
+            del found[at : at + n]
+    return bytes(found) if found != content else content + b"?"

@@ -31,82 +31,99 @@ class Mutation:
     what: str
     line: str
     broken: str
-    likeliest: tuple[str, ...]
+    likeliest: str
 
 
 MUTATIONS = (
     Mutation(
         "sign of the sweep's gradient",
-        "gradient[first + i] += push * (1.0 - 2.0 * relevant)",
-        "gradient[first + i] += push * (2.0 * relevant - 1.0)",
-        ("tests/test_gradients.py",),
+        "gradient[i] += push * (1.0 - 2.0 * relevant)",
+        "gradient[i] += push * (2.0 * relevant - 1.0)",
+        "test_gradients.py",
     ),
     Mutation(
         "potential: what the other documents gain or lose in a swap",
         "changes[x] -= _coupling(factor, column, higher, X, A)",
         "changes[x] += _coupling(factor, column, higher, X, A)",
-        ("tests/test_potentials.py",),
+        "test_potentials.py",
     ),
     Mutation(
         "rounding: the nearest cell",
         "k = (begin[c] + int((high[c] - s) * rate[c] + 0.5)) * n_classes + relevance[i]",
         "k = (begin[c] + int((high[c] - s) * rate[c])) * n_classes + relevance[i]",
-        ("tests/test_rounding.py",),
+        "test_rounding.py",
     ),
     Mutation(
         "the sum over pairs of a query is that of its own lists",
         "sums.received[:] += np.bincount(lists.query, out.received, minlength=sums.received.size)",
         "sums.received[: out.received.size] += out.received",
-        ("tests/test_gradients.py",),
+        "test_gradients.py",
     ),
     Mutation(
         "ties: lower labels first",
-        "keys = [self.labels, query]",
-        "keys = [-self.labels, query]",
-        ("tests/test_queries.py", "tests/test_values.py"),
+        "keys = [self.labels, np.repeat",
+        "keys = [-self.labels, np.repeat",
+        "test_values.py",
     ),
     Mutation(
         "folds keep queries whole",
         "return list(splitter.split(ids, groups=ids))",
         "return list(splitter.split(ids, groups=np.arange(ids.size)))",
-        ("tests/test_cv_folds.py",),
+        "test_cv_folds.py",
     ),
     Mutation(
         "key of a stored fit: the constants of a function",
-        'return f"code {value.co_code.hex()} {value.co_names} {text(value.co_consts)}"',
-        'return f"code {value.co_code.hex()} {value.co_names}"',
-        ("tests/test_kept_fits.py",),
+        "{value.co_names} {text(value.co_consts)}",
+        "{value.co_names}",
+        "test_kept_fits.py",
     ),
     Mutation(
         "discount of NDCG: log2(1 + rank)",
         "return 1.0 / np.log2(1.0 + rank)",
         "return 1.0 / np.log2(2.0 + rank)",
-        ("tests/test_values.py",),
+        "test_values.py",
     ),
     Mutation(
         "normaliser of map@k: min(R, k)",
-        'return counts.n_relevant if counts.metric["divisor"] == "relevant" else '
-        "reachable_hits(counts)",
+        "return counts.n_relevant if every else np.minimum(counts.n_relevant, counts.at_most)",
         "return counts.n_relevant",
-        ("tests/test_values.py",),
+        "test_values.py",
     ),
     Mutation(
         "best round: the highest value",
         "return self.looks[-1 if np.isnan(values).all() else int(np.nanargmax(values))]",
         "return self.looks[-1 if np.isnan(values).all() else int(np.nanargmin(values))]",
-        ("lambdaplus/study/validation.py", "tests/test_tuning.py"),
+        "test_progress.py",
     ),
     Mutation(
         "qid: rows of a query that are not adjacent are refused",
-        "if seen.max() > 1:",
-        "if seen.max() > 2:",
-        ("tests/test_queries.py",),
+        "if first.size < starts.size:",
+        "if first.size + 1 < starts.size:",
+        "test_queries.py",
     ),
     Mutation(
         "rank:map gets binary labels",
         "binary = isinstance(objective, str) and objective in BINARY",
         "binary = False",
-        ("tests/test_tuning.py::test_objectives_that_know_relevant_or_not_alone_get_that",),
+        "test_tuning.py",
+    ),
+    Mutation(
+        "committee perceptron: a pair is dropped beyond its bound",
+        "if misses.size and misses[pair] > bound:",
+        "if misses.size and misses[pair] >= bound:",
+        "test_committee_perceptron.py",
+    ),
+    Mutation(
+        "committee perceptron: of two hypotheses that survived as long, the first stays",
+        "if run <= survival[place]:",
+        "if run < survival[place]:",
+        "test_committee_perceptron.py",
+    ),
+    Mutation(
+        "LightGBM: a round without a split leaves no tree",
+        "trees = lengths[rounds - 1]",
+        "trees = rounds",
+        "test_tuning.py",
     ),
 )
 
@@ -126,14 +143,14 @@ def break_line(project: Path, mutation: Mutation) -> None:
     path.write_text(sources[path].replace(mutation.line, mutation.broken))
 
 
-def first_failure(project: Path, likeliest: tuple[str, ...]) -> str:
+def first_failure(project: Path, likeliest: str) -> str:
     """The first of the fast tests that fails in the copy, empty if none does."""
-    return run(project, likeliest) or run(project, ("--ignore=tests/lightgbm3",))
+    return run(project, f"tests/{likeliest}") or run(project, "--ignore=tests/lightgbm3")
 
 
-def run(project: Path, arguments: tuple[str, ...]) -> str:
+def run(project: Path, argument: str) -> str:
     ran = subprocess.run(
-        [sys.executable, *FAST, "-p", "no:cacheprovider", *arguments],
+        [sys.executable, *FAST, "-p", "no:cacheprovider", argument],
         cwd=project,
         env={**os.environ, "PYTHONPATH": str(project)},
         capture_output=True,

@@ -68,7 +68,7 @@ class Setting:
         rank = np.argsort(order, axis=1)
         n = labels.size
         if self.feature_map == "dorm":
-            reach = {"smooth": n, "cutoff": self.cutoff}.get(self.decay, self.decay)
+            reach = n if self.decay == "smooth" else self.decay
             decay = (np.arange(n) < reach) / np.log2(2.0 + np.arange(n))
             right = np.argsort(np.argsort(-labels, kind="stable"), kind="stable")
             ideal = np.array([decay[right[labels == label]].mean() for label in labels])

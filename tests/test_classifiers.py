@@ -15,14 +15,11 @@ import xgboost as xgb
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.metrics import average_precision_score, brier_score_loss, f1_score
 from sklearn.model_selection import (
     FixedThresholdClassifier,
     GridSearchCV,
     TunedThresholdClassifierCV,
-    cross_val_predict,
-    cross_val_score,
 )
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from small_data import rare
@@ -43,7 +40,7 @@ def data() -> tuple[Any, Any, Any, Any]:
 
 def made(kind: Any, **options: Any) -> Any:
     quiet = {"verbose": -1} if kind is LightGBMClassifier else {}
-    return kind(**{"n_estimators": 20, "n_jobs": 1, "random_state": 0, **quiet, **options})
+    return kind(**{"n_estimators": 12, "n_jobs": 1, "random_state": 0, **quiet, **options})
 
 
 def sets(kind: Any, *pairs: Any) -> dict[str, Any]:
@@ -81,12 +78,14 @@ def test_scikit_learns_checks_pass(estimator: Any, check: Any) -> None:
 @both
 @pytest.mark.parametrize(
     "labels",
-    [[0, 1], [1, 0], [-1, 1], ["ok", "fraud"], ["no", "yes"], [False, True], [9.0, 7.0]],
+    [[1, 0], [-1, 1], ["ok", "fraud"], ["no", "yes"], [False, True], [9.0, 7.0]],
     ids=str,
 )
 def test_the_rarer_class_is_trained_whatever_it_is_called(kind: Any, labels: list[Any]) -> None:
     X, y, Xt, yt = data()
     expected = made(kind).fit(X, y, **sets(kind, (Xt, yt)))
+    # As many training rows are predicted as there are.
+    assert np.sum(expected.predict(X) == 1) == pytest.approx(y.sum(), rel=0.1)
     names = np.array(labels)
     model = made(kind).fit(X, names[y], **sets(kind, (Xt, names[yt])))
     assert model.pos_label_ == names[1]
@@ -113,12 +112,6 @@ def test_another_class_is_trained_on_request(kind: Any) -> None:
     name = "init_model" if kind is LightGBMClassifier else "xgb_model"
     with pytest.raises(ValueError, match=r"ranks 0 first, and this one 1: pass pos_label=.*0"):
         made(kind).fit(X, y, **{name: model})
-
-
-@both
-def test_as_many_training_rows_are_predicted_as_there_are(kind: Any) -> None:
-    X, y, _, _ = data()
-    assert np.sum(made(kind).fit(X, y).predict(X) == 1) == pytest.approx(y.sum(), rel=0.1)
 
 
 def test_class_weights_are_weights_of_rows() -> None:
@@ -166,28 +159,20 @@ def test_with_the_frameworks_own_objectives_they_are_the_parents(
 
 
 @both
-def test_without_calibration_the_error_says_how_to_get_probabilities(kind: Any) -> None:
-    X, y, _, _ = data()
-    model = made(kind).fit(X, y)
-    assert not hasattr(model, "predict_proba")
-    assert hasattr(made(kind, calibration="sigmoid"), "predict_proba")
-    with pytest.raises(AttributeError) as raised:
-        model.predict_proba(X)
-    assert "set calibration='sigmoid'" in str(raised.value.__cause__)
-
-
-@both
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
 @pytest.mark.parametrize("held_out", [False, True], ids=["cross-validation", "eval_set"])
-@pytest.mark.parametrize("labels", [["no", "yes"], ["ok", "fraud"]], ids=str)
-def test_probabilities_are_calibrated(
-    kind: Any, labels: list[str], held_out: bool, method: str
-) -> None:
+def test_probabilities_are_calibrated(kind: Any, held_out: bool, method: str) -> None:
     X, y, Xt, yt = data()
+    labels = ["ok", "fraud"] if method == "sigmoid" else ["no", "yes"]
     names = np.array(labels)
+    uncalibrated = made(kind).fit(X, y)
+    assert not hasattr(uncalibrated, "predict_proba")
+    with pytest.raises(AttributeError) as raised:
+        uncalibrated.predict_proba(X)
+    assert "set calibration='sigmoid'" in str(raised.value.__cause__)
     model = made(kind, calibration=method, cv=3)
     model.fit(X, names[y], **(sets(kind, (Xt, names[yt])) if held_out else {}))
-    assert_array_equal(raw(model, Xt), raw(made(kind).fit(X, y), Xt))  # the same trees
+    assert_array_equal(raw(model, Xt), raw(uncalibrated, Xt))  # the same trees
     test = rare()[1]
     Xt, yt = test.features[3000:], test.binary[3000:]
     found = model.predict_proba(Xt)
@@ -238,45 +223,37 @@ def test_training_that_goes_on_wants_new_rows_to_calibrate_on(kind: Any) -> None
 # -- tools ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @both
-def test_thresholds_searches_and_calibration_of_scikit_learn(kind: Any) -> None:
+def test_thresholds_and_searches_of_scikit_learn(kind: Any) -> None:
     X, y, Xt, yt = data()
-    model = made(kind)
-    tuned = TunedThresholdClassifierCV(model, scoring="f1", cv=2, random_state=0).fit(X, y)
+    tuned = TunedThresholdClassifierCV(made(kind), scoring="f1", cv=2, random_state=0).fit(X, y)
     assert f1_score(yt, tuned.predict(Xt)) > 0.2
     fixed = FixedThresholdClassifier(made(kind, calibration="sigmoid", cv=2), threshold=0.1)
     fixed.fit(X, y)
     assert_array_equal(fixed.predict(Xt), (fixed.predict_proba(Xt)[:, 1] >= 0.1).astype(int))
     native = "binary" if kind is LightGBMClassifier else "binary:logistic"
     search = GridSearchCV(
-        model, {"objective": ["map", "auc", native]}, scoring="average_precision", cv=2,
+        made(kind), {"objective": ["map", lambda_map, native]}, scoring="average_precision", cv=2,
         error_score="raise",
     ).fit(X, y)  # fmt: skip
-    assert search.cv_results_["mean_test_score"].min() > 3 * y.mean()
-    assert len(set(search.cv_results_["mean_test_score"])) == 3
-    calibrated = CalibratedClassifierCV(model, cv=2).fit(X, y)
-    assert brier_score_loss(yt, calibrated.predict_proba(Xt)[:, 1]) < yt.mean() * (1 - yt.mean())
-    found = cross_val_predict(model, X, y, method="decision_function", cv=2)
-    assert average_precision_score(y, found) > 3 * y.mean()
-    brier = cross_val_score(
-        made(kind, calibration="sigmoid", cv=2), X, y, scoring="neg_brier_score", cv=2
-    )
-    assert -brier.max() < y.mean() * (1 - y.mean())
+    by_name, by_object, theirs = search.cv_results_["mean_test_score"]
+    assert min(by_name, theirs) > 3 * y.mean()
+    assert by_name == by_object != theirs
 
 
 @both
 def test_kinds_of_data_and_copies(kind: Any) -> None:
     X, y, Xt, _ = data()
     names = np.array(["ok", "fraud"])
-    dense = made(kind, calibration="sigmoid", cv=2).fit(X, names[y])
-    frame = pd.DataFrame(X).add_prefix("c")
-    for kind_of_X in (pd.DataFrame(X).add_prefix("c"), csr_matrix(X), csr_matrix(X).tocoo()):
-        found = clone(dense).fit(kind_of_X, pd.Series(names[y]))
-        assert_array_equal(found.predict_proba(kind_of_X), dense.predict_proba(X))
-    assert frame.columns[0] == "c0"
-    copy = pickle.loads(pickle.dumps(dense))
-    assert_array_equal(copy.predict_proba(Xt), dense.predict_proba(Xt))
-    assert not hasattr(clone(dense), "calibrator_")
+    dense = made(kind).fit(X, names[y])
+    for X_again in (pd.DataFrame(X).add_prefix("c"), csr_matrix(X), csr_matrix(X).tocoo()):
+        again = clone(dense).fit(X_again, pd.Series(names[y]))
+        assert_array_equal(again.decision_function(X_again), dense.decision_function(X))
+    calibrated = clone(dense).set_params(calibration="sigmoid", cv=2).fit(X, names[y])
+    copied = pickle.loads(pickle.dumps(calibrated))
+    assert_array_equal(copied.predict_proba(Xt), calibrated.predict_proba(Xt))
+    assert not hasattr(clone(calibrated), "calibrator_")
 
 
 def test_a_loaded_model_of_xgboost_predicts_the_same_codes(tmp_path: Path) -> None:
@@ -300,7 +277,7 @@ def test_a_loaded_model_of_xgboost_predicts_the_same_codes(tmp_path: Path) -> No
         ({"y": np.zeros(3000)}, "y holds one class"),
         ({"y": None}, "target y is None"),
         ({"y": np.where(np.arange(3000) == 5, np.nan, np.arange(3000) % 2)}, "NaN"),
-        ({"eval_set": "labels"}, "evaluation set 0: label .*2.* is none of"),
+        ({"eval_set": "labels"}, "evaluation set 0: .2. are none of"),
         ({"sample_weight": np.full(3000, -1.0)}, "weights must not be negative"),
     ],
 )
@@ -313,10 +290,3 @@ def test_unusable_labels_and_weights_raise(kind: Any, change: Any, message: str)
     with pytest.raises(ValueError, match=message):
         model.fit(X, given.pop("y"), **given)
     assert not hasattr(model, "offset_")  # a fit that fails leaves no half-changed model
-
-
-@both
-def test_objects_are_objectives_too(kind: Any) -> None:
-    X, y, Xt, _ = data()
-    expected = made(kind, objective="lambda_map").fit(X, y)
-    assert_array_equal(raw(made(kind, objective=lambda_map).fit(X, y), Xt), raw(expected, Xt))

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
-import pickle
 from typing import Any
 
-import lightgbm as lgb
 import numpy as np
 import pytest
-import xgboost as xgb
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -18,8 +14,6 @@ from sklearn.base import clone
 from small_data import Small, graded
 
 import lambdaplus as lp
-import lambdaplus.lightgbm as llgb
-import lambdaplus.xgboost as lxgb
 from lambdaplus import combine, eval_metric, evaluate, lambda_objective
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.weighted_sum import WeightedSum, sum_of, terms_of
@@ -161,11 +155,6 @@ def test_the_plain_gradient_is_that_of_the_weighted_sum_by_force() -> None:
     assert_allclose(objective(labels, scores, None, [9])[0], expected, rtol=1e-5, atol=1e-7)
 
 
-def test_weights_change_the_gradient() -> None:
-    one, other = (gradient_of(lambda_objective(t), graded()) for t in ("map+2*auc", "2*map+auc"))
-    assert np.abs(one[0] - other[0]).max() > 0.01
-
-
 def test_the_order_of_rows_changes_no_bit_and_weights_multiply() -> None:
     data, order = graded(), graded().shuffled()
     objective = lambda_objective("ndcg@10+0.5*mrr+map")
@@ -187,18 +176,6 @@ def test_data_without_queries_is_taken_where_every_part_takes_it() -> None:
     one = lambda_objective("map+mrr", one_group=True)
     assert one.one_group
     assert np.isfinite(one(data.labels, data.scores())[0]).all()
-
-
-def test_copies_and_pickles_are_equal_and_work() -> None:
-    objective = lambda_objective("ndcg@10+0.5*mrr")
-    expected = gradient_of(objective, graded())
-    pickled = pickle.dumps(objective)
-    assert len(pickled) < 3_000
-    for mine in (copy.deepcopy(objective), pickle.loads(pickled)):
-        assert mine == objective
-        assert hash(mine) == hash(objective)
-        assert_array_equal(gradient_of(mine, graded())[0], expected[0])
-    assert pickle.loads(pickle.dumps(eval_metric("map+mrr"))) == eval_metric("map+mrr")
 
 
 # -- the metric ----------------------------------------------------------------------------------
@@ -227,50 +204,6 @@ TEXT = "ndcg@10+0.5*mrr"
 
 def split() -> tuple[Small, Small]:
     return graded().queries(0, 40), graded().queries(40, 60)
-
-
-def test_lightgbm_trains_and_stops_on_the_sum() -> None:
-    train, valid = split()
-    data = lgb.Dataset(train.features, train.labels, group=train.sizes)
-    held_out = data.create_valid(valid.features, valid.labels, group=valid.sizes)
-    curves: Any = {}
-    booster = lgb.train(
-        {"objective": lambda_objective(TEXT), "verbosity": -1, "num_threads": 1},
-        data,
-        80,
-        valid_sets=[held_out],
-        feval=eval_metric(TEXT),
-        callbacks=[lgb.early_stopping(5, verbose=False), lgb.record_evaluation(curves)],
-    )
-    curve = curves["valid_0"][TEXT]
-    assert booster.best_iteration == np.argmax(curve) + 1
-    assert len(curve) < 80
-    assert curve[booster.best_iteration - 1] > 1.2
-
-
-@pytest.mark.parametrize("text", [TEXT, "ndcg@10+1e-05*mrr"])
-def test_xgboost_trains_and_stops_on_the_sum(text: str) -> None:
-    train, valid = split()
-    data = xgb.DMatrix(train.features, train.labels, group=train.sizes)
-    held_out = xgb.DMatrix(valid.features, valid.labels, group=valid.sizes)
-    curves: Any = {}
-    booster = lxgb.train(
-        {"nthread": 1}, data, 80, obj=lambda_objective(text), custom_metric=eval_metric(text),
-        evals=[(held_out, "valid")], early_stopping_rounds=5, evals_result=curves,
-        verbose_eval=False,
-    )  # fmt: skip
-    curve = curves["valid"][text]
-    assert booster.best_iteration == np.argmax(curve)
-    assert len(curve) < 80
-    assert curve[booster.best_iteration] > 0.8
-
-
-def test_cv_takes_it_too() -> None:
-    data = graded()
-    given_ = lgb.Dataset(data.features, data.labels, group=data.sizes)
-    quiet = {"verbosity": -1, "num_threads": 1}
-    found = llgb.cv(quiet, given_, 3, fobj=lambda_objective(TEXT), feval=eval_metric(TEXT))
-    assert len(found[f"valid {TEXT}-mean"]) == 3
 
 
 @pytest.mark.parametrize("kind", [lp.LightGBMRanker, lp.XGBoostRanker])

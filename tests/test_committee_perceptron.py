@@ -81,9 +81,10 @@ def committee(every: list[tuple[Array, int]], size: int) -> list[tuple[Array, in
     return members
 
 
-# A bound of 3 of 6 passes is reached exactly: a pair is dropped after its fourth mistake.
+# A bound of 3 of 6 passes is reached exactly: a pair is dropped after its fourth mistake.  In a
+# committee of 13, hypotheses that survived equally long compete for the last place.
 @pytest.mark.parametrize("alpha_bound", [None, 0.5])
-@pytest.mark.parametrize("size", [1, 7, 100_000])
+@pytest.mark.parametrize("size", [1, 13, 100_000])
 def test_committee_is_that_of_the_paper(size: int, alpha_bound: float | None) -> None:
     train, valid = small()
     model = fit(train, valid, committee_size=size, alpha_bound=alpha_bound)
@@ -91,24 +92,13 @@ def test_committee_is_that_of_the_paper(size: int, alpha_bound: float | None) ->
     expected = sorted((c, w.tolist()) for w, c in committee(every, size))
     members = sorted(zip(model.survival_.tolist(), model.hypotheses_.tolist(), strict=True))
     assert [c for c, _ in members] == [c for c, _ in expected]
-    if size != 7:  # members that survived equally long may differ by who was replaced
-        np.testing.assert_allclose([w for _, w in members], [w for _, w in expected], atol=1e-12)
+    np.testing.assert_allclose([w for _, w in members], [w for _, w in expected], atol=1e-12)
+    assert len(hypotheses(train, 6, 6, 0.5)) < len(hypotheses(train, 6, 6))  # or it does nothing
     some = slice(None, None, max(1, len(model.votes_) // 50))
     votes = [value(valid, valid.features @ w) for w in model.hypotheses_[some]]
     np.testing.assert_allclose(model.votes_[some], votes, rtol=1e-12)
     np.testing.assert_allclose(model.coef_, model.votes_ @ model.hypotheses_, rtol=1e-12)
     np.testing.assert_allclose(model.predict(valid.features), valid.features @ model.coef_)
-
-
-def test_pairs_are_dropped_after_more_mistakes_than_the_alpha_bound() -> None:
-    """In the last pass some pairs have exactly as many mistakes as the bound allows."""
-    train, valid = small()
-    options = {"variant": "average", "metric": "auc"}
-    for bound in (1 / 6, 0.5, 5 / 6):
-        model = fit(train, valid, alpha_bound=bound, **options)
-        every = hypotheses(train, model.n_iter_, 6, bound)
-        assert model.survival_.tolist() == [sum(c for _, c in every)]
-    assert len(hypotheses(train, 6, 6, 0.5)) < len(hypotheses(train, 6, 6))
 
 
 def test_classic_forms() -> None:
@@ -121,19 +111,9 @@ def test_classic_forms() -> None:
     every = hypotheses(train, average.n_iter_, 6)
     mean = sum(c * w for w, c in every) / sum(c for _, c in every)
     np.testing.assert_allclose(average.coef_, mean, rtol=1e-9, atol=1e-12)
-
-
-def test_one_member_is_the_pocket_and_all_members_are_the_average() -> None:
-    train, valid = small()
-    one = fit(train, valid, committee_size=1, weights="survival")
-    pocket = fit(train, valid, variant="pocket")
-    np.testing.assert_array_equal(one.hypotheses_, pocket.hypotheses_)
-    assert one.n_iter_ == pocket.n_iter_
-    everyone = fit(train, valid, committee_size=10**6, weights="survival")
-    average = fit(train, valid, variant="average")
-    assert everyone.n_iter_ == average.n_iter_
-    scale = everyone.survival_.sum()
-    np.testing.assert_allclose(everyone.coef_ / scale, average.coef_, rtol=1e-10, atol=1e-14)
+    assert average.survival_.tolist() == [sum(c for _, c in every)]
+    everyone = fit(train, valid, committee_size=10**6, weights="survival", alpha_bound=None)
+    np.testing.assert_allclose(everyone.coef_ / everyone.survival_.sum(), mean, atol=1e-12)
 
 
 @pytest.mark.parametrize("options", [{}, {"combine": "borda"}, {"variant": "average"}])

@@ -11,11 +11,10 @@ import pytest
 from typer.testing import CliRunner
 
 from lambdaplus.cli import app
-from lambdaplus.data import Fold, cross_validation, read_letor
+from lambdaplus.data import Fold, read_letor
 from lambdaplus.data.binary import fingerprint
 from lambdaplus.data.ranking_data import join
-from lambdaplus.metrics import parse_metric
-from lambdaplus.study import Config, Settings, Study, find_methods
+from lambdaplus.study import Config
 from lambdaplus.study.study_data import folds_of
 
 
@@ -123,22 +122,9 @@ def test_shares_on_the_command_line_that_are_none(file: pathlib.Path) -> None:
     assert "--shares 'a,b,c' is not a list such as" in result.output
 
 
-def test_sparse_features_give_the_same_models(file: pathlib.Path) -> None:
-    methods = find_methods("lightgbm:lambdarank,xgboost:rank:ndcg")
-    values = []
-    for sparse in (False, True):
-        folds = cross_validation(read_letor(file, sparse=sparse), 4)[:1]
-        study = Study(folds, methods, [parse_metric("map")], Settings(rounds=3))
-        assert len([*study.run()]) == 2
-        assert study.errors == {}
-        values.append([study.mean(method, study.metrics[0]) for method in methods])
-    assert values[0] == values[1]
-
-
 def test_joined_sets_keep_their_rows(file: pathlib.Path) -> None:
-    for sparse in (False, True):
-        data = read_letor(file, sparse=sparse)
-        halves = [data.take_queries(range(7)), data.take_queries(range(7, 20))]
-        assert fingerprint(join(halves)) == fingerprint(data)
+    data = read_letor(file)
+    halves = [data.take_queries(range(7)), data.take_queries(range(7, 20))]
+    assert fingerprint(join(halves)) == fingerprint(data)
     with pytest.raises(ValueError, match="query 0 are not adjacent"):
         join([data, data])

@@ -47,23 +47,20 @@ def test_folds_are_a_partition_into_whole_queries(
     assert all(np.array_equal(a[1], b[1]) for a, b in zip(folds, again, strict=True))
 
 
-def test_rows_of_a_query_may_stand_anywhere() -> None:
+def test_rows_of_a_query_may_be_apart_and_sizes_whole_floats() -> None:
     qid = np.array(["b", "a", "c", "a", "b", "c", "d"])
     for train, test in query_folds(qid=qid, n_splits=2):
         assert not set(qid[train]) & set(qid[test])
+    whole, floats = query_folds(group=[2, 3] * 5), query_folds(group=np.array([2.0, 3.0] * 5))
+    assert str(whole) == str(floats)
 
 
-def test_the_seed_deals_them() -> None:
+def test_the_seed_assigns_queries() -> None:
     def dealt(**options: Any) -> list[bytes]:
         return [test.tobytes() for _, test in query_folds(group=[5] * 20, **options)]
 
     assert dealt() == dealt(seed=0) != dealt(seed=1)
     assert dealt(shuffle=False) == dealt(shuffle=False, seed=1)
-
-
-def test_sizes_may_be_whole_floats() -> None:
-    whole, floats = query_folds(group=[2, 3] * 5), query_folds(group=np.array([2.0, 3.0] * 5))
-    assert str(whole) == str(floats)
 
 
 @pytest.mark.parametrize(
@@ -72,14 +69,11 @@ def test_sizes_may_be_whole_floats() -> None:
         ({}, "pass either"),
         ({"qid": [1, 2], "group": [1, 1]}, "pass either"),
         ({"group": [2, -1]}, "integers, at least 1 each"),
-        ({"group": [2.5, 1]}, "integers, at least 1 each"),
-        ({"group": []}, "list of query sizes"),
-        ({"group": [[1, 2]]}, "list of query sizes"),
         ({"group": [3, 3]}, "2 queries cannot be split into 5 folds"),
         ({"qid": [3, 3, 4]}, "2 queries cannot be split into 5 folds"),
     ],
 )
-def test_what_can_not_be_dealt_raises(arguments: Any, message: str) -> None:
+def test_impossible_folds_are_refused(arguments: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         query_folds(**arguments)
 
@@ -135,7 +129,7 @@ def parts_seen(**options: Any) -> list[tuple[int, int, int]]:
     return recorder.seen
 
 
-def test_xgboosts_cv_deals_whole_queries_with_their_weights_by_itself() -> None:
+def test_xgboosts_cv_makes_folds_of_whole_queries_with_their_weights() -> None:
     sizes = graded().sizes
     for seen, options in (
         (parts_seen(nfold=4, seed=3), {"n_splits": 4, "seed": 3}),

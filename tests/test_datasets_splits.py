@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import itertools
 from collections.abc import Iterable
 
@@ -11,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdaplus.data import Fold, RankingData, cross_validation, random_splits, splits
+from lambdaplus.data import Fold, RankingData, cross_validation, random_splits
 
 
 def small_set(n_queries: int) -> RankingData:
@@ -39,12 +38,6 @@ def times(folds: list[Fold], part: int, n_queries: int) -> list[int]:
     return np.bincount(np.asarray(found, int) - 100, minlength=n_queries).tolist()
 
 
-def test_docstring_examples() -> None:
-    result = doctest.testmod(splits)
-    assert result.attempted > 0
-    assert result.failed == 0
-
-
 @pytest.mark.parametrize("balanced", [False, True])
 def test_parts_are_whole_queries_with_their_own_rows(balanced: bool) -> None:
     data = small_set(20)
@@ -67,18 +60,6 @@ def test_shares_are_rounded_down_and_the_test_part_gets_the_rest() -> None:
     assert [len(found) for found in queries(fold)] == [8, 2, 4]
     [fold] = random_splits(small_set(14), 1, 0.5, 1, 2)
     assert [len(found) for found in queries(fold)] == [7, 1, 2]
-
-
-@pytest.mark.parametrize("balanced", [False, True])
-def test_random_state_decides(balanced: bool) -> None:
-    def drawn(random_state: int) -> list[list[list[int]]]:
-        found = random_splits(
-            small_set(30), 5, 10, 10, balanced=balanced, random_state=random_state
-        )
-        return [queries(fold) for fold in found]
-
-    assert drawn(3) == drawn(3)
-    assert drawn(3) != drawn(4)
 
 
 def test_fifty_balanced_trials_of_fifty_queries() -> None:
@@ -112,7 +93,15 @@ def test_balanced_splits_differ_by_one_at_most(data: st.DataObject) -> None:
         assert max(counts) - min(counts) <= 1
 
 
-def test_unbalanced_splits_are_independent() -> None:
+def test_splits_are_reproducible_and_independent() -> None:
+    def drawn(balanced: bool, random_state: int) -> list[list[list[int]]]:
+        splits = random_splits(
+            small_set(30), 5, 10, 10, balanced=balanced, random_state=random_state
+        )
+        return [queries(fold) for fold in splits]
+
+    for balanced in (False, True):
+        assert drawn(balanced, 3) == drawn(balanced, 3) != drawn(balanced, 4)
     found = random_splits(small_set(50), 400, 10, 5)
     # Each query trains in 400 x 10/50 = 80 of them, with standard deviation 8.
     counts = times(found, 0, 50)
@@ -131,7 +120,7 @@ def test_unbalanced_splits_are_independent() -> None:
         (1, (-1, 5, 5), "-1 training"),
     ],
 )
-def test_refuses(n: int, sizes: tuple[float, ...], message: str) -> None:
+def test_impossible_sizes_are_refused(n: int, sizes: tuple[float, ...], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         random_splits(small_set(10), n, *sizes)
 

@@ -1,100 +1,264 @@
-"""Ranking data from CSV and Parquet."""
+"""CSV and Parquet files: what is read, and what used to be misread without an error."""
 
 from __future__ import annotations
 
+import datetime
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from lambdaplus.data import RankingData, read_columns, read_data, read_folds, web_search_like
+from lambdaplus.data import (
+    Fold,
+    RankingData,
+    read_columns,
+    read_data,
+    read_folds,
+    read_table,
+    web_search_like,
+)
+from lambdaplus.data.ranking_data import join
 
 polars = pytest.importorskip("polars")
 
-CSV = """\
-qid,docno,bm25,clicks,fresh,label
-q2,d1,0.5,3,true,0
-q1,d7,,NULL,false,2
-q2,d3,7,1,true,1
-"""
+CSV = "qid,label,bm25,clicks\n1,0,0.5,3\n1,1,0.25,4\n"
 
 
-def csv_file(tmp_path: Path, text: str = CSV) -> Path:
-    (tmp_path / "all.csv").write_text(text)
-    return tmp_path / "all.csv"
+def written(file: Path, text: str) -> Path:
+    file.write_text(text)
+    if file.suffix == ".parquet":
+        polars.read_csv(file, glob=False, null_values=["NULL"]).write_parquet(file)
+    return file
 
 
-def assert_same(found: RankingData, wanted: RankingData) -> None:
-    np.testing.assert_array_equal(found.features, wanted.features)
-    np.testing.assert_array_equal(found.labels, wanted.labels)
-    np.testing.assert_array_equal(found.qid, wanted.qid)
+def fold_of(folder: Path, test: str, kind: str = "csv") -> Fold:
+    for part in ("train", "vali"):
+        written(folder / f"{part}.{kind}", CSV)
+    written(folder / f"test.{kind}", test)
+    [fold] = read_folds(folder)
+    return fold
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_rows_of_a_query_anywhere_and_numbers_as_features(tmp_path: Path, kind: str) -> None:
-    file = csv_file(tmp_path)
-    if kind == "parquet":
-        frame = polars.read_csv(file, null_values=["NULL"])
-        file = tmp_path / "all.parquet"
-        frame.write_parquet(file)
-    data = read_data(file)
-    assert data.name == file.name
+def test_rows_of_a_query_may_be_apart_and_text_is_no_feature(tmp_path: Path, kind: str) -> None:
+    text = "qid,docno,bm25,clicks,fresh,label\nq2,d1,0.5,3,true,0\nq1,d7,,NULL,false,2\n"
+    data = read_data(written(tmp_path / f"all.{kind}", text + "q2,d3,7,1,true,1\n"))
+    assert data.name == f"all.{kind}"
     assert data.qid.tolist() == ["q2", "q2", "q1"]
     assert data.labels.tolist() == [0, 1, 2]
+    assert data.feature_names == ("bm25", "clicks", "fresh")
     np.testing.assert_array_equal(data.features, [[0.5, 3, 1], [7, 1, 1], [np.nan, np.nan, 0]])
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_round_trip(tmp_path: Path, kind: str) -> None:
+def test_round_trip_of_a_table(tmp_path: Path, kind: str) -> None:
     made = web_search_like(5, 7)
-    columns = {"qid": made.qid, "label": made.labels}
+    columns = {"query": made.qid, "grade": made.labels}
     frame = polars.DataFrame({**columns, **{f"f{j}": made.features[:, j] for j in range(7)}})
     file = tmp_path / f"all.{kind}"
     frame.write_csv(file) if kind == "csv" else frame.write_parquet(file)
-    assert_same(read_columns(file), made)
-    assert read_columns(file).qid.dtype == np.int64
-
-
-def test_columns_by_other_names_and_whole_numbers_before_others(tmp_path: Path) -> None:
-    rows = [f"{i // 50},{i % 2},{i if i < 150 else i + 0.5}" for i in range(200)]
-    file = csv_file(tmp_path, "query,grade,x\n" + "\n".join(rows))
     data = read_columns(file, qid="query", label="grade")
-    assert data.n_queries == 4
-    assert data.features[[0, 149, 199], 0].tolist() == [0, 149, 199.5]
+    np.testing.assert_array_equal(data.features, made.features)
+    np.testing.assert_array_equal(data.labels, made.labels)
+    np.testing.assert_array_equal(data.qid, made.qid)
+    assert data.qid.dtype == np.int64
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("query,label,x\n1,1,1\n", "has no column 'qid'; it has: query, label, x"),
+        ("query,label,x\n1,1,1\n", "a.csv has no column 'qid'; it has: query, label, x"),
         ("qid,label,x\n1,,1\n", "column 'label': 1 cells are not finite numbers, .* row 1"),
-        ("qid,label,x\n1,1,1\n1,good,1\n", "column 'label': "),
-        ("qid,label,x\n1,1,1\n,1,1\n", "column 'qid': 1 cells are empty"),
+        ("qid,label,x\n1,1,1\n1,good,1\n", "column 'label': 'good' in row 2"),
+        ("qid,label,x\n1,1_0,1\n1,1,2\n", "a.csv, column 'label': '1_0' in row 1 .* not a number"),
+        ("qid,label,x\n1,1,1\n,1,1\n", "column 'qid': 1 cells are empty, the first is in row 2"),
+        ("qid,label,x\nnan,0,1\n", "a.csv, column 'qid': 'nan' in row 1 below the header"),
         ("qid,label,d\n1,1,a\n", "no column of numbers besides 'qid' and 'label'"),
         ("qid,label,x\n1,1,1\n1,0,2.5\n1,1,oops\n", "'x' mixes .* is 'oops' in row 3"),
-        ("qid,label,x\n1,1,1,4\n", "all.csv: "),
-        ("qid,label,x\n", "all.csv"),
+        ("qid,label,x\n1,1,1,4\n", "a.csv: "),
+        ("qid,label,x\n", "a.csv"),
+        ("", "a.csv"),
+        ("qid,label,x\n1,0,1\n1,1\n", "a.csv, line 3: 2 fields for 3 columns"),
+        ("qid,label,x\n1,0,1\n1,1,\n1\n", "a.csv, line 4: 1 fields for 3 columns"),
+        ("qid,label,x,x\n1,0,1,2\n", "a.csv, line 1: the header names 'x' twice"),
+        ('qid,label,x,d\n1,0,1,"a\n1,1,2,b\n', "a.csv: "),
     ],
 )
-def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None:
+def test_invalid_csv_files_are_refused_with_the_place(
+    tmp_path: Path, text: str, message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
-        read_columns(csv_file(tmp_path, text))
+        read_columns(written(tmp_path / "a.csv", text))
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"a\.txt is neither \.csv nor \.parquet"):
         read_columns(tmp_path / "a.txt")
-    with pytest.raises(ValueError, match="sparse=True is for LETOR files"):
-        read_data(csv_file(tmp_path), sparse=True)
-    (tmp_path / "bad.parquet").write_text("no parquet")
-    with pytest.raises(ValueError, match=r"bad\.parquet: "):
-        read_columns(tmp_path / "bad.parquet")
     with pytest.raises(FileNotFoundError):
         read_columns(tmp_path / "none.csv")
 
 
-def test_folds_of_csv(tmp_path: Path) -> None:
-    for part in ("train", "valid", "test"):
-        (tmp_path / f"{part}.csv").write_text(CSV)
-    [fold] = read_folds(tmp_path)
-    assert fold.valid.n_queries == 2
+def test_damaged_parquet_files_are_named(tmp_path: Path) -> None:
+    file = written(tmp_path / "a.parquet", CSV)
+    content = file.read_bytes()
+    for damaged in (b"", content[:40], content[:-20], content[20:], content[:-12] + b"\xff" * 12):
+        file.write_bytes(damaged)
+        with pytest.raises(ValueError, match=re.escape(str(file))):
+            read_columns(file)
+
+
+# Folds -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_columns_of_a_fold_are_matched_by_name(tmp_path: Path, kind: str) -> None:
+    fold = fold_of(tmp_path, "clicks,label,bm25,qid\n3,0,0.5,1\n4,1,0.25,1\n", kind)
+    assert fold.test.features.tolist() == fold.train.features.tolist() == [[0.5, 3], [0.25, 4]]
+    assert fold.test.feature_names == ("bm25", "clicks")
+
+
+@pytest.mark.parametrize(
+    ("test", "message"),
+    [
+        ("qid,label,bm25\n1,0,1\n", r"test.csv has no column of numbers 'clicks', which .*train"),
+        ("qid,label,bm25,clicks,x\n1,0,1,1,1\n", r"train.csv has no column of numbers 'x'"),
+        ("qid,label,bm25,clicks\n1,0,1,no\n", r"test.csv has no column of numbers 'clicks'"),
+    ],
+)
+def test_a_column_that_only_one_part_has_is_named(tmp_path: Path, test: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        fold_of(tmp_path, test)
+
+
+def test_a_text_file_without_names_beside_a_table_is_refused(tmp_path: Path) -> None:
+    for part in ("train", "vali"):
+        written(tmp_path / f"{part}.csv", CSV)
+    written(tmp_path / "test.txt", "1 qid:1 1:3 2:0.5\n")
+    with pytest.raises(ValueError, match="only one names its features"):
+        read_folds(tmp_path)
+
+
+# Numbers -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cell", "number"),
+    [
+        ("nan", np.nan),
+        ("+2", 2),
+        (" 2 ", 2),
+        ("99999999999999999999", 1e20),
+        ("Infinity", np.inf),
+        ("-inf", -np.inf),
+        (" ", np.nan),
+        (" NULL", np.nan),
+    ],
+)
+@pytest.mark.parametrize("rows_before", [1, 3000])
+def test_an_unusual_number_does_not_drop_its_column(
+    tmp_path: Path, cell: str, number: float, rows_before: int
+) -> None:
+    text = "qid,label,x\n" + "1,0,0.5\n" * rows_before + f"1,1,{cell}\n"
+    data = read_columns(written(tmp_path / "a.csv", text))
+    np.testing.assert_array_equal(data.features[[0, -1]], [[0.5], [number]])
+
+
+def test_unusual_numbers_as_labels_and_scores(tmp_path: Path) -> None:
+    run = read_table(written(tmp_path / "a.csv", "qid,label,score\n1,+1,1e0\n1, 0, 0.5\n"))
+    assert (run.labels.tolist(), run.scores.tolist()) == ([1, 0], [1, 0.5])
+
+
+@pytest.mark.parametrize("cell", ["9007199254740993", "+9007199254740993", "-98765432109876543211"])
+@pytest.mark.parametrize("name", ["label", "score"])
+def test_numbers_that_would_be_rounded_are_named(tmp_path: Path, name: str, cell: str) -> None:
+    cells = {"label": "1", "score": "1", name: cell}
+    file = written(tmp_path / "a.csv", f"qid,label,score\n1,{cells['label']},{cells['score']}\n")
+    with pytest.raises(ValueError, match=rf"a.csv, column '{name}' contains .* cannot represent"):
+        read_table(file)
+
+
+@pytest.mark.parametrize("cell", ['"0,5"', '"1,000.5"', "5%", "12.5 %"])
+def test_numbers_as_spreadsheets_write_them_are_not_left_out(tmp_path: Path, cell: str) -> None:
+    file = written(tmp_path / "a.csv", f"qid,label,x,share\n1,0,2,{cell}\n1,1,3,{cell}\n")
+    with pytest.raises(ValueError, match="column 'share' has numbers with commas or percent signs"):
+        read_columns(file)
+    written(file, 'qid,label,x,doc\n1,0,2,"a,5"\n1,1,3,12-5\n')
+    assert read_columns(file).feature_names == ("x",)
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ([2**53 + 1, 2**53 + 2], "contains 9007199254740993, which a float64 cannot represent"),
+        ([-(2**53) - 1, None], "contains -9007199254740993, which a float64 cannot represent"),
+        ([datetime.timedelta(1)] * 2, "is not numeric, but Duration"),
+        ([datetime.date(2020, 1, 1)] * 2, "is not numeric, but Date"),
+        (polars.Series(["7", "9"], dtype=polars.Categorical), "is not numeric, but Categorical"),
+    ],
+)
+def test_parquet_columns_that_are_no_exact_numbers_are_refused(
+    tmp_path: Path, cells: Any, words: str
+) -> None:
+    frame = polars.DataFrame({"qid": [1, 1], "label": [0, 1], "score": cells})
+    frame.write_parquet(tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match=f"a.parquet, column 'score' {words}"):
+        read_table(tmp_path / "a.parquet")
+
+
+# Identifiers -------------------------------------------------------------------------------------
+
+
+def test_queries_written_alike_stay_apart(tmp_path: Path) -> None:
+    wanted = ["007", "7", "9007199254740993", "9007199254740992", "18446744073709551615"]
+    rows = "".join(f"{query},{i % 2},{i}\n" for i, query in enumerate(wanted))
+    file = written(tmp_path / "a.csv", f"qid,label,score\n{rows}")
+    assert read_table(file).qid.tolist() == read_columns(file).qid.tolist() == wanted
+
+
+def test_unsigned_numbers_of_queries(tmp_path: Path) -> None:
+    queries = polars.Series([2**64 - 1, 1], dtype=polars.UInt64)
+    frame = polars.DataFrame({"qid": queries, "label": [0, 1], "x": [1, 2]})
+    frame.write_parquet(tmp_path / "a.parquet")
+    large = read_columns(tmp_path / "a.parquet")
+    assert large.qid.tolist() == ["18446744073709551615", "1"]
+    frame[1:].write_parquet(tmp_path / "b.parquet")
+    small = read_columns(tmp_path / "b.parquet")
+    assert small.qid.tolist() == [1]
+    with pytest.raises(ValueError, match="query 1 is in two"):
+        join([large, small])
+    unsigned = RankingData([[1.0]], [1], np.array([2**64 - 1], dtype=np.uint64), "", ("x",))
+    assert join([small, unsigned]).qid.tolist() == ["1", "18446744073709551615"]
+
+
+def test_float_queries_of_a_parquet_file(tmp_path: Path) -> None:
+    file = tmp_path / "a.parquet"
+
+    def qids(values: list[float | None]) -> list[object]:
+        polars.DataFrame({"qid": values, "label": 1, "x": 1.5}).write_parquet(file)
+        found: list[object] = read_columns(file).qid.tolist()
+        return found
+
+    assert qids([7.0, 8.0]) == [7, 8]
+    assert qids([7.5, 8.0]) == ["7.5", "8.0"]
+    with pytest.raises(ValueError, match=r"a.parquet, column 'qid': .* floats of 2\*\*53"):
+        qids([2.0**53, 1.0])
+    with pytest.raises(ValueError, match=r"column 'qid': .* missing in row 1: it is nan"):
+        qids([7.0, float("nan")])
+
+
+# Files -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["a[1].csv", "a*.csv", "a?.csv", "~a.csv", "[red]📈.parquet"])
+def test_a_path_is_no_pattern(tmp_path: Path, name: str) -> None:
+    written(tmp_path / "a1.csv", CSV.replace("0.5", "77"))
+    data = read_data(written(tmp_path / name, CSV))
+    assert data.features[:, 0].tolist() == [0.5, 0.25]
+    assert data.name == name
+
+
+def test_blank_lines_are_no_rows(tmp_path: Path) -> None:
+    data = read_columns(written(tmp_path / "a.csv", CSV.replace("\n1,1", "\n\n1,1") + "\n\n"))
+    assert data.features.tolist() == [[0.5, 3], [0.25, 4]]

@@ -1,9 +1,12 @@
-"""LETOR text: numbers as Python reads them, sparse data, errors with line numbers."""
+"""Text files: LETOR, TREC runs and judgements, compressed or not; errors with line numbers."""
 
 from __future__ import annotations
 
-import struct
+import gzip
+import lzma
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,18 +15,64 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from lambdaplus.data import RankingData, memory, read_letor, web_search_like
-from lambdaplus.data.binary import fingerprint, read_binary, write_binary
+from lambdaplus.data import (
+    RankingData,
+    memory,
+    read_letor,
+    read_qrels,
+    read_trec_run,
+    web_search_like,
+)
+from lambdaplus.data.text_files import numbered_lines
+
+SAMPLE = """\
+# a comment on a separate line
+
+2 qid:10 1:0.5 3:-1e-3 # docid = GX1 inc = 0.5
+0 qid:10 1:0.25 2:7
+1 qid:4 # no features: all of them 0
+"""
+SAMPLE_FEATURES = [[0.5, 0, -1e-3], [0.25, 7, 0], [0, 0, 0]]
+TEXT = b"".join(b"%d qid:%d 1:%d.5 2:7\n" % (i % 3, i // 5, i) for i in range(500))
+COMPRESS: dict[str, Callable[[bytes], bytes]] = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".xz": lzma.compress,
+}
+COMPRESSED = [".gz", ".xz"]
 
 
-def bits(value: float) -> bytes:
-    """Tells one NaN from none."""
-    return struct.pack("d", value + 0.0)
+def read(text: str | bytes, tmp_path: Path) -> RankingData:
+    (tmp_path / "a.txt").write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read_letor(tmp_path / "a.txt")
 
 
-def read(text: str, tmp_path: Path, **options: bool) -> RankingData:
-    (tmp_path / "a.txt").write_text(text)
-    return read_letor(tmp_path / "a.txt", **options)
+# LETOR -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", COMPRESS)
+def test_round_trip_of_a_small_file(tmp_path: Path, suffix: str) -> None:
+    file = tmp_path / f"a.txt{suffix}"
+    file.write_bytes(COMPRESS[suffix](SAMPLE.encode()))
+    data = read_letor(str(file))
+    assert data.name == file.name
+    assert data.features.dtype == data.labels.dtype == np.float64
+    assert data.features.tolist() == SAMPLE_FEATURES
+    assert data.labels.tolist() == [2, 0, 1]
+    assert data.qid.dtype == np.int64
+    assert data.qid.tolist() == [10, 10, 4]
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\n"])
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+def test_line_ends_and_byte_order_mark(tmp_path: Path, end: str, start: str) -> None:
+    text = start + SAMPLE[SAMPLE.index("2 qid") :].replace("\n", end)
+    assert read(text, tmp_path).features.tolist() == SAMPLE_FEATURES
+
+
+@pytest.mark.parametrize("ids", [["q1", "q2"], ["7", "007"], ["1", "9" * 30], ["1.0", "1"]])
+def test_ids_that_are_no_integers_stay_text(tmp_path: Path, ids: list[str]) -> None:
+    assert read("".join(f"1 qid:{query} 1:1\n" for query in ids), tmp_path).qid.tolist() == ids
 
 
 # Any double in any notation, digits with a point and an exponent anywhere, and what float refuses.
@@ -42,11 +91,11 @@ numbers = st.one_of(
 @given(values=st.lists(numbers, min_size=1, max_size=5), label=numbers)
 @example(values=["NULL", "1_0"], label="1")
 @example(values=["1e400"], label="1")
-@example(values=["inf", "nan", "-0.0", "4.9e-324", "1" + "0" * 300], label="1")
-def test_a_line_reads_as_float_reads_it_or_is_refused(
+@example(values=["inf", "nan", "NULL", "-0.0", "4.9e-324", "1" + "0" * 300], label="1")
+def test_a_line_is_read_as_float_reads_it_or_refused(
     tmp_path: Path, values: list[str], label: str
 ) -> None:
-    pairs = " ".join(f"{j}:{value}" for j, value in enumerate(values, start=1))
+    text = f"{label} qid:1 " + " ".join(f"{j}:{value}" for j, value in enumerate(values, start=1))
     texts = [label, *("nan" if value == "NULL" else value for value in values)]
     try:
         wanted = [float("x" if "_" in text else text) for text in texts]
@@ -55,24 +104,16 @@ def test_a_line_reads_as_float_reads_it_or_is_refused(
         wanted, beyond = [], [True]
     if any(beyond):
         with pytest.raises(ValueError, match=r"a.txt, line 1: .* is (not|beyond)"):
-            read(f"{label} qid:1 {pairs}\n", tmp_path)
+            read(text, tmp_path)
     elif not np.isfinite(wanted[0]):
         with pytest.raises(ValueError, match="labels must be finite"):
-            read(f"{label} qid:1 {pairs}\n", tmp_path)
+            read(text, tmp_path)
     else:
-        data = read(f"{label} qid:1 {pairs}\n", tmp_path)
-        found = [*data.labels.tolist(), *data.features[0].tolist()]
-        assert [*map(bits, found)] == [*map(bits, wanted)]
+        data = read(text, tmp_path)
+        np.testing.assert_array_equal([*data.labels, *data.features[0]], wanted)
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-def test_features_may_come_in_any_order(tmp_path: Path, sparse: bool) -> None:
-    data = read("1 qid:1 3:3 1:1\n0 qid:1 2:2\n", tmp_path, sparse=sparse)
-    assert data.dense_features.tolist() == [[1, 0, 3], [0, 2, 0]]
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-def test_as_scikit_learn_reads_its_own_file(tmp_path: Path, sparse: bool) -> None:
+def test_the_same_as_scikit_learn_for_its_own_file(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     features = rng.normal(size=(300, 20)) * (rng.random((300, 20)) < 0.3)
     features[-1, -1] = 1.0
@@ -80,65 +121,126 @@ def test_as_scikit_learn_reads_its_own_file(tmp_path: Path, sparse: bool) -> Non
     file = tmp_path / "a.svm"
     dump_svmlight_file(features, labels, str(file), zero_based=False, query_id=qid)
     theirs, their_labels, their_qid = load_svmlight_file(str(file), query_id=True, zero_based=False)
-    data = read_letor(file, sparse=sparse)
-    np.testing.assert_array_equal(data.dense_features, theirs.toarray())
+    data = read_letor(file)
+    np.testing.assert_array_equal(data.features, theirs.toarray())
     np.testing.assert_array_equal(data.labels, their_labels)
     np.testing.assert_array_equal(data.qid, their_qid)
 
 
-class TestSparse:
-    text = "2 qid:a 1000000:1 5:NULL\n1 qid:a 1:0\n0 qid:b # none\n"
-
-    def test_keeps_what_is_given(self, tmp_path: Path) -> None:
-        data = read(self.text, tmp_path, sparse=True)
-        assert data.is_sparse
-        assert data.features.shape == (3, 1_000_000)
-        features = data.features
-        np.testing.assert_array_equal(features.data, [np.nan, 1, 0])  # type: ignore[attr-defined]
-        assert data.group.tolist() == [2, 1]
-
-    def test_survives_the_disk_and_taking_queries(self, tmp_path: Path) -> None:
-        data = read(self.text, tmp_path, sparse=True)
-        write_binary(data, tmp_path / "binary")
-        again = read_binary(tmp_path / "binary")
-        assert again.is_sparse
-        assert fingerprint(again) == fingerprint(data)
-        taken = again.take_queries([1])
-        assert taken.is_sparse
-        assert taken.qid.tolist() == ["b"]
-        assert fingerprint(taken) != fingerprint(data)
-
-    def test_lightgbm_makes_the_same_of_both(self, tmp_path: Path) -> None:
-        lightgbm = pytest.importorskip("lightgbm")
-        made = web_search_like(30, 6, random_state=3)
-        lines = [
-            f"{label:.0f} qid:{qid} " + " ".join(f"{j + 1}:{row[j]!r}" for j in np.flatnonzero(row))
-            for label, qid, row in zip(made.labels, made.qid, made.features.tolist(), strict=True)
-        ]
-        options = {"objective": "lambdarank", "verbosity": -1, "num_threads": 1}
-        predictions = []
-        for sparse in (False, True):
-            data = read("\n".join(lines), tmp_path, sparse=sparse)
-            train = lightgbm.Dataset(data.features, label=data.labels, group=data.group)
-            model = lightgbm.train(options, train, 5)
-            predictions.append(model.predict(data.features))
-        np.testing.assert_allclose(predictions[0], predictions[1], rtol=1e-12)
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"x qid:1 1:2", "the label 'x' is not a number"),
+        (b"1", "qid:ID, not 'nothing'"),
+        (b"1 1:2", "qid:ID, not '1:2'"),
+        (b"1 qid: 1:2", "qid:ID, not 'qid:'"),
+        (b"1 qid:1 1:abc", "'1:abc' is not feature:value"),
+        (b"1 qid:1 1:2 3", "'3' is not feature:value"),
+        (b"1 qid:1 1:2:3 4", "'1:2:3' is not feature:value"),
+        (b"1 qid:1 1:2:NULL", "'1:2:NULL' is not feature:value"),
+        (b"1 qid:1 a:2", "the feature 'a' is not a number from 1"),
+        (b"1 qid:1 0:2", "the feature '0' is not a number from 1"),
+        (b"1 qid:1 2147483648:2", "from 1 to 2,147,483,647"),
+        (b"1 qid:1 2:2 2:3", "a feature is given twice"),
+        (b"1 qid:1 1:1_0", "'1:1_0' is not feature:value"),
+        (b"1_0 qid:1 1:1", "the label '1_0' is not a number"),
+        (b"1 qid:1\0 1:1", "a NUL character"),
+        (b"1 qid:1 1:1e400", "'1:1e400' is not feature:value, '1e400' is beyond the largest"),
+        (b"1 qid:1 1:1 # a\r0 qid:1 1:2\r", "a carriage return within a line"),
+        (b"-1e400 qid:1 1:1", "the label '-1e400' is beyond the largest float64"),
+        ("1 qid:7\N{NO-BREAK SPACE}1:0.5".encode(), r"a blank that is no space in '7\\xa01:0.5'"),
+    ],
+)
+def test_malformed_lines_are_named(tmp_path: Path, line: bytes, message: str) -> None:
+    with pytest.raises(ValueError, match=f"a.txt, line 3: .*{message}"):
+        read(b"# first\n1 qid:1 1:2 2:3\n" + line + b"\n", tmp_path)
 
 
-def test_what_does_not_fit_into_memory_is_refused_at_once(
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 qid:7 1:1\n1 qid:8 1:1\n0 qid:7 1:1\n", "query 7 are not adjacent"),
+        ("nan qid:7 1:1\n", "labels must be finite"),
+        ("# only a comment\n", "labels is empty"),
+        ("\ufeff", "labels is empty"),
+    ],
+)
+def test_files_without_valid_queries_are_named(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=rf"a\.txt: .*{message}"):
+        read(text, tmp_path)
+
+
+def test_features_may_come_in_any_order(tmp_path: Path) -> None:
+    data = read("1 qid:1 3:3 1:1\n0 qid:1 2:2\n", tmp_path)
+    assert data.features.tolist() == [[1, 0, 3], [0, 2, 0]]
+
+
+def test_data_beyond_memory_is_refused_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(memory, "memory_in_bytes", lambda: 1e6)
     text = "1 qid:1 1:1\n1 qid:1 2147483647:1\n"
     with pytest.raises(MemoryError, match=r"a.txt: an array of 2 rows x 2,147,483,647 features ta"):
         read(text, tmp_path)
-    assert read(text, tmp_path, sparse=True).features.shape == (2, 2**31 - 1)
     with pytest.raises(
         MemoryError, match="9 queries of about 120 documents with 999 features take"
     ):
         web_search_like(9, 999)
 
 
-def test_identifiers_that_are_no_text_stay_apart(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_bytes(b"1 qid:\xff 1:1\n1 qid:\xfe 1:1\n")
-    assert read_letor(tmp_path / "a.txt").n_queries == 2
+# Compressed files and TREC -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", COMPRESSED)
+def test_truncated_compressed_files_are_refused(tmp_path: Path, suffix: str) -> None:
+    whole = COMPRESS[suffix](TEXT)
+    file = tmp_path / f"train.txt{suffix}"
+    for left in (1, 5, len(whole) // 2, len(whole) - 1):
+        file.write_bytes(whole[:left])
+        with pytest.raises(ValueError, match=rf"train.txt{suffix} is cut short or damaged"):
+            read_letor(file)
+    file.write_bytes(COMPRESS[suffix](b"q1 0 d1 1\n")[:-1])
+    with pytest.raises(ValueError, match=rf"train.txt{suffix} is cut short or damaged"):
+        read_qrels(file)
+
+
+@pytest.mark.parametrize("suffix", COMPRESSED)
+def test_a_damaged_second_part_of_a_compressed_file_is_not_left_out(
+    tmp_path: Path, suffix: str
+) -> None:
+    file, part = tmp_path / f"a{suffix}", COMPRESS[suffix](TEXT)
+    file.write_bytes(part + part)
+    assert b"".join(line for _, line in numbered_lines(file)) == TEXT + TEXT
+    for damaged in (b"X" + part[1:], b"junk", part[:20]):
+        file.write_bytes(part + damaged)
+        with pytest.raises(ValueError, match="cut short or damaged"):
+            list(numbered_lines(file))
+
+
+def test_xz_with_padding_between_its_parts(tmp_path: Path) -> None:
+    file = tmp_path / "a.xz"
+    file.write_bytes(lzma.compress(TEXT) + bytes(8) + lzma.compress(b"end\n") + bytes(4))
+    line_numbers, lines = zip(*numbered_lines(file), strict=True)
+    assert (line_numbers, b"".join(lines)) == (tuple(range(1, 502)), TEXT + b"end\n")
+
+
+def test_scores_that_would_be_rounded_are_named_with_their_line(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("q Q0 d 1 9007199254740992 t\nq Q0 e 2 9007199254740993 t\n")
+    with pytest.raises(ValueError, match="run, line 2: the score contains 9007199254740993, which"):
+        read_trec_run(tmp_path / "run", {"q": {"d": 1.0}})
+
+
+@pytest.mark.parametrize("label", ["1", None, float("nan")])
+def test_judgements_by_hand_must_be_numbers(tmp_path: Path, label: Any) -> None:
+    (tmp_path / "run").write_text("q Q0 d 1 2 t\n")
+    with pytest.raises(ValueError, match=rf"the label of d in q is {label!r}, not a finite number"):
+        read_trec_run(tmp_path / "run", {"q": {"d": label}})
+
+
+def test_identifiers_that_are_no_utf8_stay_apart(tmp_path: Path) -> None:
+    assert read(b"1 qid:\xff 1:1\n1 qid:\xfe 1:1\n", tmp_path).n_queries == 2
+    (tmp_path / "qrels").write_bytes(b"q1 0 d\xff 1\nq1 0 d\xfe 0\n")
+    assert list(read_qrels(tmp_path / "qrels")["q1"].values()) == [1, 0]
+    (tmp_path / "run").write_bytes(b"q1 Q0 d\xff 1 2 t\nq1 Q0 d\0 1 2 t\n")
+    with pytest.raises(ValueError, match="run, line 2: a NUL character"):
+        read_trec_run(tmp_path / "run", {"q1": {"d": 1.0}})

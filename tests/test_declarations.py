@@ -5,14 +5,12 @@ What a form cannot do is refused in words, and so is a declaration whose rules r
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import lambdaplus as lp
@@ -98,26 +96,6 @@ def test_its_value_is_the_one_by_hand(own: Declaration, by_hand: Callable[..., f
 
 
 @each_form
-def test_its_gradient_is_the_sum_over_pairs(own: Declaration, by_hand: Any) -> None:
-    order = np.argsort(np.negative(SCORES))
-    ranked, scores = np.array(LABELS)[order].tolist(), np.array(SCORES)[order]
-    expected = np.zeros(8)
-    for p, q in itertools.combinations(range(8), 2):
-        seen = [y >= 1 if own.binary else y for y in ranked]
-        if seen[p] == seen[q]:
-            continue
-        swapped = list(ranked)
-        swapped[p], swapped[q] = ranked[q], ranked[p]
-        delta = abs(by_hand(swapped) - by_hand(ranked))
-        better, worse = (p, q) if ranked[p] > ranked[q] else (q, p)
-        push = delta / (1 + np.exp(scores[better] - scores[worse]))
-        expected[better] -= push
-        expected[worse] += push
-    found = lp.gradients(LABELS, SCORES, group=[8], metric=own, all_pairs=True)
-    assert_allclose(found[0][order], expected, rtol=1e-9, atol=1e-12)
-
-
-@each_form
 def test_it_trains_with_and_without_noise(own: Declaration, by_hand: Any) -> None:
     for noise in (None, 1.0):
         gradient, hessian = lp.lambda_objective(own, noise=noise)(LABELS, SCORES, None, [8])
@@ -162,18 +140,6 @@ def test_pooled_counts_are_those_of_the_declaration_and_not_average_precision() 
     repeated = lp.evaluate(labels[twice], scores[twice], metrics=[other], one_group=True)
     weighted = lp.evaluate(labels, scores, weight=np.full(50, 2.0), metrics=[other], one_group=True)
     assert weighted["own_counts"] == pytest.approx(repeated["own_counts"])
-
-
-def test_pooled_gradients_of_own_metrics_are_those_of_copies_or_of_unit_weights() -> None:
-    labels, scores = np.array(LABELS) >= 1, np.array(SCORES)
-    fewer = CountAbove(lambda c: c.relevant * 0.5, lambda c: c.relevant * 1.0)
-    for own in (replace(ABOVE, form=fewer, pooled="last"), replace(GAINS, pooled="middle")):
-        for noise in (None, 1.0):
-            objective = lp.lambda_objective(own, noise=noise)
-            plain = objective(labels, scores)
-            weighted = objective(labels, scores, np.ones(8))
-            assert_allclose(weighted, plain, rtol=1e-5, atol=1e-7)
-            assert np.abs(plain[0]).sum() == pytest.approx(4, rel=1e-5)
 
 
 def test_weights_are_refused_where_swap_deltas_would_change_their_sign() -> None:
@@ -244,27 +210,18 @@ AGAINST = r".* so that ranking by label does not give the highest value, .* turn
         ("gain", lambda c: 2 - c.label, "gain falls from 2 for the label 0 to 1 for 1," + AGAINST),
         ("discount", lambda m, r: r, "discount rises from 1 at rank 1 to 2 at rank 2," + AGAINST),
         ("discount", lambda m, r: r + 1j, "discount must be numbers, not complex128"),
-        ("discount", lambda m, r: np.ma.masked_equal(-r, -2.0), "discount is a masked array"),
         ("discount", lambda m, r: np.array(["a"] * 8), "discount returned <U1, not numbers"),
         ("normalizer", lambda c: 0 * c.size + 1e-320, r"normalizer must be 0 or at least 2.2e-308"),
-        ("normalizer", lambda c: 0 * c.size - 1, "normalizer must be 0 or .* and returned -1"),
         ("form", Cascade(lambda c: c.label), "stop must be from 0 to 1, and returned 2"),
-        ("form", Cascade(lambda c: -c.label), "stop must be from 0 to 1, and returned -1"),
         ("form", Cascade(halved, limit=lambda c: 0 * c.size), "limit must be above 0, .* 0"),
         ("form", CountAbove(lambda c: -c.label, label), "row must be at least 0, and returned -1"),
         ("form", Window(lambda c: (4 + 0 * c.label, 2 + 0 * c.label)), "window ends at rank 2, be"),
         ("gain", lambda c: 1.0, r"gain returned an array of shape \(\) where \(3,\) is needed"),
-        ("gain", lambda c: c.size, r"gain returned an array of shape \(1,\) where \(3,\)"),
         ("gain", lambda c: c.label * np.nan, "gain returned NaN or infinity"),
         ("normalizer", lambda c: c.label, r"normalizer returned .* \(3,\) where \(1,\)"),
-        ("discount", lambda m, r: 1.0, r"discount returned an array of shape \(\) where \(8,\)"),
-        ("discount", lambda m, r: r / 0, "discount returned NaN or infinity"),
         ("offset", lambda c: c.label, r"offset returned"),
-        ("form", Cascade(lambda c: 0.5), "stop returned"),
-        ("form", Window(lambda c: (c.size, c.size)), "window returned"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:divide by zero")
 def test_rules_that_return_nonsense_are_named(part: str, rule: Any, words: str) -> None:
     own = declared("own", **{part: rule})
     for use in (
@@ -290,14 +247,3 @@ def test_an_infinite_value_is_an_error() -> None:
     own = declared("own", normalizer=lambda c: 0 * c.size + 1e-307, gain=lambda c: 20 * c.label)
     with pytest.raises(ValueError, match="own is infinite in 1 of 1 queries"):
         lp.evaluate(LABELS, SCORES, group=[8], metrics=own)
-
-
-def test_what_is_no_objective_is_refused_in_the_declarations_words() -> None:
-    own = declared("own", refusal="it counts nothing")
-    with pytest.raises(ValueError, match="own is not available as an objective: it counts nothing"):
-        lp.lambda_objective(own)
-
-
-def test_an_option_cannot_be_given_twice_in_a_name() -> None:
-    with pytest.raises(ValueError, match="the option 'relevant' is given twice"):
-        lp.parse_metric("map(relevant=1,relevant=2)")

@@ -24,7 +24,6 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.pipeline import Pipeline
 from small_data import Small, graded
 
-import lambdaplus as lp
 import lambdaplus.lightgbm as lgb
 import lambdaplus.xgboost as xgb
 from lambdaplus import eval_metric, evaluate, lambda_map, lambda_objective, query_folds
@@ -35,7 +34,6 @@ from lambdaplus.estimators import (
     XGBoostRanker,
 )
 from lambdaplus.metrics.catalogue import CATALOGUE
-from lambdaplus.study.registry import find_methods
 
 PARENTS = {
     LightGBMRanker: lgb.LGBMRanker,
@@ -154,7 +152,6 @@ def test_xgboost_gives_the_bits_of_plain_training(kind: Any, stopped: bool) -> N
 @pytest.mark.parametrize(
     ("kind", "options"),
     [
-        (LightGBMRanker, {"verbose": -1, "metric": "ndcg", "num_threads": 1, "seed": 3}),
         (LightGBMRanker, {"eta": 0.3, "num_leaf": 5, "lambda_l1": 1.0, "num_iterations": 4}),
         (LightGBMClassifier, {"class_weight": "balanced", "max_bin": 15}),
         (LightGBMClassifier, {"class_weight": {0: 1.0, 1: 3.0}}),
@@ -164,9 +161,8 @@ def test_xgboost_gives_the_bits_of_plain_training(kind: Any, stopped: bool) -> N
 )
 def test_every_name_of_a_parameter_works(kind: Any, options: dict[str, Any]) -> None:
     model = made(kind, **options).fit(**data_of(kind))
-    assert not np.array_equal(raw(model, graded().features), raw(
-        made(kind).fit(**data_of(kind)), graded().features
-    )) or set(options) <= {"verbose", "metric", "num_threads", "seed"}  # fmt: skip
+    X, plain = graded().features, made(kind).fit(**data_of(kind))
+    assert not np.array_equal(raw(model, X), raw(plain, X))
     for name, value in options.items():
         assert model.get_params()[name] == clone(model).get_params()[name] == value
 
@@ -214,22 +210,6 @@ def test_tools_of_the_frameworks_take_them(kind: Any) -> None:
     assert_allclose(values.sum(axis=1) + explainer.expected_value, expected, atol=1e-4)
 
 
-@every_estimator
-def test_callbacks_are_called_each_round(kind: Any) -> None:
-    seen = []
-    if of_lightgbm(kind):
-        made(kind).fit(**data_of(kind), callbacks=[lambda env: seen.append(env.iteration)])
-    else:
-
-        class Count(xgb.callback.TrainingCallback):
-            def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-                seen.append(epoch)
-                return False
-
-        made(kind, callbacks=[Count()]).fit(**data_of(kind))
-    assert seen == list(range(8))
-
-
 def test_an_early_stopping_of_ones_own_maximises_our_metric() -> None:
     fit, _ = halves(XGBoostRanker)
     stop = xgb.callback.EarlyStopping(rounds=3)
@@ -253,7 +233,7 @@ def test_training_goes_on_from_a_model_and_from_nothing_else(kind: Any, tmp_path
         assert_allclose(found, whole, rtol=1e-3, atol=1e-3)
     other = next(other for other in PARENTS if of_lightgbm(other) != of_lightgbm(kind))
     for wrong in (3, True, made(other).fit(**data_of(other))):
-        with pytest.raises(TypeError, match=f"{name} must be a Booster or"):
+        with pytest.raises(TypeError, match=f"{name} must be a Booster or|Unknown type"):
             made(kind).fit(**fit, **{name: wrong})
 
 
@@ -320,12 +300,6 @@ def test_xgboosts_metrics_and_ours_are_evaluated_together() -> None:
     fit, _ = halves(XGBoostRanker)
     model = made(XGBoostRanker, objective="map", eval_metric=["mae", "mrr"]).fit(**fit)
     assert list(curves(model)["validation_0"]) == ["mae", "mrr"]
-
-
-@every_estimator
-def test_a_misspelt_objective_is_told_what_there_is(kind: Any) -> None:
-    with pytest.raises(ValueError, match=r"unknown metric 'mapp' \(did you mean 'map'\?\)"):
-        made(kind, objective="mapp").fit(**data_of(kind))
 
 
 @pytest.mark.parametrize(
@@ -448,20 +422,6 @@ def test_xgboost_takes_weights_of_queries_and_of_rows() -> None:
         made(XGBoostRanker).fit(**data_of(XGBoostRanker), sample_weight=data.row_weights)
 
 
-@rankers
-def test_categories_are_the_parents(kind: Any) -> None:
-    fit, valid = halves(kind)
-    frames = [
-        pd.DataFrame(part["X"]).add_prefix("f").assign(
-            f0=pd.Categorical(np.where(part["X"][:, 0] > 0, "high", "low"), ["high", "low"])
-        )
-        for part in (fit, valid)
-    ]  # fmt: skip
-    options = {} if of_lightgbm(kind) else {"enable_categorical": True}
-    model = made(kind, **options).fit(frames[0], fit["y"], qid=fit["qid"])
-    assert model.score(frames[1], valid["y"], qid=valid["qid"]) > 0.7
-
-
 # -- scikit-learn ---------------------------------------------------------------------------------
 
 
@@ -507,53 +467,19 @@ def test_searches_and_routing(kind: Any) -> None:
         cross_val_score(made(kind), **given, error_score="raise")
 
 
-@rankers
-def test_comparisons_may_name_them(kind: Any) -> None:
-    from lambdaplus.data import RankingData
-    from lambdaplus.study.methods import Settings
-
-    parts = [
-        RankingData(part.features, part.labels, part.qid)
-        for part in (graded().queries(0, 40), graded().queries(40, 60))
-    ]
-    [method] = find_methods(f"lambdaplus.estimators:{kind.__name__}")
-    found = method.fit({"n_estimators": 9}, parts[0], parts[1], Settings(threads=1), seed=3)
-    scores = found.predict(parts[1])
-    assert evaluate(parts[1].labels, scores, qid=parts[1].qid, metrics="ndcg@10")["ndcg@10"] > 0.8
-    assert found.rounds == len(found.curve) == 9 or not of_lightgbm(kind)
-
-
 # -- what is loaded -------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_the_library_loads_neither_scikit_learn_nor_frameworks_until_asked() -> None:
+def test_one_framework_is_loaded_without_the_other_and_named_if_it_is_not_installed() -> None:
     code = (
         "import sys, lambdaplus as lp\n"
-        "heavy = {'sklearn', 'lightgbm', 'xgboost', 'pandas'}\n"
-        "assert not heavy & set(sys.modules)\n"
-        "assert 'LightGBMRanker' in lp.__all__\n"
         "lp.XGBoostRanker()\n"
         "assert 'lightgbm' not in sys.modules\n"
-        "assert lp.LightGBMRanker.__module__ == 'lambdaplus.estimators.lightgbm_estimators'\n"
+        "sys.modules['lightgbm'] = None\n"
+        "lp.LightGBMRanker\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    with pytest.raises(AttributeError, match="no attribute 'CatBoostRanker'"):
-        _ = lp.CatBoostRanker
-
-
-@pytest.mark.slow
-def test_a_framework_that_is_not_installed_is_named() -> None:
-    code = (
-        "import sys; sys.modules['lightgbm'] = sys.modules['xgboost'] = None\n"
-        "import lambdaplus as lp\n"
-        "for name in ('LightGBMRanker', 'XGBoostClassifier'):\n"
-        "    try:\n"
-        "        getattr(lp, name)\n"
-        "    except ImportError as error:\n"
-        "        print(error)\n"
+    assert (
+        "ImportError: LightGBM is not installed: pip install 'lambdaplus[lightgbm]'" in done.stderr
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    for name in ("lightgbm", "xgboost"):
-        assert done.stdout.count(f"pip install 'lambdaplus[{name}]'") == 1

@@ -19,7 +19,6 @@ FILES = sorted(EXAMPLES.glob("*.py"))
 SAYS = {
     "comparison_report": r"lightgbm.*\nper_query.csv: \d+ rows of ",
     "custom_metric": r"trained for revenue .*trained for auc .*\ndifference \+0\.\d+",
-    "dask_ranking": r"split between.*LightGBM on two workers.*XGBoost on two workers",
     "export": r"elasticsearch .*opensearch .*solr .*vespa ",
     "imbalanced_classification": r"log-loss .*lambda_map .*standard error 0\.\d+: ",
     "ray_train": r"ndcg@10 of the model from 2 workers: 0\.[89].*map of the model .*: 0\.[89]",
@@ -27,7 +26,6 @@ SAYS = {
     "position_bias": r"ignoring the bias.*learning the bias.*bias of the positions: 0\.00 -",
 }
 NEEDS = {
-    "dask_ranking": ("dask.dataframe", "distributed", "xgboost"),
     "ray_train": ("ray", "tensorboardX", "xgboost"),  # ray[train]
     "spark_ranking": ("pyspark", "xgboost"),
 }

@@ -172,15 +172,6 @@ EACH_FORMAT = pytest.mark.parametrize("format", FORMATS)
 EACH_FRAMEWORK = pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
 
 
-@EACH_FORMAT
-@EACH_FRAMEWORK
-def test_an_engine_scores_rows_as_the_framework_does(framework: str, format: Any) -> None:
-    booster, rows = model(framework), columns(False)[:100]
-    text = export_model(booster, format, name="ranker")
-    assert_allclose(ENGINES[format](text, NAMES, rows), scores_of(booster, rows), rtol=2e-5,
-                    atol=1e-6)  # fmt: skip
-
-
 @pytest.mark.parametrize("format", KEEPS_MISSING)
 @EACH_FRAMEWORK
 @pytest.mark.parametrize("trained", [False, True], ids=["trained whole", "trained with missing"])
@@ -201,13 +192,10 @@ def test_engines_that_drop_missing_values_get_no_model_that_learnt_from_them(for
 
 @EACH_FORMAT
 @EACH_FRAMEWORK
-def test_values_on_a_threshold_go_to_the_side_they_went_in_training(
-    framework: str, format: Any
-) -> None:
-    # Every threshold of the model, and its neighbours in float32, in the column that it splits.
+def test_an_engine_scores_rows_as_the_framework_does(framework: str, format: Any) -> None:
+    """Also rows with the thresholds of the model, and their neighbours in float32."""
     booster = model(framework)
-    rows = []
-    base = columns(False)[0]
+    base, *rows = columns(False)[:100]
 
     def walk(node: Any) -> None:
         if isinstance(node, float):
@@ -227,7 +215,8 @@ def test_values_on_a_threshold_go_to_the_side_they_went_in_training(
 
     for tree in read_forest(booster).trees[:5]:
         walk(tree)
-    found = ENGINES[format](export_model(booster, format), NAMES, rows)
+    own = [f"bm25({name})" for name in NAMES]  # names of the engine
+    found = ENGINES[format](export_model(booster, format, feature_names=own), own, rows)
     expected = scores_of(booster, np.array(rows).astype(np.float32))
     assert_allclose(found, expected, rtol=2e-5, atol=1e-6)
 
@@ -238,14 +227,6 @@ def test_solr_cuts_at_the_threshold_or_just_below(threshold: float) -> None:
     written = json.dumps(engines.solr(forest, "m"))
     below = threshold - abs(threshold) * 2.5e-7 - 1.3e-13
     assert solr(written, ["a"], [[threshold], [below]]) == [1.0, -1.0]
-
-
-@EACH_FORMAT
-def test_names_can_be_the_engines_own(format: Any) -> None:
-    own = [f"bm25({name})" for name in NAMES]
-    rows = columns(False)[:20]
-    text = export_model(model("xgboost"), format, feature_names=own)
-    assert_allclose(ENGINES[format](text, own, rows), scores_of(model("xgboost"), rows), rtol=2e-5)
 
 
 @pytest.mark.parametrize("names", [NAMES[:3], [*NAMES[:4], NAMES[0]]], ids=["few", "twice"])

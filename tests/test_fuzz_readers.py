@@ -12,13 +12,13 @@ import io
 import lzma
 import re
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from brute_force import examples
+from damage import damaged
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,35 +43,7 @@ QRELS = b"".join(b"q%d 0 d%d %d\n" % (i // 4, i, i % 3 - 1) for i in range(12))
 RUN = b"".join(b"q%d Q0 d%d %d %d.5 tag\n" % (i // 4, i, i, 20 - i) for i in range(12))
 SCORES = b"".join(b"%d.125\n" % i for i in range(12))
 
-# What a byte may become: anything, and more often what formats are made of.
-octets = st.one_of(st.integers(0, 255), st.sampled_from(list(b"\n\r\t ,:.#\"'-+e_0179qNn\0\xff")))
-places = st.integers(0, 10**6)
-damages = st.lists(
-    st.one_of(
-        st.tuples(st.just("flip"), places, octets),
-        st.tuples(st.just("cut"), places, st.just(0)),
-        st.tuples(st.just("double"), places, st.integers(1, 80)),
-        st.tuples(st.just("remove"), places, st.integers(1, 80)),
-    ),
-    min_size=1,
-    max_size=3,
-)
 fuzz = examples(120)
-
-
-def damaged(content: bytes, damage: list[tuple[str, int, int]]) -> bytes:
-    found = bytearray(content)
-    for kind, place, value in damage:
-        at = place % max(len(found), 1)
-        if kind == "flip" and found:
-            found[at] = value
-        elif kind == "cut":
-            del found[at:]
-        elif kind == "double":
-            found[at:at] = found[at : at + value]
-        elif kind == "remove":
-            del found[at : at + value]
-    return bytes(found)
 
 
 @pytest.fixture(autouse=True)
@@ -121,34 +93,31 @@ def plain_letor(content: bytes) -> list[tuple[float, bytes, dict[int, float]]] |
 
 
 @fuzz
-@given(damages)
-def test_letor(tmp_path: Path, damage: list[tuple[str, int, int]]) -> None:
-    content = damaged(LETOR, damage)
+@given(st.data())
+def test_letor(tmp_path: Path, draw: st.DataObject) -> None:
+    content = damaged(draw, LETOR)
     wanted = plain_letor(content)
-    for sparse in (False, True):
-        file = tmp_path / "train.txt"
-        found = read(file, content, partial(read_letor, sparse=sparse))
-        if isinstance(wanted, int):
-            assert found is None
-            with pytest.raises(ValueError, match=f", line {wanted}: "):
-                read_letor(file, sparse=sparse)
-        elif found is not None:
-            dense = found.dense_features
-            assert found.labels.tolist() == [label for label, _, _ in wanted]
-            names = [qid.decode(errors="backslashreplace") for _, qid, _ in wanted]
-            assert [str(qid) for qid in found.qid.tolist()] == names
-            for row, (_, _, features) in zip(dense, wanted, strict=True):
-                known = {key - 1: value for key, value in features.items()}
-                values = [known.get(column, 0.0) for column in range(dense.shape[1])]
-                np.testing.assert_array_equal(row, values)
+    file = tmp_path / "train.txt"
+    found = read(file, content, read_letor)
+    if isinstance(wanted, int):
+        assert found is None
+        with pytest.raises(ValueError, match=f", line {wanted}: "):
+            read_letor(file)
+    elif found is not None:
+        assert found.labels.tolist() == [label for label, _, _ in wanted]
+        names = [qid.decode(errors="backslashreplace") for _, qid, _ in wanted]
+        assert [str(qid) for qid in found.qid.tolist()] == names
+        for row, (_, _, features) in zip(found.features, wanted, strict=True):
+            values = [features.get(column, 0.0) for column in range(1, len(row) + 1)]
+            np.testing.assert_array_equal(row, values)
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".xz"])
 @fuzz
-@given(damages)
-def test_compressed_letor(tmp_path: Path, suffix: str, damage: list[tuple[str, int, int]]) -> None:
+@given(st.data())
+def test_compressed_letor(tmp_path: Path, suffix: str, draw: st.DataObject) -> None:
     whole = (gzip.compress if suffix == ".gz" else lzma.compress)(LETOR)
-    found = read(tmp_path / f"train.txt{suffix}", damaged(whole, damage), read_letor)
+    found = read(tmp_path / f"train.txt{suffix}", damaged(draw, whole), read_letor)
     if found is not None:  # what is not compressed, such as the name and time in gzip's header
         assert len(found.labels) % 12 == 0
         np.testing.assert_array_equal(found.labels[:12], [i % 3 for i in range(12)])
@@ -156,12 +125,10 @@ def test_compressed_letor(tmp_path: Path, suffix: str, damage: list[tuple[str, i
 
 @pytest.mark.parametrize("reader", [read_columns, read_table])
 @fuzz
-@given(damages)
-def test_csv(
-    tmp_path: Path, reader: Callable[[Path], Any], damage: list[tuple[str, int, int]]
-) -> None:
+@given(st.data())
+def test_csv(tmp_path: Path, reader: Callable[[Path], Any], draw: st.DataObject) -> None:
     pytest.importorskip("polars")
-    content = damaged(CSV, damage)
+    content = damaged(draw, CSV)
     found = read(tmp_path / "all.csv", content, reader)
     text = content.decode("utf-8-sig", "replace")
     if found is None or "\r" in text:  # which only one of the two treats as the end of a line
@@ -188,12 +155,12 @@ def as_cell(text: str) -> float:
 
 
 @fuzz
-@given(damages)
-def test_parquet(tmp_path: Path, damage: list[tuple[str, int, int]]) -> None:
+@given(st.data())
+def test_parquet(tmp_path: Path, draw: st.DataObject) -> None:
     polars = pytest.importorskip("polars")
     stream = io.BytesIO()
     polars.read_csv(CSV).write_parquet(stream)
-    found = read(tmp_path / "all.parquet", damaged(stream.getvalue(), damage), read_columns)
+    found = read(tmp_path / "all.parquet", damaged(draw, stream.getvalue()), read_columns)
     assert found is None or len(found.labels) == 12  # values have no check sum
 
 
@@ -211,9 +178,9 @@ def plain_lines(content: bytes, n_fields: int, number: int) -> list[list[str]] |
 
 
 @fuzz
-@given(damages)
-def test_trec_judgements(tmp_path: Path, damage: list[tuple[str, int, int]]) -> None:
-    content = damaged(QRELS, damage)
+@given(st.data())
+def test_trec_judgements(tmp_path: Path, draw: st.DataObject) -> None:
+    content = damaged(draw, QRELS)
     found = read(tmp_path / "qrels", content, read_qrels)
     wanted = plain_lines(content, 4, 3)
     if wanted is None or len({(row[0], row[2]) for row in wanted}) < len(wanted) or not wanted:
@@ -224,10 +191,10 @@ def test_trec_judgements(tmp_path: Path, damage: list[tuple[str, int, int]]) -> 
 
 
 @fuzz
-@given(damages)
-def test_trec_runs(tmp_path: Path, damage: list[tuple[str, int, int]]) -> None:
+@given(st.data())
+def test_trec_runs(tmp_path: Path, draw: st.DataObject) -> None:
     judged = {f"q{q}": {"d0": 1.0} for q in range(3)}
-    content = damaged(RUN, damage)
+    content = damaged(draw, RUN)
     found = read(tmp_path / "run", content, lambda path: read_trec_run(path, judged))
     wanted = plain_lines(content, 6, 4)
     if wanted is None or len({(row[0], row[2]) for row in wanted}) < len(wanted):
@@ -242,10 +209,10 @@ def test_trec_runs(tmp_path: Path, damage: list[tuple[str, int, int]]) -> None:
 
 
 @fuzz
-@given(damages)
-def test_scores_beside_a_set(tmp_path: Path, damage: list[tuple[str, int, int]]) -> None:
+@given(st.data())
+def test_scores_beside_a_set(tmp_path: Path, draw: st.DataObject) -> None:
     data = RankingData(np.zeros((12, 1)), np.zeros(12), np.zeros(12, dtype=int))
-    content = damaged(SCORES, damage)
+    content = damaged(draw, SCORES)
     found = read(tmp_path / "scores", content, lambda path: read_scores(path, data))
     wanted = plain_lines(content, 1, 0)
     if wanted is None or len(wanted) != 12:

@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -21,45 +22,34 @@ PROGRAM = Path(__file__).parent / "lightgbm_machines.py"
 ROOT = Path(__file__).parents[1]
 
 
-def free_ports() -> list[str]:
-    sockets = [socket.socket() for _ in range(2)]
-    for each in sockets:
-        each.bind(("127.0.0.1", 0))
-    ports = [str(each.getsockname()[1]) for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
+def free_ports(n: int) -> list[str]:
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(n)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [str(each.getsockname()[1]) for each in sockets]
 
 
-def on_two_machines(case: str) -> list[Any]:
-    ports = free_ports()
+@pytest.mark.slow
+def test_queries_are_exact_and_what_needs_the_rows_of_the_other_machine_is_refused() -> None:
+    ports = free_ports(6)
     machines = [
         subprocess.Popen(
-            [sys.executable, PROGRAM, str(rank), *ports, case], stdout=subprocess.PIPE, text=True,
+            [sys.executable, PROGRAM, str(rank), *ports], stdout=subprocess.PIPE, text=True,
             env={**os.environ, "PYTHONPATH": str(ROOT)},
         )
         for rank in range(2)
     ]  # fmt: skip
-    return [
-        json.loads(machine.communicate(timeout=100)[0].splitlines()[-1]) for machine in machines
-    ]
-
-
-def test_with_queries_each_machine_has_the_gradient_of_its_own() -> None:
-    assert on_two_machines("queries") == [{"rounds": 3, "same": True}] * 2
-
-
-@pytest.mark.parametrize(
-    ("case", "message"),
-    [
-        ("no queries", "An objective of data without queries needs them: train with XGBoost"),
-        ("queries, feval", "early stopping could end one machine while the others wait"),
-    ],
-)
-def test_what_needs_the_rows_of_the_other_machine_is_refused(case: str, message: str) -> None:
-    for error in on_two_machines(case):
-        assert error.startswith("LightGBM trains on 2 machines")
-        assert message in error
+    for machine in machines:
+        printed = machine.communicate(timeout=100)[0]
+        with_queries, without, with_metric = json.loads(printed.splitlines()[-1])
+        assert with_queries == [True] * 3
+        for error, message in (
+            (without, "An objective of data without queries needs them: train with XGBoost"),
+            (with_metric, "early stopping could end one machine while the others wait"),
+        ):
+            assert error.startswith("LightGBM trains on 2 machines")
+            assert message in error
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,6 @@ from lambdaplus.metrics import (
     Declaration,
     Parameter,
     RankingMetric,
-    metric_names,
     parse_metric,
 )
 
@@ -98,23 +97,10 @@ def test_a_default_that_is_spelled_out_does_not_show(declaration) -> None:
     assert {name: metric[name] for name in defaults} == defaults
 
 
-def test_examples() -> None:
-    assert str(parse_metric("ndcg@10")) == "ndcg@10"
-    assert str(parse_metric("NDCG@010", gain="linear")) == "ndcg(gain=linear)@10"
-    assert str(parse_metric("ap@5", relevant="2")) == "map(relevant=2)@5"
-    assert str(parse_metric("rr")) == "mrr"
-    assert parse_metric("map(relevant=2)", relevant=3)["relevant"] == 3.0
-    assert parse_metric(parse_metric("map(relevant=2)@5"), relevant=3) == parse_metric(
-        "map@5", relevant=3
-    )
-    assert metric_names()[:4] == ["auc", "pauc", "mauc", "class_auc"]
-    assert parse_metric("precision@3") == parse_metric("p@3")
-    assert parse_metric("rankeff") == parse_metric("auc")
-
-
 @pytest.mark.parametrize(
     ("theirs", "ours"),
     [
+        ("NDCG(gain=linear)@010", "ndcg(gain=linear)@10"),
         ("average_precision", "map"),  # scikit-learn
         ("roc_auc", "auc"),
         ("roc_auc(max_fpr=0.2)", "pauc(max_fpr=0.2)"),
@@ -197,16 +183,6 @@ def test_a_name_that_would_not_parse_cannot_be_declared(name: str) -> None:
     assert dataclasses.replace(CASCADE, name="f2").name == "f2"
 
 
-@pytest.mark.parametrize(("name", "why"), [("Judged@10", "judged"), ("alpha_nDCG@5", "subtopics")])
-def test_what_cannot_be_declared_is_told_why(name: str, why: str) -> None:
-    with pytest.raises(ValueError, match=f"is not available as a metric: .*{why}"):
-        parse_metric(name)
-
-
-def test_minus_zero_is_zero() -> None:
-    assert str(parse_metric("map", relevant=-0.0)) == str(parse_metric("map", relevant=0.0))
-
-
 def test_no_two_metrics_answer_to_one_name() -> None:
     spellings = [name for d in CATALOGUE for name in (d.name, *d.aliases)]
     assert len(spellings) == len(set(spellings))
@@ -225,24 +201,10 @@ def test_a_metric_of_ones_own_needs_no_name() -> None:
         parse_metric("cascade")
 
 
-@pytest.mark.parametrize("name", ["ndgc", "precission", "m", "auc_", "map@5_", "average precision"])
-def test_an_unknown_name_is_told_the_known_ones(name: str) -> None:
-    if name == "map@5_":  # a known one, with a bad cutoff
-        with pytest.raises(ValueError, match=r"'map@5_'.*'5_' is not an integer"):
-            parse_metric(name)
-    elif " " in name:
-        with pytest.raises(ValueError, match=r"is not a metric name such as 'ndcg@10'"):
-            parse_metric(name)
-    else:
-        with pytest.raises(ValueError, match=f"unknown metric '{name}'") as caught:
-            parse_metric(name)
-        assert str(caught.value).endswith("known: " + ", ".join(metric_names()))
-
-
 def test_a_near_miss_is_told_what_is_near() -> None:
     with pytest.raises(ValueError, match="did you mean 'ndcg'"):
         parse_metric("ndgc@10")
-    with pytest.raises(ValueError, match="unknown metric 'zzz'; known"):
+    with pytest.raises(ValueError, match=r"unknown metric 'zzz'; known: auc, .*, bpref, "):
         parse_metric("zzz")
 
 
@@ -266,21 +228,13 @@ def test_what_is_no_name_at_all_is_quoted_back(text: str) -> None:
         ("p@1_0%", "'1_0%' is not a share of the list such as 1%"),
         ("map(relevant=1_0)", "relevant='1_0' is not a finite number"),
         ("ndcg(gain=0/1_0)", "gain='0/1_0' is not one of exp2, linear, nor a list of numbers"),
-        ("ndcg@nan", "the cutoff 'nan' is not an integer"),
         ("ndcg@5(gain=linear)", "the cutoff '5(gain=linear)' is not an integer"),
         ("auc@5", "auc takes no cutoff, got @5"),
-        ("mauc@5", "mauc takes no cutoff, got @5"),
-        ("hand_till@5", "hand_till takes no cutoff, got @5"),
         ("ndcg(gain=cubic)", "gain='cubic' is not one of exp2, linear"),
-        ("mauc(classes=some)", "classes='some' is not one of relevant, all"),
-        ("mauc(share=x)", "share='x' is not one of query, dataset"),
         ("map(relevant=high)", "relevant='high' is not a finite number"),
         ("map(relevant=nan)", "relevant='nan' is not a finite number"),
-        ("map(relevant=inf)", "relevant='inf' is not a finite number"),
-        ("map(relevant=)", "relevant='' is not a finite number"),
         ("map(gain=linear)", "map has no option 'gain'; it has: relevant, divisor"),
         ("hand_till(relevant=2)", "hand_till has no option 'relevant'; it has: none"),
-        ("mauc(x=1)", "mauc has no option 'x'; it has: relevant, classes, share, over"),
         ("p", "p needs a cutoff, such as p@10"),
         ("p@0%", "fraction=0.0 is not between 0 and 1"),
         ("p@one%", "in 'p@one%': 'one%' is not a share of the list such as 1%"),
@@ -290,24 +244,15 @@ def test_what_is_no_name_at_all_is_quoted_back(text: str) -> None:
             "in 'p(fraction=0.1)@1%': fraction=0.1 and @1% are two different shares",
         ),
         ("p_5@10", "in 'p_5@10': _5 and @10 are two cutoffs"),
-        ("success", "success needs a cutoff, such as success@10"),
         ("pauc(max_fpr=1)", "max_fpr='1' is not between 0 and 1"),
-        ("recall(relevant=2)", "recall needs a cutoff, such as recall@10"),
-        ("rprec@5", "rprec takes no cutoff, got @5"),
         ("rbp(persistence=1)", "persistence='1' is not between 0 and 1"),
-        ("err(top=-1)@5", "top='-1' is not between 0 and 900"),
         ("map(relevant)", "in 'map(relevant)': 'relevant' is not of the form option=value"),
+        ("map(relevant=1,relevant=2)", "the option 'relevant' is given twice"),
     ],
 )
 def test_bad_cutoffs_and_options_say_what_is_allowed(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         parse_metric(text)
-
-
-@pytest.mark.parametrize("value", [None, "x", float("nan"), float("inf"), [1]])
-def test_options_that_are_no_numbers(value: Any) -> None:
-    with pytest.raises(ValueError, match=r"relevant=.* is not a finite number"):
-        parse_metric("map", relevant=value)
 
 
 def test_the_readme_has_every_metric_where_it_belongs() -> None:

@@ -19,8 +19,7 @@ from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays
-from lambdaplus.metrics.entries import Entries, merge_ties
-from lambdaplus.metrics.sort import rank
+from lambdaplus.metrics.sort import Entries, merge_ties, rank
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.objectives.noise import RANKINGS, _add_noise, neighbour_sums
 from lambdaplus.objectives.sums import Sums

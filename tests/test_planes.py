@@ -7,7 +7,6 @@ import pytest
 from brute_force import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from yue_algorithm import optimise
 
 from lambdaplus.baselines.cutting_planes import IN_USE, PATIENCE, Planes
 from lambdaplus.baselines.interior_point import minimise
@@ -47,18 +46,6 @@ def test_interior_point_closes_the_gap(
     primal, dual = bounds(planes, weight, alpha)
     assert dual <= primal + 1e-12 * C
     assert primal - dual <= 1.1e-7 * C
-
-
-def test_interior_point_agrees_with_a_general_solver() -> None:
-    planes = random_planes(0, 5, 3, 6)
-    C = 3.0
-    alpha = minimise(planes.first, planes.slope, planes.offset, np.full(5, C / 5), 1e-10)
-    w = -(C / 5 * alpha @ planes.slope)
-    sets = [
-        [(planes.offset[p], planes.slope[p]) for p in range(a + 1, b)]
-        for a, b in zip(planes.first[:-1], planes.first[1:], strict=True)
-    ]
-    np.testing.assert_allclose(w, optimise(sets, 3, C), atol=1e-4)
 
 
 def test_eviction_keeps_the_dual_the_bound_and_what_is_in_use() -> None:

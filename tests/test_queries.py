@@ -22,50 +22,47 @@ NAN, INF = float("nan"), float("inf")
 @pytest.mark.parametrize(
     ("given_", "message"),
     [
-        # labels
-        ({"labels": []}, "labels is empty"),
         ({"labels": np.empty((0, 1))}, "labels is empty"),
         (
             {"labels": [1, 0, NAN]},
             "labels must be finite: 1 of 3 are not, the first is nan in row 2",
         ),
         ({"labels": [INF, 0, NAN]}, "2 of 3 are not, the first is inf in row 0"),
-        ({"labels": [0, -INF, 1]}, "the first is -inf in row 1"),
         ({"labels": [[1, 0, 2]]}, "labels must be one-dimensional, got shape (1, 3)"),
         ({"labels": 3}, "labels must be one-dimensional, got shape ()"),
         ({"labels": ["a", "b"]}, "labels must be numbers"),
-        # group
         ({"group": [2, 2]}, "group sizes add up to 4, but there are 3 rows"),
-        ({"group": [1]}, "group sizes add up to 1, but there are 3 rows"),
         ({"group": [3, 0]}, "at least 1 each"),
         ({"group": [4, -1]}, "at least 1 each"),
         ({"group": [1.5, 1.5]}, "query sizes: integers"),
+        ({"group": [NAN]}, "query sizes: integers"),
+        ({"group": [1e30]}, "query sizes: integers"),
         ({"group": []}, "group must be a list of query sizes, got shape (0,)"),
         ({"group": 3}, "group must be a list of query sizes, got shape ()"),
         ({"group": [[3]]}, "group must be a list of query sizes, got shape (1, 1)"),
-        # qid
+        ({"group": ["a", "b"]}, "group must be a list of query sizes"),
+        ({"group": [None]}, "group must"),
         ({"qid": [1, 2, 1]}, "the rows of query 1 are not adjacent (it begins again in row 2)"),
-        ({"qid": [*"bab"]}, "the rows of query b are not adjacent (it begins again in row 2)"),
+        (
+            {"labels": [0] * 6, "qid": [7, 5, 5, 7, 5, 9]},
+            "the rows of query 7 are not adjacent (it begins again in row 3)",
+        ),
         ({"qid": [1, 1]}, "qid must have one entry per row: shape (2,) for 3 rows"),
         ({"qid": [[1], [1], [2]]}, "qid must have one entry per row: shape (3, 1) for 3 rows"),
         ({"group": [3], "qid": [1, 1, 1]}, "either group= (sizes) or qid= (one per row), not both"),
-        # weight
         ({"weight": [1, 1]}, "2 weights for 3 rows"),
         ({"weight": [1, -0.5, 1]}, "weights must not be negative: -0.5 in row 1"),
         (
             {"weight": [1, 1, INF]},
             "weight must be finite: 1 of 3 are not, the first is inf in row 2",
         ),
-        (
-            {"weight": [NAN, 1, 1]},
-            "weight must be finite: 1 of 3 are not, the first is nan in row 0",
-        ),
+        ({"weight": [1, 1e-101, 1]}, "from 1e-100 to 1e100, since their sums and products are"),
         ({"weight": [0, 0, 0]}, "all weights are zero"),
         ({"weight": ["x", 1, 1]}, "weight must be numbers"),
-        ({"weight": [[1, 1, 1]]}, "weight must be one-dimensional, got shape (1, 3)"),
     ],
     ids=str,
 )
+@pytest.mark.filterwarnings("error")
 def test_unusable_input_is_refused_with_what_and_where(
     given_: dict[str, Any], message: str
 ) -> None:
@@ -73,30 +70,11 @@ def test_unusable_input_is_refused_with_what_and_where(
         Queries(**({"labels": [1, 0, 2]} | given_))
 
 
-def test_the_first_query_that_begins_again_is_named() -> None:
-    with pytest.raises(ValueError, match=r"query 7 .* begins again in row 3"):
-        Queries([0] * 6, qid=[7, 5, 5, 7, 5, 9])
-
-
-@pytest.mark.parametrize("group", [["a", "b"], [None]], ids=str)
-def test_group_sizes_that_are_no_numbers_are_refused_by_name(group: Any) -> None:
-    with pytest.raises(ValueError, match="group"):
-        Queries([1, 0, 2], group=group)
-
-
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("group", [[NAN], [INF], [0.5], [1e30]], ids=str)
-def test_group_sizes_that_are_no_sizes_are_refused_without_a_warning(group: Any) -> None:
-    with pytest.raises(ValueError, match="group"):
-        Queries([1, 0, 2], group=group)
-
-
 @pytest.mark.parametrize(
     ("scores", "message"),
     [
         ([1, 2], "2 scores for 3 labels"),
         ([1, NAN, 2], "scores must be finite: 1 of 3 are not, the first is nan in row 1"),
-        ([1, 2, -INF], "the first is -inf in row 2"),
         ([[1, 2, 3], [4, 5, 6]], "scores must be one-dimensional, got shape (2, 3)"),
         (["a", 1, 2], "scores must be numbers"),
     ],
@@ -107,7 +85,7 @@ def test_unusable_scores_are_refused_with_what_and_where(scores: Any, message: s
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.uint16, np.float32, np.float64, bool, list, tuple])
-def test_numbers_of_any_kind_and_a_column_are_vectors(kind: Any) -> None:
+def test_numbers_of_any_type_and_a_single_column_are_vectors(kind: Any) -> None:
     labels = kind([1, 0, 1]) if kind in (list, tuple) else np.array([1, 0, 1], kind)
     column = np.reshape(labels, (-1, 1))
     for given_ in (labels, column):
@@ -116,7 +94,7 @@ def test_numbers_of_any_kind_and_a_column_are_vectors(kind: Any) -> None:
         assert queries.labels.dtype == queries.check_scores(given_).dtype == np.float64
 
 
-def test_what_was_given_may_change_later() -> None:
+def test_labels_and_weights_are_copied() -> None:
     labels, weight = np.array([1.0, 0.0]), np.array([2.0, 1.0])
     queries = Queries(labels, weight=weight)
     labels[:], weight[:] = 5, 5
@@ -126,7 +104,7 @@ def test_what_was_given_may_change_later() -> None:
 
 @given(sizes=st.lists(st.integers(1, 6), min_size=1, max_size=8))
 @examples(50)
-def test_sizes_and_names_of_queries_say_the_same(sizes) -> None:
+def test_group_and_qid_give_the_same_boundaries(sizes) -> None:
     n = sum(sizes)
     names = [f"q{-i}" for i, size in enumerate(sizes) for _ in range(size)]
     for queries in (Queries([0] * n, group=sizes), Queries([0] * n, qid=names)):

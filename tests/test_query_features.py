@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 from baseline_data import halves
-from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from small_data import graded
 
 from lambdaplus.baselines import (
     BestFeature,
     QueryScaler,
-    StructuralSVM,
     SVMAccuracy,
     ThresholdFeatures,
 )
@@ -74,18 +72,6 @@ def test_quantile_steps_hold_as_many_documents_each() -> None:
     np.testing.assert_allclose(passed, 1000 - 100 * np.arange(10), atol=1.5)
 
 
-def test_a_linear_model_of_steps_learns_what_a_linear_one_can_not() -> None:
-    """Relevant in the middle of a feature: no linear score of it ranks well."""
-    random = np.random.default_rng(0)
-    qid = np.repeat(np.arange(40), 20)
-    X = random.uniform(-1, 1, (800, 1))
-    y = (np.abs(X[:, 0]) < 0.4).astype(float)
-    plain = StructuralSVM("auc", C=100.0).fit(X, y, qid)
-    steps = make_pipeline(ThresholdFeatures(20), StructuralSVM("auc", C=100.0))
-    steps.fit(X, y, structuralsvm__qid=qid)
-    assert steps[-1].slack_ < 0.1 < plain.slack_
-
-
 def test_plain_is_the_linear_svm() -> None:
     data = graded()
     model = SVMAccuracy(C=0.1).fit(data.features, data.labels, data.qid)
@@ -143,10 +129,3 @@ def test_without_validation_data_the_training_data_serves() -> None:
         data.features[:1], data.labels[:1], eval_set=(data.features, data.labels, data.qid)
     )
     np.testing.assert_array_equal(model.values_, again.values_)
-
-
-def test_a_low_value_may_be_the_good_one() -> None:
-    data = graded(40)
-    up = BestFeature("auc").fit(data.features, data.labels, qid=data.qid)
-    down = BestFeature("auc").fit(-data.features, data.labels, qid=data.qid)
-    np.testing.assert_array_equal(up.coef_, -down.coef_)

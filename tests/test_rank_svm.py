@@ -11,7 +11,7 @@ from hypothesis import given
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
-from small_data import Small, graded, mq2008
+from small_data import Small, graded
 
 from lambdaplus.baselines import RankSVM
 from lambdaplus.baselines.preference_pairs import preference_pairs
@@ -98,18 +98,6 @@ def test_gap_is_the_duality_gap() -> None:
     dual = alpha.sum() - alpha @ (alpha / cost) / 4 - 0.5 * np.sum((alpha @ differences) ** 2)
     gap = point.value - dual
     assert 0.5 * point.gradient @ point.gradient == pytest.approx(gap, rel=1e-9)
-
-
-def test_real_data(data_folder: Any) -> None:
-    data = mq2008(data_folder)
-    model = RankSVM(10.0).fit(data.features, data.labels, qid=data.qid)
-    differences, weight = explicit(data)
-    assert model.objective_ == pytest.approx(
-        objective_of(model.coef_, differences, 10.0 * weight), rel=1e-9
-    )
-    active = 20.0 * weight * np.maximum(0.0, 1.0 - differences @ model.coef_)
-    norm = np.linalg.norm(model.coef_ - active @ differences)
-    assert 0.5 * norm**2 <= 1.01e-8 * model.objective_
 
 
 def test_what_all_documents_of_a_query_share_does_not_count() -> None:

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import lambdaplus
-from lambdaplus.cli.references import PAPERS, RELEASED, this_software
+from lambdaplus.cli.references import BIBTEX, LAMBDAPLUS, REFERENCES
 
 ROOT = Path(__file__).parents[1]
 TESTS = Path(__file__).parent
@@ -37,7 +37,6 @@ def test_the_core_needs_no_extra_and_a_missing_one_is_named() -> None:
     for extra, entries in NAMED.items():
         for entry in entries:
             assert f"pip install 'lambdaplus[{extra}]'" in said.pop(entry)
-    assert "pip install pandas" in said.pop("to_dataframe")
     assert not said
 
 
@@ -47,7 +46,8 @@ def test_one_version() -> None:
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert lambdaplus.__version__ == version == cited["version"]
     assert cited["license"] == importlib.metadata.metadata("lambdaplus")["License-Expression"]
-    assert cited["date-released"].year == RELEASED
+    assert LAMBDAPLUS["version"] == version
+    assert int(LAMBDAPLUS["year"]) == cited["date-released"].year
     released = re.search(r"^## \[(\d.*)\] - (.*)$", (ROOT / "CHANGELOG.md").read_text(), re.M)
     assert released
     assert released.groups() == (version, str(cited["date-released"]))
@@ -56,28 +56,33 @@ def test_one_version() -> None:
 def test_citation_file_and_command_cite_the_same() -> None:
     yaml = pytest.importorskip("yaml")
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    software = this_software()
-    assert [author["name"] for author in cited["authors"]] == [software.author]
-    assert (cited["title"], cited["abstract"]) == (software.name, software.title)
-    assert len(cited["references"]) == len(PAPERS)
-    for there, here in zip(cited["references"], PAPERS, strict=True):
+    [author] = cited["authors"]
+    assert LAMBDAPLUS["author"] == f"{{{author['name']}}}"
+    about = importlib.metadata.metadata("lambdaplus")
+    assert LAMBDAPLUS["title"] == f"{{{cited['title']}: {cited['abstract']}}}"
+    assert (cited["title"], cited["abstract"]) == (about["Name"], about["Summary"])
+    assert LAMBDAPLUS["license"] == cited["license"]
+    assert len(cited["references"]) == len(REFERENCES) - 1
+    for there, here in zip(cited["references"], REFERENCES[1:], strict=True):
         names = [f"{author['given-names']} {author['family-names']}" for author in there["authors"]]
-        assert tuple(names) == here.authors
-        assert (there["title"], there["year"]) == (here.title, here.year)
-        assert (there["collection-title"], there.get("doi", "")) == (here.proceedings, here.doi)
+        assert " and ".join(names) == here["author"]
+        assert (f"{{{there['title']}}}", str(there["year"])) == (here["title"], here["year"])
+        assert there["collection-title"] == here["booktitle"]
+        assert there.get("doi", "") == here.get("doi", "")
 
 
 def test_lambdaplus_cite() -> None:
     from lambdaplus.cli import app
 
     plain = CliRunner().invoke(app, ["cite"]).output.splitlines()
-    assert plain == [str(this_software()), *map(str, PAPERS)]
+    assert plain == list(map(str, REFERENCES))
+    assert plain[0].startswith("The lambdaplus developers: lambdaplus: Objectives for AUC")
     entries = CliRunner().invoke(app, ["cite", "--bibtex"]).output
+    assert entries.strip() == BIBTEX.strip()
     keys = re.findall(r"^@\w+\{(.*),$", entries, re.M)
     papers = ("yue-2007", "chakrabarti-2008", "elsas-2008", "welleck-2016")
     assert keys == ["lambdaplus", *papers]
-    assert entries.count("{") == entries.count("}")
-    for key, paper in zip(papers, PAPERS, strict=True):
+    for key, paper in zip(papers, REFERENCES[1:], strict=True):
         assert str(paper) in (ROOT / "docs" / "papers" / f"{key}.md").read_text()
 
 
@@ -91,7 +96,8 @@ def test_the_wheel_holds_the_package_and_nothing_else(
         names = {name for name in wheel.namelist() if ".dist-info/" not in name}
     package = (ROOT / "lambdaplus").rglob("*")
     ours = {str(path.relative_to(ROOT)) for path in package if path.suffix == ".py"}
-    assert names == ours | {"lambdaplus/py.typed", "lambdaplus/study/report_template.html"}
+    data = {"py.typed", "cli/references.bib", "study/report_template.html"}
+    assert names == ours | {f"lambdaplus/{name}" for name in data}
 
 
 def test_the_source_distribution_holds_the_papers_too(

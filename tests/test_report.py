@@ -1,9 +1,8 @@
-"""The report: its numbers are the study's, it loads nothing, and the same fits give it again."""
+"""The report shows the results of a study, loads nothing, and is the same for the same fits."""
 
 from __future__ import annotations
 
 import csv
-import html
 import math
 import re
 import sys
@@ -13,24 +12,27 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from lambdaplus.data import digits_queries
-from lambdaplus.evaluation import RunComparison, Table, compare_runs, evaluate
+from lambdaplus.evaluation import compare_runs
 from lambdaplus.metrics import parse_metric
-from lambdaplus.study import Settings, Study, find_methods, write_csv, write_parquet
+from lambdaplus.study import (
+    Results,
+    Settings,
+    Study,
+    Summary,
+    find_methods,
+    results_table,
+    write_csv,
+    write_parquet,
+    write_report,
+)
 from lambdaplus.study.boosting import train_lightgbm
-from lambdaplus.study.differences import comparison, significantly_below
-from lambdaplus.study.figures import BETTER, SERIES, WORSE, save_plot
-from lambdaplus.study.lead import in_words
-from lambdaplus.study.line_plots import learning_curves_of
-from lambdaplus.study.markup import table_of
+from lambdaplus.study.figures import BETTER, SERIES, WORSE
 from lambdaplus.study.methods import Fitted, Method
-from lambdaplus.study.outputs import OURS, OutputFolder
-from lambdaplus.study.plots import plots_of, shares, training_time
-from lambdaplus.study.report import write_report
-from lambdaplus.study.shown_metrics import main_metrics
-from lambdaplus.study.study_tables import marked_results
+from lambdaplus.study.plots import curves_of, learning_curves, plots_of, shares
 
 HOSTILE = "svm:<script>alert('x')</script>&\"$title"
 VOID = {"meta", "link", "input", "br"}
@@ -59,9 +61,15 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
 
 
 @pytest.fixture(scope="module")
-def folder(study: Study, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def results(study: Study) -> Results:
+    return study.results
+
+
+@pytest.fixture(scope="module")
+def folder(results: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
-    assert write_report(study, folder, config_text="rounds = 4 # <&>") == folder / "report.html"
+    page = write_report(results, folder, config_text="rounds = 4 # <&>", data="set", date="today")
+    assert page == folder / "report.html"
     return folder
 
 
@@ -118,7 +126,7 @@ class Reader(HTMLParser):
             self.shown += data
 
 
-def test_the_page_is_well_formed(page: str) -> None:
+def test_page_is_well_formed(page: str) -> None:
     reader = Reader(page)
     assert len(reader.ids) == len(set(reader.ids)) > 20
     targets = [v[1:] for k, v in reader.attributes if k in ("href", "xlink:href") and v[:1] == "#"]
@@ -128,47 +136,39 @@ def test_the_page_is_well_formed(page: str) -> None:
     assert {clip.removeprefix("url(#").removesuffix(")") for clip in clips} <= set(reader.ids)
 
 
-def test_results_are_those_of_the_study_and_of_compare_runs(page: str, study: Study) -> None:
+def test_page_shows_the_means_and_the_tests_of_the_study(page: str, results: Results) -> None:
     heads, *rows = Reader(page).tables[0]
-    assert heads == ["method", "letter", "map", "ndcg@5", "auc", "seconds"]
-    assert [row[0] for row in rows] == [method.name for method in study.methods]
-    runs = {m.name: study.evaluation(m) for m in study.methods[:3]}
-    found = compare_runs({name: run for name, run in runs.items() if run is not None})
-    assert [row[1] for row in rows] == ["a", "b", "c", ""]
-    letters = dict(zip(found.names, "abc", strict=True))
-    marked = 0
-    for method, row in zip(study.methods, rows, strict=True):
-        for metric, cell in zip(study.metrics, row[2:-1], strict=True):
-            value, _, marks = cell.partition("|")
-            mean = study.mean(method, metric)
+    assert heads == ["method", "MAP", "NDCG@5", "AUC", "time", "by", "trained for"]
+    assert [[row[0], *row[5:]] for row in rows] == [
+        ["lightgbm:lambda_map", "lambdaplus", "MAP"],
+        ["lightgbm:lambda_auc", "lambdaplus", "AUC"],
+        [HOSTILE, "yours", "NDCG@5"],
+        ["lightgbm:broken", "LightGBM", "MAP"],
+    ]
+    found = compare_runs({m: e for m in results.methods if (e := results.evaluation(m))})
+    marks = []
+    for place, metric in enumerate(results.metrics, start=1):
+        cells = {row[0]: row[place].partition("|") for row in rows}
+        means = {method: results.mean(method, metric) for method in results.methods}
+        for method, (value, _, mark) in cells.items():
+            mean = means[method]
             assert value == ("\N{EN DASH}" if math.isnan(mean) else f"{mean:.4f}")
-            beaten = {
-                pair.second if pair.first == method.name else pair.first
-                for pair in found.of(metric)
-                if method.name in (pair.first, pair.second)
-                and pair.p_corrected < found.alpha
-                and (pair.difference > 0) == (pair.first == method.name)
-            }
-            assert set(marks) == {letters[name] for name in beaten}
-            marked += len(marks)
-    assert marked > 0
-    assert math.isnan(study.mean(study.methods[3], study.metrics[0]))
+            marks.append(mark)
+        best = max(found.names, key=lambda name: means[name])
+        below = {
+            pair.second if pair.first == best else pair.first
+            for pair in found.of(metric)
+            if best in (pair.first, pair.second) and pair.p_corrected < found.alpha
+        }
+        assert {method for method, cell in cells.items() if cell[2] == "-"} == below
+        assert cells[best][2] == "*"
+    assert "-" in marks
+    assert page.partition("</table>")[0].count('class="number best"') == marks.count("*")
+    [pairs] = [table for table in Reader(page).tables if table[0][:2] == ["metric", "method"]]
+    assert len(pairs) == 1 + 3 * 3
 
 
-def test_pairs_have_the_counts_of_compare_runs(page: str, study: Study) -> None:
-    runs = {m.name: study.evaluation(m) for m in study.methods[:3]}
-    found = compare_runs({name: run for name, run in runs.items() if run is not None})
-    tables = [table for table in Reader(page).tables if table[0][:2] == ["method", "against"]]
-    assert len(tables) == len(study.metrics)
-    for metric, (_, *rows) in zip(study.metrics, tables, strict=True):
-        for pair, row in zip(found.of(metric), rows, strict=True):
-            assert row[:2] == [pair.first, pair.second]
-            assert row[4:7] == [str(n) for n in (pair.wins, pair.losses, pair.ties)]
-            for p, cell in zip((pair.p_value, pair.p_corrected), row[7:], strict=True):
-                assert cell == (f"{p:.4f}" if p >= 5e-5 else "<0.0001")
-
-
-def test_the_page_loads_nothing(page: str) -> None:
+def test_page_loads_nothing(page: str) -> None:
     without_names = re.sub(r' xmlns(:xlink)?="http://www\.w3\.org/[^"]*"', "", page)
     for word in ("http:", "https:", "src=", "@import", "url(", "<iframe", "fetch(", "<image"):
         rest = without_names.replace("url(#", "") if word == "url(" else without_names
@@ -179,7 +179,7 @@ def test_the_page_loads_nothing(page: str) -> None:
     assert links == {"data:,"}  # the icon, which a browser would ask the server for
 
 
-def test_no_text_becomes_markup(page: str) -> None:
+def test_text_is_escaped(page: str) -> None:
     reader = Reader(page)
     assert page.count("<script") == 1
     assert HOSTILE in reader.shown
@@ -187,149 +187,108 @@ def test_no_text_becomes_markup(page: str) -> None:
     assert not [name for name, _ in reader.attributes if name.startswith("on")]
 
 
-def test_what_failed_is_said_with_its_error(page: str, study: Study) -> None:
-    reader = Reader(page)
-    assert list(study.errors) == ["lightgbm:broken"]
-    assert study.errors["lightgbm:broken"] in reader.shown
-    assert "2 of 10 fits are not finished" in reader.shown
+def test_page_begins_with_data_conclusions_and_errors(page: str, results: Results) -> None:
+    beginning = page.partition("<main>")[0]
+    shown = Reader(page).shown
+    assert '<p class="lead">set; today</p>' in beginning
+    for metric in ("MAP", "NDCG@5", "AUC"):  # each was a criterion of some method
+        assert f"<li>{metric}: " in beginning
+    assert list(results.errors) == ["lightgbm:broken"]
+    assert results.errors["lightgbm:broken"] in shown
+    assert "2 of 10 fits are not finished" in shown
 
 
 @pytest.mark.slow
-def test_the_same_fits_give_the_same_bytes(folder: Path, study: Study, tmp_path: Path) -> None:
-    again = make_study(study.folder)
-    write_report(again, tmp_path, config_text="rounds = 4 # <&>")
+def test_same_fits_give_the_same_bytes_whatever_the_style_of_the_user(
+    folder: Path, study: Study, tmp_path: Path
+) -> None:
+    import matplotlib
+
+    with matplotlib.rc_context({"font.size": 30, "svg.fonttype": "path", "figure.dpi": 50}):
+        results = make_study(study.folder).results
+        write_report(results, tmp_path, config_text="rounds = 4 # <&>", data="set", date="today")
     names = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
     assert len(names) == 1 + 4 + 2 * 7  # page; tables; time, matrix, three differences, two curves
     for name in names:
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes(), name
 
 
-def test_the_style_of_the_user_changes_nothing(folder: Path, study: Study, tmp_path: Path) -> None:
-    import matplotlib
-
-    with matplotlib.rc_context({"font.size": 30, "svg.fonttype": "path", "figure.dpi": 50}):
-        save_plot(training_time(study), tmp_path, "training_time")
-    for name in ("training_time.svg", "training_time.png"):
-        assert (tmp_path / name).read_bytes() == (folder / "plots" / name).read_bytes()
-
-
 @pytest.mark.usefixtures("empty_plots")
-def test_a_baseline_has_stars_and_one_that_failed_is_left_aside(
-    study: Study, tmp_path: Path
+def test_methods_are_compared_with_a_baseline_unless_it_failed(
+    results: Results, tmp_path: Path
 ) -> None:
-    chosen = HOSTILE
-    by_map = Study(
-        study.folds, study.methods, study.metrics[:1], study.settings, folder=study.folder
-    )
-    list(by_map.run())
-    page = write_report(by_map, tmp_path, baseline=chosen).read_text(encoding="utf-8")
+    page = write_report(results, tmp_path, baseline=HOSTILE).read_text(encoding="utf-8")
     reader = Reader(page)
     marks = {cell.partition("|")[2] for row in reader.tables[0] for cell in row[1:]}
-    assert marks - {""} <= {"*", "**", "***"}
-    assert marks - {""}
-    assert f"minus that of {chosen}:" in reader.shown
-    page = write_report(by_map, tmp_path, baseline="lightgbm:broken").read_text(encoding="utf-8")
+    assert marks == {"", "+", "-"} or marks == {"", "+"}
+    assert f"minus that of {HOSTILE}:" in reader.shown
+    assert f"Significantly above {HOSTILE}: lightgbm:lambda_map" in reader.shown
+    page = write_report(results, tmp_path, baseline="lightgbm:broken").read_text(encoding="utf-8")
     assert "The baseline lightgbm:broken could not be compared" in page
     with pytest.raises(ValueError, match="not one of the methods"):
-        write_report(by_map, tmp_path, baseline="nonsense")
+        write_report(results, tmp_path, baseline="nonsense")
 
 
 @pytest.mark.usefixtures("empty_plots")
-def test_studies_with_little_in_them(study: Study, tmp_path: Path) -> None:
-    alone = Study(
-        study.folds, study.methods[:1], study.metrics, study.settings, folder=study.folder
-    )
+def test_studies_with_few_results(study: Study, results: Results, tmp_path: Path) -> None:
+    alone = Study(study.folds, study.methods[:1], study.metrics, study.settings)
     with pytest.raises(ValueError, match="run the study first"):
-        write_report(alone, tmp_path)
-    list(alone.run())
-    reader = Reader(write_report(alone, tmp_path).read_text(encoding="utf-8"))
-    assert reader.tables[0][1][2] == f"{alone.mean(alone.methods[0], alone.metrics[0]):.4f}"
+        write_report(alone.results, tmp_path)
+    one = replace(results, methods=results.methods[:1])
+    table = Reader(write_report(one, tmp_path).read_text(encoding="utf-8")).tables[0]
+    assert [row[0] for row in table] == ["method", "lightgbm:lambda_map"]
+    assert table[1][1].removesuffix("|*") == f"{results.mean(one.methods[0], 'map'):.4f}"
     failed = Study(study.folds, study.methods[3:], study.metrics, study.settings)
     list(failed.run())
-    reader = Reader(write_report(failed, tmp_path / "failed").read_text(encoding="utf-8"))
+    reader = Reader(write_report(failed.results, tmp_path).read_text(encoding="utf-8"))
     assert failed.errors["lightgbm:broken"] in reader.shown
-    begun = Study(
-        study.folds, study.methods[:2], study.metrics[:1], replace(study.settings, rounds=3)
-    )
+    begun = Study(study.folds, study.methods[:2], study.metrics, replace(study.settings, rounds=3))
     next(iter(begun.run()))
-    reader = Reader(write_report(begun, tmp_path / "begun").read_text(encoding="utf-8"))
+    reader = Reader(write_report(begun.results, tmp_path).read_text(encoding="utf-8"))
     assert "3 of 4 fits are not finished" in reader.shown
 
 
-def test_a_metric_of_whole_folds_has_no_plot_by_query(study: Study) -> None:
+def test_metric_of_the_whole_data_set_has_no_plot_by_query(study: Study) -> None:
     metrics = [parse_metric(name) for name in ("auc(over=dataset)", "ndcg@3")]
     pooled = Study(study.folds, study.methods[:2], metrics, study.settings, folder=study.folder)
-    list(pooled.run())
-    names = [name for name, _ in plots_of(pooled)]
-    assert [name for name in names if "differences" in name] == ["differences_ndcg_3"]
+    pooled.finish()
+    names = [plot.name for plot in plots_of(Summary(pooled.results)) if plot.section == "queries"]
+    assert names == ["differences_ndcg_3"]
 
 
-def published(study: Study, folder: Path, made: Path) -> None:
-    write_report(study, made)
-    with OutputFolder(folder) as out:
-        out.publish(made, outdated=["plots/", "tables/"])
-
-
-@pytest.mark.usefixtures("empty_plots")
-def test_what_a_former_report_left_is_removed_and_nothing_else(
-    study: Study, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    published(study, tmp_path, tmp_path_factory.mktemp("first"))
-    former = {path for path in tmp_path.rglob("*") if path.is_file()}
-    theirs = [tmp_path / "plots" / name for name in ("mine.png", "differences.txt", "map.svg")]
-    theirs += [tmp_path / "tables" / "pairs.csv", tmp_path / "differences_map.png"]
-    for path in theirs:
-        path.write_text("mine")
-    theirs.append(tmp_path / "plots" / "differences_auc.png")
-    theirs[-1].write_text("mine")  # as lambdaplus wrote it, until I drew into it
-    alone = Study(
-        study.folds, study.methods[:1], study.metrics[:1], study.settings, folder=study.folder
-    )
-    list(alone.run())
-    second = tmp_path_factory.mktemp("second")
-    published(alone, tmp_path, second)
-    fresh = {path.relative_to(second) for path in second.rglob("*.*")}
-    assert {tmp_path / name for name in fresh} < former
-    left = {path for path in tmp_path.rglob("*.*") if path.is_file()}
-    left = {path for path in left if OURS not in path.parts}
-    assert left == {tmp_path / name for name in fresh} | set(theirs)
-    assert all(path.read_text() == "mine" for path in theirs)
-
-
-def test_results_as_markdown_and_latex(folder: Path, study: Study) -> None:
+def test_results_as_markdown_and_latex(folder: Path, results: Results) -> None:
     for ending in ("md", "tex"):
         text = (folder / "tables" / f"results.{ending}").read_text(encoding="utf-8")
-        for row in marked_results(study, None).rows[:3]:
-            for cell in row[2:-1]:
-                assert f"{cell.value:.4f}" in text
+        for method in results.methods[:3]:
+            assert f"{results.mean(method, 'map'):.4f}" in text
         assert "Holm" in text
 
 
-def test_curves_go_on_with_the_best_value(study: Study) -> None:
-    curves = learning_curves_of(study)
-    assert {name: list(lines) for name, lines in curves.items()} == {
-        "map": ["lightgbm:lambda_map"],
-        "auc": ["lightgbm:lambda_auc"],
-    }
-    kept = [choice.fit.curve for choice in study.results["lightgbm:lambda_map"]]
-    assert curves["map"]["lightgbm:lambda_map"] == pytest.approx(np.mean(kept, axis=0))
-    first = study.results["lightgbm:lambda_map"]
-    first[0] = replace(first[0], fit=replace(first[0].fit, curve=np.array([0.9, 0.3])))
-    try:
-        curve = learning_curves_of(study)["map"]["lightgbm:lambda_map"]
-    finally:
-        study.__dict__.pop("results")
-    assert curve == pytest.approx((np.array([0.9, 0.3, 0.9, 0.9]) + kept[1]) / 2)
+def test_learning_curves_end_where_training_ended() -> None:
+    keys = {"method": "a", "seed": 0, "metric": "map"}
+    rows = [
+        {**keys, "fold": fold, "round": place, "value": value}
+        for fold, values in {"1": (0.9, 0.3), "2": (0.1, 0.2, 0.8)}.items()
+        for place, value in enumerate(values, start=1)
+    ]
+    [axes] = learning_curves("MAP", pl.DataFrame(rows)).axes
+    lines = [line.get_ydata().tolist() for line in axes.lines]  # type: ignore[union-attr]
+    assert lines == [[0.9, 0.3], [0.1, 0.2, 0.8], pytest.approx([0.5, 0.25])]
 
 
-def test_heat_is_by_column() -> None:
+def test_a_method_has_the_curve_of_its_own_criterion(results: Results) -> None:
+    methods = {k: v["method"].unique().to_list() for k, v in curves_of(results).items()}
+    assert methods == {"map": ["lightgbm:lambda_map"], "auc": ["lightgbm:lambda_auc"]}
+
+
+def test_shares_are_by_column() -> None:
     nan = math.nan
     means = np.array([[0.2, 0.5, nan, nan], [0.4, 0.5, 0.1, nan], [0.3, 0.5, 0.2, nan]])
     expected = np.array([[0, 1, nan, nan], [1, 1, 0, nan], [0.5, 1, 1, nan]])
     np.testing.assert_allclose(shares(means), expected, atol=1e-12)
 
 
-def test_colours_can_be_told_from_both_pages() -> None:
+def test_colours_have_contrast_on_light_and_dark_pages() -> None:
     def luminance(colour: str) -> float:
         parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
         linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
@@ -341,101 +300,78 @@ def test_colours_can_be_told_from_both_pages() -> None:
             assert (high + 0.05) / (low + 0.05) >= 3, (colour, page)  # WCAG 2.1, 1.4.11
 
 
-def test_parquet_has_the_rows_of_the_csv(study: Study, tmp_path: Path) -> None:
-    import polars
-
-    write_csv(study, tmp_path)
-    write_parquet(study, tmp_path)
-    frame = polars.read_parquet(tmp_path / "per_query.parquet")
+def test_csv_and_parquet_have_the_values(results: Results, tmp_path: Path) -> None:
+    write_csv(results, tmp_path)
+    write_parquet(results, tmp_path)
+    frame = pl.read_parquet(tmp_path / "per_query.parquet")
     with (tmp_path / "per_query.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert frame.columns == list(rows[0])
     assert len(rows) == frame.height > 0
     for row, found in zip(rows, frame.iter_rows(named=True), strict=True):
         assert row == {k: "" if v is None else str(v) for k, v in found.items()}
+    with (tmp_path / "summary.csv").open(newline="") as file:
+        for row in csv.DictReader(file):
+            means = results.fold_means(row["method"], row["metric"])
+            assert {fold: float(row[fold]) for fold in results.folds} == means
+            assert float(row["mean"]) == results.mean(row["method"], row["metric"])
 
 
-@pytest.mark.parametrize("missing", ["matplotlib", "polars"])
-def test_what_is_not_installed_is_named(
-    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str
+@pytest.mark.parametrize(("missing", "extra"), [("matplotlib", "plot"), ("jinja2", "cli")])
+def test_missing_package_is_named(
+    results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str, extra: str
 ) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
-    extra = {"matplotlib": "plot", "polars": "dataframe"}[missing]
-    write = {"matplotlib": write_report, "polars": write_parquet}[missing]
     with pytest.raises(ImportError, match=re.escape(f"lambdaplus[{extra}]")):
-        write(study, tmp_path)
+        write_report(results, tmp_path)
 
 
-@pytest.mark.usefixtures("empty_plots")
-def test_the_report_begins_with_data_date_and_search(study: Study, tmp_path: Path) -> None:
-    page = write_report(study, tmp_path, data="mq2008", date="2026-11-22").read_text()
-    lead = page.partition("<main>")[0]
-    assert "Data: mq2008; 2026-11-22; parameters chosen from grids" in lead
-    for metric in ("map", "ndcg@5", "auc"):  # each was a criterion of some method
-        assert f"<li>{metric}: " in lead
-
-
-def test_a_best_mean_is_called_significant_only_if_it_is() -> None:
+def values_of(means: dict[str, float], noise: float = 0.1) -> Results:
+    """Results of methods on 100 queries whose values are their means with noise."""
     random = np.random.default_rng(0)
-    labels, qid = random.integers(0, 2, 2000), np.repeat(np.arange(100), 20)
-    noise = random.normal(size=2000)
-
-    def compared(**slopes: float) -> tuple[str, RunComparison]:
-        runs = {
-            name: evaluate(labels, slope * labels + noise, qid=qid, metrics=["map"])
-            for name, slope in slopes.items()
-        }
-        best = max(runs, key=lambda name: runs[name]["map"])
-        return best, compare_runs(runs)
-
-    best, found = compared(good=2.0, poor=0.1)
-    assert in_words(found, "map", best, ".9") == "good is significantly better than all others (.9)"
-    best, found = compared(one=1.0, other=1.0)
-    assert in_words(found, "map", best, ".9") == (
-        "no significant difference to the highest mean, .9 of one"
+    values = pl.concat(
+        pl.DataFrame({"query": list(map(str, range(100))), "value": random.normal(m, noise, 100)})
+        .with_columns(pl.lit(name).alias("method"), pl.lit("1").alias("fold"))
+        .with_columns(pl.lit(0).alias("seed"), pl.lit("map").alias("metric"))
+        for name, m in means.items()
     )
-    best, found = compared(good=2.0, level=2.0, poor=0.1)
-    assert in_words(found, "map", best, ".9") == (
-        "good has the highest mean (.9), with no significant difference to level"
+    about = {
+        "criteria": dict.fromkeys(means, "map"), "origins": dict.fromkeys(means, "yours"),
+        "rules": {"map": ""}, "convention": "lambdaplus", "repeated": False,
+        "without_relevant": 0, "queries": 100, "seeds": [0],
+    }  # fmt: skip
+    none = pl.DataFrame(schema={"chosen": pl.Boolean, "warnings": pl.String}
+                        | dict.fromkeys(("method", "fold", "seed", "trial"), pl.String)
+                        | {"seconds": pl.Float64})  # fmt: skip
+    return Results(list(means), ["1"], ["map"], values, none, none, {}, about)
+
+
+def test_conclusions_say_what_is_significant_and_what_is_not() -> None:
+    def said(baseline: str | None = None, **means: float) -> str:
+        results = values_of(means)
+        [sentence] = Summary(results, baseline).sentences()
+        best = max(means, key=lambda name: results.mean(name, "map"))
+        start = f"MAP: {best} has the highest mean ({results.mean(best, 'map'):.4f})"
+        assert sentence.startswith(start)
+        return f"{best}{sentence.removeprefix(start)}"
+
+    assert said(good=0.7, poor=0.3) == "good, significantly above poor."
+    assert said(a=0.7, b=0.3, c=0.3) == "a, significantly above every other method."
+    none = said(a=0.5, b=0.5)
+    assert none in (f"{x}, but not significantly above {y}." for x, y in ("ab", "ba"))
+    none = said(a=0.5, b=0.5, c=0.5)
+    assert none[1:] == ", but not significantly above any other method."
+    some = said(a=0.7, b=0.7, poor=0.3)
+    level = {"a": "b", "b": "a"}[some[0]]
+    assert some[1:] == f", significantly above poor; not significantly above {level}."
+    assert said(a=0.5) == "a."
+    assert said("b", a=0.7, b=0.5, c=0.3, d=0.5) == (
+        "a. Significantly above b: a; significantly below it: c."
     )
-    best, found = compared(good=2.0, level=2.0, even=2.0, poor=0.1)
-    assert in_words(found, "map", best, ".9") == (
-        "good has the highest mean (.9); significantly below it: poor; no significant difference "
-        "to the other 2"
-    )
 
 
-def test_what_is_level_with_the_best_is_as_bold(page: str, study: Study) -> None:
-    found = comparison(study)
-    assert found is not None
-    table = page.partition("</table>")[0]
-    rows = re.findall(r'<tr><th scope="row">(.*?)</th>(.*?)</tr>', table)
-    bold = {row[0]: re.findall(r'<td class="number( best)?" data', row[1]) for row in rows}
-    for place, metric in enumerate(study.metrics):
-        best = max(found.names, key=lambda name: found.means[str(metric)][name])
-        level = {*found.names} - {*significantly_below(found, str(metric), best)}
-        marked = [name for name in found.names if bold[html.escape(name)][place]]
-        assert set(marked) == level
-    even = Table(("method", "map"), [("one", 0.5), ("other", 0.4), ("poor", 0.1)])
-    assert table_of(even, "", best={(0, 1), (1, 1)}).count("number best") == 2
-
-
-@pytest.mark.usefixtures("empty_plots")
-def test_metrics_that_are_one_are_shown_once(study: Study, tmp_path: Path) -> None:
-    metrics = [parse_metric(name) for name in ("ndcg@10", "auc", "mauc", "map")]
-    methods = find_methods("lightgbm:lambda_auc,lightgbm:lambda_map")
-    binary = Study(study.folds, methods, metrics, study.settings, folder=study.folder)
-    list(binary.run())
-    reader = Reader(write_report(binary, tmp_path).read_text(encoding="utf-8"))
-    # Those that methods were trained for come first.
-    assert reader.tables[0][0] == ["method", "letter", "auc", "map", "ndcg@10", "seconds"]
-    assert "mauc has the values of auc on every query, and is not shown." in reader.shown
-    write_csv(binary, tmp_path)
-    with (tmp_path / "summary.csv").open(newline="") as file:
-        kept = {row["metric"]: row["mean"] for row in csv.DictReader(file)}
-    assert float(kept["mauc"]) == pytest.approx(float(kept["auc"]))
-    by_mauc = Study(
-        study.folds, find_methods("lightgbm:lambda_mauc"), metrics, study.settings,
-    )  # fmt: skip
-    list(by_mauc.run())
-    assert [str(metric) for metric in main_metrics(by_mauc)] == ["auc"]
+def test_table_marks_the_highest_and_what_is_significantly_below() -> None:
+    table = str(results_table(Summary(values_of({"good": 0.7, "level": 0.7, "poor": 0.3}))))
+    marks = [line.split()[1][-1] for line in table.splitlines() if line.startswith(("good", "lev"))]
+    assert sorted(marks)[0] == "*"
+    assert re.search(r"poor +\.\d{4}-", table)
+    assert "Holm" in table

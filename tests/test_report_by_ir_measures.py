@@ -20,6 +20,7 @@ from test_report import Reader
 from lambdaplus.data import Fold, RankingData, read_letor
 from lambdaplus.metrics import parse_metric
 from lambdaplus.study import Study, find_methods, write_csv, write_report
+from lambdaplus.study.summary import label
 
 ir_measures = pytest.importorskip("ir_measures")
 
@@ -95,8 +96,8 @@ def written_values(folder: Path) -> Mapping[tuple[str, ...], str]:
 @pytest.mark.slow
 @pytest.mark.usefixtures("empty_plots")
 def test_the_report_has_the_numbers_of_ir_measures(study: Study, tmp_path: Path) -> None:
-    write_csv(study, tmp_path)
-    page = write_report(study, tmp_path).read_text(encoding="utf-8")
+    write_csv(study.results, tmp_path)
+    page = write_report(study.results, tmp_path).read_text(encoding="utf-8")
     heads, *rows = Reader(page).tables[0]
     shown = {row[0]: dict(zip(heads, row, strict=True)) for row in rows}
     written = written_values(tmp_path)
@@ -104,7 +105,7 @@ def test_the_report_has_the_numbers_of_ir_measures(study: Study, tmp_path: Path)
     for method in study.methods:
         means: dict[str, list[float]] = {name: [] for name in NAMES}
         alike = []
-        for choice in study.results[method.name]:
+        for choice in study.choices(method):
             test, scores = choice.fold.test, choice.fit.test_scores
             theirs = by_ir_measures(test, scores, tmp_path)
             agree = conventions_agree(test, scores)
@@ -125,7 +126,7 @@ def test_the_report_has_the_numbers_of_ir_measures(study: Study, tmp_path: Path)
                 means[name].append(float(np.mean(found)))
         compared[method.name] = np.mean(alike)
         for name, of_folds in means.items():
-            value = shown[method.name][name].partition("|")[0]
+            value = shown[method.name][label(name)].partition("|")[0]
             assert float(value) == pytest.approx(np.mean(of_folds), abs=0.5e-4 + 1e-9), name
     assert compared[METHODS[0]] == 1  # every number of the table, by ir-measures alone
     assert 0.2 < compared[METHODS[1]] < 1

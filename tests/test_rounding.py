@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
-from lambdaplus import gradients, lambda_objective
+from lambdaplus import gradients
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.metrics import CATALOGUE, rounding
 
@@ -145,19 +145,6 @@ def test_row_order_and_threads_change_no_bit(
         assert_array_equal([part[order] for part in found[0]], found[2])
 
 
-def test_an_auc_weight_of_k_is_k_rows() -> None:
-    draw = np.random.default_rng(4)
-    weight = draw.integers(0, 4, N)
-    scores = spread("normal", RARE)
-    weighted = gradients(RARE, scores, metric="auc", weight=weight)
-    repeated = gradients(np.repeat(RARE, weight), np.repeat(scores, weight), metric="auc")
-    row = np.repeat(np.arange(N), weight)
-    summed = [np.bincount(row, part, minlength=N) for part in repeated]
-    # Cells follow the rows, which are not the same.
-    assert_near(weighted, summed)
-    assert_array_equal([part[weight == 0] for part in weighted], np.zeros((2, (weight == 0).sum())))
-
-
 @pytest.mark.parametrize("metric", ["auc", "map"])
 def test_weighted_rows_are_near(metric: str, monkeypatch: pytest.MonkeyPatch) -> None:
     weight = np.random.default_rng(5).choice([0.0, 0.01, 1.0, 3.5, 100.0], N)
@@ -166,14 +153,6 @@ def test_weighted_rows_are_near(metric: str, monkeypatch: pytest.MonkeyPatch) ->
     exact = exactly(monkeypatch, RARE, scores, **given)
     # The rows of an entry have its mean weight, which differs by a factor of 10,000 here.
     assert_near(gradients(RARE, scores, **given), exact, 10 * LARGEST, 60 * MEAN)
-
-
-def test_weights_of_any_size_are_summed_exactly() -> None:
-    scores, weight = spread("normal", RARE), np.random.default_rng(6).uniform(0.5, 2, N)
-    plain = gradients(RARE, scores, metric="auc", weight=weight, normalize=True)
-    for factor in (2.0**-20, 2.0**20):
-        found = gradients(RARE, scores, metric="auc", weight=factor * weight, normalize=True)
-        assert_allclose(found[0] / factor, plain[0], rtol=1e-9)
 
 
 def test_a_sum_of_pairs_is_zero_and_hessians_are_not_negative() -> None:
@@ -189,11 +168,6 @@ def test_lists_of_many_classes_are_not_rounded(monkeypatch: pytest.MonkeyPatch) 
     given = {"metric": "ndcg", "one_group": True}
     exact = exactly(monkeypatch, labels, scores, **given)
     assert_array_equal(gradients(labels, scores, **given), exact)
-
-
-def test_one_class_has_no_gradient() -> None:
-    found = lambda_objective("auc")(np.ones(N), spread("normal", RARE))
-    assert_array_equal(found, np.zeros((2, N)))
 
 
 @pytest.mark.parametrize("kind", KINDS)

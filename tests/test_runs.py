@@ -9,18 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_conventions import TREC, trec_eval
 
 from lambdaplus.data import read_letor, read_qrels, read_scores, read_table, read_trec_run
 from lambdaplus.data.run_files import Run
+from lambdaplus.evaluation.explanation import explain_queries
 from lambdaplus.evaluation.scoring import evaluate_run
+from lambdaplus.metrics import parse_metric
 
 typer_testing = pytest.importorskip("typer.testing")
-CLI_METRICS = ["map", "ndcg", "mrr", "p@5", "recall@5", "rprec", "bpref"]
-TREC = dict(
-    zip(
-        CLI_METRICS, ["map", "ndcg", "recip_rank", "P_5", "recall_5", "Rprec", "bpref"], strict=True
-    )
-)
 
 
 def invoke(*arguments: Any) -> Any:
@@ -39,7 +36,7 @@ def trec_files(folder: Path, seed: int = 0) -> tuple[Path, Path]:
     qrels, run = [], []
     for q in range(30):
         documents = random.permutation(40)
-        grades = np.maximum(0, random.integers(-3, 3, 20))
+        grades = random.integers(-2, 3, 20)
         qrels += [f"q{q} 0 doc{d} {y}" for d, y in zip(documents, grades, strict=False)]
         if q == 7:
             continue
@@ -58,19 +55,19 @@ def test_trec_files_evaluate_as_by_trec_eval(tmp_path: Path, seed: int) -> None:
     qrels_file, run_file = trec_files(tmp_path, seed)
     with qrels_file.open() as file:
         qrels = pytrec_eval.parse_qrel(file)
-    lines = [line for line in run_file.read_text().splitlines() if line]
-    run = pytrec_eval.parse_run(lines)
-    measures = {"map", "ndcg", "recip_rank", "P.5", "recall.5", "Rprec", "bpref"}
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(run)
-    found = evaluate_run(
-        read_trec_run(run_file, read_qrels(qrels_file)), CLI_METRICS, convention="trec"
-    )
+    run = pytrec_eval.parse_run([line for line in run_file.read_text().splitlines() if line])
+    ours = read_trec_run(run_file, read_qrels(qrels_file))
+    found = evaluate_run(ours, list(TREC), convention="trec")
     assert found.n_queries == 30
-    for ours, name in TREC.items():
-        values = dict(zip(found.qid, found.per_query[found.name_of(ours)], strict=True))
+    for name, theirs in trec_eval(qrels, run).items():
+        values = dict(zip(found.qid, found.per_query[found.name_of(name)], strict=True))
         assert values.pop("q7") == 0.0  # nothing returned; trec_eval leaves the query out
-        expected = {q: result[name] for q, result in theirs.items() if q in values}
-        assert values == pytest.approx(expected, abs=1e-9), ours
+        expected = {q: value for q, value in theirs.items() if q in values}
+        assert values == pytest.approx(expected, abs=1e-9), name
+    explained = explain_queries(
+        parse_metric("bpref"), ours.queries, ours.scores, ours.docno, judged=ours.judged
+    )
+    assert explained["trec"].value == pytest.approx(found["bpref"])
 
 
 def test_documents_that_were_not_returned_stand_at_no_rank() -> None:
@@ -83,34 +80,31 @@ def test_documents_that_were_not_returned_stand_at_no_rank() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
+    ("name", "text", "message"),
     [
-        ("q1 Q0 d1 1 2.5", r"run.txt, line 2: a line of a run has 6 fields .* this one has 5"),
-        ("q1 Q0 d1 1 high tag", r"run.txt, line 2: the score 'high' is not a finite number"),
-        ("q1 Q0 d1 1 nan tag", r"run.txt, line 2: the score 'nan' is not a finite number"),
-        ("q1 Q0 d2 1 3 tag", r"run.txt, line 2: d2 of q1 is returned twice"),
+        ("run", "q1 Q0 d1 1 2.5", r"line 2: a line of a run has 6 fields .* this one has 5"),
+        ("run", "q1 Q0 d1 1 high tag", r"line 2: the score 'high' is not a finite number"),
+        ("run", "q1 Q0 d1 1 nan tag", r"line 2: the score 'nan' is not a finite number"),
+        ("run", "q1 Q0 d2 1 3 tag", r"line 2: d2 of q1 is returned twice"),
+        ("qrels", "q1 0 d1", r"line 2: a judgement has 4 fields .* this one has 3"),
+        ("qrels", "q1 0 d1 yes", r"line 2: the label 'yes' is not a finite number"),
+        ("qrels", "q1 0 d2 1", r"line 2: d2 of q1 is judged twice"),
+        ("scores", "2\n3", "has 3 scores for 4 documents"),
+        ("scores", "x\n3\n4", "line 2: the score 'x' is not a finite number"),
+        ("scores", "2 3\n4\n5", "line 2: one score is expected, not 2"),
+        ("scores", "inf\n3\n4", "line 2: the score 'inf' is not a finite number"),
     ],
 )
-def test_malformed_lines_of_a_run(tmp_path: Path, line: str, message: str) -> None:
-    file = tmp_path / "run.txt"
-    file.write_text(f"q1 Q0 d2 1 1.5 tag\n{line}\n")
-    with pytest.raises(ValueError, match=message):
-        read_trec_run(file, {"q1": {"d1": 1.0}})
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("q1 0 d1", r"qrels, line 2: a judgement has 4 fields .* this one has 3"),
-        ("q1 0 d1 yes", r"qrels, line 2: the label 'yes' is not a finite number"),
-        ("q1 0 d2 1", r"qrels, line 2: d2 of q1 is judged twice"),
-    ],
-)
-def test_malformed_lines_of_judgements(tmp_path: Path, line: str, message: str) -> None:
-    file = tmp_path / "qrels"
-    file.write_text(f"q1 0 d2 1\n{line}\n")
-    with pytest.raises(ValueError, match=message):
-        read_qrels(file)
+def test_malformed_lines_are_named(tmp_path: Path, name: str, text: str, message: str) -> None:
+    data, _ = letor_files(tmp_path)
+    first, read = {
+        "run": ("q1 Q0 d2 1 1.5 tag", lambda file: read_trec_run(file, {"q1": {"d1": 1.0}})),
+        "qrels": ("q1 0 d2 1", read_qrels),
+        "scores": ("1", lambda file: read_scores(file, read_letor(data))),
+    }[name]
+    (tmp_path / name).write_text(f"{first}\n{text}\n")
+    with pytest.raises(ValueError, match=rf"{name}.*{message}"):
+        read(tmp_path / name)
 
 
 def test_files_that_have_nothing(tmp_path: Path) -> None:
@@ -139,33 +133,10 @@ def test_scores_beside_a_letor_file(tmp_path: Path) -> None:
     assert found.qid.tolist() == [1, 2]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("1\n2\n3\n", "has 3 scores for 4 documents"),
-        ("1\n2\nx\n4\n", "line 3: the score 'x' is not a finite number"),
-        ("1\n2 3\n4\n5\n", "line 2: one score is expected, not 2"),
-        ("1\n2\ninf\n4\n", "line 3: the score 'inf' is not a finite number"),
-    ],
-)
-def test_scores_that_do_not_fit(tmp_path: Path, text: str, message: str) -> None:
-    data, _ = letor_files(tmp_path)
-    (tmp_path / "bad.txt").write_text(text)
-    with pytest.raises(ValueError, match=message):
-        read_scores(tmp_path / "bad.txt", read_letor(data))
-
-
-def csv_file(folder: Path, name: str, scores: list[float]) -> Path:
-    file = folder / name
-    rows = zip([1, 2, 1, 2], [1, 0, 0, 1], scores, "abcd", strict=True)
-    lines = ["query,label,score,doc", *(",".join(map(str, row)) for row in rows)]
-    file.write_text("\n".join(lines))
-    return file
-
-
 def test_tables_as_csv_and_parquet(tmp_path: Path) -> None:
     polars = pytest.importorskip("polars")
-    file = csv_file(tmp_path, "ours.csv", [0.5, 0.1, 0.2, 0.05])
+    file = tmp_path / "ours.csv"
+    file.write_text("query,label,score,doc\n1,1,.5,a\n2,0,.1,b\n1,0,.2,c\n2,1,.05,d\n")
     polars.read_csv(file).write_parquet(tmp_path / "ours.parquet")
     for path in (file, tmp_path / "ours.parquet"):
         run = read_table(path, qid="query", docno="doc")
@@ -235,7 +206,7 @@ def test_evaluate_says_what_is_wrong(tmp_path: Path) -> None:
         ([scores, "--data", data, "--qrels", data], "pass either --data (LETOR) or --qrels"),
         ([scores, "--data", tmp_path / "none"], "none"),
         ([scores, "--data", data, "--metrics", "ndgc"], "did you mean 'ndcg'"),
-        ([scores, "--data", data, "--metrics", "ndcg@-2"], "at least 1, got @-2"),
+        ([scores, "--data", data, "--metrics", "ndcg@-2"], "at least 1, got -2"),
         ([scores, "--data", data, "--convention", "x"], "unknown convention 'x'"),
         ([scores, "--data", data, "--ties", "docno"], None),
         ([scores, "--data", data, "--format", "html"], "is not terminal, markdown or latex"),

@@ -17,7 +17,7 @@ import pytest
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import evaluate
 from lambdaplus.metrics import parse_metric
-from lambdaplus.study import Method, Settings, Store, Study, find_methods, write_report
+from lambdaplus.study import Method, Settings, Store, Study, Summary, find_methods, write_report
 from lambdaplus.study.estimator_trainer import train_estimator
 from lambdaplus.study.study_tables import results_table, write_csv
 
@@ -53,8 +53,10 @@ def states(folder: pathlib.Path) -> dict[str, int]:
 
 def outcome(of: Study, folder: pathlib.Path) -> tuple[str, bytes, bytes]:
     """The table without times, and the files."""
-    write_csv(of, folder)
-    table = "\n".join(line.rpartition("  ")[0] for line in str(results_table(of)).splitlines())
+    write_csv(of.results, folder)
+    table = "\n".join(
+        line.rpartition("  ")[0] for line in str(results_table(Summary(of.results))).splitlines()
+    )
     return table, (folder / "per_query.csv").read_bytes(), (folder / "summary.csv").read_bytes()
 
 
@@ -118,7 +120,9 @@ def test_warnings_are_kept_and_told_once(tmp_path: pathlib.Path) -> None:
     found = study(tmp_path, odd("Warns"))
     list(found.run())
     assert found.results["odd_estimators:Warns"][0].fit.warnings == ("it did not converge",)
-    assert "Warned: it did not converge: odd_estimators:Warns (3)." in str(results_table(found))
+    assert "it did not converge: odd_estimators:Warns (3 fits)." in str(
+        results_table(Summary(found.results))
+    )
 
 
 def test_an_estimator_is_passed_what_it_asks_for(tmp_path: pathlib.Path) -> None:
@@ -211,7 +215,7 @@ def test_a_killed_study_goes_on_where_it_was(tmp_path: pathlib.Path) -> None:
             one.store.save(task.key, replace(fit, seconds=1.0), {})
         again = study(one.store.folder, odd("Slow", "FirstFeature"))
         list(again.run())
-        write_report(again, out)
+        write_report(again.results, out)
         pages.append({path.name: path.read_bytes() for path in out.rglob("*.*")})
         pages[-1] |= dict(enumerate(outcome(again, out)))
     assert pages[0].keys() == pages[1].keys()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,24 +9,22 @@ from typing import Any
 import numpy as np
 import pytest
 from rankings_by_force import Setting
+from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from small_data import Small, folds_of, graded, tiny
-from yue_algorithm import cutting_planes
 
 from lambdaplus.baselines import ClassAUCSVM, StructuralSVM, SVMCombo
-from lambdaplus.baselines.oracles import make_loss, ranked
-from lambdaplus.data.queries import Queries
-from lambdaplus.metrics import parse_metric
 
 MODELS: dict[str, dict[str, Any]] = {
     "auc": {"loss": "auc"},
+    "auc-unscaled": {"loss": "auc", "pair_scale": False},
     "map": {"loss": "map"},
     "ndcg": {"loss": "ndcg"},
     "ndcg@10": {"loss": "ndcg", "cutoff": 10},
     "mrr": {"loss": "mrr", "feature_map": "mrr"},
     "mrr-po": {"loss": "mrr"},
     "dorm": {"loss": "ndcg", "feature_map": "dorm"},
-    "dorm@10": {"loss": "ndcg", "feature_map": "dorm", "cutoff": 10, "decay": "cutoff"},
+    "dorm@10": {"loss": "ndcg", "feature_map": "dorm", "cutoff": 10, "decay": 10},
 }
 MAY_BE_ZERO = pytest.mark.filterwarnings("ignore:w = 0 is optimal")
 
@@ -48,94 +45,35 @@ def objective(setting: Setting, data: Small, w: np.ndarray, C: float) -> float:
     return float(w @ w / 2 + C * np.mean(hinges))
 
 
+@MAY_BE_ZERO
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("C", [1.0, 100.0])
 def test_objective_and_certificate_hold_by_enumeration(name: str, C: float) -> None:
     data = tiny()
     options = {**MODELS[name]}
-    if "cutoff" in options:
-        options["cutoff"] = 2
+    options |= {key: 2 for key in ("cutoff", "decay") if key in options}  # queries are short
     setting = Setting(**options)
     model = StructuralSVM(**options, C=C, tol=1e-7).fit(data.features, data.labels, data.qid)
     assert model.relative_gap_ <= 1e-7
     assert model.primal_ == pytest.approx(objective(setting, data, model.coef_, C), rel=1e-9)
-    # No other w may be below the certified bound.
+    # No other w is below the certified bound, wherever a search without gradients begins.
     random = np.random.default_rng(1)
-    for scale in (1e-4, 1e-2, 1.0):
-        other = model.coef_ + scale * random.normal(size=(20, 3))
-        assert min(objective(setting, data, w, C) for w in other) >= model.dual_ - 1e-9
+    for scale in (1e-2, 1.0):
+        start = model.coef_ + scale * random.normal(size=3)
+        low = minimize(lambda w: objective(setting, data, w, C), start, method="Nelder-Mead")
+        assert low.fun >= model.dual_ - 1e-9
     assert model.slack_ == pytest.approx((model.primal_ - model.coef_ @ model.coef_ / 2) / C)
-
-
-@pytest.mark.parametrize("setting", [Setting("map"), Setting("auc"), Setting("ndcg")], ids=str)
-def test_agrees_with_yues_algorithm(setting: Setting) -> None:
-    """Algorithm 1 ends within epsilon and adds no more planes than theorem 1 allows."""
-    data, C, epsilon = tiny(), 5.0, 1e-3
-    ends = np.cumsum(data.sizes)
-
-    def separate(q: int, w: np.ndarray) -> tuple[float, np.ndarray]:
-        mine = slice(ends[q] - data.sizes[q], ends[q])
-        queries = Queries(data.labels[mine], group=[data.sizes[q]])
-        loss = make_loss(parse_metric(setting.loss), queries)
-        found = loss.oracle(ranked(queries, data.features[mine] @ w))
-        return float(found.loss[0]), found.coefficient @ data.features[mine]
-
-    w, slacks, added = cutting_planes(separate, len(data.sizes), 3, C, epsilon)
-    model = StructuralSVM(setting.loss, C=C, tol=1e-6).fit(data.features, data.labels, data.qid)
-    below = w @ w / 2 + C * slacks.mean()  # its own planes' minimum
-    assert below <= model.primal_ + 1e-6
-    assert model.dual_ <= below + C * epsilon + 1e-6
-    assert objective(setting, data, w, C) <= model.primal_ + C * epsilon + 1e-6
-    # Psi(right) - Psi(y) is at most 2 |x_g - x_b| on average over pairs, and all losses at most 1.
-    radius = 2 * max(
-        np.linalg.norm(a - b) for q in range(len(ends))
-        for a in data.features[ends[q] - data.sizes[q] : ends[q]]
-        for b in data.features[ends[q] - data.sizes[q] : ends[q]]
-    )  # fmt: skip
-    assert added <= max(2 * len(ends) / epsilon, 8 * C * radius**2 / epsilon**2)
 
 
 @pytest.mark.slow
 @MAY_BE_ZERO
 @pytest.mark.parametrize("name", MODELS)
 def test_certified_on_a_fold_of_real_data_at_every_c(name: str, data_folder: Path) -> None:
-    for set_name in ("ohsumed-letor3", "mq2008"):
-        train = folds_of(data_folder, set_name)[0].train
-        model = StructuralSVM(**MODELS[name], relevant=1)
-        path = model.fit_path(train.features, train.labels, train.qid, Cs=[1, 100, 1e4])
-        for point in path:
-            assert point.primal - point.dual <= 1e-3 * point.primal
-            assert point.share <= 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("C", [1.0, 1e4])
-def test_primal_by_independent_code_on_real_data(C: float, data_folder: Path) -> None:
-    """AUC by all pairs and MAP by Yue's sum for every place, without the package's oracles."""
     train = folds_of(data_folder, "ohsumed-letor3")[0].train
-    labels = (train.labels >= 1).astype(float)
-    starts = np.append(np.unique(train.qid, return_index=True)[1], len(labels))
-    starts.sort()
-    for loss in ("auc", "map"):
-        model = StructuralSVM(loss, C=C).fit(train.features, labels, train.qid)
-        total = 0.0
-        for a, b in itertools.pairwise(starts):
-            scores = train.features[a:b] @ model.coef_
-            good = np.sort(scores[labels[a:b] == 1])[::-1]
-            bad = np.sort(scores[labels[a:b] == 0])[::-1]
-            if not good.size or not bad.size:
-                continue
-            if loss == "auc":
-                total += np.maximum(0, 1 - 2 * (good[:, None] - bad)).mean()
-                continue
-            i, j = np.arange(1, good.size + 1)[:, None], np.arange(1, bad.size + 1)
-            change = (j / (i + j) - (j - 1) / (i + j - 1)) / good.size
-            change = change - 2 / (good.size * bad.size) * (good[:, None] - bad)
-            behind = np.cumsum(change[::-1], axis=0)  # of the last good, the last two, ...
-            total += np.maximum(behind.max(axis=0), 0).sum()
-        primal = model.coef_ @ model.coef_ / 2 + C * total / (len(starts) - 1)
-        assert model.primal_ == pytest.approx(primal, rel=1e-9)
-        assert model.relative_gap_ <= 1e-3
+    model = StructuralSVM(**MODELS[name], relevant=1)
+    for point in model.fit_path(train.features, train.labels, train.qid, Cs=[1, 100, 1e4]):
+        assert point.primal - point.dual <= 1e-3 * point.primal
+        assert point.share <= 1
 
 
 def test_clipped_ndcg_with_the_pair_map_says_that_zero_is_optimal(data_folder: Path) -> None:
@@ -209,15 +147,6 @@ def test_more_features_than_planes() -> None:
     few = model.fit(data.features, data.labels, data.qid).coef_
     many = model.fit(data.features @ basis.T, data.labels, data.qid).coef_
     assert np.linalg.norm(basis @ few - many) <= 2 * np.sqrt(2 * 1e-6 * model.primal_)
-
-
-@MAY_BE_ZERO
-def test_unscaled_pairs_are_another_problem() -> None:
-    data = tiny()
-    setting = Setting("auc", pair_scale=False)
-    model = StructuralSVM("auc", pair_scale=False, tol=1e-6)
-    model.fit(data.features, data.labels, data.qid)
-    assert model.primal_ == pytest.approx(objective(setting, data, model.coef_, 1.0), rel=1e-9)
 
 
 COMPONENTS = [Setting("map"), Setting("mrr", "mrr"), Setting("ndcg", cutoff=2)]

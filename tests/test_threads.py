@@ -8,7 +8,6 @@ import subprocess
 import sys
 from typing import Any
 
-import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from small_data import graded
@@ -16,7 +15,6 @@ from small_data import graded
 import lambdaplus as lp
 from lambdaplus.compute import parallel
 from lambdaplus.compute.parallel import limit_threads, n_threads
-from lambdaplus.objectives.position_bias import PositionBias
 
 # Threads of ours, and processor time of other threads, while LightGBM trains with one thread.
 TRAIN = """
@@ -106,61 +104,7 @@ def test_a_call_goes_on_where_no_thread_can_be_started(monkeypatch: Any) -> None
     expected = lp.lambda_ndcg(data.labels, data.scores(), None, data.sizes)
     monkeypatch.setattr(parallel, "_pool", lambda process: Ended())
     monkeypatch.setattr(parallel, "WORTH_A_THREAD", 10)
+    monkeypatch.setattr(parallel, "BLOCK", 50)
     with limit_threads(4):
         found = lp.lambda_ndcg(data.labels, data.scores(), None, data.sizes)
     assert_array_equal(found, expected)
-
-
-# Sums with position bias, in every way to train -----------------------------------------------
-
-
-def test_a_sum_with_position_bias_trains_everywhere() -> None:
-    lgb = pytest.importorskip("lightgbm", minversion="4")
-    xgb = pytest.importorskip("xgboost")
-    data = graded(60)
-
-    def objective() -> PositionBias:
-        return PositionBias(lp.lambda_objective("ndcg@10 + 0.5*map"))
-
-    given = lgb.Dataset(
-        data.features, label=data.labels, group=data.sizes,
-        position=np.arange(data.n) - np.repeat(np.cumsum(data.sizes) - data.sizes, data.sizes),
-    )  # fmt: skip
-    by_train = objective()
-    params = {"objective": by_train, "verbose": -1, "metric": "None", "num_threads": 1}
-    model = lgb.train(params, given, 10)
-    by_ranker = objective()
-    ranker = lp.LightGBMRanker(objective=by_ranker, n_estimators=10, n_jobs=1)
-    ranker.fit(data.features, data.labels, qid=data.qid)
-    by_xgboost = objective()
-    matrix = xgb.DMatrix(data.features, label=data.labels, group=data.sizes)
-    booster = xgb.train({"base_score": 0.0, "nthread": 1}, matrix, 10, obj=by_xgboost)
-    scores = {
-        "train": model.predict(data.features),
-        "ranker": ranker.predict(data.features),
-        "xgboost": booster.predict(matrix, output_margin=True),
-    }
-    for name, found in scores.items():
-        value = lp.evaluate(data.labels, found, group=data.sizes, metrics="map")["map"]
-        assert value > 0.8, name
-    for used in (by_train, by_ranker, by_xgboost):
-        assert used.bias_[0] == 0
-        assert np.abs(used.bias_).max() > 0
-        assert str(used.metric) == "ndcg@10+0.5*map"
-
-
-def test_a_second_training_on_scores_of_a_first_one_starts_without_bias() -> None:
-    lgb = pytest.importorskip("lightgbm", minversion="4")
-    data = graded(30)
-    position = np.arange(data.n) - np.repeat(np.cumsum(data.sizes) - data.sizes, data.sizes)
-    given = lgb.Dataset(
-        data.features, label=data.labels, group=data.sizes, position=position,
-        init_score=data.scores(), free_raw_data=False,
-    )  # fmt: skip
-    objective = PositionBias(lp.lambda_ndcg)
-    params = {"objective": objective, "verbose": -1, "metric": "None", "num_threads": 1}
-    lgb.train(params, given, 5)
-    first = objective.bias_.copy()
-    lgb.train(params, given, 5)
-    assert_array_equal(objective.bias_, first)
-    assert np.abs(first).max() > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,11 +33,11 @@ from lambdaplus.study.search_space import (
 )
 from lambdaplus.study.searches import (
     best_by_trial,
-    chosen_rows,
     parameter_table,
     rounds_at_the_cap,
-    summary,
+    search_in_words,
 )
+from lambdaplus.study.study_tables import chosen_fits
 from lambdaplus.study.trials import Bar, Trial
 from lambdaplus.study.validation import Validation
 
@@ -72,7 +73,7 @@ def everything(study: Study) -> list[Any]:
     assert study.errors == {}
     return [
         (row, {k: v.tolist() for k, v in choice.evaluation.per_query.items()})
-        for row in chosen_rows(study)
+        for row in chosen_fits(study.results).rows()
         for method in study.methods
         for choice in study.results[method.name]
     ]
@@ -432,42 +433,41 @@ def test_validation_without_any_value_is_an_error() -> None:
 # What is shown -----------------------------------------------------------------------------------
 
 
-def test_rounds_at_the_cap_and_choices_at_the_edge_are_counted(finished: Study) -> None:
-    rows = list(chosen_rows(finished))
+def test_rounds_at_the_cap_are_counted_and_choices_described(finished: Study) -> None:
+    results = finished.results
+    rows = chosen_fits(results).to_dicts()
     assert len(rows) == 2 * 2 * 2 * 3  # methods, folds, seeds, metrics
-    capped = sum(row.rounds == 12 for row in rows)
-    assert 0 < capped == rounds_at_the_cap(finished)
-    assert summary(finished).startswith(f"{capped} of 24 chosen rounds are in the last twentieth")
-    method = finished.methods[0]
-    mine = [row for row in rows if row.method == method.name]
-    table = parameter_table(finished, method)
-    by_name = {row[0]: row for row in table.rows}
-    low = np.mean([row.parameters["feature_fraction"] <= 0.28 for row in mine])
-    assert by_name["feature_fraction"][5] == f"{low:.0%}"
-    assert (
-        by_name["num_leaves"][3] == f"{np.median([r.parameters['num_leaves'] for r in mine]):.3g}"
+    capped = sum(row["rounds"] == 12 for row in rows)
+    assert 0 < capped == rounds_at_the_cap(results)
+    assert search_in_words(results).startswith(
+        f"{capped} of 24 chosen rounds are in the last twentieth"
     )
-    extra = np.mean([row.parameters["extra_trees"] for row in mine])
-    assert by_name["extra_trees"][1] == f"False {1 - extra:.0%}, True {extra:.0%}"
-    assert by_name["rounds"][6] == f"{np.mean([row.rounds == 12 for row in mine]):.0%}"
+    method = results.methods[0]
+    mine = [json.loads(row["parameters"]) for row in rows if row["method"] == method]
+    drawn = [task.parameters for task in finished.tasks if task.method.name == method]
+    rows_of = {row[1]: row[2:] for row in parameter_table(results).rows if row[0] == method}
+    for name in ("feature_fraction", "num_leaves"):
+        quartiles = np.quantile([each[name] for each in mine], (0.25, 0.5, 0.75))
+        lowest, highest = (of(each[name] for each in drawn) for of in (min, max))
+        assert rows_of[name] == tuple(f"{x:.3g}" for x in (lowest, *quartiles, highest))
 
 
 def test_the_curve_of_trials_ends_at_what_was_chosen(finished: Study) -> None:
-    for name, curve in best_by_trial(finished, "mrr").items():
+    chosen = chosen_fits(finished.results).to_dicts()
+    for name, curve in best_by_trial(finished.results, "mrr").items():
         assert len(curve) == 6
         assert (np.diff(curve) >= 0).all()
-        chosen = [r.value for r in chosen_rows(finished) if (r.method, r.metric) == (name, "mrr")]
-        assert curve[-1] == pytest.approx(np.mean(chosen))
+        values = [r["value"] for r in chosen if (r["method"], r["metric"]) == (name, "mrr")]
+        assert curve[-1] == pytest.approx(np.mean(values))
 
 
 @pytest.mark.usefixtures("empty_plots")
 def test_the_report_shows_the_search(finished: Study, tmp_path: Path) -> None:
-    page = write_report(finished, tmp_path).read_text()
+    page = write_report(finished.results, tmp_path).read_text()
     assert '<section id="searches"' in page
-    assert summary(finished) in page
-    assert '<section id="parameters"' not in page  # there is nothing that no search has chosen
+    assert search_in_words(finished.results) in page
     assert (tmp_path / "plots" / "trials_map.png").exists()
-    assert "trial and round chosen on validation data by each metric separately" in page
+    assert "Parameters are chosen on validation data by each metric separately" in page
 
 
 @pytest.mark.slow

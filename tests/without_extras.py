@@ -16,7 +16,6 @@ EXTRAS = {
     "lightgbm", "xgboost", "rich", "typer", "matplotlib", "polars", "dask", "distributed",
     "pandas", "pyarrow",
 }  # fmt: skip
-# Not narwhals: scikit-learn 1.9 needs it, so that it is there without the extra.
 
 
 class NothingInstalled(MetaPathFinder):
@@ -74,7 +73,6 @@ def main() -> None:
         "lambdaplus.dask": lambda: __import__("lambdaplus.dask"),
         "read_data": lambda: read_data(folder / "run.csv"),
         "read_table": lambda: read_table(folder / "run.csv"),
-        "to_dataframe": lambda: ours.to_dataframe(),
         "lambdaplus.cli": lambda: __import__("lambdaplus.cli"),
     }
     for name, use in NEEDS.items():

@@ -9,8 +9,7 @@ import numpy as np
 from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays
-from lambdaplus.metrics.entries import merge_ties
-from lambdaplus.metrics.sort import rank
+from lambdaplus.metrics.sort import merge_ties, rank
 from lambdaplus.objectives.lists import ranked_lists
 from lambdaplus.study.figures import INK, SERIES, new_figure, styled
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from lambdaplus.data import digits_queries
 from lambdaplus.metrics import parse_metric
-from lambdaplus.study import Settings, Study, find_methods
-from lambdaplus.study.plots import criterion_matrix, learning_curves, learning_curves_of
+from lambdaplus.study import Settings, Study, Summary, find_methods
+from lambdaplus.study.plots import criterion_matrix, curves_of, learning_curves
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,10 +26,9 @@ def small_study() -> dict[str, Figure]:
         metrics=[parse_metric(name) for name in ("auc", "map", "mrr", "ndcg@10")],
         settings=Settings(rounds=50),
     )
-    for _ in study.run():
-        pass
-    curves = learning_curves_of(study)["ndcg@10"]
+    study.finish()
+    curves = curves_of(study.results)["ndcg@10"]
     return {
-        "criterion-matrix": criterion_matrix(study),
-        "learning-curves": learning_curves("ndcg@10", curves),
+        "criterion-matrix": criterion_matrix(Summary(study.results)),
+        "learning-curves": learning_curves("NDCG@10", curves),
     }

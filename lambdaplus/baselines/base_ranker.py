@@ -90,15 +90,14 @@ class ValidatedRanker(Ranker):
     def fit(
         self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None, *, eval_set: Any = None
     ) -> Self:
-        """Train.
+        """Train, and select on validation data.
 
         Parameters
         ----------
         X : (n, d) array_like
         y : (n,) array_like
-            Labels; any numbers, a higher one is better.
         qid : (n,) array_like, optional
-            Query of each row, in any order; without it all rows are one ranking.
+            As for `Ranker.fit`.
         eval_set : (X, y, qid) or (X, y), optional
             Validation data.
 
@@ -109,8 +108,7 @@ class ValidatedRanker(Ranker):
         Raises
         ------
         ValueError
-            For invalid data or parameters, data from which nothing can be learned, and a metric
-            that has no value on the validation data.
+            As for `Ranker.fit`, and for a metric that has no value on the validation data.
         """
         self._validate_params()
         documents, queries = self._read(X, y, qid)

@@ -14,7 +14,6 @@ Examples
 from __future__ import annotations
 
 import copy
-import itertools
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -137,7 +136,14 @@ class CommitteePerceptron(ValidatedRanker):
         features = X[queries.row_order]
         self._one_ranking = queries.n_queries == 1
         capacity = {"committee": self.committee_size, "pocket": 1, "average": 0}[self.variant]
-        state = _start(X.shape[1], capacity)
+        state = State(
+            w=np.zeros(X.shape[1]),
+            total=np.zeros(X.shape[1]),
+            members=np.empty((capacity, X.shape[1])),
+            survival=np.empty(capacity, dtype=np.int64),
+            birth=np.empty(capacity, dtype=np.int64),
+            counter=np.zeros(5, dtype=np.int64),
+        )
         values: dict[int, float] = {}
         random = check_random_state(self.random_state)
         misses = np.zeros(0 if self.alpha_bound is None else pairs.n_pairs, dtype=np.uint16)
@@ -161,7 +167,7 @@ class CommitteePerceptron(ValidatedRanker):
     ) -> tuple[Floats, Floats, Ints]:
         """Hypotheses, votes and survival; `values` remembers those of members by their birth."""
         now: State = copy.deepcopy(state)  # the current hypothesis is a candidate, too
-        _offer(now.w, now.total, now.members, now.survival, now.birth, now.counter)
+        _offer(now)
         if self.variant == "average":
             survived = now.counter[[SURVIVED]]
             return now.total[None] / np.maximum(survived, 1), np.ones(1), survived
@@ -240,12 +246,10 @@ def borda_count(X: Floats, hypotheses: Floats, votes: Floats, boundaries: Ints) 
     >>> borda_count(X, one[:, None], one, np.array([0, 3]))
     array([0. , 1.5, 1.5])
     """
-    scores = X @ hypotheses.T
-    parts = [
-        (rankdata(scores[start:stop], axis=0) - 1.0) @ votes
-        for start, stop in itertools.pairwise(boundaries)
-    ]
-    return np.concatenate(parts)
+    queries = np.split(X, boundaries[1:-1])
+    return np.concatenate(
+        [(rankdata(query @ hypotheses.T, axis=0) - 1.0) @ votes for query in queries]
+    )
 
 
 RUN, VERSION, SIZE, WORST, SURVIVED = range(5)
@@ -278,25 +282,14 @@ class State(NamedTuple):
     counter: Ints
 
 
-def _start(width: int, capacity: int) -> State:
-    """All zeros and an empty committee."""
-    return State(
-        w=np.zeros(width),
-        total=np.zeros(width),
-        members=np.empty((capacity, width)),
-        survival=np.empty(capacity, dtype=np.int64),
-        birth=np.empty(capacity, dtype=np.int64),
-        counter=np.zeros(5, dtype=np.int64),
-    )
-
-
 @compiled
-def _offer(w: Any, total: Any, members: Any, survival: Any, birth: Any, counter: Any) -> None:
+def _offer(state: Any) -> None:
     """Add the current hypothesis to the committee if it survived longer than some member."""
+    survival, counter = state.survival, state.counter
     run = counter[RUN]
     if run > 0:
-        for k in range(w.size):
-            total[k] += run * w[k]
+        for k in range(state.w.size):
+            state.total[k] += run * state.w[k]
         counter[SURVIVED] += run
     if survival.size == 0:
         return
@@ -307,9 +300,9 @@ def _offer(w: Any, total: Any, members: Any, survival: Any, birth: Any, counter:
         place = counter[WORST]
         if run <= survival[place]:
             return
-    members[place] = w
+    state.members[place] = state.w
+    state.birth[place] = counter[VERSION]
     survival[place] = run
-    birth[place] = counter[VERSION]
     if counter[SIZE] == survival.size:
         counter[WORST] = np.argmin(survival)
 
@@ -325,8 +318,7 @@ def _margin(w: Any, features: Any, i: int, j: int) -> float:
 @compiled
 def _run_pass(features: Any, pairs: Any, order: Any, misses: Any, bound: float, state: Any) -> None:
     """Visit all pairs once, in the given order; skip those with more than `bound` mistakes."""
-    w, total = state.w, state.total
-    members, survival, birth, counter = state.members, state.survival, state.birth, state.counter
+    w, counter = state.w, state.counter
     for place in range(order.n):
         pair = nth(order, place)
         if misses.size and misses[pair] > bound:
@@ -337,7 +329,7 @@ def _run_pass(features: Any, pairs: Any, order: Any, misses: Any, bound: float, 
             continue
         if misses.size:
             misses[pair] += np.uint16(1)
-        _offer(w, total, members, survival, birth, counter)
+        _offer(state)
         rate = pairs.rate[i]
         for k in range(w.size):
             w[k] += rate * (features[i, k] - features[j, k])

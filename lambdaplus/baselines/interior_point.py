@@ -62,8 +62,7 @@ def minimise(first: Ints, slope: Floats, offset: Floats, weight: Floats, gap: fl
     slope = _fewest_columns(slope)
 
     def total(per_plane: Floats) -> Floats:
-        found: Floats = np.add.reduceat(per_plane, start)
-        return found
+        return np.asarray(np.add.reduceat(per_plane, start))
 
     def spread(per_block: Floats) -> Floats:
         return np.repeat(per_block, sizes)
@@ -79,10 +78,10 @@ def minimise(first: Ints, slope: Floats, offset: Floats, weight: Floats, gap: fl
         height = slope @ w + offset
         primal = w @ w / 2 + weight @ np.maximum.reduceat(height, start)
         dual_w = -(z @ slope)
-        found = float(primal - (z @ offset - dual_w @ dual_w / 2))
-        if found < least:
-            best, least = z, found
-        if not found > gap:
+        now = float(primal - (z @ offset - dual_w @ dual_w / 2))
+        if now < least:
+            best, least = z, now
+        if not now > gap:
             break
         curvature = z / slack
         try:

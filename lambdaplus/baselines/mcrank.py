@@ -13,7 +13,6 @@ Examples
 
 from __future__ import annotations
 
-import os
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
@@ -114,7 +113,7 @@ class McRank(ValidatedRanker):
             "learning_rate": self.learning_rate,
             "num_leaves": self.num_leaves,
             "min_data_in_leaf": self.min_child_samples,
-            "num_threads": self._n_threads,
+            "num_threads": self.n_jobs or 0,
             "seed": int(check_random_state(self.random_state).randint(2**31)),
             "deterministic": True,
             "verbose": -1,
@@ -151,12 +150,8 @@ class McRank(ValidatedRanker):
         """Whether a multiclass model is used; for two classes, a binary model is used instead."""
         return self.variant == "multiclass" and self.classes_.size > 2
 
-    @property
-    def _n_threads(self) -> int:
-        return self.n_jobs or os.cpu_count() or 1
-
     def _raw(self, documents: Floats, first: int, rounds: int) -> Floats:
-        options: dict[str, Any] = {"raw_score": True, "num_threads": self._n_threads}
+        options: dict[str, Any] = {"raw_score": True, "num_threads": self.n_jobs or 0}
         return np.column_stack(
             [
                 booster.predict(documents, start_iteration=first, num_iteration=rounds, **options)

@@ -185,9 +185,9 @@ class StructuralSVM(StructuralRanker):
         Weight of the mean hinge relative to ``|w|^2 / 2``.
     tol : float
         Relative duality gap, (primal - dual) / primal, at which to stop.
-    decay : "smooth", "cutoff" or int
-        For the map "dorm": A(rank) = 1 / log2(1 + rank) at every rank, down to the cutoff, or down
-        to this rank (Chakrabarti et al. report 30).
+    decay : "smooth" or int
+        For the map "dorm": A(rank) = 1 / log2(1 + rank) at every rank, or down to this rank
+        (Chakrabarti et al. report 30).
     pair_scale : bool
         For the map "po": whether pairs are averaged over each query, the factor 1/(n+ n-) in the
         papers, or summed.
@@ -292,13 +292,12 @@ class SVMCombo(StructuralRanker):
         "separate": the sum of one slack per query and loss, each of which bounds its loss.
     C : float or sequence of float
         Weight of the mean hinge; with separate slacks, it may be one weight for each loss.
-    tol : float
-        Relative duality gap at which to stop.
     feature_maps : sequence of str, optional
         One for each loss; by default, "mrr" for mrr and "po" for the others, as in the paper.
     relevant : float
         Label from which a document is relevant; all losses use binary labels.
-    max_passes : int
+    tol, max_passes
+        As in `StructuralSVM`.
 
     Attributes
     ----------
@@ -358,8 +357,7 @@ class SVMCombo(StructuralRanker):
         if len(maps) != len(metrics):
             raise ValueError(f"{len(maps)} feature maps for {len(metrics)} losses")
         labels = self._labels(metrics[0], queries)  # the same object, so that they share one sort
-        pairs = zip(metrics, maps, strict=True)
-        return [make_loss(metric, labels, feature_map) for metric, feature_map in pairs]
+        return [make_loss(metric, labels, each) for metric, each in zip(metrics, maps, strict=True)]
 
 
 class ClassAUCSVM(Ranker):
@@ -367,10 +365,8 @@ class ClassAUCSVM(Ranker):
 
     Parameters
     ----------
-    C : float
-        Parameter of every SVM, see `StructuralSVM`.
-    tol : float
-    max_passes : int
+    C, tol, max_passes
+        Parameters of every SVM, see `StructuralSVM`.
 
     Attributes
     ----------
@@ -409,12 +405,6 @@ class ClassAUCSVM(Ranker):
             )
         rows = np.repeat(np.arange(queries.n_queries), queries.sizes)
         self.classes_: Floats = np.unique(labels[labels > 0])
-        self.class_coef_: Floats = np.array(
-            [
-                StructuralSVM("auc", C=self.C, tol=self.tol, max_passes=self.max_passes)
-                .fit(X, (labels == label).astype(np.float64), qid=rows)
-                .coef_
-                for label in self.classes_
-            ]
-        )
+        svm = StructuralSVM("auc", C=self.C, tol=self.tol, max_passes=self.max_passes)
+        self.class_coef_ = np.array([svm.fit(X, labels == c, rows).coef_ for c in self.classes_])
         self.coef_ = self.classes_ @ self.class_coef_

@@ -82,9 +82,6 @@ class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         low, high = documents.min(axis=0), documents.max(axis=0)
         return np.asarray((documents - low) / np.where(high > low, high - low, 1.0))
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "n_features_in_")
-
 
 class ThresholdFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Convert each feature to indicators of values above thresholds, quantiles of its values.

@@ -12,12 +12,12 @@ try:
 except ImportError:  # pragma: no cover
     sys.exit("the command line needs typer and rich: pip install 'lambdaplus[cli]'")
 
-from lambdaplus.cli.cite_command import cite
 from lambdaplus.cli.compare_command import compare
 from lambdaplus.cli.evaluate_command import evaluate
 from lambdaplus.cli.explain_command import explain
 from lambdaplus.cli.export_command import export
 from lambdaplus.cli.metrics_command import metrics
+from lambdaplus.cli.references import cite
 
 app = typer.Typer(
     help="Ranking objectives for LightGBM and XGBoost.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 import time
 import warnings
 from collections.abc import Iterator
@@ -14,13 +15,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lambdaplus.cli.command_files import errors_of
-from lambdaplus.cli.progress_bar import progress_on
-from lambdaplus.cli.stopping import exit_code, stoppable
+from lambdaplus.cli.running import exit_code, progress_on, stoppable
+from lambdaplus.data.arrays import number_of
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from lambdaplus.study import Config, Study
+
+TABLES = ("per_query.csv", "per_query.parquet", "summary.csv", "choices.csv")
 
 
 def compare(
@@ -150,76 +153,65 @@ def _run(
     console: Console,
 ) -> int:
     """Fit, write the results, and return the exit code."""
-    from lambdaplus.study import comparison, results_table, write_report
     from lambdaplus.study.figures import needs_matplotlib
-    from lambdaplus.study.lead import best_methods
     from lambdaplus.study.outputs import OutputFolder
     from lambdaplus.study.workers import working_folder
 
-    code = 0
-    names = ["per_query.csv", "per_query.parquet", "summary.csv", "choices.csv"]
     if report:
         needs_matplotlib()
-        names += ["report.html"]
     with OutputFolder(out, inputs) as folder, working_folder() as made:
         # Report this before the first fit, not after the last.
-        folder.refuse_foreign(names)
+        folder.refuse_foreign([*TABLES, *(["report.html"] if report else [])])
         (made / "study.toml").write_text(config.to_toml() + "\n", encoding="utf-8")
         folder.refuse_foreign(["study.toml"], made)
-        total = len(study)  # which draws all parameters, and is not repeated if it is stopped
         try:
-            with _warnings_told(console), stoppable(), progress_on(console) as progress:
-                bar = progress.add_task("starting", total=total)
-                for task in study.run():
-                    name = f"{task.method.name} {task.fold.name}"
-                    progress.update(bar, advance=1, description=f"{name:<32}")
+            with _warnings_told(console), stoppable():
+                _fit(study, console)
         except KeyboardInterrupt as stop:
-            code = exit_code(stop)
-        if code:
             console.print(
-                f"Stopped after {len(study.finished)} of {total} fits. They are stored in "
-                f"{out}; the same command continues from there.",
+                f"Stopped after {len(study.finished)} of {len(study)} fits, which are kept in "
+                f"{out}: the same command goes on from there.",
                 soft_wrap=True,
             )
+            return exit_code(stop)
         if study.finished:
-            found = None
-            if not code:
-                with console.status("Testing significance ..."):
-                    found = comparison(study, config.baseline or None)
-            console.print(results_table(study, found))
-            for sentence in best_methods(study, found):
-                console.print(f"- {sentence}", soft_wrap=True)
-            missing = _write_tables(study, made)
-            folder.publish(made, outdated=["per_query.parquet", "choices.csv"])
-            console.print(
-                f"Wrote per_query.csv{'' if missing else ' and .parquet'}, summary.csv and "
-                f"study.toml to {out}." + (f" No per_query.parquet: {missing}." if missing else ""),
-                soft_wrap=True,
-            )
-        if study.finished and report:
-            said = {"data": config.data or "built-in digits", "date": time.strftime("%Y-%m-%d")}
-            text = config.to_toml()
-            with console.status("Writing the report ..."):
-                page = write_report(study, made, config.baseline or None, text, **said)
-            folder.publish(made, outdated=["plots/", "tables/"])
-            console.print(
-                f"Wrote {out / page.name}, and plots and tables in the same folder.", soft_wrap=True
-            )
+            _write(study, config, made, report, console)
+            folder.publish(made, outdated=["plots/", "tables/"] if report else [])
+            what = ", study.toml, report.html, plots and tables" if report else " and study.toml"
+            console.print(f"Wrote {', '.join(TABLES)}{what} to {out}.", soft_wrap=True)
     for name, message in study.errors.items():
         console.print(f"{name} failed: {message}", style="red", soft_wrap=True)
-    return code or int(bool(study.errors))
+    return int(bool(study.errors))
 
 
-def _write_tables(study: Study, folder: pathlib.Path) -> str:
-    """Write the tables; return what per_query.parquet needs if it is not installed."""
-    from lambdaplus.study import write_csv, write_parquet
+def _fit(study: Study, console: Console) -> None:
+    kept = sum(study.store.path(task.key).exists() for task in study.tasks)
+    with progress_on(console) as progress:
+        bar = progress.add_task("starting", total=len(study))
+        for done, task in enumerate(study.run(), start=1):
+            progress.update(bar, advance=1, description=f"{task.method.name} {task.fold.name:<12}")
+            if done == kept:  # these took no time, from which no time left follows
+                progress.reset(bar, completed=kept)
 
-    write_csv(study, folder)
-    try:
-        write_parquet(study, folder)
-    except ImportError as missing:
-        return str(missing)
-    return ""
+
+def _write(
+    study: Study, config: Config, folder: pathlib.Path, report: bool, console: Console
+) -> None:
+    from lambdaplus.study import Summary, results_table, write_csv, write_parquet, write_report
+
+    baseline = config.baseline or None
+    with console.status("Testing significance ..."):
+        summary = Summary(study.results, baseline)
+        table, sentences = results_table(summary), summary.sentences()
+    console.print(table)
+    for sentence in sentences:
+        console.print(f"- {sentence}", soft_wrap=True)
+    write_csv(study.results, folder)
+    write_parquet(study.results, folder)
+    if report:
+        said = {"data": config.data or "built-in digits", "date": time.strftime("%Y-%m-%d")}
+        with console.status("Writing the report ..."):
+            write_report(study.results, folder, baseline, config.to_toml(), **said)
 
 
 @contextmanager
@@ -245,25 +237,20 @@ def _names(option: str, text: str) -> tuple[str, ...]:
 
 
 def _seeds(text: str) -> tuple[int, ...]:
-    from lambdaplus.study.checks import MOST_FITS
-
-    try:
-        numbers = [int(part) for part in text.removesuffix(",").split(",")]
-    except ValueError:
-        numbers = []
-    counted = len(numbers) == 1 and "," not in text
-    if not numbers or min(numbers) < int(counted) or (counted and numbers[0] > MOST_FITS):
-        raise ValueError(
-            f"--seeds {text!r} is not a number of seeds such as 3 (at most {MOST_FITS:,}), nor a "
-            "list of seeds such as 0,7"
-        )
-    return tuple(range(numbers[0]) if counted else numbers)
+    if re.fullmatch("[1-9][0-9]{0,5}", text):
+        return tuple(range(int(text)))
+    if re.fullmatch("([0-9]+,)+[0-9]*", text):
+        return tuple(map(int, text.removesuffix(",").split(",")))
+    raise ValueError(
+        f"--seeds {text!r} is not a number of seeds such as 3 (below a million), nor a list of "
+        "seeds such as 0,7"
+    )
 
 
 def _shares(text: str) -> tuple[float, ...]:
     """Parse shares; integers are numbers of queries, other numbers are shares."""
     try:
-        return tuple(int(part) if part.isdecimal() else float(part) for part in text.split(","))
+        return tuple(int(part) if part.isdecimal() else number_of(part) for part in text.split(","))
     except ValueError:
         raise ValueError(
             f"--shares {text!r} is not a list such as 0.6,0.2,0.2 or 10,5,35"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import pathlib
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,7 +17,6 @@ from lambdaplus.cli.command_files import (
     refuse_overwriting,
     write_whole,
 )
-from lambdaplus.data.whole_files import csv_row
 
 if TYPE_CHECKING:
     from lambdaplus.evaluation import Evaluation
@@ -104,16 +101,18 @@ def evaluate(
                 typer.echo(table.to_markdown() if form == "markdown" else table.to_latex())
 
 
-def _per_query(found: dict[str, Evaluation]) -> str:
+def _per_query(evaluations: dict[str, Evaluation]) -> str:
     """Values as CSV."""
-    stream = io.StringIO()
-    writer = csv.writer(stream)
-    writer.writerow(["run", "qid", "metric", "value"])
-    for run, evaluation in found.items():
+    import polars as pl
+
+    from lambdaplus.study.study_tables import safe_csv
+
+    tables = []
+    for run, evaluation in evaluations.items():
         for metric, values in evaluation.per_query.items():
             whole = len(values) != evaluation.n_queries  # one ranking of all rows
-            qids = ["all"] if whole else evaluation.qid.tolist()
-            for qid, value in zip(qids, values.tolist(), strict=True):
-                cells = [run, qid, metric, "" if value != value else repr(value)]
-                writer.writerow(csv_row(cells))
-    return stream.getvalue()
+            qid = ["all"] if whole else list(map(str, evaluation.qid.tolist()))
+            rows = pl.DataFrame({"qid": qid, "value": values})
+            names = pl.lit(run).alias("run"), "qid", pl.lit(metric).alias("metric"), "value"
+            tables.append(rows.select(*names))
+    return safe_csv(pl.concat(tables))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
+    from lambdaplus.evaluation import Table
     from lambdaplus.metrics import Declaration
-
-WIDTH = 80
 
 
 def metrics(
@@ -19,17 +17,20 @@ def metrics(
     ] = None,
 ) -> None:
     """List the metrics, or describe one: its options, its source, and its cost as an objective."""
+    from rich.console import Console
+
+    from lambdaplus.evaluation import Table
     from lambdaplus.metrics import CATALOGUE, parse_metric
 
     if name is None:
-        for declaration in CATALOGUE:
-            typer.echo(_line(declaration))
-        typer.echo("\nlambdaplus metrics NAME describes one metric with its options.")
+        rows = [(_names(declaration), declaration.title) for declaration in CATALOGUE]
+        foot = ["lambdaplus metrics NAME describes one metric with its options."]
+        Console().print(Table(("metric", "what it is"), rows, foot))
         return
     by_name = {known: d for d in CATALOGUE for known in (d.name, *d.aliases)}
     wanted = name.partition("@")[0].partition("(")[0].strip()
     if wanted in by_name and "+" not in name:
-        typer.echo(_details(by_name[wanted]))
+        Console().print(_details(by_name[wanted]))
         return
     try:
         parse_metric(name)  # the error suggests a similar name
@@ -37,32 +38,23 @@ def metrics(
         raise typer.BadParameter(str(error)) from None
 
 
-def _line(declaration: Declaration) -> str:
-    """Name and title, within 80 columns."""
-    names = " ".join((str(declaration), *declaration.aliases))
-    indent = 22
-    start = names.ljust(indent) if len(names) < indent else f"{names}\n{'':{indent}}"
-    title = textwrap.wrap(declaration.title, WIDTH - indent)
-    return start + f"\n{'':{indent}}".join(title)
+def _names(declaration: Declaration) -> str:
+    return ", ".join((str(declaration), *declaration.aliases))
 
 
-def _details(declaration: Declaration) -> str:
-    entries = [
-        ("names", ", ".join((str(declaration), *declaration.aliases))),
+def _details(declaration: Declaration) -> Table:
+    from lambdaplus.evaluation import Table
+
+    rows = [
+        ("what it is", declaration.title),
         ("objective", declaration.how_optimised),
         ("source", declaration.source),
     ]
-    lines = [declaration.title, ""]
-    for heading, text in entries:
-        lines += textwrap.wrap(f"{heading:<11}{text}", WIDTH, subsequent_indent=" " * 11)
-    if not declaration.parameters:
-        return "\n".join([*lines, "options    none"])
-    lines += ["", "Options:"]
     for option in declaration.parameters:
         allowed = f" ({' or '.join(map(str, option.choices))})" if option.choices else ""
-        text = f"  {option.name}={option.default}  {option.help}{allowed}"
-        lines += textwrap.wrap(text, WIDTH, subsequent_indent=" " * 6)
-    first = declaration.parameters[0]
-    cutoff = "@10" if declaration.cutoff != "no" else ""
-    lines += ["", f"Example: {declaration.name}({first.name}={first.default}){cutoff}"]
-    return "\n".join(lines)
+        rows.append((f"{option.name}={option.default}", f"{option.help}{allowed}"))
+    foot = []
+    if declaration.parameters:
+        first, cutoff = declaration.parameters[0], "@10" if declaration.cutoff != "no" else ""
+        foot = [f"Example: {declaration.name}({first.name}={first.default}){cutoff}"]
+    return Table(("metric", _names(declaration)), rows, foot)

@@ -1,21 +1,9 @@
 """Sums and extremes over the workers of a training, and errors that all of them raise.
 
-A training on several machines has one worker on each, with rows of its own.  What concerns all rows
-is reduced over the workers: `Workers.sum`, `smallest` and `largest` return the same on each of
-them, bit for bit.  The base class is the one machine of every other training, where all is returned
-as it is, so that callers need not distinguish.
-
-Workers wait for each other in each reduction.  So that none waits for ever, all of them have to
-take part in all reductions, in the same order: what decides about the next one may only depend on
-what was reduced before.  If a worker raises an error instead (`Workers.together`), the others learn
-this at their next reduction, and raise one with its reason.
-
-Examples
---------
->>> import numpy as np
->>> from lambdaplus.compute.collective import ONE_MACHINE
->>> ONE_MACHINE.sum(np.array([1.0, 2.0]))
-array([1., 2.])
+Each worker has rows of its own.  What concerns all rows is reduced: `Workers.sum`, `smallest` and
+`largest` return the same on each of them, bit for bit.  Workers wait for each other in each
+reduction, so all of them have to take part in all, in the same order: what decides about the next
+one may only depend on what was reduced before.
 """
 
 from __future__ import annotations
@@ -39,21 +27,11 @@ class FailedWorkerError(RuntimeError):
 
 
 class Workers:
-    """The workers of a training, on one of them; this class itself is a single machine.
+    """The workers of a training, on one of them; this class itself is a single machine."""
 
-    Attributes
-    ----------
-    size : int
-        Number of workers.
-    rank : int
-        Number of this one.
-    connected : bool
-        Whether anything can be reduced over them.
-    """
-
-    size = 1
-    rank = 0
-    connected = True
+    size = 1  # number of workers
+    rank = 0  # number of this one
+    connected = True  # whether anything can be reduced over them
 
     def sum(self, values: Array, most: float = np.inf) -> Array:
         """Sum arrays of the same shape and type; integers travel in 4 bytes if ``most`` fits."""

@@ -33,15 +33,7 @@ _limit: ContextVar[int | None] = ContextVar("limit", default=None)
 
 @contextmanager
 def limit_threads(n: int | None) -> Iterator[None]:
-    """Limit calls from this thread to n threads within the context; None or 0: no limit.
-
-    Examples
-    --------
-    >>> from lambdaplus.compute.parallel import limit_threads, n_threads
-    >>> with limit_threads(1):
-    ...     n_threads()
-    1
-    """
+    """Limit calls from this thread to n threads within the context; None or 0: no limit."""
     token = _limit.set(n if n and n > 0 else _limit.get())
     try:
         yield
@@ -65,15 +57,8 @@ def _pool(process: int) -> ThreadPoolExecutor:
 def over_queries(
     kernel: Callable[..., None], boundaries: NDArray[np.int64], *arguments: Any
 ) -> None:
-    """Call ``kernel(first_query, last_query, *arguments)`` on ranges that cover all queries."""
-    n_queries = boundaries.size - 1
-    threads = min(n_pieces(int(boundaries[-1] - boundaries[0])), n_queries)
-    # Split by documents, not by queries: one query may be as large as a hundred others.
-    inner: list[int] = []
-    if threads > 1:
-        shares = np.linspace(boundaries[0], boundaries[-1], threads + 1)[1:-1]
-        inner = np.searchsorted(boundaries, shares).tolist()
-    _run(lambda a, b: kernel(a, b, *arguments), [0, *inner, n_queries], threads)
+    """Call ``kernel(first_query, last_query, *arguments)`` on blocks that cover all queries."""
+    over_blocks(lambda a, b: kernel(a, b, *arguments), boundaries)
 
 
 def over_blocks(work: Callable[[int, int], None], boundaries: NDArray[np.int64]) -> None:

@@ -86,16 +86,20 @@ def refuse_rounding(integers: Iterable[int], name: str) -> None:
             )
 
 
-def identifiers(values: Any, name: str = "qid") -> NDArray[Any]:
-    """Convert identifiers of rows to an array without merging different ones.
+def identifiers(values: Any, name: str = "qid", n: int | None = None) -> NDArray[Any]:
+    """Convert identifiers of (n) rows to an array without merging different ones.
 
     Raises
     ------
     ValueError
-        If one is missing (None, NaN, masked), if numbers are mixed with text (7 and "7" would be
-        merged), and for floats that are too large to be exact, which are those from 2**53 in
-        double precision.
+        If there is not one for each row or one is missing (None, NaN, masked), if numbers are mixed
+        with text (7 and "7" would be merged), and for floats that are too large to be exact, which
+        are those from 2**53 in double precision.
     """
+    shape = np.shape(values)
+    if len(shape) != 1 or (n is not None and shape != (n,)):
+        rows = "" if n is None else f" for {n} rows"
+        raise ValueError(f"{name} must have one entry per row: shape {shape}{rows}")
     if isinstance(values, (list, tuple)):
         # NumPy would convert a NaN among text to "nan", and large integers to floats.
         array = np.fromiter(values, dtype=object, count=len(values))
@@ -108,9 +112,7 @@ def identifiers(values: Any, name: str = "qid") -> NDArray[Any]:
     if array.dtype.kind in "fmM" and array.size:
         missing = np.flatnonzero(array != array)
         if missing.size:
-            raise ValueError(
-                f"{name} is missing in row {missing[0]}: it is {array.ravel()[missing[0]]}"
-            )
+            raise ValueError(f"{name} is missing in row {missing[0]}: it is {array[missing[0]]}")
     if array.dtype.kind == "f" and array.size:
         bits = np.finfo(array.dtype).nmant + 1
         if float(np.abs(array).max()) >= 2.0**bits:
@@ -119,15 +121,6 @@ def identifiers(values: Any, name: str = "qid") -> NDArray[Any]:
                 "integers: pass integers or text"
             )
     return array
-
-
-def query_ids(qid: Any, n: int | None = None) -> NDArray[Any]:
-    """The query of each of n rows as an array, (n,), checked as `identifiers` are."""
-    shape = np.shape(qid)
-    if len(shape) != 1 or (n is not None and shape != (n,)):
-        rows = "" if n is None else f" for {n} rows"
-        raise ValueError(f"qid must have one entry per row: shape {shape}{rows}")
-    return identifiers(qid)
 
 
 def int_or_text(names: Sequence[str]) -> NDArray[Any]:
@@ -152,7 +145,7 @@ def flags_of_rows(values: Any, n: int, name: str) -> NDArray[np.bool_]:
 
 def _of_one_kind(objects: NDArray[Any], name: str) -> NDArray[Any]:
     """Python objects as an array of text, integers, or floats."""
-    values = objects.ravel().tolist()
+    values = objects.tolist()
     kind = next((kind for kind in (str, bytes, Real) if isinstance(values[0], kind)), None)
     for row, value in enumerate(values):
         if value is None or value is np.ma.masked or _is_nan(value):

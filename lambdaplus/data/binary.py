@@ -9,39 +9,28 @@ import mmap
 import uuid
 import zlib
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from lambdaplus.data.ranking_data import RankingData
 
-_CSR = ("data", "indices", "indptr")
+_ARRAYS = ("features", "labels", "qid")
 _ABOUT = "about.json"
-_FILES = (*(f"{a}.npy" for a in ("features", *_CSR, "shape", "labels", "qid")), _ABOUT)
+_FILES = (*(f"{name}.npy" for name in _ARRAYS), _ABOUT)
 
 
-def write_binary(data: RankingData, folder: Path, source: str = "") -> None:
+def write_binary(data: RankingData, folder: Path) -> None:
     """Write a data set into a new folder: completely or, if interrupted, not at all.
 
-    Parameters
-    ----------
-    data : RankingData
-    folder : Path
-        Created when the data is complete; until then, the data is in a hidden folder next to it.
-    source : str
-        The file that the data is from, for `source_of`.
+    Until the data is complete, it is in a hidden folder next to this one.
     """
     half = folder.parent / f".{folder.name}-{uuid.uuid4().hex[:12]}"
     half.mkdir(parents=True)  # with the default permissions of folders
     try:
-        for name, array in _arrays(data).items():
-            np.save(half / f"{name}.npy", array, allow_pickle=False)
-        about = {
-            "name": data.name,
-            "feature_names": data.feature_names,
-            "source": source,
-            "sums": {path.name: _sum(path) for path in half.iterdir()},
-        }
+        for name in _ARRAYS:
+            np.save(half / f"{name}.npy", getattr(data, name), allow_pickle=False)
+        sums = {path.name: _sum(path) for path in half.iterdir()}
+        about = {"name": data.name, "feature_names": data.feature_names, "sums": sums}
         (half / _ABOUT).write_text(json.dumps(about))
         try:
             half.rename(folder)
@@ -55,44 +44,25 @@ def write_binary(data: RankingData, folder: Path, source: str = "") -> None:
 def read_binary(folder: Path, *, verify: bool = False) -> RankingData:
     """Read a data set; features are only read from disk when they are used.
 
-    The arrays are writable; changes are made in memory, not on disk.
-
-    Parameters
-    ----------
-    folder : Path
-    verify : bool, default=False
-        Whether to compare checksums, which takes a few seconds for ten gigabytes.
+    The arrays are writable; changes are made in memory, not on disk.  With ``verify``, checksums
+    are compared, which takes a few seconds for ten gigabytes.
 
     Raises
     ------
-    FileNotFoundError
-        If a file does not exist.
-    ValueError
-        If a file is truncated, not a NumPy file, or, with `verify`, has changed.
+    FileNotFoundError, ValueError
+        If a file does not exist, is truncated or, with `verify`, has changed.
     """
     about = json.loads((folder / _ABOUT).read_text())
     for name, expected in about["sums"].items() if verify else ():
         if _sum(folder / name) != expected:
             raise ValueError(f"{folder / name} is damaged")
 
-    def array(name: str) -> Any:
-        # asarray returns a plain array on the memory map, as compiled code needs it.
-        return np.asarray(np.load(folder / f"{name}.npy", mmap_mode="c", allow_pickle=False))
-
-    features: Any
-    if (folder / "shape.npy").exists():
-        from scipy.sparse import csr_matrix
-
-        features = csr_matrix(tuple(map(array, _CSR)), shape=tuple(array("shape").tolist()))
-    else:
-        features = array("features")
-    names = tuple(about["feature_names"])
-    return RankingData(features, array("labels"), array("qid"), about["name"], names)
-
-
-def source_of(folder: Path) -> Path:
-    """The file that a data set is from; an OSError or ValueError if this cannot be read."""
-    return Path(json.loads((folder / _ABOUT).read_text())["source"])
+    # asarray returns plain arrays on the memory maps, as compiled code needs them.
+    features, labels, qid = (
+        np.asarray(np.load(folder / f"{name}.npy", mmap_mode="c", allow_pickle=False))
+        for name in _ARRAYS
+    )
+    return RankingData(features, labels, qid, about["name"], tuple(about["feature_names"]))
 
 
 def remove_binary(folder: Path) -> None:
@@ -106,20 +76,11 @@ def remove_binary(folder: Path) -> None:
 def fingerprint(data: RankingData) -> str:
     """A digest of the content of a data set, without its name: 16 hexadecimal digits."""
     digest = hashlib.sha256()
-    for name, given in _arrays(data).items():
-        array = np.ascontiguousarray(given)
+    for name in _ARRAYS:
+        array = np.ascontiguousarray(getattr(data, name))
         digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
         digest.update(array.data if array.dtype.kind != "U" else array.tobytes())
     return digest.hexdigest()[:16]
-
-
-def _arrays(data: RankingData) -> dict[str, Any]:
-    """All arrays of a data set by name; sparse features are replaced by their arrays."""
-    features = {"features": data.features}
-    if data.is_sparse:
-        features = {name: getattr(data.features, name) for name in _CSR}
-        features["shape"] = np.array(data.features.shape)
-    return {**features, "labels": data.labels, "qid": data.qid}
 
 
 def _sum(path: Path) -> int:

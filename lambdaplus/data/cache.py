@@ -8,8 +8,8 @@ Damaged entries are detected by checksums, in which case the text is read again.
 The cache folder is `$LAMBDAPLUS_CACHE` if set, otherwise `lambdaplus` in the user's cache folder:
 `~/.cache` (`$XDG_CACHE_HOME`), `~/Library/Caches` on macOS, `%LOCALAPPDATA%` on Windows.
 `LAMBDAPLUS_CACHE=off` disables the cache. The folder may be deleted at any time. If it is not
-writable, the text is read each time. Entries of files that were removed or changed are deleted;
-other content of the folder is not touched.
+writable, the text is read each time. Entries of an earlier state of a file, and those that were
+not used for 30 days, are deleted when another one is written; other content is not touched.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from lambdaplus.data.binary import read_binary, remove_binary, source_of, write_binary
+from lambdaplus.data.binary import read_binary, remove_binary, write_binary
 from lambdaplus.data.ranking_data import RankingData
 
 _VERSION = "4"  # increase this number when the reader or the binary form changes
 _WORTH_IT = 1_000_000  # minimum number of bytes of the source
-_ABANDONED = 3600.0  # seconds after which an incomplete entry is considered abandoned
-_ENTRY = re.compile(r"(\.)?[0-9a-f]{20}-[0-9a-f]{20}(?(1)-[0-9a-f]{12})")  # a half has a dot
 _SETTLED = 2.0  # seconds; changes within the resolution of the clock are not visible
+_UNUSED = 30 * 24 * 3600.0  # seconds after which an entry is deleted
+_ENTRY = re.compile(r"(\.)?[0-9a-f]{20}-[0-9a-f]{20}(?(1)-[0-9a-f]{12})")  # a half has a dot
 
 
 def cache_folder() -> Path | None:
@@ -48,33 +48,27 @@ def cache_folder() -> Path | None:
     return user / "lambdaplus"
 
 
-def cached(file: Path, kind: str, read: Callable[[Path], RankingData]) -> RankingData:
-    """Return the result of ``read(file)``, from the cache if available.
-
-    Parameters
-    ----------
-    file : path
-    kind : str
-        Distinguishes the results of different readers for the same file.
-    read : callable
-        Reads the file; its exceptions are not caught.
-    """
-    entry = _entry(file, kind)
+def cached(file: Path, read: Callable[[Path], RankingData]) -> RankingData:
+    """The result of ``read(file)``, from the cache if available."""
+    entry = _entry(file)
     if entry is None:
         return read(file)
     try:
-        return replace(read_binary(entry, verify=True), name=file.name)
+        data = replace(read_binary(entry, verify=True), name=file.name)
+        with contextlib.suppress(OSError):
+            os.utime(entry)
+        return data
     except Exception:  # missing, or damaged in any way
         remove_binary(entry)
     data = read(file)
-    if entry == _entry(file, kind):  # not if it changed while it was read
+    if entry == _entry(file):  # not if it changed while it was read
         with contextlib.suppress(OSError):  # no space or no permission: work without a cache
-            write_binary(data, entry, str(file.resolve()))
+            write_binary(data, entry)
             _sweep(entry)
     return data
 
 
-def _entry(file: Path, kind: str) -> Path | None:
+def _entry(file: Path) -> Path | None:
     """The cache folder for the current state of the file; None if it is not to be cached."""
     try:
         root = cache_folder()
@@ -84,7 +78,7 @@ def _entry(file: Path, kind: str) -> Path | None:
     settled = now.st_mtime < time.time() - _SETTLED
     if root is None or now.st_size < _WORTH_IT or not settled:
         return None
-    of_file = _digest(str(file.resolve()), kind)
+    of_file = _digest(file.resolve())
     return root / "sets" / f"{of_file}-{_digest(_VERSION, now.st_size, now.st_mtime_ns)}"
 
 
@@ -93,20 +87,9 @@ def _digest(*parts: object) -> str:
 
 
 def _sweep(new: Path) -> None:
-    """Remove old entries of the file, entries of removed files, and incomplete entries."""
-    of_file = new.name.partition("-")[0]
+    """Remove entries of earlier states of the file, and those that were not used for long."""
+    of_file, long_ago = new.name.partition("-")[0], time.time() - _UNUSED
     for entry in new.parent.iterdir():
-        if entry == new or not _ENTRY.fullmatch(entry.name):
-            continue  # the new entry, or not one of ours
-        if entry.name.startswith("."):
-            outdated = entry.stat().st_mtime < time.time() - _ABANDONED
-        else:
-            outdated = entry.name.startswith(of_file) or _source_is_gone(entry)
-        if outdated:
+        earlier = entry != new and entry.name.startswith(of_file)
+        if _ENTRY.fullmatch(entry.name) and (earlier or entry.stat().st_mtime < long_ago):
             remove_binary(entry)
-
-
-def _source_is_gone(entry: Path) -> bool:
-    with contextlib.suppress(OSError, ValueError):
-        return not source_of(entry).exists()
-    return False

@@ -5,12 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lambdaplus.data.queries import Floats, Ints
 from lambdaplus.data.ranking_data import Fold, RankingData, join
-
-_Floats = NDArray[np.float64]
-_Ints = NDArray[np.int64]
 
 
 def digits_queries(n_folds: int = 5, seed: int = 0) -> list[Fold]:
@@ -19,13 +16,9 @@ def digits_queries(n_folds: int = 5, seed: int = 0) -> list[Fold]:
     The 1,797 images of ``sklearn.datasets.load_digits``, 8x8 pixels each, are split at random into
     `n_folds` parts with the same share of every digit. About 25 / `n_folds` images of each digit in
     a part become its queries. The documents of a query are 60 to 100 of the other images of the
-    part; 4 to 12 of these, a uniformly drawn number, show the digit of the query and are relevant
-    (label 1), the others are not (label 0). As in LETOR, fold `i` tests on one part, validates on
-    the part before it and trains on the others, so no image of the test queries and documents
-    occurs in training.
-
-    The labels are binary: only the class of a digit is known, and a grade for similar digits such
-    as 3 and 8 would count as relevant in MAP and MRR.
+    part; 4 to 12 of these show the digit of the query and are relevant (label 1), the others are
+    not (label 0). As in LETOR, fold `i` tests on one part, validates on the part before it and
+    trains on the others, so no image of the test queries and documents occurs in training.
 
     Parameters
     ----------
@@ -38,21 +31,18 @@ def digits_queries(n_folds: int = 5, seed: int = 0) -> list[Fold]:
     -------
     list of Fold
         With 5 folds, there are 250 queries and about 20,000 documents in all parts. The 29 columns
-        of `features`, float64, compare query and document. Columns 0, 1 and 2 are the Euclidean,
-        the city block and the cosine distance of the pixels. The next five groups of three columns
-        are the same distances of the blurred images, the sums of rows, the sums of columns, and the
-        horizontal and vertical differences of neighbouring pixels. The remaining columns are the
-        Euclidean distance of the pixels after the best shift by up to one pixel, that of each
-        quadrant, and the absolute differences in ink, centre (vertical, horizontal), spread
-        (vertical, horizontal) and slant. `labels` are float64, 0 or 1. ``qid``, int64, is the index
-        of the query image in ``load_digits``.
+        of `features` compare query and document: columns 0, 1 and 2 are the Euclidean, the city
+        block and the cosine distance of the pixels; the next five groups of three are the same
+        distances of the blurred images, the sums of rows, the sums of columns, and the horizontal
+        and vertical differences of neighbouring pixels; the others are the Euclidean distance after
+        the best shift by up to one pixel, that of each quadrant, and the absolute differences in
+        ink, centre (vertical, horizontal), spread (vertical, horizontal) and slant. ``qid`` is the
+        index of the query image in ``load_digits``.
 
     Raises
     ------
     ValueError
         If `n_folds` is not from 3 to 12.
-    ImportError
-        If scikit-learn, which contains the images, is not installed.
 
     Examples
     --------
@@ -76,7 +66,7 @@ def digits_queries(n_folds: int = 5, seed: int = 0) -> list[Fold]:
 
 @lru_cache(maxsize=1)  # folds have copies of their rows
 def _parts(n_folds: int, seed: int) -> list[RankingData]:
-    from sklearn.datasets import load_digits  # type: ignore[import-untyped, unused-ignore]
+    from sklearn.datasets import load_digits
 
     pixels, digits = load_digits(return_X_y=True)
     images = pixels.reshape(-1, 8, 8) / 16.0
@@ -87,7 +77,7 @@ def _parts(n_folds: int, seed: int) -> list[RankingData]:
     return parts
 
 
-def _draw(digits: _Ints, n_folds: int, seed: int) -> list[tuple[_Ints, _Ints]]:
+def _draw(digits: Ints, n_folds: int, seed: int) -> list[tuple[Ints, Ints]]:
     """For every part, draw the query image and the document image of each row."""
     rng = np.random.default_rng(seed)
     shuffled = [rng.permutation(np.flatnonzero(digits == digit)) for digit in range(10)]
@@ -109,9 +99,9 @@ def _draw(digits: _Ints, n_folds: int, seed: int) -> list[tuple[_Ints, _Ints]]:
     return parts
 
 
-def _compare(images: _Floats, queries: _Ints, documents: _Ints) -> _Floats:
+def _compare(images: Floats, queries: Ints, documents: Ints) -> Floats:
     """Compare pairs of images (m, 8, 8); see `digits_queries` for the columns."""
-    columns: list[_Floats] = []
+    columns: list[Floats] = []
     for view in (
         images,
         images.reshape(-1, 4, 2, 4, 2).mean(axis=(2, 4)),
@@ -135,18 +125,14 @@ def _compare(images: _Floats, queries: _Ints, documents: _Ints) -> _Floats:
     )
 
 
-def _best_shift(images: _Floats, queries: _Ints, documents: _Ints) -> _Floats:
+def _best_shift(images: Floats, queries: Ints, documents: Ints) -> Floats:
     framed = np.pad(images, ((0, 0), (1, 1), (1, 1)))
-    best = np.full(len(queries), np.inf)
-    for down in range(3):
-        for across in range(3):
-            shifted = framed[:, down : down + 8, across : across + 8]
-            apart = images[queries] - shifted[documents]
-            best = np.minimum(best, np.sqrt((apart**2).sum(axis=(1, 2))))
-    return best
+    shifted = (framed[:, i : i + 8, j : j + 8] for i in range(3) for j in range(3))
+    squares = [((images[queries] - one[documents]) ** 2).sum(axis=(1, 2)) for one in shifted]
+    return np.asarray(np.sqrt(np.min(squares, axis=0)))
 
 
-def _moments(images: _Floats) -> _Floats:
+def _moments(images: Floats) -> Floats:
     ink = images.sum(axis=(1, 2))
     share = images / ink[:, None, None]
     at = np.arange(8.0)

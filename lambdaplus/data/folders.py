@@ -28,7 +28,7 @@ _DEEPEST = 3  # folders below the one given; LETOR 3 has OHSUMED/QueryLevelNorm/
 
 
 def read_data(
-    path: str | os.PathLike[str], *, qid: str = "qid", label: str = "label", sparse: bool = False
+    path: str | os.PathLike[str], *, qid: str = "qid", label: str = "label"
 ) -> RankingData:
     """Read one file of ranking data in any supported format.
 
@@ -39,35 +39,19 @@ def read_data(
         `read_letor`.
     qid, label : str
         Columns of a CSV or Parquet file.
-    sparse : bool, default=False
-        Whether to keep the features of a LETOR file as a SciPy CSR matrix.
 
     Raises
     ------
     ValueError, ImportError, MemoryError, FileNotFoundError
-        Like `read_letor` and `read_columns`; also if `sparse` is set for a CSV or Parquet file.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from lambdaplus.data import read_data
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "all.svm")
-    ...     _ = file.write_text("1 qid:1 1:0.5 # a page")
-    ...     read_data(file).features.tolist()
-    [[0.5]]
+        Like `read_letor` and `read_columns`.
     """
     file = Path(path)
-    if file.suffix.lower() not in SUFFIXES:
-        return read_letor(file, sparse=sparse)
-    if sparse:
-        raise ValueError(f"{file} has dense columns; sparse=True is for LETOR files")
-    return read_columns(file, qid=qid, label=label)
+    if file.suffix.lower() in SUFFIXES:
+        return read_columns(file, qid=qid, label=label)
+    return read_letor(file)
 
 
-def read_folds(
-    folder: str | os.PathLike[str], *, valid: float | None = None, sparse: bool = False
-) -> list[Fold]:
+def read_folds(folder: str | os.PathLike[str], *, valid: float | None = None) -> list[Fold]:
     """Read a data set in the fold layout in which it is published.
 
     Parameters
@@ -81,8 +65,6 @@ def read_folds(
     valid : float, optional
         Share of the training queries, drawn at random, that is used for validation if the data set
         has no validation part, like Istella's `full`.
-    sparse : bool, default=False
-        Whether to keep the features as SciPy CSR matrices.
 
     Returns
     -------
@@ -121,7 +103,7 @@ def read_folds(
         names = ", ".join(sorted(str(holder.relative_to(root)) for holder in holders))
         raise ValueError(f"{root} contains several data sets: {names}; pass the folder of one")
     return [
-        _read_fold(name, files, valid, sparse)
+        _read_fold(name, files, valid)
         for part in _fold_folders(holders[0]) or holders
         for name, files in _files_by_fold(part, valid is not None).items()
     ]
@@ -167,14 +149,18 @@ def _names(files: Iterable[Path]) -> str:
     return ", ".join(sorted(file.name for file in files)) or "nothing"
 
 
-def _read_fold(name: str, files: dict[str, Path], valid: float | None, sparse: bool) -> Fold:
-    parts = {part: read_data(file, sparse=sparse) for part, file in files.items()}
+def _read_fold(name: str, files: dict[str, Path], valid: float | None) -> Fold:
+    parts = {part: read_data(file) for part, file in files.items()}
     for part, file in files.items():
         parts[part] = _with_features_of(parts["train"], files["train"], parts[part], file)
     if "vali" not in parts:
         parts["train"], parts["vali"] = held_out(parts["train"], valid or 0.0)
     width = max(part.features.shape[1] for part in parts.values())
-    return Fold(name, *(_widened(parts[p], width).renamed(f"{name} {p}") for p in _PARTS))
+    for part, data in parts.items():
+        missing = width - data.features.shape[1]
+        wide = np.pad(data.features, ((0, 0), (0, missing))) if missing else data.features
+        parts[part] = replace(data, features=wide, name=f"{name} {part}")
+    return Fold(name, *(parts[part] for part in _PARTS))
 
 
 def _with_features_of(
@@ -195,15 +181,3 @@ def _with_features_of(
             )
     places = [data.feature_names.index(name) for name in names]
     return replace(data, features=data.features[:, places], feature_names=names)
-
-
-def _widened(data: RankingData, width: int) -> RankingData:
-    """The data set with columns of zeros after its own."""
-    rows, columns = data.features.shape
-    if columns == width:
-        return data
-    if not data.is_sparse:
-        return replace(data, features=np.pad(data.features, ((0, 0), (0, width - columns))))
-    features = data.features.copy()
-    features.resize(rows, width)
-    return replace(data, features=features)

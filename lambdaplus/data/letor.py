@@ -16,7 +16,6 @@ from pathlib import Path
 
 import numpy as np
 
-from lambdaplus.data.arguments import check_flag
 from lambdaplus.data.arrays import int_or_text, number_of
 from lambdaplus.data.cache import cached
 from lambdaplus.data.memory import refuse_beyond_memory
@@ -26,7 +25,7 @@ from lambdaplus.data.text_files import numbered_lines
 _MOST_COLUMNS = 2**31 - 1  # the limit of a SciPy matrix with 32-bit indices
 
 
-def read_letor(path: str | os.PathLike[str], *, sparse: bool = False) -> RankingData:
+def read_letor(path: str | os.PathLike[str]) -> RankingData:
     r"""Read one file in the LETOR format.
 
     A file of a megabyte or more is also cached in binary form, from which it is read faster the
@@ -36,9 +35,6 @@ def read_letor(path: str | os.PathLike[str], *, sparse: bool = False) -> Ranking
     ----------
     path : str or path-like
         Plain text, or compressed with a name that ends in `.xz` or `.gz`.
-    sparse : bool, default=False
-        Whether to return features as a SciPy CSR matrix, for data with many features and few values
-        per row. LightGBM supports it; XGBoost treats absent values as missing, not as 0.
 
     Returns
     -------
@@ -69,12 +65,10 @@ def read_letor(path: str | os.PathLike[str], *, sparse: bool = False) -> Ranking
     >>> data.features.tolist(), data.labels.tolist(), data.qid.tolist()
     ([[0.5, 0.0, 1.0], [0.0, 0.25, 0.0]], [2.0, 0.0], [7, 7])
     """
-    check_flag(sparse=sparse)
-    kind = "sparse" if sparse else "dense"
-    return cached(Path(path), kind, lambda file: _read(file, sparse))
+    return cached(Path(path), _read)
 
 
-def _read(file: Path, sparse: bool) -> RankingData:
+def _read(file: Path) -> RankingData:
     from scipy.sparse import csr_matrix
 
     labels, values, columns, ends = array("d"), array("d"), array("i"), array("q", [0])
@@ -96,20 +90,18 @@ def _read(file: Path, sparse: bool) -> RankingData:
         columns.extend(of_line)
         ends.append(len(values))
         width = max(width, end)
+    shape = len(labels), width
     try:
-        if not sparse:
-            what = f"an array of {len(labels):,} rows x {width:,} features"
-            refuse_beyond_memory(8.0 * len(labels) * width, what)
-        features = csr_matrix(
-            tuple(map(np.asarray, (values, columns, ends))), shape=(len(labels), width)
-        )
-        features.sort_indices()
+        what = f"an array of {shape[0]:,} rows x {shape[1]:,} features"
+        refuse_beyond_memory(8.0 * shape[0] * shape[1], what)
+        features = csr_matrix(tuple(map(np.asarray, (values, columns, ends))), shape=shape)
         ids = int_or_text([query.decode(errors="backslashreplace") for query in numbers])
         qid = ids[np.asarray(queries)]
-        matrix = features if sparse else features.toarray()
-        return RankingData(matrix, np.asarray(labels), qid, file.name)
+        return RankingData(features.toarray(), np.asarray(labels), qid, file.name)
     except MemoryError as error:
-        raise MemoryError(f"{file}: {error}; sparse=True may need less") from None
+        raise MemoryError(
+            f"{file}: {error}; scikit-learn's load_svmlight_file reads a sparse matrix"
+        ) from None
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from None
 

@@ -2,13 +2,6 @@
 
 A *query* is a sequence of documents that are ranked together.  All other modules use a `Queries`
 and can rely on it: labels are finite, boundaries add up, and weights are valid.
-
-Examples
---------
->>> from lambdaplus.data.queries import Queries
->>> queries = Queries([1, 0, 2, 0, 0], group=[3, 2])
->>> queries.n_queries, queries.boundaries.tolist()
-(2, [0, 3, 5])
 """
 
 from __future__ import annotations
@@ -20,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.collective import ONE_MACHINE, Workers
-from lambdaplus.data.arrays import numbers, plain, query_ids
+from lambdaplus.data.arrays import identifiers, numbers, plain
 
 if TYPE_CHECKING:
     from functools import cached_property as cached_property
@@ -89,9 +82,8 @@ class Queries:
     weight : (n,) array_like, optional
         Row weights.  Without queries they are multiplicities: a row of weight k counts as k rows.
     returned : (n_queries,) array_like of int, optional
-        Number of documents of each query that a system returned.  The remaining documents, by
-        score, are judged but were not returned: they are included in the number of relevant
-        documents, but have no rank.
+        Number of documents of each query that a system returned.  The others, the last ones by
+        score, have no rank, but are included in the number of relevant documents.
     workers : Workers
         Those that the rows of the data set are on, each of which has its own `Queries`.  Every
         query is on one of them, and there may be none on this one.  Without queries, the rows of
@@ -187,8 +179,7 @@ class Queries:
         A stable sort by score that starts from this order puts tied documents in an order that
         does not depend on the order of the rows.
         """
-        query = np.repeat(np.arange(self.n_queries), self.sizes)
-        keys = [self.labels, query]
+        keys = [self.labels, np.repeat(np.arange(self.n_queries), self.sizes)]
         if self.multiplicities is not None:
             keys.insert(0, self.multiplicities)
         order = np.lexsort(keys)
@@ -302,7 +293,7 @@ def by_query(
     if qid is None or group is not None:
         return Queries(labels, group=group, qid=qid), None
     checked = _vector(labels, "labels")
-    ids = query_ids(qid, checked.size)
+    ids = identifiers(qid, "qid", checked.size)
     rows = rows_by_query(ids)
     if (rows[1:] > rows[:-1]).all():
         return Queries(checked, qid=ids), None
@@ -343,7 +334,7 @@ def _boundaries(n: int, group: ArrayLike | None, qid: ArrayLike | None) -> Ints:
             raise ValueError(f"group sizes add up to {sizes.sum()}, but there are {n} rows")
         return np.concatenate([[0], np.cumsum(sizes)])
     if qid is not None:
-        ids = query_ids(qid, n)
+        ids = identifiers(qid, "qid", n)
         starts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])
         _, first = np.unique(ids[starts], return_index=True)
         if first.size < starts.size:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,8 +14,6 @@ from lambdaplus.data.arrays import identifiers, plain
 from lambdaplus.data.queries import Queries
 
 
-# eq=False: comparing arrays field by field has no single truth value, so two sets are equal only
-# when they are the same object.
 @dataclass(frozen=True, slots=True, eq=False)
 class RankingData:
     """Documents with features and relevance labels; the rows of a query are adjacent.
@@ -23,8 +21,7 @@ class RankingData:
     Parameters
     ----------
     features : ndarray of shape (n, f), float64
-        One row for each query-document pair; NaN marks a missing value. A SciPy sparse matrix is
-        converted to CSR format; its absent values are 0.
+        One row for each query-document pair; NaN marks a missing value.
     labels : ndarray of shape (n,), float64
         Relevance grades; higher is more relevant.
     qid : ndarray of shape (n,), int or str
@@ -66,11 +63,9 @@ class RankingData:
     queries: Queries = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        features: Any = self.features
-        if self.is_sparse:
-            features = features.tocsr().astype(np.float64, copy=False)
-        else:
-            features = plain(features, "features").astype(np.float64, copy=False)
+        if hasattr(self.features, "tocsr"):
+            raise ValueError("features must be an array; pass features.toarray()")
+        features = plain(self.features, "features").astype(np.float64, copy=False)
         qid, names = identifiers(self.qid), tuple(self.feature_names)
         queries = Queries(self.labels, qid=qid)
         if qid.dtype.kind not in "iuU":
@@ -92,17 +87,6 @@ class RankingData:
             object.__setattr__(self, name, value)
 
     @property
-    def is_sparse(self) -> bool:
-        """Whether the features are a SciPy CSR matrix."""
-        return hasattr(self.features, "tocsr")
-
-    @property
-    def dense_features(self) -> NDArray[np.float64]:
-        """The features as an array; a sparse matrix is copied into one."""
-        features: Any = self.features
-        return cast("NDArray[np.float64]", features.toarray() if self.is_sparse else features)
-
-    @property
     def n_queries(self) -> int:
         """Number of queries."""
         return self.queries.n_queries
@@ -120,21 +104,14 @@ class RankingData:
         ValueError
             For anything but indices; of a mask, pass ``np.flatnonzero(mask)``.
         """
-        starts, group = self.queries.boundaries, self.group
         chosen = np.asarray(queries)
         if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
             raise ValueError(f"queries must be a list of indices from 0, got {queries!r}")
-        chosen = chosen.astype(np.int64)
-        # Row k of the i-th chosen query is starts[i] + k; the rows before it are `before`.
-        before = np.cumsum(group[chosen]) - group[chosen]
-        rows = np.arange(group[chosen].sum()) + np.repeat(starts[chosen] - before, group[chosen])
+        rows_of = np.split(np.arange(len(self.labels)), self.queries.boundaries[1:-1])
+        rows = np.concatenate([np.arange(0), *(rows_of[query] for query in chosen.tolist())])
         return replace(
             self, features=self.features[rows], labels=self.labels[rows], qid=self.qid[rows]
         )
-
-    def renamed(self, name: str) -> RankingData:
-        """The same data set under another name, without copying."""
-        return replace(self, name=name)
 
 
 def join(parts: Sequence[RankingData], name: str = "") -> RankingData:
@@ -144,22 +121,9 @@ def join(parts: Sequence[RankingData], name: str = "") -> RankingData:
     ------
     ValueError
         If numbers or names of features differ, or a query is in two of them.
-
-    Examples
-    --------
-    >>> from lambdaplus.data import RankingData
-    >>> from lambdaplus.data.ranking_data import join
-    >>> join([RankingData([[q]], labels=[1], qid=[q]) for q in (1, 2)]).qid.tolist()
-    [1, 2]
     """
     _refuse_other_features([(part.name or f"part {i}", part) for i, part in enumerate(parts)])
-    features: Any
-    if any(part.is_sparse for part in parts):
-        from scipy.sparse import vstack
-
-        features = vstack([part.features for part in parts], format="csr")
-    else:
-        features = np.concatenate([part.features for part in parts])
+    features = np.concatenate([part.features for part in parts])
     labels = np.concatenate([part.labels for part in parts])
     qids = [part.qid for part in parts]
     if len({qid.dtype.kind for qid in qids}) > 1:  # NumPy makes floats of signed and unsigned
@@ -172,9 +136,12 @@ def join(parts: Sequence[RankingData], name: str = "") -> RankingData:
 
 
 def _refuse_other_features(parts: Sequence[tuple[str, RankingData]]) -> None:
-    """Raise a ValueError unless all parts have the same feature names, or none."""
+    """Raise a ValueError unless all parts have as many features, and the same names or none."""
     (first, known), *others = parts
     for name, part in others:
+        widths = known.features.shape[1], part.features.shape[1]
+        if widths[0] != widths[1]:
+            raise ValueError(f"{first} has {widths[0]} features, and {name} has {widths[1]}")
         if part.feature_names != known.feature_names:
             raise ValueError(
                 f"{first} and {name} have different features or a different order of features: "
@@ -201,13 +168,6 @@ class Fold:
     ------
     ValueError
         If the parts differ in the number or in the names of features.
-
-    Examples
-    --------
-    >>> from lambdaplus.data import Fold, RankingData
-    >>> part = RankingData([[0.1], [0.7]], labels=[0, 1], qid=[1, 1])
-    >>> Fold("Fold1", train=part, valid=part, test=part).train.n_queries
-    1
     """
 
     name: str
@@ -216,11 +176,5 @@ class Fold:
     test: RankingData
 
     def __post_init__(self) -> None:
-        widths = [part.features.shape[1] for part in (self.train, self.valid, self.test)]
-        if len(set(widths)) != 1:
-            raise ValueError(
-                f"{self.name}: train, valid and test have {widths[0]}, {widths[1]} and "
-                f"{widths[2]} features"
-            )
         parts = ("train", "valid", "test")
         _refuse_other_features([(f"{self.name}'s {part}", getattr(self, part)) for part in parts])

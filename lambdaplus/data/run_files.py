@@ -36,13 +36,6 @@ class Run:
         those of the others.
     judged : (n,) array of bool, optional
         False for unjudged documents: they have label 0, and metrics such as bpref ignore them.
-
-    Examples
-    --------
-    >>> from lambdaplus.data.run_files import Run
-    >>> run = Run("bm25", labels=[1, 0, 1], scores=[2.0, 1.5, 0.5], qid=["q1", "q1", "q1"])
-    >>> run.queries.n_queries
-    1
     """
 
     name: str
@@ -78,17 +71,6 @@ def read_scores(path: str | os.PathLike[str], data: RankingData) -> Run:
     ------
     ValueError
         For a line that is not a finite number, and for too few or too many lines.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from lambdaplus.data import RankingData, read_scores
-    >>> data = RankingData([[0.1], [0.7]], labels=[0, 1], qid=["q1", "q1"])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "scores.txt")
-    ...     _ = file.write_text("0.25\\n0.5\\n")
-    ...     read_scores(file, data).scores.tolist()
-    [0.25, 0.5]
     """
     file = Path(path)
     scores = []
@@ -220,16 +202,6 @@ def read_table(
         number, and an identifier that is empty or a float of 2**53 or more.
     ImportError
         If polars is not installed.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from lambdaplus.data import read_table
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "ours.csv")
-    ...     _ = file.write_text("qid,label,score\\n1,0,0.5\\n2,1,0.75\\n1,1,0.25\\n")
-    ...     read_table(file).qid.tolist()
-    [1, 1, 2]
     """
     named = [qid, *([docno] if docno else [])]
     table = TableFile(Path(path), [*named, label, score])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.data.arguments import check_flag
-from lambdaplus.data.arrays import query_ids
+from lambdaplus.data.arrays import identifiers
 from lambdaplus.data.queries import Ints, query_sizes
 from lambdaplus.data.ranking_data import Fold, RankingData
 
@@ -69,7 +70,7 @@ def query_folds(
         sizes = query_sizes(group)
         ids = np.repeat(np.arange(sizes.size), sizes)
     else:
-        ids = query_ids(qid)
+        ids = identifiers(qid)
     n_queries = np.unique(ids).size
     if n_queries < n_splits:
         raise ValueError(f"{n_queries} queries cannot be split into {n_splits} folds")
@@ -100,10 +101,8 @@ def random_splits(
         all queries, some are left out of each split.
     balanced : bool, default=False
         Whether to draw the splits together, so that over the splits the numbers of times that two
-        queries are in training differ by at most one; likewise for validation and test. If the
-        numbers are divisible, as in 50 splits of 50 queries into 10, 5 and 35 (Yue, Finley,
-        Radlinski and Joachims, SIGIR 2007, section 6), every query is used equally often in each
-        part.
+        queries are in training differ by at most one; likewise for validation and test (Yue,
+        Finley, Radlinski and Joachims, SIGIR 2007, section 6).
     random_state : int, default=0
         Seed of the splits.
 
@@ -117,14 +116,6 @@ def random_splits(
     ValueError
         If `n` is less than one, `balanced` is neither True nor False, a part gets no query, or the
         parts have more queries in total than there are.
-
-    Notes
-    -----
-    For balanced splits, queries are arranged in a circle, of which each split uses three arcs that
-    begin at evenly spaced positions: the number of arcs of fixed length that contain a query is the
-    mean number, rounded down or up. Pairs of splits then exchange queries at random (the
-    "curveball" algorithm of Strona et al., Nature Communications 5:4114, 2014), which changes
-    neither the sizes nor these numbers.
 
     Examples
     --------
@@ -216,7 +207,7 @@ def held_out(data: RankingData, share: float) -> tuple[RankingData, RankingData]
 
 def _fold(name: str, data: RankingData, queries: Sequence[Ints]) -> Fold:
     parts = [
-        data.take_queries(chosen).renamed(f"{name} {part}")
+        replace(data.take_queries(chosen), name=f"{name} {part}")
         for part, chosen in zip(_PARTS, queries, strict=True)
     ]
     return Fold(name, *parts)
@@ -230,12 +221,17 @@ def _count(part: float, n_queries: int) -> int:
 
 
 def _balanced(rng: np.random.Generator, n: int, part_of: Ints) -> NDArray[np.int64]:
-    """Part of each query (columns) in each split (rows)."""
+    """Part of each query (columns) in each split (rows).
+
+    Queries are on a circle, of which each split uses arcs that begin at evenly spaced positions,
+    so that the number of arcs which contain a query is the mean number, rounded down or up.
+    """
     starts = np.arange(n) * len(part_of) // n
     parts = np.stack([np.roll(part_of, start) for start in starts])
     parts = rng.permutation(rng.permutation(parts, axis=0), axis=1)
-    # Ten rounds in which every split exchanges queries with its neighbours in a random order, for
-    # each pair of parts; according to Strona et al., half as many per row are sufficient.
+    # Splits exchange queries with their neighbours in a random order, which changes neither sizes
+    # nor these numbers (the "curveball" algorithm of Strona et al., Nature Communications 5:4114,
+    # 2014, for which half as many rounds per row are sufficient).
     for _ in range(10):
         for i, j in itertools.pairwise(rng.permutation(n)):
             for a, b in itertools.combinations(range(4), 2):

@@ -83,22 +83,8 @@ def read_columns(
 class TableFile:
     """Columns of a CSV or Parquet file; an error names the file and the column.
 
-    Parameters
-    ----------
-    file : path
-        Used literally: characters such as ``*`` and ``[`` are part of the name.
-    needed : sequence of str
-        Required columns.
-
-    Raises
-    ------
-    ValueError
-        For another type of file, for one that cannot be read, for two columns with the same name,
-        if a required column is missing, and for a line of a CSV file with missing fields.
-    FileNotFoundError
-        If the file does not exist.
-    ImportError
-        If polars is not installed.
+    The path is used literally: characters such as ``*`` and ``[`` are part of the name.  All
+    columns in ``needed`` must be there, and no name twice.
     """
 
     def __init__(self, file: Path, needed: Sequence[str]) -> None:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
-from numpy.typing import NDArray
 
 from lambdaplus.data.memory import refuse_beyond_memory
+from lambdaplus.data.queries import Floats, Ints
 from lambdaplus.data.ranking_data import RankingData
-
-_Floats = NDArray[np.float64]
 
 # Documents of MSLR-WEB10K with label 0, 1, ..., 4.
 _MSLR = np.array([624_263, 386_280, 159_451, 21_317, 8_881])
@@ -36,7 +31,7 @@ def web_search_like(n_queries: int, n_features: int = 136, *, random_state: int 
         have about 700,000 documents.
     n_features : int, default=136
     random_state : int, default=0
-        Seed. The same seed gives the same data on any number of cores.
+        Seed; the same seed gives the same data.
 
     Returns
     -------
@@ -48,10 +43,8 @@ def web_search_like(n_queries: int, n_features: int = 136, *, random_state: int 
 
     Raises
     ------
-    ValueError
-        If there are fewer than one query or feature.
-    MemoryError
-        If the data would not fit into the memory of this machine.
+    ValueError, MemoryError
+        If there are fewer than one query or feature, or the data would not fit into memory.
 
     Examples
     --------
@@ -64,22 +57,15 @@ def web_search_like(n_queries: int, n_features: int = 136, *, random_state: int 
         raise ValueError(f"{n_queries} queries with {n_features} features: at least 1 of each")
     refuse_too_large(n_queries, n_features)
     seeds = np.random.SeedSequence(random_state).spawn(1 + -(-n_queries // _BLOCK))
-    rng = np.random.default_rng(seeds[0])
+    rng, *rngs = map(np.random.default_rng, seeds)
     mean_log = np.log(_MEAN_SIZE) - _SPREAD**2 / 2
     group = np.maximum(rng.lognormal(mean_log, _SPREAD, n_queries).round().astype(np.int64), 1)
     problem = _Problem(rng, n_features)
-    ends = np.cumsum(group)
-    features, relevance = np.empty((ends[-1], n_features)), np.empty(ends[-1])
-
-    def fill(block: int) -> None:
+    features, relevance, end = np.empty((group.sum(), n_features)), np.empty(group.sum()), 0
+    for block, own in enumerate(rngs):
         sizes = group[block * _BLOCK : (block + 1) * _BLOCK]
-        end = ends[block * _BLOCK + len(sizes) - 1]
-        rows = slice(end - sizes.sum(), end)
-        own = np.random.default_rng(seeds[1 + block])
+        rows = slice(end, end := end + int(sizes.sum()))
         relevance[rows] = problem.draw(own, sizes, features[rows])
-
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(fill, range(len(seeds) - 1)))
     cuts = np.quantile(relevance, np.cumsum(_MSLR)[:-1] / _MSLR.sum())
     labels = np.searchsorted(cuts, relevance, side="right").astype(np.float64)
     return RankingData(
@@ -111,12 +97,12 @@ class _Problem:
         self.clarity[self.columns["junk"]] = 0.0
         self.scale = rng.lognormal(0.0, 0.4, n_features)
 
-    def draw(self, rng: np.random.Generator, sizes: NDArray[np.int64], out: _Floats) -> _Floats:
+    def draw(self, rng: np.random.Generator, sizes: Ints, out: Floats) -> Floats:
         """Generate the features of some queries; return the relevance of their documents."""
         aspects = rng.standard_normal((sizes.sum(), _ASPECTS))
         signal = (aspects * self.weights).sum(axis=1) + aspects[:, 0] * aspects[:, 1]
         of_query = np.repeat(rng.standard_normal(len(sizes)), sizes)
-        relevance: _Floats = signal + 0.8 * of_query + rng.standard_normal(len(signal))
+        relevance: Floats = signal + 0.8 * of_query + rng.standard_normal(len(signal))
 
         rng.standard_normal(out=out)  # whole rows of a C array: contiguous, as it must be
         out *= np.sqrt(1.0 - self.clarity**2)

@@ -3,16 +3,6 @@
 Each class is a subclass of the framework's, and has all of its parameters, arguments, attributes
 and tools.  Ours add names of metrics as ``objective`` and ``eval_metric``, ``qid`` with the rows in
 any order, evaluation by the objective's own metric, ``score`` by it, and checks of the data.
-
-Examples
---------
->>> from lambdaplus.data import digits_queries
->>> from lambdaplus.estimators import LightGBMRanker
->>> fold = digits_queries()[0]
->>> model = LightGBMRanker(objective="map@10", n_estimators=20, num_leaves=15, verbose=-1)
->>> model = model.fit(fold.train.features, fold.train.labels, qid=fold.train.qid)
->>> model.score(fold.test.features, fold.test.labels, qid=fold.test.qid) > 0.6
-True
 """
 
 from importlib import import_module

@@ -26,7 +26,6 @@ from lambdaplus.estimators.parent import (
     arguments,
     each,
     evaluation_sets,
-    refuse_masked,
     replace_evaluation_sets,
 )
 from lambdaplus.objectives import Objective
@@ -54,9 +53,19 @@ class RankingClassifier(FrameworkEstimator):
     _other_outputs: ClassVar[tuple[str, ...]]
     """Arguments of the parent's predict that ask for something else than labels."""
 
-    pos_label: Any
-    calibration: str | None
-    cv: int
+    def __init__(
+        self,
+        *,
+        objective: Any = "map",
+        pos_label: Any = None,
+        calibration: str | None = None,
+        cv: Any = 5,
+        **kwargs: Any,
+    ) -> None:
+        self.pos_label = pos_label
+        self.calibration = calibration
+        self.cv = cv
+        super().__init__(objective=objective, **kwargs)  # type: ignore[call-arg]
 
     def _raw(self, X: Any, **kwargs: Any) -> Any:
         """What the trees say, by the predict of the framework's base class."""
@@ -74,8 +83,6 @@ class RankingClassifier(FrameworkEstimator):
         """
         train = super().fit  # type: ignore[misc]
         call = arguments(train, X, y, *args, **kwargs)
-        for name, given in call.items():
-            refuse_masked(name, given)
         objective = find_objective(self.objective)
         self._forget()
         if not isinstance(objective, Objective):
@@ -106,7 +113,6 @@ class RankingClassifier(FrameworkEstimator):
         ``**kwargs`` are those of the parent's `predict`, such as the rounds to use.  With the
         framework's own objectives these are its raw scores.
         """
-        check_is_fitted(self)
         scores = np.asarray(self._raw(X, **kwargs))
         if not hasattr(self, "offset_"):
             return scores
@@ -173,14 +179,12 @@ class RankingClassifier(FrameworkEstimator):
         codes = (y == trained).astype(np.int64)
         Queries(codes, weight=call.get("sample_weight"))  # which refuses unusable weights
         sets = []
-        for i, (X, labels) in enumerate(evaluation_sets(call)):
-            same = X is call["X"] and labels is call["y"]  # the frameworks look at this, too
-            unknown = np.setdiff1d(_checked(labels), classes)
-            if unknown.size:
-                raise ValueError(
-                    f"evaluation set {i}: label {unknown[0]!r} is none of {classes.tolist()}"
-                )
-            sets.append((X, codes if same else (_checked(labels) == trained).astype(np.int64)))
+        for i, (X, given) in enumerate(evaluation_sets(call)):
+            same = X is call["X"] and given is call["y"]  # the frameworks look at this, too
+            labels = y if same else _checked(given)
+            if unknown := set(labels.tolist()) - set(classes.tolist()):
+                raise ValueError(f"evaluation set {i}: {unknown} are none of {classes.tolist()}")
+            sets.append((X, codes if same else (labels == trained).astype(np.int64)))
         replace_evaluation_sets(call, sets)
         call["y"], self.pos_label_ = codes, trained
         return classes

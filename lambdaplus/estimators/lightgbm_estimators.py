@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, ClassVar
 
 import lambdaplus.lightgbm as lgb
 from lambdaplus.estimators.classifier import RankingClassifier
-from lambdaplus.estimators.objective_names import at_cutoffs, explained, find_metrics, metric_of
-from lambdaplus.estimators.parent import ArgumentNames, refuse_other_models, replaced
+from lambdaplus.estimators.objective_names import at_cutoffs, find_metrics, metric_of
+from lambdaplus.estimators.parent import ArgumentNames, replaced
 from lambdaplus.estimators.ranker import Ranker
-from lambdaplus.frameworks.custom_training import warn_of_unused
+from lambdaplus.frameworks.calls import warn_of_unused
 from lambdaplus.frameworks.internals import lightgbm_aliases
 from lambdaplus.objectives import Objective
 
@@ -21,7 +22,10 @@ _NAMES = ArgumentNames("init_score", "eval_init_score", "eval_sample_weight", "i
 
 def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, **changed: Any) -> None:
     """Call the parent's fit with an objective and metrics that it understands."""
-    refuse_other_models("init_model", call.get("init_model"), lgb.Booster, lgb.LGBMModel)
+    start = call.get("init_model")
+    if not isinstance(start, str | os.PathLike | lgb.Booster | lgb.LGBMModel | None):
+        # LightGBM would train from scratch.
+        raise TypeError(f"init_model must be a Booster or LGBMModel, or a file; got {start!r}")
     ours = isinstance(objective, Objective)
     params = dict(model._other_params)
     metric_is_set = any(name in params for name in lightgbm_aliases("metric"))
@@ -38,8 +42,7 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, **changed
         # LightGBM would evaluate the metric of its own objective, which refuses many labels.
         params["metric"] = "None"
     model._objective = objective
-    own = replaced(model, _other_params=params, **changed)
-    with own, explained(objective), lgb.constant_features_explained():
+    with replaced(model, _other_params=params, **changed):
         fit(**call)
 
 
@@ -137,21 +140,9 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
     _other_outputs: ClassVar = ("raw_score", "pred_leaf", "pred_contrib")
     _train = _train
 
-    def __init__(
-        self,
-        *,
-        objective: Any = "map",
-        eval_metric: Any = None,
-        pos_label: Any = None,
-        calibration: str | None = None,
-        cv: Any = 5,
-        **kwargs: Any,
-    ) -> None:
+    def __init__(self, *, eval_metric: Any = None, **kwargs: Any) -> None:
         self.eval_metric = eval_metric
-        self.pos_label = pos_label
-        self.calibration = calibration
-        self.cv = cv
-        super().__init__(objective=objective, **kwargs)
+        super().__init__(**kwargs)
 
     def _process_params(self, stage: str) -> Any:  # LightGBM's, for training and prediction
         return self._for_framework(super()._process_params(stage))

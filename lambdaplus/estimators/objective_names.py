@@ -1,20 +1,8 @@
-"""Objectives and metrics by name: ours, or the framework's own.
-
-Examples
---------
->>> from lambdaplus.estimators.objective_names import find_metrics, find_objective
->>> find_objective("lambda_map")
-lambda_objective('map', sigma=1, normalize=True, damping=None)
->>> find_objective("lambdarank")
-'lambdarank'
->>> find_metrics(["ndcg@10", "map + 0.5*mrr", "binary_logloss"])
-(eval_metric('ndcg@10', 'map+0.5*mrr'), ['binary_logloss'])
-"""
+"""Objectives and metrics by name: ours, or the framework's own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -96,17 +84,3 @@ def at_cutoffs(metrics: EvalMetric, cutoffs: Sequence[int]) -> EvalMetric:
         else:
             at_each += [replace(metric, cutoff=int(cutoff)) for cutoff in cutoffs]
     return EvalMetric(tuple(dict.fromkeys(at_each)), metrics.one_group)
-
-
-@contextmanager
-def explained(objective: Any) -> Iterator[None]:
-    """If the framework does not know an objective's name either, say which metrics there are."""
-    try:
-        yield
-    except Exception as error:
-        if not isinstance(objective, str) or "nknown objective" not in str(error):
-            raise
-        try:
-            eval_metric(objective.removeprefix("lambda_"))
-        except ValueError as ours:
-            raise ValueError(f"objective: {ours}; or one of the framework's own") from error

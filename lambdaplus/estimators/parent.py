@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
@@ -42,7 +41,9 @@ class FrameworkEstimator:
         """Show inherited parameters: get_params and metadata routing look at signatures."""
         parents = [base for base in cls.__mro__[1:] if issubclass(base, BaseEstimator)]
         if parents:
-            constructors = [vars(base)["__init__"] for base in parents if "__init__" in vars(base)]
+            constructors = [
+                vars(base)["__init__"] for base in cls.__mro__[:-1] if "__init__" in vars(base)
+            ]
             cls.__init__ = _with_parameters_of(constructors, cls.__init__)  # type: ignore[method-assign]
             cls.fit = _with_parameters_of([parents[0].fit], cls.fit)  # type: ignore[attr-defined]
         super().__init_subclass__(**kwargs)
@@ -68,9 +69,15 @@ def _with_parameters_of(parents: Sequence[Any], method: Any) -> Any:
 
 
 def arguments(method: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[str, Any]:
-    """The arguments of a call by name, without defaults; a TypeError for unknown ones."""
-    found = inspect.signature(method).bind(*args, **kwargs).arguments
-    return {**found, **found.pop("kwargs", {})}
+    """The arguments of a call by name, without defaults; a TypeError for unknown ones.
+
+    A ValueError for arrays with masked entries, whose masks the frameworks would drop.
+    """
+    given = inspect.signature(method).bind(*args, **kwargs).arguments
+    given |= given.pop("kwargs", {})
+    for name, value in given.items():
+        refuse_masked(name, value)
+    return given
 
 
 @contextmanager
@@ -87,15 +94,8 @@ def replaced(estimator: Any, **values: Any) -> Iterator[None]:
         attributes.update(before)
 
 
-def refuse_other_models(name: str, given: Any, *kinds: type) -> None:
-    """Raise unless the model to continue from is one: LightGBM would train from scratch."""
-    if given is not None and not isinstance(given, (str, os.PathLike, *kinds)):
-        allowed = " or ".join(kind.__name__ for kind in kinds)
-        raise TypeError(f"{name} must be a {allowed}, or the name of a file; got {given!r}")
-
-
 def refuse_masked(name: str, given: Any) -> None:
-    """Raise for arrays with masked entries, whose masks the frameworks would drop."""
+    """Raise for arrays with masked entries, also in lists and pairs of them."""
     if isinstance(given, np.ma.MaskedArray):
         plain(given, name)
     elif isinstance(given, list | tuple) and given and hasattr(given[0], "__len__"):
@@ -125,8 +125,8 @@ def replace_evaluation_sets(call: dict[str, Any], sets: Sets) -> None:
 
 def each(given: Any, n: int) -> list[Any]:
     """An ``eval_...`` argument for each evaluation set; for one set, it may be given alone."""
-    if given is None or isinstance(given, Mapping):
-        return [(given or {}).get(i) for i in range(n)]
+    if given is None:
+        return [None] * n
     listed = isinstance(given, list) and (given[0] is None or hasattr(given[0], "__len__"))
     by_set = [given] if n == 1 and not listed else list(given)
     if len(by_set) > n:

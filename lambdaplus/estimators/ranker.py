@@ -33,13 +33,9 @@ class Documents(NamedTuple):
         unchanged = values is None or self.rows is None
         return values if unchanged else _safe_indexing(values, self.rows)
 
-    def weights(self, name: str, given: Any) -> Any:
-        """Row weights, checked and in query order."""
-        if given is not None:
-            try:
-                Queries(self.queries.labels, weight=given)
-            except ValueError as error:
-                raise ValueError(f"{name}: {error}") from None
+    def weights(self, given: Any) -> Any:
+        """Row weights in query order; a ValueError for unusable ones."""
+        Queries(self.queries.labels, weight=given)
         return self.in_order(given)
 
 
@@ -85,7 +81,7 @@ class Ranker(FrameworkEstimator):
         """The first metric of ``eval_metric``, or the objective's; arguments are those of `fit`."""
         refuse_masked("sample_weight", sample_weight)
         documents = _read("score", X, y, qid, group)
-        weights = documents.weights("sample_weight", sample_weight)
+        weights = documents.weights(sample_weight)
         metric = metric_of(find_objective(self.objective), self.eval_metric)
         labels, sizes = documents.queries.labels, documents.queries.sizes
         return float(metric(labels, self.predict(documents.X), weights, sizes)[1])
@@ -94,39 +90,30 @@ class Ranker(FrameworkEstimator):
         self, call: dict[str, Any], objective: Any, qid: Any, eval_qid: Any
     ) -> None:
         """Check the arguments of fit, and put all rows in query order."""
-        for name, given in {"qid": qid, "eval_qid": eval_qid, **call}.items():
-            refuse_masked(name, given)
+        refuse_masked("eval_qid", eval_qid)
         metric = metric_of(objective) if isinstance(objective, Objective) else None
         train = _read("training data", call["X"], call["y"], qid, call.get("group"), metric)
         sets, names = evaluation_sets(call), self._names
-        held_out = [
+        arguments = (eval_qid, *map(call.get, ("eval_group", names.eval_weights, names.eval_start)))
+        ids, groups, weights, starts = (each(given, len(sets)) for given in arguments)
+        held_out = []
+        for i, (X, y) in enumerate(sets):
             # The frameworks recognise the training data among evaluation sets.
-            train if X is call["X"] and y is call["y"]
-            else _read(f"evaluation set {i}", X, y, ids, group, metric)
-            for i, ((X, y), ids, group) in enumerate(
-                zip(sets, each(eval_qid, len(sets)), each(call.get("eval_group"), len(sets)),
-                    strict=True)
-            )
-        ]  # fmt: skip
+            same = X is call["X"] and y is call["y"]
+            name = f"evaluation set {i}"
+            held_out.append(train if same else _read(name, X, y, ids[i], groups[i], metric))
+        replace_evaluation_sets(call, [(part.X, part.queries.labels) for part in held_out])
         call |= {"X": train.X, "y": train.queries.labels, "group": train.queries.sizes}
-        call["sample_weight"] = self._weights("sample_weight", train, call.get("sample_weight"))
+        call["sample_weight"] = self._weights(train, call.get("sample_weight"))
         call[names.start] = train.in_order(call.get(names.start))
         if sets:
-            replace_evaluation_sets(call, [(part.X, part.queries.labels) for part in held_out])
             call["eval_group"] = [part.queries.sizes for part in held_out]
-            weights = each(call.get(names.eval_weights), len(sets))
-            start = each(call.get(names.eval_start), len(sets))
-            call[names.eval_weights] = [
-                self._weights(names.eval_weights, part, given)
-                for part, given in zip(held_out, weights, strict=True)
-            ]
-            call[names.eval_start] = [
-                part.in_order(given) for part, given in zip(held_out, start, strict=True)
-            ]
+            call[names.eval_weights] = [*map(self._weights, held_out, weights)]
+            call[names.eval_start] = [*map(Documents.in_order, held_out, starts)]
 
-    def _weights(self, name: str, documents: Documents, given: Any) -> Any:
+    def _weights(self, documents: Documents, given: Any) -> Any:
         """Weights in the framework's form."""
-        return documents.weights(name, given)
+        return documents.weights(given)
 
 
 def _read(

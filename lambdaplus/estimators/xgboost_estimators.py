@@ -8,11 +8,11 @@ import numpy as np
 
 import lambdaplus.xgboost as xgb
 from lambdaplus.estimators.classifier import RankingClassifier
-from lambdaplus.estimators.objective_names import explained, find_metrics, find_objective, metric_of
-from lambdaplus.estimators.parent import ArgumentNames, refuse_other_models, replaced
+from lambdaplus.estimators.objective_names import find_metrics, find_objective, metric_of
+from lambdaplus.estimators.parent import ArgumentNames, replaced
 from lambdaplus.estimators.ranker import Documents, Ranker
 from lambdaplus.evaluation import EvalMetric
-from lambdaplus.frameworks.custom_training import warn_of_unused
+from lambdaplus.frameworks.calls import warn_of_unused
 from lambdaplus.objectives import Objective
 
 _NAMES = ArgumentNames("base_margin", "base_margin_eval_set", "sample_weight_eval_set", "xgb_model")
@@ -31,15 +31,15 @@ class _GivenGradient(xgb.callback.TrainingCallback):  # type: ignore[misc]
         self.metric = metric
 
     def before_training(self, model: Any) -> Any:
-        booster = type(model)
+        update, eval_set = model.update, model.eval_set
 
-        def update(dtrain: Any, iteration: int, fobj: Any = None) -> None:
-            booster.update(model, dtrain, iteration, self.objective or fobj)
+        def update_by_ours(dtrain: Any, iteration: int, fobj: Any = None) -> None:
+            update(dtrain, iteration, self.objective or fobj)
 
-        def eval_set(evals: Any, iteration: int, feval: Any, output_margin: bool) -> Any:
-            return booster.eval_set(model, evals, iteration, self.metric or feval, output_margin)
+        def evaluate_by_ours(evals: Any, iteration: int, feval: Any, output_margin: bool) -> Any:
+            return eval_set(evals, iteration, self.metric or feval, output_margin)
 
-        model.update, model.eval_set = update, eval_set
+        model.update, model.eval_set = update_by_ours, evaluate_by_ours
         return model
 
     def after_training(self, model: Any) -> Any:
@@ -57,7 +57,6 @@ def _for_xgboost(model: Any, params: dict[str, Any]) -> dict[str, Any]:
 
 def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> None:
     """Call the parent's fit with an objective and metrics that it understands."""
-    refuse_other_models("xgb_model", call.get("xgb_model"), xgb.Booster, xgb.XGBModel)
     ours = isinstance(objective, Objective)
     called = ours or (callable(objective) and isinstance(model, xgb.XGBRanker))
     given = metric_of(objective) if model.eval_metric is None and ours else model.eval_metric
@@ -81,7 +80,7 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> None:
             changed["early_stopping_rounds"] = None
     if called or metrics is not None:
         callbacks.insert(0, _GivenGradient(objective if called else None, metrics))
-    with replaced(model, callbacks=callbacks or None, **changed), explained(objective):
+    with replaced(model, callbacks=callbacks or None, **changed):
         fit(**call)
 
 
@@ -124,17 +123,17 @@ class XGBoostRanker(Ranker, xgb.XGBRanker):  # type: ignore[misc]
     def get_xgb_params(self) -> dict[str, Any]:
         return _for_xgboost(self, super().get_xgb_params())
 
-    def _weights(self, name: str, documents: Documents, given: Any) -> Any:
+    def _weights(self, documents: Documents, given: Any) -> Any:
         """Weights of queries, from those of rows if the rows of a query have the same."""
         queries = documents.queries
         if given is None or np.shape(given) == (queries.n_queries,):
             return given
-        rows = np.asarray(super()._weights(name, documents, given))
+        rows = np.asarray(super()._weights(documents, given))
         first = rows[queries.boundaries[:-1]]
         if (np.repeat(first, queries.sizes) != rows).any():
             raise ValueError(
-                f"{name}: XGBoost takes one weight for each query, but the rows of a query have "
-                "different ones: give all rows of a query the same, or use LightGBMRanker"
+                "XGBoost takes one weight for each query, but the rows of a query have different "
+                "ones: give all rows of a query the same, or use LightGBMRanker"
             )
         return first
 
@@ -160,20 +159,6 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
     _other_outputs: ClassVar = ("output_margin",)
     _saved_as: ClassVar = "binary:logitraw"
     _train = _train
-
-    def __init__(
-        self,
-        *,
-        objective: Any = "map",
-        pos_label: Any = None,
-        calibration: str | None = None,
-        cv: Any = 5,
-        **kwargs: Any,
-    ) -> None:
-        self.pos_label = pos_label
-        self.calibration = calibration
-        self.cv = cv
-        super().__init__(objective=objective, **kwargs)
 
     def get_xgb_params(self) -> dict[str, Any]:
         return _for_xgboost(self, super().get_xgb_params())

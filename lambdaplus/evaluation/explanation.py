@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
-from lambdaplus.data.arrays import identifiers
 from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation.conventions import CONVENTIONS, Convention
 from lambdaplus.evaluation.result import queries_in_words
@@ -32,11 +31,7 @@ from lambdaplus.evaluation.result_tables import Table, Tabular
 from lambdaplus.evaluation.scoring import evaluate_queries
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 
-OWN_RULES: dict[str, Any] = {
-    "convention": CONVENTIONS["lambdaplus"],
-    "ties": None,
-    "empty": "skip",
-}
+OWN_RULES: dict[str, Any] = {"convention": CONVENTIONS["lambdaplus"], "ties": None, "empty": "skip"}
 
 
 class Step(NamedTuple):
@@ -47,23 +42,12 @@ class Step(NamedTuple):
 
 
 class Path(NamedTuple):
-    """The steps from the value of our convention to the value of another tool.
-
-    Attributes
-    ----------
-    convention : Convention
-    value : float
-        NaN if the convention cannot be applied.
-    steps : tuple of Step
-        Choices, whose changes add up to the gap.
-    reason : str
-        Reason why the convention cannot be applied; empty if it can.
-    """
+    """The steps from the value of our convention to the value of another tool."""
 
     convention: Convention
-    value: float
-    steps: tuple[Step, ...]
-    reason: str = ""
+    value: float  # NaN if the convention cannot be applied
+    steps: tuple[Step, ...]  # their changes add up to the gap
+    reason: str = ""  # why the convention cannot be applied
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +125,6 @@ def explain(
     ValueError
         For input that is invalid for `~lambdaplus.evaluation.evaluate`.
     """
-    qid = None if qid is None else identifiers(qid)
     queries = Queries(labels, group=group, qid=qid, weight=weight)
     return explain_queries(parse_metric(metric, **options), queries, scores, docno, options)
 

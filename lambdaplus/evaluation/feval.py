@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaplus.data.arguments import check_flag
-from lambdaplus.data.queries import Floats, Queries
+from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation.scoring import choose_metrics, evaluate_queries
 from lambdaplus.frameworks.calls import read_call
 from lambdaplus.frameworks.internals import is_called_by_xgb_ranker
@@ -117,20 +117,16 @@ def _means(
         ranked = scope(metric, queries, one_group)
         if ranked.list_workers.size > 1:  # one list, with rows on several workers
             mean[str(metric)] = rounded_value(metric, ranked, ranked.check_scores(scores))
-        else:
-            total, weight = ranked.workers.sum(_sums(metric, ranked, scores))
-            mean[str(metric)] = float(total / weight) if weight > 0 else float("nan")
+            continue
+        sums = np.zeros(2)  # of values times weights, and of weights
+        if ranked.n_queries:
+            found = evaluate_queries([metric], ranked, scores).per_query[str(metric)]
+            weights, known = ranked.query_weights, ~np.isnan(found)
+            weights = np.ones_like(found) if weights is None else weights
+            sums = np.array([found[known] @ weights[known], weights[known].sum()])
+        total, weight = ranked.workers.sum(sums)
+        mean[str(metric)] = float(total / weight) if weight > 0 else math.nan
     return mean
-
-
-def _sums(metric: RankingMetric, queries: Queries, scores: ArrayLike) -> Floats:
-    """Sums over the queries that have a value: of values times weights, and of weights."""
-    if not queries.n_queries:
-        return np.zeros(2)
-    found = evaluate_queries([metric], queries, scores).per_query[str(metric)]
-    defined, weights = ~np.isnan(found), queries.query_weights
-    weights = np.ones_like(found) if weights is None else weights
-    return np.array([found[defined] @ weights[defined], weights[defined].sum()])
 
 
 def eval_metric(

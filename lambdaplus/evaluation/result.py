@@ -38,6 +38,10 @@ class Evaluation(Tabular):
     metrics : dict of str to RankingMetric
         The metric with each name; empty after unpickling, since it may be impossible to pickle the
         user's own metrics.
+
+    Notes
+    -----
+    ``pandas.DataFrame(result.per_query, result.qid)`` has a row for each query.
     """
 
     per_query: dict[str, Floats]
@@ -81,15 +85,6 @@ class Evaluation(Tabular):
             *(f"  {name}: {rules}" for name, rules in self.conventions.items()),
         ]
         return Table(("metric", "mean", "queries", "undefined"), rows, foot)
-
-    def to_dataframe(self, backend: str = "pandas") -> Any:
-        """Return per-query values as a data frame: qid and one column for each metric.
-
-        Metrics over the whole data set have no value per query and are left out.
-        """
-        columns = {k: v for k, v in self.per_query.items() if len(v) == self.n_queries}
-        rows = list(zip(self.qid.tolist(), *(v.tolist() for v in columns.values()), strict=True))
-        return Table(("qid", *columns), rows).to_dataframe(backend)
 
 
 def queries_in_words(n: int) -> str:

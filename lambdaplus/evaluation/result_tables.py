@@ -1,4 +1,4 @@
-"""Tables for the terminal, in Markdown and LaTeX, and as data frames.
+"""Tables for the terminal, in Markdown and LaTeX.
 
 Examples
 --------
@@ -124,32 +124,6 @@ class Table:
         begin = rf"\begin{{tabular}}{{l{'r' * (len(self.columns) - 1)}}}"
         lines = [begin, r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"]
         return "\n".join([*lines, *(f"% {line}" for line in self.foot)])
-
-    def to_dataframe(self, backend: str = "pandas") -> Any:
-        """Return the values without marks as a data frame.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow", "modin"}
-
-        Raises
-        ------
-        ImportError
-            If narwhals, which is needed for all backends, or the backend is not installed.
-        """
-        columns: dict[str, list[Any]] = {
-            name: [row[i].value for row in self.cells] for i, name in enumerate(self.columns)
-        }
-        try:
-            import narwhals
-
-            chosen: Any = backend
-            return narwhals.from_dict(columns, backend=chosen).to_native()
-        except ModuleNotFoundError as missing:
-            raise ImportError(
-                f"data frames need {missing.name}: pip install {missing.name}, or pass another "
-                "backend=, such as 'polars'"
-            ) from None
 
 
 class Tabular:

@@ -8,7 +8,7 @@ import string
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -72,6 +72,7 @@ class RunComparison(Tabular):
     means : dict of str to dict of str to float
         By metric, then system: means over the queries on which every system has a value.
     pairs : tuple of Pair
+        ``pandas.DataFrame(comparison.pairs)`` has a row for each.
     test, alternative, correction : str
     alpha, confidence : float
     baseline : str or None
@@ -155,12 +156,6 @@ class RunComparison(Tabular):
         heads = ("metric", "run", "against", "diff.", f"{self.confidence:.0%} interval", "W/L/T")
         return Table((*heads, "p", f"p {self.correction}"), rows, self.foot[:1])
 
-    def to_dataframe(self, backend: str = "pandas") -> Any:
-        """Return the pairs as a data frame."""
-        names = [name for name in Pair._fields if name != "interval"]
-        rows = [[*(getattr(p, n) for n in names), *p.interval] for p in self.pairs]
-        return Table((*names, "interval_low", "interval_high"), rows).to_dataframe(backend)
-
 
 def _p_text(p: float) -> str:
     return "<.0001" if p < 0.0001 else f"{p:.4f}"
@@ -188,7 +183,9 @@ def compare_runs(
     baseline : str, optional
         Run with which all others are compared.  By default, all pairs of runs are compared.
     test : {"wilcoxon", "t", "randomization"}
-        See ``lambdaplus.evaluation.significance.p_value``.
+        Wilcoxon's signed-rank test (without queries whose difference is 0; Yue et al. 2007), the
+        paired t-test (Elsas et al. 2008), or Fisher's paired randomisation test, which swaps the
+        two systems on each query at random.
     alternative : {"two-sided", "greater"}
         "greater" tests, for every pair of runs, whether the first is better and whether the second
         is better.
@@ -314,39 +311,35 @@ def _check(runs: Mapping[str, Evaluation], baseline: str | None) -> None:
 
 def _aligned(runs: Mapping[str, Evaluation]) -> dict[str, dict[str, Floats]]:
     """Per-query values by metric and run, with queries in the order of the first run."""
-    (first_name, first), *others = runs.items()
-    places = {first_name: np.arange(first.n_queries)}
-    for name, run in others:
+    first_name, first = next(iter(runs.items()))
+    queries = first.qid.tolist()
+    aligned: dict[str, dict[str, Floats]] = {metric: {} for metric in first.per_query}
+    for name, run in runs.items():
+        both = f"{name!r} and {first_name!r}"
         if list(run.conventions.items()) != list(first.conventions.items()):
             raise ValueError(
-                f"{name!r} and {first_name!r} were not evaluated with the same metrics and "
-                f"conventions: {run.conventions} and {first.conventions}"
+                f"{both} were not evaluated with the same metrics and conventions: "
+                f"{run.conventions} and {first.conventions}"
             )
         for metric in first.metrics.keys() & run.metrics.keys():
             if first.metrics[metric] != run.metrics[metric]:
                 raise ValueError(
-                    f"{name!r} and {first_name!r} were evaluated with different metrics of the "
-                    f"name {metric}: rename one, or evaluate both with the same Declaration"
+                    f"{both} were evaluated with different metrics of the name {metric}: rename "
+                    "one, or evaluate both with the same Declaration"
                 )
         place = {query: i for i, query in enumerate(run.qid.tolist())}
-        missing = [query for query in first.qid.tolist() if query not in place]
+        missing = [query for query in queries if query not in place]
         if missing or run.n_queries != first.n_queries:
-            some = f", such as {missing[0]!r}" if missing else ""
             raise ValueError(
-                f"{name!r} and {first_name!r} do not have the same queries: {run.n_queries} and "
-                f"{first.n_queries}, and {len(missing)} of the latter are not among the former"
-                f"{some}"
+                f"{both} do not have the same queries: {run.n_queries} and {first.n_queries}, and "
+                f"{len(missing)} of the latter are not among the former"
+                + (f", such as {missing[0]!r}" if missing else "")
             )
-        places[name] = np.array([place[query] for query in first.qid.tolist()])
-    return {
-        metric: {
-            name: run.per_query[metric][places[name]]
-            if len(run.per_query[metric]) == run.n_queries
-            else run.per_query[metric]
-            for name, run in runs.items()
-        }
-        for metric in first.per_query
-    }
+        places = [place[query] for query in queries]
+        for metric, values in run.per_query.items():
+            by_query = len(values) == run.n_queries
+            aligned[metric][name] = values[places] if by_query else values
+    return aligned
 
 
 def _difference(first: Floats, second: Floats) -> Floats:

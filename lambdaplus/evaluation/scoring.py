@@ -23,9 +23,9 @@ from lambdaplus.evaluation.conventions import (
 from lambdaplus.evaluation.result import Evaluation, mean_of
 from lambdaplus.metrics import CATALOGUE, Metric, RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
-from lambdaplus.metrics.entries import Scored
 from lambdaplus.metrics.names import share_options
 from lambdaplus.metrics.parameters import as_text
+from lambdaplus.metrics.sort import Scored
 from lambdaplus.metrics.values import values
 
 Flags = NDArray[np.bool_]
@@ -310,13 +310,9 @@ def _values_of_judged(
 def _values(
     metric: RankingMetric, scored: Scored, ties: TieRule | None, docno: NDArray[Any] | None
 ) -> Floats:
+    """Values on each query; of tied documents, the higher document number may come first."""
     if ties != "docno":
         return values(metric, scored, ties)
-    return values(metric, scored, "stable", _order_of(docno, scored))
-
-
-def _order_of(docno: NDArray[Any] | None, scored: Scored) -> Floats:
-    """Rank of each row if ties are sorted by descending document number, (n,) float64."""
     queries, ranking = scored.queries, scored.ranking
     if docno is None:
         tied = ranking.score[1:] == ranking.score[:-1]
@@ -326,7 +322,7 @@ def _order_of(docno: NDArray[Any] | None, scored: Scored) -> Floats:
                 f"{int(tied.sum())} documents are tied with the next one, and ties must be broken "
                 "by document number: pass docno=, or another ties="
             )
-        return np.arange(float(queries.n_documents))
+        return values(metric, scored, "stable")
     numbers = docno.astype(str)
     if numbers.shape != (queries.n_documents,):
         raise ValueError(
@@ -334,7 +330,7 @@ def _order_of(docno: NDArray[Any] | None, scored: Scored) -> Floats:
             f"{queries.n_documents} rows"
         )
     _, place = np.unique(numbers, return_inverse=True)
-    return -place.astype(np.float64)
+    return values(metric, scored, "stable", -place.astype(np.float64))
 
 
 def _rules(

@@ -57,32 +57,10 @@ def p_value(
     resamples: int = 9999,
     seed: int = 0,
 ) -> float:
-    """P-value of the null hypothesis that there is no difference between two systems.
+    """P-value of no difference between two systems; 1 if there is none on any query.
 
-    Parameters
-    ----------
-    difference : (n,) float64
-        First system minus second, for each query.
-    test : {"wilcoxon", "t", "randomization"}
-        Wilcoxon's signed-rank test (without queries whose difference is 0; Yue et al. 2007), the
-        paired t-test (Elsas et al. 2008), or Fisher's paired randomisation test, which swaps the
-        two systems on each query at random (exact if 2^n <= resamples).
-    alternative : {"two-sided", "greater"}
-        "greater": the first system is better.
-    resamples : int
-        Number of samples of the randomisation test.
-    seed : int
-        Seed of the randomisation test.
-
-    Returns
-    -------
-    float
-        1 if there is no difference on any query; NaN for a t-test with fewer than two queries.
-
-    Raises
-    ------
-    ValueError
-        For an unknown test or alternative.
+    ``difference``, (n,), is the first system minus the second on each query.  The randomisation
+    test is exact if 2^n <= resamples; the t-test is NaN with fewer than two queries.
     """
     check_options(test=test, alternative=alternative, resamples=resamples, seed=seed)
     if not difference.any():
@@ -118,13 +96,6 @@ def bootstrap_intervals(
     """Confidence interval of each mean difference by the percentile bootstrap; NaN without queries.
 
     Differences of the same length share their draws, which SciPy's bootstrap cannot do.
-
-    Parameters
-    ----------
-    differences : sequence of (n,) float64
-        Lengths may differ.
-    confidence : float
-    resamples, seed : int
     """
     tail = (1.0 - confidence) / 2
     intervals = [(np.nan, np.nan)] * len(differences)

@@ -11,8 +11,9 @@ from __future__ import annotations
 import json
 import sys
 import threading
+import warnings
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
@@ -23,7 +24,6 @@ from numpy.typing import NDArray
 from lambdaplus.compute.collective import ONE_MACHINE, LightGBMWorkers, Workers, XGBoostWorkers
 from lambdaplus.data.arrays import plain
 from lambdaplus.data.queries import Floats, Ints, Queries
-from lambdaplus.frameworks.custom_training import refuse_bagging_by_query
 from lambdaplus.frameworks.internals import calling_booster, lightgbm_parameter
 
 Framework = Literal["lightgbm", "xgboost", "arrays"]
@@ -49,28 +49,16 @@ _threads: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 _lock = threading.Lock()
 _ANYONE = _Anyone()
 _MOST_KEPT = 8
-_BY_COLUMN = 1  # xgboost.core.DataSplitMode.COL
 
 
 class Call(NamedTuple):
-    """One call by a framework: its name, the data, the scores and the queries.
-
-    Attributes
-    ----------
-    framework : {"lightgbm", "xgboost", "arrays"}
-    data : lightgbm.Dataset, xgboost.DMatrix or (n,) array_like
-        Scores, if the framework passed arrays.
-    scores : (n,) array_like
-    queries : Queries
-    threads : int or None
-        Number of threads that was set for the training.
-    """
+    """One call by a framework."""
 
     framework: Framework
-    data: Any
-    scores: Any
+    data: Any  # lightgbm.Dataset, xgboost.DMatrix, or the scores if it passed arrays
+    scores: Any  # (n,)
     queries: Queries
-    threads: int | None
+    threads: int | None  # those that were set for the training
 
     def positions(self) -> Ints:
         """Position at which each document was shown, from 0: (n,) int64.
@@ -143,8 +131,7 @@ def _workers_of(framework: Framework, second: Any, booster: Any) -> Workers:
     """The workers of the training, by the data set or, for an estimator, the booster that calls."""
     owner = framework_of(booster) if framework == "arrays" else framework
     if owner == "xgboost":
-        by_column = framework == "xgboost" and second.data_split_mode() == _BY_COLUMN
-        return ONE_MACHINE if by_column else _xgboost_workers()
+        return _xgboost_workers()
     # Parameters that are stored with the data set may be those of another run.
     params = getattr(booster if framework_of(booster) == "lightgbm" else second, "params", None)
     if not params:
@@ -185,6 +172,38 @@ def _threads_of(booster: Any) -> int:
             given = config["learner"]["generic_param"].get("nthread")
         _threads[booster] = max(int(given or 0), 0)
     return _threads[booster]
+
+
+# Parameters that a custom objective makes useless or wrong ---------------------------------------
+
+# Read by the frameworks' own objectives only, as is everything that begins with lambdarank_.
+# XGBoost itself warns of some of these.
+_OF_BUILT_IN_OBJECTIVES = {
+    "label_gain", "sigmoid", "objective_seed", "boost_from_average", "reg_sqrt", "is_unbalance",
+    "scale_pos_weight", "ndcg_exp_gain",
+}  # fmt: skip
+
+
+def warn_of_unused(params: Mapping[str, Any], objective: Any, stacklevel: int) -> None:
+    """Warn of parameters that have no effect on a custom objective."""
+    for name, value in params.items():
+        unused = name in _OF_BUILT_IN_OBJECTIVES or name.startswith("lambdarank_")
+        if unused and value is not None:
+            warnings.warn(
+                f"{name} has no effect with {objective!r}: only built-in objectives read it. "
+                "lambda_objective(...) has options of its own (a cutoff 'ndcg@30', gain=, sigma=, "
+                "normalize=), and rows may have weights",
+                stacklevel=stacklevel,
+            )
+
+
+def refuse_bagging_by_query(params: Mapping[str, Any]) -> None:
+    """Raise a ValueError if these LightGBM parameters enable bagging by query."""
+    if str(params.get("bagging_by_query", False)).strip().lower() in {"true", "+", "1"}:
+        raise ValueError(
+            "with bagging_by_query=True, LightGBM learns nothing from a custom objective (it is "
+            "supported by built-in objectives only): set it to False; bagging by rows works"
+        )
 
 
 # Queries ---------------------------------------------------------------------------------------

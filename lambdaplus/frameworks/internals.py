@@ -1,12 +1,6 @@
 """What LightGBM and XGBoost do not tell in public: every use of their private parts is here.
 
 Neither framework is imported before it is needed.
-
-Examples
---------
->>> from lambdaplus.frameworks.internals import lightgbm_parameter
->>> lightgbm_parameter({"eta": 0.3}, "learning_rate")
-0.3
 """
 
 from __future__ import annotations
@@ -28,15 +22,10 @@ def lightgbm_aliases(name: str) -> list[str]:
 
 
 def lightgbm_parameters() -> dict[str, list[str]]:
-    """The aliases of each of LightGBM's parameters, by its name.
+    """The aliases of each of LightGBM 4's parameters, by its name.
 
     LightGBM ignores a parameter that it does not know, and all but one of several aliases, without
     an error.
-
-    Raises
-    ------
-    ImportError
-        Without LightGBM, and for LightGBM 3, which has no such list.
     """
     from lightgbm import basic
 
@@ -48,10 +37,7 @@ def lightgbm_parameters() -> dict[str, list[str]]:
 
 
 def is_constructed(data: Any) -> bool:
-    """Whether a lightgbm.Dataset has been given to the library, after which it may drop the labels.
-
-    The handle of the library's object tells; it is private since 4.0.
-    """
+    """Whether a lightgbm.Dataset has been given to the library, after which it may drop the labels."""  # noqa: E501
     return bool(getattr(data, "_handle", None) or getattr(data, "handle", None))  # 4.x, 3.x
 
 

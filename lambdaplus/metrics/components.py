@@ -10,7 +10,7 @@ import numpy as np
 
 from lambdaplus.data.queries import Floats
 from lambdaplus.metrics.declaration import RankingMetric
-from lambdaplus.metrics.label_counts import LabelCounts
+from lambdaplus.metrics.declared_arrays import LabelCounts
 
 # Discounts ----------------------------------------------------------------------------------------
 

@@ -24,10 +24,14 @@ import numpy as np
 from lambdaplus.data.arguments import check_fields, is_flag, whole_number
 from lambdaplus.data.queries import Floats
 from lambdaplus.metrics import forms
-from lambdaplus.metrics.label_counts import Rule, as_declared, read_only
+from lambdaplus.metrics.declared_arrays import (
+    AGAINST_LABELS,
+    ROUNDING,
+    Rule,
+    as_declared,
+    read_only,
+)
 from lambdaplus.metrics.parameters import OVER, RELEVANT, Parameter, Value, as_text
-
-ROUNDING = 1e-9  # share of the largest value by which rounding may turn an order around
 
 
 @dataclass(frozen=True)
@@ -226,8 +230,3 @@ class RankingMetric:
 
 
 Metric = str | RankingMetric | Declaration  # what is accepted wherever a metric is named
-
-AGAINST_LABELS = (
-    ", so that ranking by label does not give the highest value, and an objective would lower it: "
-    "turn it around, or declare follows_label_order=False and refusal='why'"
-)

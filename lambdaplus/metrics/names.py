@@ -10,7 +10,6 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping, Sequence
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from lambdaplus.data.arrays import number_of
@@ -21,11 +20,6 @@ _FORM = re.compile(
     r"(?P<name>[a-z_][a-z0-9_]*?)(?:(?:_cut)?_(?P<trec>[0-9]+))?"  # trec_eval's P_10, ndcg_cut_10
     r"(?:\((?P<options>[^()]*)\))?(?:@(?P<cutoff>.+))?"
 )
-_NO_METRICS = {
-    "judged": "Judged@k depends on which documents were judged, not on their labels: use p@k "
-    "with the labels 1 (judged) and 0 (not judged)",
-    "alpha_ndcg": "alpha-NDCG needs the subtopics of each document, but a document has one label",
-}
 
 
 def metric_names() -> list[str]:
@@ -68,10 +62,6 @@ def parse_metric(
     'ndcg(gain=0/1/3/7)@10'
     """
     given = dict(defaults or {})
-    if "cutoff" in options:
-        raise ValueError(
-            f"cutoff={options['cutoff']} is written in the name: {name}@{options['cutoff']}"
-        )
     if isinstance(name, Declaration):
         return name(**{**given, **options})
     if isinstance(name, RankingMetric):
@@ -81,15 +71,15 @@ def parse_metric(
             f"{name!r} is a sum, but single metrics are needed here: pass its parts; sums are "
             "supported by lambda_objective, eval_metric and the methods of a comparison"
         )
-    found = _FORM.fullmatch(str(name).strip().lower())
-    if found is None:
+    parts = _FORM.fullmatch(str(name).strip().lower())
+    if parts is None:
         raise ValueError(f"{name!r} is not a metric name such as 'ndcg@10' or 'map(relevant=2)'")
-    declaration, chosen = _lookup(found["name"]), _options_in(str(name), found["options"] or "")
+    declaration, chosen = _lookup(parts["name"]), _options_in(str(name), parts["options"] or "")
     if declaration is AUC and "max_fpr" in {**chosen, **options}:
         declaration = PARTIAL_AUC
-    cutoff = found["cutoff"] or found["trec"]
-    if found["cutoff"] and found["trec"]:
-        raise ValueError(f"in {name!r}: _{found['trec']} and @{cutoff} are two cutoffs")
+    cutoff = parts["cutoff"] or parts["trec"]
+    if parts["cutoff"] and parts["trec"]:
+        raise ValueError(f"in {name!r}: _{parts['trec']} and @{cutoff} are two cutoffs")
     if cutoff and cutoff.endswith("%"):
         if declaration is not P:
             raise ValueError(f"in {name!r}: only p supports a share of the list, as in p@{cutoff}")
@@ -157,8 +147,6 @@ def _lookup(name: str) -> Declaration:
     spellings = {spelling: d for d in CATALOGUE for spelling in (d.name, *d.aliases)}
     if name in spellings:
         return spellings[name]
-    if name in _NO_METRICS:
-        raise ValueError(f"{name!r} is not available as a metric: {_NO_METRICS[name]}")
     close = difflib.get_close_matches(name, spellings, n=1)
     hint = f" (did you mean {close[0]!r}?)" if close else ""
     raise ValueError(f"unknown metric {name!r}{hint}; known: {', '.join(metric_names())}")
@@ -166,9 +154,8 @@ def _lookup(name: str) -> Declaration:
 
 def _share(text: str, name: str) -> float:
     try:
-        number_of(text.removesuffix("%"))  # which refuses more than Decimal
-        return float(Decimal(text.removesuffix("%")) / 100)
-    except (ValueError, InvalidOperation):
+        return round(number_of(text.removesuffix("%")) / 100, 15)  # 0.7 / 100 is below 0.007
+    except ValueError:
         raise ValueError(f"in {name!r}: {text!r} is not a share of the list such as 1%") from None
 
 

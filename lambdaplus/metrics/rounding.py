@@ -29,7 +29,7 @@ from lambdaplus.compute.collective import ONE_MACHINE, Workers
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import n_pieces, over_pieces
 from lambdaplus.data.queries import Floats, Ints
-from lambdaplus.metrics.entries import Entries, Int32s
+from lambdaplus.metrics.sort import Entries, Int32s, lift_of
 
 LONG = 32_768  # documents from which a list is rounded
 CELLS = 2**17
@@ -43,20 +43,10 @@ class Cells(NamedTuple):
     """How scores are rounded.
 
     The part of a score s, which is first multiplied by ``lift``, is the integer part of
-    ``(top - s) * per_unit``.  While a part c has a child, it is cut: the part is then ``child[c]``
-    plus the integer part of ``(high[c] - s) * rate[c]``.  The cell is ``first[c]`` plus the nearest
-    integer to ``(high[c] - s) * rate[c]`` for the last part c.
-
-    Attributes
-    ----------
-    lift, top, per_unit : float
-    child : (n_parts,) int64
-        First of the parts that a part is cut into, or -1.
-    high, rate : (n_parts,) float64
-        Largest score of a part, and the number of its parts or cells per unit.
-    first : (n_parts,) int64
-    score : (n_cells,) float64
-        The rounded scores, from the highest to the lowest.
+    ``(top - s) * per_unit``.  While a part c is cut, the part is ``child[c]`` (or -1 if it is not
+    cut) plus the integer part of ``(high[c] - s) * rate[c]``.  The cell is ``first[c]`` plus the
+    nearest integer to ``(high[c] - s) * rate[c]`` for the last part c, where ``high[c]`` is the
+    largest score of a part.  ``score``, (n_cells,), are the rounded scores, the highest first.
     """
 
     lift: float
@@ -72,13 +62,7 @@ class Cells(NamedTuple):
 class Rounded(NamedTuple):
     """The entries of one list of rounded scores, and which one each row belongs to.
 
-    Attributes
-    ----------
-    entries : Entries
-    slot : (n,) int32
-        Cell and class of each row as one number below n_slots.
-    slot_of_entry : (m,) int64
-    n_slots : int
+    ``slot``, (n,), is the cell and class of each row as one number below ``n_slots``.
     """
 
     entries: Entries
@@ -89,14 +73,11 @@ class Rounded(NamedTuple):
     def write_rows(
         self, values: Floats, weight: Floats | None, gradient: Floats, hessian: Floats
     ) -> None:
-        """Like `lambdaplus.objectives.lambda_gradient`, for the rows of the list in their order."""
+        """Write gradient and Hessian of each row, times its weight, from those of its entry."""
         by_slot = np.zeros((self.n_slots, 2))
         by_slot[self.slot_of_entry] = values
-        factor = np.empty(0) if weight is None else weight
-        over_pieces(
-            lambda _, a, b: _look_up(a, b, self.slot, by_slot, factor, gradient, hessian),
-            self.slot.size,
-        )
+        arrays = self.slot, by_slot, np.empty(0) if weight is None else weight, gradient, hessian
+        over_pieces(lambda _, first, last: _look_up(first, last, *arrays), self.slot.size)
 
 
 def round_scores(
@@ -123,7 +104,10 @@ def round_scores(
     cells = find_cells(score, n, workers)
     n_slots, n_tables = cells.score.size * n_classes, n_pieces(score.size)
     slot, sizes = np.empty(score.size, np.int32), np.zeros((n_tables, n_slots), np.int64)
-    unit, given = (1.0, np.empty(0)) if copies is None else (_unit(copies, n, workers), copies)
+    unit, given = 1.0, np.empty(0) if copies is None else copies
+    if copies is not None:  # the power of two in which all sums of n multiplicities fit 62 bits
+        largest = float(workers.largest(np.array([copies.max(initial=0.0)]))[0])
+        unit = float(2.0 ** (math.ceil(math.log2(largest) + math.log2(n)) - 62))
     weights = np.zeros((n_tables, 0 if copies is None else n_slots), np.int64)
 
     def count(piece: int, first: int, last: int) -> None:
@@ -148,12 +132,6 @@ def round_scores(
     return Rounded(entries, slot, found, n_slots)
 
 
-def _unit(copies: Floats, n: int, workers: Workers) -> float:
-    """The power of two in which all sums of n multiplicities fit into 62 bits."""
-    most = float(workers.largest(np.array([copies.max(initial=0.0)]))[0])
-    return float(2.0 ** (math.ceil(math.log2(most) + math.log2(n)) - 62))
-
-
 def refuse_many_classes(n_classes: int, what: str) -> None:
     """Raise an error for a list that has to be rounded and has too many classes for a table."""
     if n_classes > MOST_CLASSES:
@@ -167,12 +145,7 @@ def find_cells(score: Floats, n: int, workers: Workers = ONE_MACHINE) -> Cells:
     """Cells for n scores, of which these are the ones on this worker."""
     smallest = float(workers.smallest(np.array([score.min(initial=np.inf)]))[0])
     largest = float(workers.largest(np.array([score.max(initial=-np.inf)]))[0])
-    # A power of two by which the range of the scores neither overflows nor vanishes.
-    lift = 1.0
-    if largest / 2 - smallest / 2 > 1e300:
-        lift = 2.0**-600
-    elif largest - smallest < 1e-290:
-        lift = 2.0**600
+    lift = lift_of(smallest, largest)
     top, width = largest * lift, largest * lift - smallest * lift
     per_unit = (COARSE - 1) / width if width > 0 else 0.0
     child, rate = np.empty(0, np.int64), np.empty(0)
@@ -183,17 +156,32 @@ def find_cells(score: Floats, n: int, workers: Workers = ONE_MACHINE) -> Cells:
         begin = count.size
         child, rate = np.append(child, np.full(new, -1)), np.append(rate, np.zeros(new))
         high = np.append(high, np.zeros(new))
-        scanned = _scan_all(score, (lift, top, per_unit, child, high, rate), begin, new, workers)
-        count, low = np.append(count, scanned[0]), np.append(low, scanned[1])
-        high[begin:] = scanned[2]
-        many = (scanned[0] > CROWDED * n) & (scanned[1] < scanned[2])
-        crowded = begin + np.flatnonzero(many)
+        parts = lift, top, per_unit, child, high, rate
+        counted, lowest, highest = _scan_all(score, parts, begin, new, workers)
+        count, low = np.append(count, counted), np.append(low, lowest)
+        high[begin:] = highest
+        crowded = begin + np.flatnonzero((counted > CROWDED * n) & (lowest < highest))
         if not crowded.size:
             break
         child[crowded] = count.size + COARSE * np.arange(crowded.size)
         rate[crowded] = (COARSE - 1) / (high[crowded] - low[crowded])
     child[crowded] = -1  # those that would be cut once too often
-    return _cut(lift, top, per_unit, child, count, low, high, rate)
+    # Distribute the cells to the parts that are not cut again.
+    last = np.flatnonzero((count > 0) & (child < 0))
+    last = last[np.argsort(-high[last])]
+    upto = np.cumsum(count[last])
+    of_ranks = np.diff(np.log1p(upto), prepend=0.0) / math.log1p(int(upto[-1]))
+    share = (of_ranks + 1.0 / last.size) / 2
+    number = np.maximum((CELLS * share).astype(np.int64), 2)
+    number[low[last] == high[last]] = 1
+    steps = np.maximum(number - 1, 1)
+    width = (high[last] - low[last]) / steps
+    rate[last] = np.divide(steps, high[last] - low[last], out=np.zeros(last.size), where=number > 1)
+    cell = np.zeros_like(child)
+    cell[last] = np.cumsum(number) - number
+    within = np.arange(int(number.sum())) - np.repeat(cell[last], number)
+    rounded = np.repeat(high[last], number) - within * np.repeat(width, number)
+    return Cells(lift, top, per_unit, child, high, rate, cell, rounded / lift)
 
 
 def _scan_all(
@@ -213,28 +201,6 @@ def _scan_all(
         workers.smallest(low.min(axis=0)),
         workers.largest(high.max(axis=0)),
     )
-
-
-def _cut(
-    lift: float, top: float, per_unit: float, child: Ints, count: Ints, low: Floats, high: Floats,
-    rate: Floats,
-) -> Cells:  # fmt: skip
-    """Distribute the cells to the parts that are not cut again."""
-    last = np.flatnonzero((count > 0) & (child < 0))
-    last = last[np.argsort(-high[last])]
-    upto = np.cumsum(count[last])
-    of_ranks = np.diff(np.log1p(upto), prepend=0.0) / math.log1p(int(upto[-1]))
-    share = (of_ranks + 1.0 / last.size) / 2
-    number = np.maximum((CELLS * share).astype(np.int64), 2)
-    number[low[last] == high[last]] = 1
-    steps = np.maximum(number - 1, 1)
-    width = (high[last] - low[last]) / steps
-    rate[last] = np.divide(steps, high[last] - low[last], out=np.zeros(last.size), where=number > 1)
-    first = np.zeros_like(child)
-    first[last] = np.cumsum(number) - number
-    within = np.arange(int(number.sum())) - np.repeat(first[last], number)
-    rounded = np.repeat(high[last], number) - within * np.repeat(width, number)
-    return Cells(lift, top, per_unit, child, high, rate, first, rounded / lift)
 
 
 @compiled

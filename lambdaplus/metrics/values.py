@@ -18,9 +18,8 @@ from lambdaplus.compute.parallel import over_queries
 from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.declared_arrays import MetricArrays, metric_arrays
-from lambdaplus.metrics.entries import Entries, Scored, each_alone
 from lambdaplus.metrics.rounding import refuse_many_classes, round_scores
-from lambdaplus.metrics.sort import split_ties
+from lambdaplus.metrics.sort import Entries, Scored, each_alone, split_ties
 
 Ties = Literal["expected", "worst", "best", "stable", "together"]
 
@@ -77,10 +76,8 @@ def values(
         )
     elif ties == "expected" and pooled == "last" and queries.multiplicities is not None:
         raise ValueError(f"{metric} of weighted rows without queries: use ties='together'")
-    if pooled is not None and (
-        ties == "together"
-        or (not queries.grouped and (ties is None or queries.weights is not None))
-    ):
+    whole = not queries.grouped and (ties is None or queries.weights is not None)
+    if pooled is not None and (ties == "together" or whole):
         return _steps(metric, arrays, scored.entries(metric.relevant))
     ranking = scored.ranking if ranking is None else ranking
     ranked = queries.sizes

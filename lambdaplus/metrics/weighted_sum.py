@@ -43,10 +43,9 @@ class WeightedSum:
                 raise ValueError(f"the weight of {metric} must be a positive number, got {weight}")
         if not math.isfinite(sum(weight for _, weight in self.parts)):
             raise ValueError(f"the weights of {self} add up to infinity: divide all by a number")
-        names = [str(metric) for metric in self.metrics]
-        twice = {name for name in names if names.count(name) > 1}
-        if twice:
-            raise ValueError(f"{min(twice)} occurs twice in the sum: give it one weight")
+        for metric in self.metrics:
+            if self.metrics.count(metric) > 1:
+                raise ValueError(f"{metric} occurs twice in the sum: give it one weight")
 
     @property
     def metrics(self) -> tuple[RankingMetric, ...]:
@@ -71,7 +70,7 @@ def terms_of(name: Metric | WeightedSum) -> list[tuple[Metric, float]]:
         return list(name.parts)
     if not isinstance(name, str) or not ({"+", "*"} & set(name)):
         return [(name, 1.0)]
-    found: list[tuple[Metric, float]] = []
+    terms: list[tuple[Metric, float]] = []
     for term in _PLUS.split(name):
         factor, times, metric = term.rpartition("*")
         try:
@@ -82,8 +81,8 @@ def terms_of(name: Metric | WeightedSum) -> list[tuple[Metric, float]]:
             ) from None
         if not metric.strip():
             raise ValueError(f"in {name!r}: a metric is missing next to + or *")
-        found.append((metric.strip(), weight))
-    return found
+        terms.append((metric.strip(), weight))
+    return terms
 
 
 def sum_of(parts: list[tuple[RankingMetric, float]]) -> RankingMetric | WeightedSum:

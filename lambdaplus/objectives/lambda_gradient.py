@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,19 +22,11 @@ from lambdaplus.data.arguments import check_flag, number
 from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays, scope
-from lambdaplus.metrics.entries import Entries, each_alone, merge_ties
 from lambdaplus.metrics.rounding import LONG, MOST_CLASSES, refuse_many_classes, round_scores
-from lambdaplus.metrics.sort import rank_some
+from lambdaplus.metrics.sort import Entries, each_alone, merge_ties, rank_some
 from lambdaplus.objectives.lists import ranked_lists
 from lambdaplus.objectives.noise import NOTHING, mixed, neighbour_sums
 from lambdaplus.objectives.sums import Sums, add_pairs, no_sums
-
-
-class Derivatives(NamedTuple):
-    """Gradient and Hessian of each row, (n,) float64 each."""
-
-    gradient: Floats
-    hessian: Floats
 
 
 @dataclass(frozen=True)
@@ -44,17 +36,11 @@ class Shape:
     Attributes
     ----------
     sigma : float
-        Steepness of the logistic pair function.  The larger it is, the smaller is the contribution
-        of pairs that are already ordered correctly by a wide margin.
     normalize : bool
-        Scale each query by log2(1 + S) / S, where S is the sum over its pairs of ``2 |lambda|``, as
-        in LightGBM; one ungrouped data set is scaled so that absolute gradients sum to half the
-        number of rows.  If False, gradients are those of the textbook definition, whose scale
-        differs between metrics and between queries.
+        If False, gradients are those of the textbook definition, whose scale differs between
+        metrics and between queries.
     damping : float or None
-        Divide each pair by ``damping + |score distance|`` (unless all scores of the query are
-        equal), so that pairs with close scores have the largest weight; LightGBM and XGBoost use
-        0.01.  None or 0: no damping.
+        None or 0: no damping.  See `lambdaplus.lambda_objective` for all three.
     """
 
     sigma: float = 1.0
@@ -115,24 +101,21 @@ class LambdaGradient:
         self.workers = queries.list_workers
         self._refuse()
 
-    def at(self, scores: ArrayLike) -> Derivatives:
+    def at(self, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row, (n,) float64 each, weights applied."""
         given, boundaries = self.queries.check_scores(scores), self.queries.boundaries
-        out = Derivatives(np.empty(given.size), np.empty(given.size))
+        out = np.empty(given.size), np.empty(given.size)
         start = 0
         for long in [*self._long_queries(), boundaries.size - 1]:
             if long > start:
-                over_blocks(
-                    partial(self._of_queries, start, given, out), boundaries[start : long + 1]
-                )
+                some = boundaries[start : long + 1]
+                over_blocks(partial(self._of_queries, start, given, out), some)
             if long < boundaries.size - 1:
                 self._of_long_query(long, given, out)
             start = long + 1
         return out
 
-    def _of_queries(
-        self, start: int, given: Floats, out: Derivatives, first: int, last: int
-    ) -> None:
+    def _of_queries(self, start: int, given: Floats, out: Any, first: int, last: int) -> None:
         """Write the gradient of the queries first .. last - 1 from the query start on."""
         first, last = start + first, start + last
         boundaries, weights = self.queries.boundaries[first : last + 1], self.queries.weights
@@ -142,7 +125,7 @@ class LambdaGradient:
         values, factor = self._values(first, entries), np.empty(0) if weights is None else weights
         _write(ranking.row, documents, values, factor, *out)
 
-    def _of_long_query(self, q: int, given: Floats, out: Derivatives) -> None:
+    def _of_long_query(self, q: int, given: Floats, out: Any) -> None:
         """Write the gradient of one query, at rounded scores."""
         rows, weights = slice(*self.queries.boundaries[q : q + 2]), self.queries.weights
         n_classes = int(self.arrays.first[q + 1] - self.arrays.first[q])
@@ -151,7 +134,7 @@ class LambdaGradient:
         )
         weight = None if weights is None else weights[rows]
         values = self._values(q, rounded.entries)
-        rounded.write_rows(values, weight, out.gradient[rows], out.hessian[rows])
+        rounded.write_rows(values, weight, *(part[rows] for part in out))
 
     def _long_queries(self) -> list[int]:
         if self.workers.size > 1:  # each has a part of the scores

@@ -29,7 +29,7 @@ from lambdaplus.compute.compiled import compiled
 from lambdaplus.data.queries import Floats, Ints
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import MetricArrays
-from lambdaplus.metrics.entries import Entries, Int32s
+from lambdaplus.metrics.sort import Entries, Int32s
 
 ALL, OWN, ABOVE = (1.0, 1.0), (1.0, 0.0), (0.0, 1.0)  # parts of a potential, see `Form`
 

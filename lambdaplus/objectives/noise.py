@@ -27,8 +27,7 @@ import numpy as np
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import MetricArrays
-from lambdaplus.metrics.entries import Entries, each_alone
-from lambdaplus.metrics.sort import rank_some
+from lambdaplus.metrics.sort import Entries, each_alone, rank_some
 from lambdaplus.objectives.lists import ranked_lists
 from lambdaplus.objectives.sums import Sums
 

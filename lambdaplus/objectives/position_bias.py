@@ -22,7 +22,6 @@ True
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -90,7 +89,7 @@ class PositionBias(Objective):
         self.learning_rate = number("learning_rate", learning_rate, above=0.0, most=1.0)
         self.regularization = number("regularization", regularization, least=0.0, most=1e100)
         self.bias_: Floats = np.empty(0)
-        self._data: Callable[[], Any] = lambda: None
+        self._data: weakref.ref[Any] | None = None
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row, (n,) float64 each; updates the estimate by one step.
@@ -107,7 +106,7 @@ class PositionBias(Objective):
         workers = queries.workers if queries.workers.connected else ONE_MACHINE
         # The state of one training must not affect the next one.
         anchor = queries if call.framework == "arrays" else call.data
-        new = call.is_first(scores) or self._data() is not anchor
+        new = call.is_first(scores) or self._data is None or self._data() is not anchor
         if workers.smallest(np.array([new], np.int64))[0]:
             positions = workers.largest(np.array([position.max(initial=-1) + 1]))
             self.bias_ = np.zeros(int(positions[0]))
@@ -122,17 +121,11 @@ class PositionBias(Objective):
         self.bias_ -= self.bias_[0]  # a constant for all positions has no effect
         return gradient, hessian
 
-    def _key(self) -> tuple[Any, ...]:
-        return (id(self),)  # each object has its own estimate
-
     def __deepcopy__(self, memo: Any) -> Any:
         return self  # LightGBM copies parameters, but the estimate is read from this object
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_data": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update({**state, "_data": lambda: None})
 
     def __repr__(self) -> str:
         return f"PositionBias({self.objective!r})"

@@ -13,20 +13,20 @@ Examples
 ... )
 >>> len(list(study.run())), study.errors
 (1, {})
->>> study.mean(study.methods[0], study.metrics[0]) > 0.6
+>>> study.results.mean("lightgbm:lambda_map", "map") > 0.6
 True
 """
 
 from lambdaplus.study.choice import Choice, Search
 from lambdaplus.study.config import Config
-from lambdaplus.study.differences import comparison
 from lambdaplus.study.methods import Fitted, Method, Settings
 from lambdaplus.study.registry import METHODS, find_methods
 from lambdaplus.study.report import write_report
 from lambdaplus.study.results import Results
 from lambdaplus.study.store import Store, installed_versions, versions_in_words
 from lambdaplus.study.study import Study
-from lambdaplus.study.study_tables import footnotes, results_table, write_csv, write_parquet
+from lambdaplus.study.study_tables import results_table, write_csv, write_parquet
+from lambdaplus.study.summary import Summary
 
 __all__ = [
     "METHODS",
@@ -39,9 +39,8 @@ __all__ = [
     "Settings",
     "Store",
     "Study",
-    "comparison",
+    "Summary",
     "find_methods",
-    "footnotes",
     "installed_versions",
     "results_table",
     "versions_in_words",

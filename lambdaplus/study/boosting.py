@@ -252,9 +252,8 @@ def _run_xgboost(job: Job) -> Predict:
             return job.validation.over
 
     def matrix(part: RankingData, labels: Floats | None = None) -> Any:
-        # XGBoost takes what a sparse matrix does not hold for missing.
         group = None if labels is None else part.group
-        return xgb.DMatrix(part.dense_features, labels, group=group, nthread=job.threads)
+        return xgb.DMatrix(part.features, labels, group=group, nthread=job.threads)
 
     def look(scores: Floats, _: Any) -> tuple[str, float]:
         return "validation", job.see(scores)

@@ -37,7 +37,7 @@ def run(job: Job) -> Predict:
 
     def pool(part: RankingData) -> Any:
         query = np.repeat(np.arange(len(part.group)), part.group)
-        return catboost.Pool(part.dense_features, job.labels(part), group_id=query)
+        return catboost.Pool(part.features, job.labels(part), group_id=query)
 
     class Look:
         """A metric that CatBoost copies, and calls on its training data as well."""
@@ -82,7 +82,7 @@ def run(job: Job) -> Predict:
 
     def predict(part: RankingData, rounds: int) -> Floats:
         found = model.predict(
-            part.dense_features, prediction_type="RawFormulaVal", ntree_end=rounds,
+            part.features, prediction_type="RawFormulaVal", ntree_end=rounds,
             thread_count=job.threads or -1,
         )  # fmt: skip
         return np.asarray(found, dtype=np.float64)

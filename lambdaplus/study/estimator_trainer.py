@@ -40,20 +40,20 @@ def train_estimator(
     data = {
         "qid": train.qid,
         "group": train.group,
-        "eval_set": (valid.dense_features, valid.labels, valid.qid),
+        "eval_set": (valid.features, valid.labels, valid.qid),
     }
     takes = inspect.signature(model.fit).parameters
     if "eval_qid" in takes:  # as LightGBM's and XGBoost's rankers take evaluation sets
-        data |= {"eval_set": [(valid.dense_features, valid.labels)], "eval_qid": [valid.qid]}
+        data |= {"eval_set": [(valid.features, valid.labels)], "eval_qid": [valid.qid]}
     given = {name: value for name, value in data.items() if name in takes}
     if "qid" in given:
         given.pop("group", None)
-    model.fit(train.dense_features, train.labels, **given)
+    model.fit(train.features, train.labels, **given)
     by_query = "qid" in inspect.signature(model.predict).parameters
 
     def predict(part: RankingData) -> Floats:
         queries = {"qid": part.qid} if by_query else {}
-        return np.asarray(model.predict(part.dense_features, **queries), dtype=np.float64)
+        return np.asarray(model.predict(part.features, **queries), dtype=np.float64)
 
     return Fitted(predict, _rounds(model), _curve(model, method.criterion))
 

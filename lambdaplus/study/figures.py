@@ -1,19 +1,4 @@
-"""Style of the figures of a report, and their conversion to files and to parts of a page.
-
-Examples
---------
->>> import pathlib, tempfile
->>> from lambdaplus.study.figures import new_figure, save_plot, style
->>> with style():
-...     figure, [axes] = new_figure(height=2.0)
-...     _ = axes.plot([1, 2, 4])
->>> with tempfile.TemporaryDirectory() as folder:
-...     inline = save_plot(figure, pathlib.Path(folder), "line")
-...     sorted(path.name for path in pathlib.Path(folder).iterdir())
-['line.png', 'line.svg']
->>> inline.startswith("<svg"), "currentColor" in inline
-(True, True)
-"""
+"""Style of the figures of a report, and their conversion to files and to parts of a page."""
 
 from __future__ import annotations
 
@@ -27,7 +12,6 @@ from typing import TYPE_CHECKING, Literal, ParamSpec
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
 P = ParamSpec("P")
@@ -97,14 +81,6 @@ def new_figure(
     return figure, list(panels.flat)
 
 
-def shades() -> Colormap:
-    """A colour map from transparent to a blue on which text is readable on light and dark."""
-    from matplotlib.colors import LinearSegmentedColormap, to_rgb
-
-    blue = to_rgb(SERIES[0])
-    return LinearSegmentedColormap.from_list("shades", [(*blue, 0.0), (*blue, 0.6)])
-
-
 def needs_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
@@ -129,7 +105,9 @@ def save_plot(figure: Figure, folder: Path, name: str) -> str:
     inline = text[text.index("<svg") :]
     for colour, of_page in ((PAPER, "none"), (INK, "currentColor"), (LINE, "var(--line)")):
         inline = inline.replace(colour, of_page)
-    inline = re.sub(r' (width|height)="[\d.]+pt"', "", inline, count=2)
+    width = figure.get_figwidth() * 72
+    size = f' style="min-width: {0.75 * width:.0f}pt; max-width: {1.2 * width:.0f}pt"'
+    inline = re.sub(r' width="[\d.]+pt" height="[\d.]+pt"', size, inline, count=1)
     # The ids of several plots in one page must differ.
     return re.sub(r'( id="|href="#|url\(#)', rf"\g<1>{name}-", inline)
 

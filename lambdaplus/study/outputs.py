@@ -2,22 +2,6 @@
 
 Files that an earlier run wrote may be overwritten if they have not been changed since; other files
 belong to the user and are not changed.  Only one run at a time can write to a folder.
-
-Examples
---------
->>> import pathlib, tempfile
->>> from lambdaplus.study.outputs import OutputFolder
->>> with tempfile.TemporaryDirectory() as root:
-...     out, made = pathlib.Path(root, "out"), pathlib.Path(root, "made")
-...     made.mkdir()
-...     _ = (made / "summary.csv").write_text("1")
-...     with OutputFolder(out) as folder:
-...         folder.publish(made)
-...     _ = (out / "summary.csv").write_text("1, and my notes")
-...     with OutputFolder(out) as folder:
-...         folder.publish(made)
-Traceback (most recent call last):
-FileExistsError: ...summary.csv was not written by lambdaplus, or was changed since, ...
 """
 
 from __future__ import annotations
@@ -26,10 +10,11 @@ import hashlib
 import json
 import os
 import shutil
-import socket
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
+
+from filelock import FileLock, Timeout
 
 from lambdaplus.data.whole_files import written_whole
 
@@ -55,31 +40,25 @@ class OutputFolder:
     def __init__(self, folder: Path, inputs: Iterable[Path] = ()) -> None:
         self.folder = folder
         self.inputs = [path.resolve() for path in inputs]
+        self._lock = FileLock(folder / OURS / "lock", mode=0o666, thread_local=False)
 
     def __enter__(self) -> OutputFolder:
-        ours = self.folder / OURS
-        ours.mkdir(parents=True, exist_ok=True)
-        self._lock = _locked(ours / "lock", self.folder)
+        (self.folder / OURS).mkdir(parents=True, exist_ok=True)
+        try:
+            self._lock.acquire(blocking=False)
+        except Timeout:
+            raise BlockingIOError(
+                f"another run writes to {self.folder}: wait until it ends, or pass another --out"
+            ) from None
         return self
 
     def __exit__(self, *_: Any) -> None:
-        self._lock.close()  # releases the lock, as the end of the process would
+        self._lock.release()
 
     def refuse_foreign(self, names: Iterable[str], made: Path | None = None) -> None:
-        """Raise an error if writing these files would overwrite a file of the user.
+        """Raise a FileExistsError if one of these files belongs to the user, or is an input.
 
-        Parameters
-        ----------
-        names : iterable of str
-            File names relative to the folder.
-        made : Path, optional
-            A folder with the files to be written; an existing file with the same content is
-            accepted.
-
-        Raises
-        ------
-        FileExistsError
-            If a file belongs to the user, or is an input.
+        An existing file with the content of the one in ``made`` is accepted.
         """
         written = self._written()
         for name in names:
@@ -102,20 +81,8 @@ class OutputFolder:
     def publish(self, made: Path, outdated: Collection[str] = ()) -> None:
         """Copy all files of a folder here, or none if one would overwrite a file of the user.
 
-        Parameters
-        ----------
-        made : Path
-            Its files, including those in subfolders, are copied; each copy is complete or absent.
-        outdated : collection of str
-            Prefixes of names, such as ``plots/``: files of an earlier run with these prefixes are
-            removed if they are not in ``made``, unless they were changed since.
-
-        Raises
-        ------
-        FileExistsError
-            Like `refuse_foreign`.
-        OSError
-            If a file cannot be written; files that were not written yet are unchanged.
+        Each copy is complete or absent.  ``outdated`` has prefixes of names, such as ``plots/``:
+        files of an earlier run with these prefixes are removed, unless they were changed since.
         """
         files = {path.relative_to(made).as_posix(): path for path in made.rglob("*")}
         files = {name: path for name, path in sorted(files.items()) if path.is_file()}
@@ -154,35 +121,3 @@ def _is_as_written(path: Path, digests: Collection[str]) -> bool:
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _locked(path: Path, folder: Path) -> IO[str]:
-    """Open and lock the file until it is closed or the process ends."""
-    file = path.open("a+", encoding="utf-8")
-    try:
-        _lock(file)
-    except (BlockingIOError, PermissionError):
-        file.seek(0)
-        holder = file.read().strip() or "another process"
-        file.close()
-        raise BlockingIOError(
-            f"another run writes to {folder} ({holder}): wait until it ends, or pass another --out"
-        ) from None
-    file.truncate(0)
-    file.write(f"process {os.getpid()} on {socket.gethostname()}")
-    file.flush()
-    return file
-
-
-def _lock(file: IO[str]) -> None:
-    """Lock the file; a BlockingIOError, on Windows a PermissionError, if it is locked already."""
-    if os.name == "nt":  # pragma: no cover
-        import msvcrt
-
-        windows: Any = msvcrt
-        file.seek(1 << 20)  # lock a position after the text, so that others can read the text
-        windows.locking(file.fileno(), windows.LK_NBLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

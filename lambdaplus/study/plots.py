@@ -1,53 +1,29 @@
-"""Plots of a study.
-
-Examples
---------
->>> from lambdaplus.study import Settings, Study, find_methods
->>> from lambdaplus.study.plots import plots_of
->>> from lambdaplus.data import digits_queries
->>> from lambdaplus.metrics import parse_metric
->>> study = Study(
-...     folds=digits_queries()[:1],
-...     methods=find_methods("lightgbm:map,lightgbm:auc"),
-...     metrics=[parse_metric("map")],
-...     settings=Settings(rounds=5),
-... )
->>> _ = list(study.run())
->>> for name, figure in plots_of(study):
-...     print(name)
-training_time
-criterion_matrix
-learning_curves_map
-learning_curves_auc
-differences_map
-"""
+"""Plots of the results of a study."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from lambdaplus.data.queries import Floats
-from lambdaplus.metrics import RankingMetric
 from lambdaplus.study.figures import (
     BETTER,
+    DASHES,
     INK,
     SERIES,
     WORSE,
     file_name,
     new_figure,
-    shades,
     short,
     styled,
 )
-from lambdaplus.study.line_plots import best_values, learning_curves, learning_curves_of
-from lambdaplus.study.methods import Method
+from lambdaplus.study.results import Results
 from lambdaplus.study.searches import best_by_trial, choosers
-from lambdaplus.study.shown_metrics import criterion_of, main_metrics, shown_metrics
-from lambdaplus.study.study import Study
+from lambdaplus.study.summary import Summary, label
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,113 +31,102 @@ if TYPE_CHECKING:
 LEVELS = 60  # number of distinct bar heights; more are not visible and would need large files
 
 
-def plots_of(study: Study, baseline: str | None = None) -> Iterator[tuple[str, Figure]]:
-    """Yield the name and figure of each plot that applies to the study.
+class Plot(NamedTuple):
+    """A figure, the section of the report that shows it, and its file name and caption there."""
+
+    section: str
+    name: str
+    caption: str
+    figure: Figure
+
+
+def plots_of(summary: Summary) -> Iterator[Plot]:
+    """Yield each plot that applies to the results.
 
     Parameters
     ----------
-    study : Study
-        A study that has run.
-    baseline : str, optional
-        Method with which the others are compared; by default, the best method of each metric.
+    summary : Summary
+        With a baseline, differences are from it; without one, from the best method of each metric.
 
     Raises
     ------
     ImportError
         If matplotlib is not installed.
     """
-    if any(study.chosen.values()):
-        yield "training_time", training_time(study)
-    if finished(study):
-        yield "criterion_matrix", criterion_matrix(study)
-    for criterion, curves in learning_curves_of(study).items():
-        yield f"learning_curves_{file_name(criterion)}", learning_curves(criterion, curves)
-    for name in choosers(study):
-        found = best_by_trial(study, name)
-        if found and study.trials > 1:
-            yield f"trials_{file_name(name)}", best_values(name, found)
-    for metric in main_metrics(study):
-        against = method_to_beat(study, metric, baseline)
-        if against is not None and len(finished(study)) > 1 and _by_query(study, metric):
-            yield f"differences_{file_name(str(metric))}", differences(study, metric, against)
-
-
-def finished(study: Study) -> list[Method]:
-    """Methods that have finished every fold."""
-    return [method for method in study.methods if study.evaluation(method) is not None]
-
-
-def method_to_beat(study: Study, metric: RankingMetric, baseline: str | None) -> Method | None:
-    """The baseline if it is finished; without a baseline, the best method by the metric."""
-    done = [m for m in finished(study) if not math.isnan(study.mean(m, metric))]
-    named = [method for method in done if method.name == baseline]
-    best = max(done, key=lambda method: study.mean(method, metric), default=None)
-    return named[0] if named else best
-
-
-def by_criterion(study: Study) -> list[Method]:
-    """Finished methods, grouped by criterion in the order of the metrics."""
-    order = {str(metric): place for place, metric in enumerate(shown_metrics(study))}
-
-    def place(method: Method) -> tuple[int, str]:
-        criterion = criterion_of(study, method)
-        return order.get(criterion, len(order)), criterion
-
-    return sorted(finished(study), key=place)
+    results = summary.results
+    if results.seconds:
+        caption = "Seconds of training over all folds, seeds and parameters, on a log scale"
+        yield Plot("time", "training_time", caption, training_time(results))
+    if summary.evaluations:
+        caption = (
+            "Test means, each column shaded from its lowest to its highest; bold: the criterion "
+            "that the method was trained for"
+        )
+        yield Plot("criteria", "criterion_matrix", caption, criterion_matrix(summary))
+    for metric in summary.main_metrics:
+        against = summary.baseline if summary.baseline in summary.evaluations else None
+        against = against or summary.best(metric)
+        if against and len(summary.evaluations) > 1 and summary.has_queries(metric):
+            values = {name: e.per_query[metric] for name, e in summary.evaluations.items()}
+            differences = {n: v - values[against] for n, v in values.items() if n != against}
+            caption = (
+                f"{label(metric)} of each method minus that of {against}: a bar for each test "
+                "query, sorted; the counts are queries won and lost"
+            )
+            figure = difference_panels(label(metric), against, differences)
+            yield Plot("queries", f"differences_{file_name(metric)}", caption, figure)
+    for metric, curves in curves_of(results).items():
+        caption = f"{label(metric)} on validation data"
+        figure = learning_curves(label(metric), curves)
+        yield Plot("curves", f"learning_curves_{file_name(metric)}", caption, figure)
+    for metric in choosers(results) if results.about["trials"] > 1 else ():
+        caption = f"Best validation {label(metric)} after each trial: means over folds and seeds"
+        figure = best_values(label(metric), best_by_trial(results, metric))
+        yield Plot("searches", f"trials_{file_name(metric)}", caption, figure)
 
 
 @styled
-def training_time(study: Study) -> Figure:
+def training_time(results: Results) -> Figure:
     """Bars on a log scale: seconds for all finished folds, seeds and parameters."""
-    from matplotlib.ticker import LogLocator
-
-    methods = sorted((m for m in study.methods if study.results[m.name]), key=study.seconds)
-    seconds = [max(study.seconds(method), 1e-6) for method in methods]
-    families = list(dict.fromkeys(method.family for method in study.methods))
-    figure, [axes] = new_figure(1.0 + 0.2 * len(methods))
-    for family in families:
-        rows = [i for i, method in enumerate(methods) if method.family == family]
-        colour = SERIES[families.index(family) % len(SERIES)]
-        axes.barh(
-            rows, [seconds[i] for i in rows], color=colour, label=short(family, 16), height=0.7
-        )
+    ranked = sorted((max(value, 1e-3), name) for name, value in results.seconds.items())
+    figure, [axes] = new_figure(1.0 + 0.2 * len(ranked))
+    names, seconds = [short(name) for _, name in ranked], [value for value, _ in ranked]
+    bars = axes.barh(range(len(ranked)), seconds, 0.7, color=SERIES[0], tick_label=names)
+    axes.bar_label(bars, fmt="{:.3g} s", padding=3, fontsize=8)
     axes.set_xscale("log")
-    few_decades = max(seconds) < 100 * min(seconds)
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 3) if few_decades else (1,)))
     axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_formatter("")
-    axes.set_xlim(min(seconds) / 3, max(seconds) * (max(seconds) / min(seconds) * 3) ** 0.3)
-    for row, value in enumerate(seconds):
-        axes.annotate(f"{value:.3g} s", (value, row), (3, 0), textcoords="offset points",
-                      va="center", fontsize=8)  # fmt: skip
-    axes.set_yticks(range(len(methods)), [short(method.name) for method in methods])
+    axes.margins(x=0.15, y=0.02)
     axes.tick_params(axis="y", length=0)
-    axes.set_ylim(-0.6, len(methods) - 0.4)
     axes.grid(False, axis="y")
     axes.set_xlabel("seconds (log scale)")  # long names leave no space for a longer label
-    if len(families) > 1:
-        figure.legend(loc="outside lower center", ncols=3)
     return figure
 
 
 @styled
-def criterion_matrix(study: Study) -> Figure:
+def criterion_matrix(summary: Summary) -> Figure:
     """Methods, by the criterion that they optimise, and test metrics (KDD 2008, fig. 9)."""
-    methods, metrics = by_criterion(study), shown_metrics(study)
-    criteria = [criterion_of(study, method) for method in methods]
-    means = np.array([[study.mean(m, k) for k in metrics] for m in methods])
+    from matplotlib.colors import LinearSegmentedColormap, to_rgb
+
+    metrics, criteria = summary.results.metrics, summary.results.about["criteria"]
+    order = dict.fromkeys([*metrics, *criteria.values()])
+    methods = [m for of in order for m in summary.evaluations if criteria[m] == of]
+    means = np.array([[summary.results.mean(m, metric) for metric in metrics] for m in methods])
     figure, [axes] = new_figure(1.0 + 0.22 * len(methods), width=3.0 + 0.65 * len(metrics))
-    axes.imshow(shares(means), cmap=shades(), vmin=0, vmax=1, aspect="auto")
+    blue = to_rgb(SERIES[0])  # up to a share at which text is readable on light and dark pages
+    shades = LinearSegmentedColormap.from_list("shades", [(*blue, 0.0), (*blue, 0.6)])
+    edges = [np.arange(n + 1) - 0.5 for n in (len(metrics), len(methods))]
+    axes.pcolormesh(*edges, shares(means), cmap=shades, vmin=0, vmax=1)
+    axes.invert_yaxis()
     for (row, column), mean in np.ndenumerate(means):
-        own = criteria[row] == str(metrics[column])
+        own = criteria[methods[row]] == metrics[column]
         axes.text(column, row, f"{mean:.4f}", ha="center", va="center", fontsize=8,
                   weight="bold" if own else "normal")  # fmt: skip
     for row in range(1, len(methods)):
-        if criteria[row] != criteria[row - 1]:
+        if criteria[methods[row]] != criteria[methods[row - 1]]:
             axes.axhline(row - 0.5, color=INK, linewidth=0.8)
-    names = [f"{short(m.name)}  ({of})" for m, of in zip(methods, criteria, strict=True)]
-    axes.set_xticks(range(len(metrics)), [str(metric) for metric in metrics])
-    axes.set_yticks(range(len(methods)), names)
+    axes.set_xticks(range(len(metrics)), list(map(label, metrics)))
+    axes.set_yticks(range(len(methods)), [f"{short(m)}  ({label(criteria[m])})" for m in methods])
     axes.tick_params(length=0, labeltop=True, labelbottom=False)
     axes.grid(False)
     axes.spines[:].set_visible(False)
@@ -178,54 +143,35 @@ def shares(means: Floats) -> Floats:
     return np.asarray(np.where(high > low, (means - low) / spread, np.where(known, 1.0, np.nan)))
 
 
-def _by_query(study: Study, metric: RankingMetric) -> bool:
-    """Whether a metric has a value for each query, not only for each fold."""
-    found = study.evaluation(finished(study)[0])
-    return found is not None and len(found.per_query[str(metric)]) == found.n_queries
-
-
-def differences(study: Study, metric: RankingMetric, against: Method) -> Figure:
-    """Sorted differences on test queries between each method and the reference method."""
-    theirs = study.evaluation(against)
-    assert theirs is not None, "the method to beat is finished"
-    name = str(metric)
-    found = {method.name: study.evaluation(method) for method in finished(study)}
-    values = {other: run.per_query[name] for other, run in found.items() if run is not None}
-    own = values.pop(against.name)
-    return difference_panels(name, against.name, {other: v - own for other, v in values.items()})
-
-
 @styled
-def difference_panels(metric: str, against: str, found: Mapping[str, Floats]) -> Figure:
+def difference_panels(metric: str, against: str, values: Mapping[str, Floats]) -> Figure:
     """A panel for each system with its sorted differences per query from a reference system.
 
     Parameters
     ----------
     metric, against : str
-    found : dict of str to (n_queries,) float64
+    values : dict of str to (n_queries,) float64
         NaN on queries without a value.
     """
-    rows = math.ceil(len(found) / 2)
+    rows = math.ceil(len(values) / 2)
     height = 0.85 + 0.95 * rows
     # The general layout takes seconds for dozens of panels.
     figure, panels = new_figure(height, rows, 2, shared=True, layout=None)
     figure.subplots_adjust(0.1, 0.55 / height, 0.95, 1 - 0.25 / height, 0.18, 0.5)
-    largest = 0.0
-    for (name, each), axes in zip(found.items(), panels, strict=False):
-        values = np.sort(each[~np.isnan(each)])[::-1]
-        largest = max(largest, float(np.abs(values).max(initial=0.0)))
-        heights, edges = _steps(values)
+    largest = max(float(np.nanmax(np.abs(each), initial=0.0)) for each in values.values()) or 1.0
+    for (name, each), axes in zip(values.items(), panels, strict=False):
+        differences = np.sort(each[~np.isnan(each)])[::-1]
+        heights, edges = _steps(differences)
         axes.stairs(np.maximum(heights, 0), edges, fill=True, color=BETTER)
         axes.stairs(np.minimum(heights, 0), edges, fill=True, color=WORSE)
         axes.axhline(0, color=INK, linewidth=0.6)
-        wins, losses = int((values > 1e-12).sum()), int((values < -1e-12).sum())
+        wins, losses = int((differences > 1e-12).sum()), int((differences < -1e-12).sum())
         axes.set_title(short(name, 28), loc="left", fontsize=8)
         axes.annotate(f"{wins} : {losses}", (1, 1), (0, -3), xycoords="axes fraction",
                       textcoords="offset points", ha="right", va="top", fontsize=8)  # fmt: skip
-        axes.set_xlim(0, max(values.size, 1))
-    for axes in panels[: len(found)]:
-        axes.set_ylim(-1.05 * (largest or 1.0), 1.05 * (largest or 1.0))
-    for axes in panels[len(found) :]:
+        axes.set_xlim(0, max(differences.size, 1))
+        axes.set_ylim(-1.05 * largest, 1.05 * largest)
+    for axes in panels[len(values) :]:
         axes.remove()
     # The label is below, since a long name at the side would not fit the height of one row.
     figure.supxlabel(f"{metric} minus that of {short(against)}", fontsize=9, y=0.08 / height)
@@ -238,3 +184,48 @@ def _steps(values: Floats) -> tuple[Floats, Floats]:
     rounded = np.round(values / top * LEVELS) * top / LEVELS
     starts = np.flatnonzero(np.diff(rounded, prepend=np.inf))
     return rounded[starts], np.r_[starts, values.size].astype(np.float64)
+
+
+def curves_of(results: Results) -> dict[str, pl.DataFrame]:
+    """Validation curves of the chosen fits by criterion, each of the methods that it represents."""
+    selects: dict[str, str] = results.about["selects"]
+    own = pl.col("metric") == pl.col("method").replace_strict(selects, default=None)
+    groups = results.curves.filter(own).group_by("metric", maintain_order=True)
+    return {str(metric): curves for (metric,), curves in groups}
+
+
+@styled
+def learning_curves(metric: str, curves: pl.DataFrame) -> Figure:
+    """Validation metric by round: thin lines for folds and seeds, a thick one for their mean.
+
+    A thin line ends where its training ended, and the mean ends with the first of them.
+    """
+    figure, [axes] = new_figure(2.4 + 0.09 * curves["method"].n_unique())
+    for number, ((method,), mine) in enumerate(curves.group_by("method", maintain_order=True)):
+        line = _line(number)
+        single = [one for _, one in mine.group_by("fold", "seed", maintain_order=True)]
+        for one in single if len(single) > 1 else ():
+            axes.plot(one["round"], one["value"], **line, linewidth=0.7, alpha=0.55)
+        last = min(int(one["round"][-1]) for one in single)
+        until = mine.filter(pl.col("round") <= last)
+        mean = until.group_by("round").agg(pl.col("value").mean()).sort("round")
+        axes.plot(mean["round"], mean["value"], **line, label=short(str(method), 26))
+    axes.set(xlabel="round", ylabel=f"validation {metric}")
+    figure.legend(loc="outside lower center", ncols=2)
+    return figure
+
+
+@styled
+def best_values(metric: str, values: Mapping[str, Floats]) -> Figure:
+    """Best validation value after each trial, a line for each method."""
+    figure, [axes] = new_figure(2.4 + 0.09 * len(values))
+    for number, (name, best) in enumerate(values.items()):
+        axes.plot(np.arange(1, best.size + 1), best, **_line(number), label=short(name, 26))
+    axes.set(xlabel="trials", ylabel=f"best validation {metric}")
+    figure.legend(loc="outside lower center", ncols=2)
+    return figure
+
+
+def _line(number: int) -> dict[str, Any]:
+    dash = DASHES[number // len(SERIES) % len(DASHES)]
+    return {"color": SERIES[number % len(SERIES)], "linestyle": dash}

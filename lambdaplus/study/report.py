@@ -1,43 +1,36 @@
-"""A study as a self-contained page, with its plots and tables as files beside it.
-
-Examples
---------
->>> import pathlib, tempfile
->>> from lambdaplus.study import Settings, Study, find_methods
->>> from lambdaplus.study.report import write_report
->>> from lambdaplus.data import digits_queries
->>> from lambdaplus.metrics import parse_metric
->>> study = Study(
-...     folds=digits_queries()[:1],
-...     methods=find_methods("lightgbm:map,lightgbm:auc"),
-...     metrics=[parse_metric("map")],
-...     settings=Settings(rounds=5),
-... )
->>> _ = list(study.run())
->>> with tempfile.TemporaryDirectory() as folder:
-...     page = write_report(study, pathlib.Path(folder))
-...     page.name, sorted(path.name for path in page.parent.iterdir())
-('report.html', ['plots', 'report.html', 'tables'])
-"""
+"""The results of a study as a self-contained page, with its plots and tables as files beside it."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from lambdaplus.evaluation import RunComparison
-from lambdaplus.study import sections
-from lambdaplus.study.differences import comparison
+from lambdaplus.evaluation import Cell, Table
 from lambdaplus.study.figures import save_plot
-from lambdaplus.study.lead import best_methods, how_made
-from lambdaplus.study.markup import text
-from lambdaplus.study.page import write_page
 from lambdaplus.study.plots import plots_of
-from lambdaplus.study.study import Study
-from lambdaplus.study.study_tables import marked_results, n_test_queries
+from lambdaplus.study.results import Results
+from lambdaplus.study.searches import parameter_table, search_in_words
+from lambdaplus.study.study_tables import (
+    choices_table,
+    folds_table,
+    pairs_table,
+    results_table,
+    rules_table,
+)
+from lambdaplus.study.summary import Summary, count
+
+
+class InlinePlot(NamedTuple):
+    """A plot as a part of the page."""
+
+    caption: str
+    svg: str
 
 
 def write_report(
-    study: Study,
+    results: Results,
     folder: Path,
     baseline: str | None = None,
     config_text: str = "",
@@ -49,9 +42,9 @@ def write_report(
 
     Parameters
     ----------
-    study : Study
-        That has run, to its end or not: methods that have not finished every fold are shown
-        without a mean.
+    results : Results
+        Of a study that has run, to its end or not: methods that have not finished every fold are
+        shown without a mean.
     folder : path
         Gets ``report.html``, ``plots/`` and ``tables/``.
     baseline : str, optional
@@ -70,85 +63,145 @@ def write_report(
     Raises
     ------
     ImportError
-        Without matplotlib.
+        Without matplotlib or Jinja2.
     ValueError
         If the baseline is none of the methods, or the study has not run.
     """
-    names = [method.name for method in study.methods]
-    if baseline is not None and baseline not in names:
-        raise ValueError(f"baseline={baseline!r} is not one of the methods: {', '.join(names)}")
-    if not study.finished and not study.errors:
-        raise ValueError("nothing has been fitted: run the study first, as list(study.run())")
-    folder = Path(folder)
-    plots = _save_plots(study, folder / "plots", baseline)
-    found = comparison(study, baseline)
-    _save_tables(study, folder / "tables", found)
-    parts = [
-        ("results", "Results", sections.results(study, found)),
-        ("pairs", "Wins, losses and ties", sections.pairs(found)),
-        (
-            "criteria",
-            "Criterion trained for \N{MULTIPLICATION SIGN} criterion of the test",
-            sections.criteria(study, found),
-        ),
-        ("time", "Training time", sections.times(plots)),
-        ("queries", "Query by query", sections.queries(study, plots, baseline)),
-        ("curves", "Learning curves", sections.curves(study, plots)),
-        ("searches", "Random search", sections.searches(study, plots)),
-        ("parameters", "Parameters chosen", sections.parameters(study)),
-        ("protocol", "Protocol and conventions", sections.protocol(study, config_text)),
-    ]
-    made = f'<p class="lead">{text(how_made(study, data, date))}</p>\n'
-    lead = made + _lead(study, baseline, found)
-    return write_page(folder / "report.html", _title(study), lead, parts)
-
-
-def _save_plots(study: Study, folder: Path, baseline: str | None) -> dict[str, str]:
-    folder.mkdir(parents=True, exist_ok=True)
-    return {name: save_plot(figure, folder, name) for name, figure in plots_of(study, baseline)}
-
-
-def _save_tables(study: Study, folder: Path, found: RunComparison | None) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    tables = {"results": marked_results(study, found)}
-    if found is not None:
-        tables["pairs"] = found.pair_table
+    if not results.about["finished"] and not results.errors:
+        raise ValueError("nothing has been fitted: run the study first, as study.finish()")
+    try:
+        from jinja2 import Environment, PackageLoader
+    except ImportError:
+        raise ImportError("reports need Jinja2: pip install 'lambdaplus[cli]'") from None
+    summary = Summary(results, baseline)
+    for name in ("plots", "tables"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    plots: dict[str, list[InlinePlot]] = {}
+    for plot in plots_of(summary):
+        svg = save_plot(plot.figure, folder / "plots", plot.name)
+        plots.setdefault(plot.section, []).append(InlinePlot(plot.caption, svg))
+    tables = {"results": results_table(summary, narrow=False), "pairs": pairs_table(summary)}
     for name, table in tables.items():
-        (folder / f"{name}.md").write_text(table.to_markdown() + "\n", encoding="utf-8")
-        (folder / f"{name}.tex").write_text(table.to_latex() + "\n", encoding="utf-8")
+        if table is not None:
+            for ending, text in (("md", table.to_markdown()), ("tex", table.to_latex())):
+                (folder / "tables" / f"{name}.{ending}").write_text(text + "\n", encoding="utf-8")
+    environment = Environment(
+        loader=PackageLoader("lambdaplus.study", ""),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {"shown": _shown, "numeric": _numeric_columns}
+    page = environment.get_template("report_template.html").render(
+        title=_title(results),
+        lead=[line for line in (data, date) if line],
+        sentences=summary.sentences(),
+        alarms=_alarms(summary),
+        errors=results.errors,
+        titles={name: title for name, (title, _) in SECTIONS.items()},
+        contents={
+            name: content(summary) if content else plots.get(name)
+            for name, (_, content) in SECTIONS.items()
+        },
+        plots=plots,
+        config_text=config_text,
+    )
+    path = folder / "report.html"
+    path.write_text(page, encoding="utf-8")
+    return path
 
 
-def _title(study: Study) -> str:
-    counts = [
-        f"{n} {what}{'' if n == 1 else 's'}"
-        for n, what in ((len(study.methods), "method"), (len(study.folds), "fold"))
-    ]
-    return f"Comparison of {', '.join(counts)}, {n_test_queries(study)} test queries"
+def _title(results: Results) -> str:
+    methods, folds = count(len(results.methods), "method"), count(len(results.folds), "fold")
+    queries = count(results.about["queries"], "test query", "test queries")
+    return f"Comparison of {methods} on {folds}, {queries}"
 
 
-def _lead(study: Study, baseline: str | None, found: RunComparison | None) -> str:
-    parts = []
-    if sentences := best_methods(study, found):
-        items = "".join(f"<li>{text(sentence)}</li>" for sentence in sentences)
-        parts.append(f'<ul class="lead">{items}</ul>')
-    missing = len(study) - len(study.finished)
-    if missing:
-        parts.append(
-            f'<p class="alarm">{missing} of {len(study)} fits are not finished. A method has a '
-            "mean once it has finished every fold.</p>"
+def _alarms(summary: Summary) -> list[str]:
+    about, baseline = summary.results.about, summary.baseline
+    alarms = []
+    if about["finished"] < about["planned"]:
+        alarms.append(
+            f"{about['planned'] - about['finished']} of {about['planned']} fits are not finished. "
+            "A method has a mean once it has finished every fold."
         )
-    if baseline is not None and (found is None or found.baseline is None):
-        parts.append(
-            f'<p class="alarm">The baseline {text(baseline)} could not be compared with: it has '
-            "not finished every fold, or no other method has.</p>"
+    if baseline and (summary.comparison is None or summary.comparison.baseline is None):
+        alarms.append(
+            f"The baseline {baseline} could not be compared with: it has not finished every fold, "
+            "or no other method has."
         )
-    if study.errors:
-        items = "".join(
-            f"<li><strong>{text(name)}</strong>: {text(error)}</li>"
-            for name, error in study.errors.items()
+    return alarms
+
+
+def _results(summary: Summary) -> dict[str, Any]:
+    several = len(summary.results.folds) > 1
+    return {
+        "table": results_table(summary, narrow=False),
+        "folds": folds_table(summary.results) if several else None,
+    }
+
+
+def _searches(summary: Summary) -> dict[str, Any] | None:
+    words = search_in_words(summary.results)
+    return {"words": words, "table": parameter_table(summary.results)} if words else None
+
+
+def _protocol(summary: Summary) -> dict[str, Any]:
+    """How methods were trained, selected and evaluated."""
+    about = summary.results.about
+    own = "each metric separately" if about["trials"] else "each method's own criterion"
+    trained = f"{about['settings']}, seed {about['seeds'][0]}."
+    if about["spaces"]:
+        trained = (
+            f"{count(len(about['spaces']), 'method')} with {count(about['trials'], 'trial')} of "
+            "random search each, on every fold with every seed; parameters that all trees have in "
+            f"common get the same draws; at most {count(about['rounds'], 'round')}, stopped after "
+            f"{about['patience']} without an improvement of any metric."
         )
-        parts.append(
-            f'<div class="alarm" id="failed"><p>Failed, with the first error of each:</p>'
-            f"<ul>{items}</ul></div>"
-        )
-    return "\n".join(parts)
+    return {
+        "lines": [
+            trained,
+            f"Parameters are chosen on validation data by {about['select'] or own}; test queries "
+            "are used once.",
+            "Times do not include the compilation of kernels.",
+            f"Versions: {about['versions']}.",
+        ],
+        "rules": rules_table(summary.results),
+        "convention": about["convention"],
+    }
+
+
+# The title of each section, and the function of its content; without one, it has plots alone.
+SECTIONS: dict[str, tuple[str, Callable[[Summary], Any] | None]] = {
+    "results": ("Results", _results),
+    "pairs": ("Wins, losses and ties", pairs_table),
+    "criteria": ("Criterion trained for \N{MULTIPLICATION SIGN} criterion of the test", None),
+    "queries": ("Query by query", None),
+    "curves": ("Learning curves", None),
+    "searches": ("Random search", _searches),
+    "parameters": ("Parameters chosen", choices_table),
+    "time": ("Training time", None),
+    "protocol": ("Protocol and conventions", _protocol),
+}
+
+
+def _shown(value: Any) -> str:
+    """Floats with four digits, NaN as a dash."""
+    if not isinstance(value, float):
+        return str(value)
+    return "\N{EN DASH}" if math.isnan(value) else f"{value:.4f}"
+
+
+def _numeric_columns(table: Table) -> list[int]:
+    """The columns of numbers, also of those that are formatted as text."""
+
+    def is_number(cell: Cell) -> bool:
+        try:
+            float(str(cell.value).lstrip("<"))
+        except ValueError:
+            return False
+        return True
+
+    columns = zip(*table.cells, strict=True)
+    return [place for place, column in enumerate(columns) if all(map(is_number, column))]

@@ -73,6 +73,7 @@ class Results:
 
         - ``settings``, ``rounds``, ``patience``, ``seeds``, ``trials``, ``repeated``, ``select``
         - ``criteria``: the metric that each method optimises
+        - ``origins``: who wrote the objective or ranker: lambdaplus, LightGBM, ..., or yours
         - ``selects``: the metric whose choice represents each method, which ``curves`` has
         - ``tried``: the number of sets of parameters of each method
         - ``spaces``: the distributions of the parameters of each method that is searched

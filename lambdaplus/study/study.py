@@ -25,6 +25,7 @@ from lambdaplus.data.binary import fingerprint
 from lambdaplus.evaluation import Evaluation
 from lambdaplus.evaluation.result import join_evaluations, mean_by_query
 from lambdaplus.metrics import RankingMetric
+from lambdaplus.objectives import LambdaObjective
 from lambdaplus.study.boosting import Boosting
 from lambdaplus.study.checks import check_study
 from lambdaplus.study.choice import Choice, choose_fit, choose_trial, main_of
@@ -366,6 +367,7 @@ def measured(study: Study) -> Both:
         "repeated": study.repeated,
         "select": study.select,
         "criteria": {method.name: method.criterion for method in study.methods},
+        "origins": {method.name: _origin(method) for method in study.methods},
         "selects": {m.name: main_of(m, study._watched(m)) for m in study.methods},
         "tried": {m.name: study.trials if m in searched else len(m.points) for m in study.methods},
         "spaces": {method.name: method.searched for method in searched},
@@ -401,6 +403,16 @@ def _table(schema: pl.Schema, columns: dict[str, Any]) -> pl.DataFrame:
         pl.col(name) if name in lists else pl.lit(columns[name], dtype=kind).alias(name)
         for name, kind in schema.items()
     )
+
+
+def _origin(method: Method) -> str:
+    """Who wrote the objective or the ranker: lambdaplus, a framework or the user."""
+    target = method.target
+    if isinstance(target, LambdaObjective) or str(target).startswith("lambdaplus."):
+        return "lambdaplus"
+    frameworks = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}
+    own = isinstance(method.trainer, Boosting) and isinstance(target, str)
+    return frameworks.get(method.family, "yours") if own else "yours"
 
 
 def _identity(method: Method) -> str:

@@ -29,6 +29,7 @@ from lambdaplus.baselines.oracles.dorm import DORMOracle
 from lambdaplus.baselines.oracles.mrr_map import MRRMapOracle
 from lambdaplus.baselines.oracles.pair_map import PairMapOracle
 from lambdaplus.baselines.oracles.ranked import Constraint, Oracle, Ranked, ranked
+from lambdaplus.data.arguments import whole_number
 from lambdaplus.data.queries import Queries, reaches
 from lambdaplus.metrics import RankingMetric
 
@@ -80,7 +81,9 @@ def make_loss(
     if feature_map != "po" and not pair_scale:
         raise ValueError(f"pair_scale=False: feature_map={feature_map!r} has no pairs to scale")
     if feature_map == "dorm":
-        return Loss(DORMOracle(metric, queries, _reach(metric, decay)), queries)
+        smooth = decay == "smooth"
+        reach = np.inf if smooth else whole_number("decay, if not 'smooth',", decay, least=1)
+        return Loss(DORMOracle(metric, queries, reach), queries)
     if feature_map == "mrr":
         return Loss(MRRMapOracle(metric, queries), queries)
     if name == "auc":
@@ -92,19 +95,6 @@ def binary(queries: Queries, relevant: float) -> Queries:
     """The same queries with label 1 for relevant documents and 0 for others."""
     labels = reaches(queries.labels, relevant).astype(np.float64)
     return Queries(labels, group=queries.sizes)
-
-
-def _reach(metric: RankingMetric, decay: str | int) -> float:
-    """Last rank with a positive weight in DORM's map."""
-    if decay == "smooth":
-        return np.inf
-    if decay == "cutoff":
-        if metric.cutoff is None:
-            raise ValueError("decay='cutoff' needs a cutoff=")
-        return metric.cutoff
-    if isinstance(decay, bool) or not isinstance(decay, int | np.integer) or decay < 1:
-        raise ValueError(f"decay={decay!r} is not 'smooth', 'cutoff' or a rank, 1 or more")
-    return int(decay)
 
 
 __all__ = ["Constraint", "Loss", "Oracle", "Ranked", "binary", "make_loss", "ranked"]

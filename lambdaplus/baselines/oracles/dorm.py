@@ -50,10 +50,14 @@ class DORMOracle:
         self.decay: Floats = np.where(ranks <= reach, smooth, 0.0)
         self.same = bool(np.array_equal(self.decay, self.arrays.discount))
         strata = queries.strata()
+        stratum = np.repeat(strata.first[:-1], queries.sizes) + strata.relevance  # of each row
         self.many = np.flatnonzero(np.diff(strata.first) > 2)
-        gain = self.arrays.gain * self.arrays.scale[strata.query]
-        self.by_row = gain[np.repeat(strata.first[:-1], queries.sizes) + strata.relevance]
-        self.ideal = _class_means(queries, self.decay)
+        self.by_row = (self.arrays.gain * self.arrays.scale[strata.query])[stratum]
+        # The mean decay over the ranks of a document's class in the correct ranking.
+        upto = np.concatenate([[0.0], np.cumsum(self.decay)])
+        count = strata.count.astype(np.int64)
+        lowest = np.repeat(queries.boundaries[1:], np.diff(strata.first)) - np.cumsum(count)
+        self.ideal = ((upto[lowest + count] - upto[lowest]) / count)[stratum]
 
     def __call__(self, documents: Ranked) -> Constraint:
         row, boundaries = documents.row, documents.boundaries
@@ -93,16 +97,6 @@ class DORMOracle:
         )
         coefficient = np.where(separable, self.decay[place] - self.ideal, 0.0)
         return Constraint(np.where(two, 1.0 - value, 0.0), coefficient)
-
-
-def _class_means(queries: Queries, decay: Floats) -> Floats:
-    """Mean decay over the ranks of a document's class in the correct ranking: (n,), by row."""
-    strata = queries.strata()
-    upto = np.concatenate([[0.0], np.cumsum(decay)])
-    count = strata.count.astype(np.int64)
-    lowest = np.repeat(queries.boundaries[1:], np.diff(strata.first)) - np.cumsum(count)
-    mean = (upto[lowest + count] - upto[lowest]) / count
-    return np.asarray(mean[np.repeat(strata.first[:-1], queries.sizes) + strata.relevance])
 
 
 @compiled

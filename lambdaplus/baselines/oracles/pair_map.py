@@ -35,19 +35,8 @@ from lambdaplus.metrics.forms import Cascade, CountAbove
 class PairMapOracle:
     """Most violated constraints for 1 - metric, for queries with at most two classes.
 
-    Parameters
-    ----------
-    metric : RankingMetric
-        A metric with best value 1 in which the contribution of non-relevant documents does not
-        depend on the documents above them.
-    queries : Queries
-    pair_scale : bool
-        Whether pairs are averaged over each query or summed.
-
-    Raises
-    ------
-    ValueError
-        If a query has three classes or more.
+    The best value of the metric is 1, and what non-relevant documents contribute to it does not
+    depend on the documents above them.
     """
 
     def __init__(self, metric: RankingMetric, queries: Queries, pair_scale: bool) -> None:

@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 
 from lambdaplus.compute.compiled import compiled
+from lambdaplus.metrics.declared_arrays import LabelCounts, Rule
 from lambdaplus.metrics.forms.form import Form
-from lambdaplus.metrics.label_counts import LabelCounts, Rule
 
 
 @compiled

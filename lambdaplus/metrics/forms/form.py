@@ -21,7 +21,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
-from lambdaplus.metrics.label_counts import LabelCounts
+from lambdaplus.metrics.declared_arrays import LabelCounts
 
 
 class Form(ABC):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from lambdaplus.compute.compiled import compiled
+from lambdaplus.metrics.declared_arrays import LabelCounts
 from lambdaplus.metrics.forms.form import Form
-from lambdaplus.metrics.label_counts import LabelCounts
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,173 @@
+"""The conclusions of a study: which differences are significant, and the best methods in words.
+
+Examples
+--------
+>>> from lambdaplus.study import Settings, Study, Summary, find_methods
+>>> from lambdaplus.data import digits_queries
+>>> from lambdaplus.metrics import parse_metric
+>>> study = Study(
+...     folds=digits_queries()[:1],
+...     methods=find_methods("lightgbm:auc,feature:best"),
+...     metrics=[parse_metric("auc")],
+...     settings=Settings(rounds=60),
+... )
+>>> study.finish()
+>>> summary = Summary(study.results)
+>>> summary.below("auc", "lightgbm:lambda_auc")
+['feature:best']
+>>> summary.sentences()[0].partition(" (")[0]
+'AUC: lightgbm:lambda_auc has the highest mean'
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from lambdaplus.evaluation import Evaluation, RunComparison, compare_runs
+from lambdaplus.evaluation.significance import TESTS
+from lambdaplus.study.results import Results
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """Significant differences of a study, and what follows from them.
+
+    Parameters
+    ----------
+    results : Results
+    baseline : str, optional
+        Method with which the others are compared; by default all pairs are compared.  A baseline
+        that has not finished every fold is not used.
+
+    Raises
+    ------
+    ValueError
+        If the baseline is none of the methods.
+    """
+
+    results: Results
+    baseline: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.baseline is not None and self.baseline not in self.results.methods:
+            known = ", ".join(self.results.methods)
+            raise ValueError(f"baseline={self.baseline!r} is not one of the methods: {known}")
+
+    @cached_property
+    def main_metrics(self) -> list[str]:
+        """The metrics that some method optimises, or all if there is none."""
+        wanted = set(self.results.about["criteria"].values())
+        metrics = self.results.metrics
+        return [metric for metric in metrics if metric in wanted] or metrics
+
+    @cached_property
+    def evaluations(self) -> dict[str, Evaluation]:
+        """Values of all test queries, for each finished method."""
+        every = {method: self.results.evaluation(method) for method in self.results.methods}
+        return {method: found for method, found in every.items() if found is not None}
+
+    @cached_property
+    def comparison(self) -> RunComparison | None:
+        """Significance of the differences; None for fewer than two finished methods."""
+        if len(self.evaluations) < 2:
+            return None
+        baseline = self.baseline if self.baseline in self.evaluations else None
+        return compare_runs(self.evaluations, baseline=baseline)
+
+    def has_queries(self, metric: str) -> bool:
+        """Whether a metric has a value for each query, and not only for the whole data set."""
+        return any(len(e.per_query[metric]) == e.n_queries for e in self.evaluations.values())
+
+    def best(self, metric: str) -> str | None:
+        """The finished method with the highest mean, the first among equals."""
+        means = {method: self.results.mean(method, metric) for method in self.evaluations}
+        known = {method: mean for method, mean in means.items() if not math.isnan(mean)}
+        return max(known, key=lambda method: known[method], default=None)
+
+    def below(self, metric: str, method: str) -> list[str]:
+        """The methods that are significantly worse than one by a metric."""
+        found = self.comparison
+        return [] if found is None else [
+            pair.second if pair.first == method else pair.first
+            for pair in found.of(metric)
+            if method in (pair.first, pair.second)
+            and pair.p_corrected < found.alpha
+            and (pair.difference > 0) == (pair.first == method)
+        ]  # fmt: skip
+
+    def sentences(self) -> list[str]:
+        """The best method by each main metric, those that stand out most first."""
+        ranked = []
+        for metric in self.main_metrics:
+            best = self.best(metric)
+            if best is not None:
+                ranked.append((len(self.below(metric, best)), self._sentence(metric, best)))
+        return [sentence for _, sentence in sorted(ranked, key=lambda item: -item[0])]
+
+    def _sentence(self, metric: str, best: str) -> str:
+        mean = self.results.mean(best, metric)
+        highest = f"{label(metric)}: {best} has the highest mean ({mean:.4f})"
+        found = self.comparison
+        if found is None or not (pairs := found.of(metric)):
+            return f"{highest}."
+        if found.baseline is not None:
+            sure = [pair for pair in pairs if pair.p_corrected < found.alpha]
+            above = [pair.first for pair in sure if pair.difference > 0]
+            below = [pair.first for pair in sure if pair.difference < 0]
+            return (
+                f"{highest}. Significantly above {found.baseline}: {_listed(above)}; significantly "
+                f"below it: {_listed(below)}."
+            )
+        below = self.below(metric, best)
+        others = [name for name in found.names if name != best]
+        level = [name for name in others if name not in below]
+        if not level:
+            every = others[0] if len(others) == 1 else "every other method"
+            return f"{highest}, significantly above {every}."
+        if not below:
+            any_other = others[0] if len(others) == 1 else "any other method"
+            return f"{highest}, but not significantly above {any_other}."
+        rest = _listed(level) if len(level) <= 3 else f"the other {len(level)}"
+        return f"{highest}, significantly above {_listed(below)}; not significantly above {rest}."
+
+    def notes(self) -> list[str]:
+        """What the values of a table of means are, and how differences were tested."""
+        about = self.results.about
+        unit = "split" if about["repeated"] else "fold"
+        tested = f"{count(about['queries'], 'test query', 'test queries')}"
+        if about["repeated"]:
+            tested += f", each tested {about['tested'] / about['queries']:.3g} times on average"
+        seeds = ", ".join(map(str, about["seeds"]))
+        over = f", and over the seeds {seeds}" if len(about["seeds"]) > 1 else ""
+        folds = count(len(self.results.folds), unit)
+        lines = [
+            f"Means of test values over the queries of each {unit}, then over {folds} ({tested})"
+            f"{over}. Higher is better."
+        ]
+        if about["repeated"]:
+            lines.append("Tests of significance count a query once, with its mean over the splits.")
+        lines.append(f"Metrics by the convention {about['convention']}.")
+        if (found := self.comparison) is not None:
+            tail = "two-tailed" if found.alternative == "two-sided" else "one-tailed"
+            lines.append(
+                f"Significant: p < {found.alpha:g} in a {tail} {TESTS[found.test]} test over "
+                "queries, with Holm's correction for the number of tests of each metric."
+            )
+        return lines
+
+
+def label(metric: str) -> str:
+    """A metric as it is shown: MAP, NDCG@10, but auc(over=dataset)."""
+    return metric if "(" in metric else metric.upper()
+
+
+def count(n: int, one: str, many: str = "") -> str:
+    """A number with its noun: 1 fold, 1,000 folds."""
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) or "none"

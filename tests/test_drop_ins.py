@@ -1,0 +1,448 @@
+"""What stands around an objective: metrics, folds, our two modules, the frameworks' estimators.
+
+The tests of LightGBM run on LightGBM 3, too, but for those of estimators.
+"""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from boosting_frameworks import LIGHTGBM, pytest_generate_tests  # noqa: F401
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.model_selection import GroupKFold
+from small_data import PLUMBED, TRAINED, Recorder, Small, graded, rare, same_gradient, value
+
+import lambdaplus as lp
+from lambdaplus import eval_metric, lambda_objective
+
+pytestmark = pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
+not_lightgbm_3 = pytest.mark.skipif(
+    bool(LIGHTGBM) and LIGHTGBM[0].module.__version__.startswith("3."),
+    reason="LightGBM 3's estimators take other functions",
+)
+QUIET = {"verbosity": -1, "num_threads": 1}
+
+
+# -- metrics -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("metric", "names"),
+    [
+        (lp.eval_map, ["map"]),
+        (eval_metric("map", "ndcg@10", "mauc"), ["map", "ndcg@10", "mauc"]),
+        (
+            eval_metric("ndcg@3", "map", gain="linear", relevant=2),
+            ["ndcg(gain=linear)@3", "map(relevant=2)"],
+        ),
+    ],
+    ids=["one", "several", "with options"],
+)
+def test_metrics_report_what_evaluate_says(framework: Any, metric: Any, names: list[str]) -> None:
+    parts = {"train": graded().queries(0, 40), "rest": graded().queries(40, 60)}
+    given = {name: framework.data(part) for name, part in parts.items()}
+    trained = framework.train(lp.lambda_ndcg, given["train"], 5, metric=metric, valid=given)
+    for name, part in parts.items():
+        assert list(trained.curves[name]) == names
+        for each, values in trained.curves[name].items():
+            expected = [value(each, part, trained.scores(part, n)) for n in range(1, 6)]
+            assert_allclose(values, expected, atol=2e-6)  # XGBoost prints six digits
+
+
+def stopped_early(framework: Any, metric: str, **options: Any) -> tuple[int, list[float]]:
+    """The best round, from 0, and the curve."""
+    first, rest = graded().queries(0, 30), graded().queries(30, 60)
+    trained = framework.train(
+        lambda_objective(metric), framework.data(first), 60, metric=eval_metric(metric),
+        valid={"rest": framework.data(rest)}, **options,
+    )  # fmt: skip
+    return framework.best_round(trained) - 1, trained.curves["rest"][metric]
+
+
+@pytest.mark.parametrize("metric", ["map", "ndcg", "mauc"])  # one that XGBoost does not know
+def test_early_stopping_keeps_the_best_round(framework: Any, metric: str) -> None:
+    params = {"learning_rate": 0.3}
+    best, curve = stopped_early(framework, metric, stop=4, own=True, params=params)
+    assert best == np.argmax(curve)
+    assert best + 5 <= len(curve) + 1 < 60
+    assert max(curve) > curve[0]
+
+
+def test_plain_xgboost_minimises_metrics_that_it_does_not_know(xgboost_alone: Any) -> None:
+    """The reason for lambdaplus.xgboost.train, which does so only if told."""
+    best, curve = stopped_early(xgboost_alone, "mauc", stop=4)
+    assert best == np.argmin(curve) != np.argmax(curve)
+
+
+@pytest.mark.parametrize("metric_name", [None, "rmse"])
+def test_callbacks_of_xgboost_stop_at_the_best_value_of_our_metric(
+    xgboost_alone: Any, metric_name: Any
+) -> None:
+    def squares(scores: Any, given: Any) -> Any:
+        return scores - given.get_label(), np.ones(scores.size)
+
+    xgb, given, curves = xgboost_alone.module, xgboost_alone.data(graded()), dict[str, Any]()
+    stop = xgb.callback.EarlyStopping(rounds=3, metric_name=metric_name)
+    booster = xgboost_alone.own.train(
+        {"nthread": 1, "eval_metric": "rmse"}, given, 9, obj=squares, verbose_eval=False,
+        custom_metric=lp.eval_mauc, evals=[(given, "train")], evals_result=curves, callbacks=[stop],
+    )  # fmt: skip
+    if metric_name is None:
+        assert booster.best_iteration == np.argmax(curves["train"]["mauc"])
+    else:
+        assert booster.best_iteration == np.argmin(curves["train"]["rmse"])
+    if metric_name is None:
+        assert stop.maximize is None  # the caller's own is left alone
+
+
+def test_a_validation_set_without_anything_relevant_is_an_error(framework: Any) -> None:
+    data = graded()
+    nothing = framework.data(data, label=np.zeros(data.n))
+    given = framework.data(data)
+    with pytest.raises(ValueError, match="ndcg has no value on any query"):
+        framework.train(lp.lambda_ndcg, given, metric=lp.eval_ndcg, valid={"none": nothing})
+
+
+# -- subsets and folds of LightGBM ---------------------------------------------------------------
+
+
+def test_a_subset_of_whole_queries_is_as_good_as_data_of_its_own(lightgbm_alone: Any) -> None:
+    data = graded()
+    rows = np.flatnonzero((data.qid % 3 != 1) & (data.qid != 0))
+    part = data.rows(rows)
+    whole = lightgbm_alone.data(data, weight=data.row_weights)
+    subset = whole.subset(rows.tolist()).construct()
+    own = lightgbm_alone.data(part, weight=data.row_weights[rows])
+    for metric in TRAINED:
+        objective, measure = lambda_objective(metric), eval_metric(metric)
+        assert same_gradient(objective(part.scores(), subset), objective(part.scores(), own))
+        assert measure(part.scores(), subset) == measure(part.scores(), own)
+    again = np.flatnonzero(part.qid % 2 == 1)
+    inner = part.rows(again)
+    of_subset = subset.subset(again.tolist()).construct()
+    own = lightgbm_alone.data(inner, weight=data.row_weights[rows][again])
+    expected = lp.lambda_map(inner.scores(), own)
+    assert same_gradient(lp.lambda_map(inner.scores(), of_subset), expected)
+
+
+def test_a_subset_that_cuts_queries_raises_unless_it_is_grouped_anew(lightgbm_alone: Any) -> None:
+    data = graded()
+    part = data.rows(np.arange(3, data.n - 2))
+    cut = lightgbm_alone.data(data).subset(list(range(3, data.n - 2))).construct()
+    for made in (lp.lambda_ndcg, lp.eval_ndcg):
+        with pytest.raises(ValueError, match=r"splits 2 of 60 queries.*lambdaplus.lightgbm.cv"):
+            made(part.scores(), cut)
+    sizes = [part.n - 10, 10]
+    cut.set_group(sizes)
+    found = lp.lambda_ndcg(part.scores(), cut)
+    assert same_gradient(
+        found, lp.lambda_ndcg(part.scores(), lightgbm_alone.data(part, sizes=sizes))
+    )
+
+
+def rows_of(scores: Any, data: Any) -> Any:
+    return np.asarray(data.used_indices)
+
+
+def assert_queries_whole(data: Small, folds: list[Any]) -> None:
+    """Every fold has all rows of a query or none, and some of the queries."""
+    for rows in folds:
+        taken = np.bincount(data.qid[rows], minlength=len(data.sizes))
+        assert set(np.unique(taken / data.sizes)) == {0.0, 1.0}
+
+
+def test_plain_cv_of_lightgbm_raises_since_it_cuts_queries(lightgbm_alone: Any) -> None:
+    def objective(scores: Any, data: Any) -> Any:
+        return lp.lambda_ndcg(scores, data)
+
+    given = lightgbm_alone.data(graded())
+    fobj = lightgbm_alone.module.__version__.startswith("3.")
+    params, more = (QUIET, {"fobj": objective}) if fobj else ({**QUIET, "objective": objective}, {})
+    with pytest.raises(ValueError, match=r"queries, as lgb.cv does by default"):
+        lightgbm_alone.module.cv(params, given, 2, **more)
+
+
+@pytest.mark.parametrize("folds", [None, GroupKFold(3)], ids=["default", "GroupKFold"])
+@pytest.mark.parametrize("in_params", [False, True])
+@pytest.mark.parametrize("before", [False, True], ids=["", "data set made before"])
+def test_folds_of_our_cv_keep_queries_whole(
+    lightgbm_alone: Any, folds: Any, in_params: bool, before: bool
+) -> None:
+    data = graded()
+    given = lightgbm_alone.module.Dataset(
+        data.features, data.labels, group=data.sizes, free_raw_data=False, params=QUIET
+    )
+    given = given.construct() if before else given
+    objective, metric = Recorder(lp.lambda_ndcg, rows_of), Recorder(lp.eval_ndcg, rows_of)
+    options: dict[str, Any] = {"nfold": 3, "folds": folds, "feval": metric}
+    if in_params:
+        curves = lightgbm_alone.own.cv({**QUIET, "objective": objective}, given, 4, **options)
+    else:
+        curves = lightgbm_alone.own.cv(QUIET, given, 4, fobj=objective, **options)
+    assert len(objective.seen) == len(metric.seen) == 12
+    assert_queries_whole(data, objective.seen + metric.seen)
+    assert_array_equal(np.sort(np.concatenate(metric.seen[:3])), np.arange(data.n))
+    curve = curves.get("valid ndcg-mean") or curves["ndcg-mean"]  # LightGBM 3
+    assert len(curve) == 4
+    assert curve[-1] > curve[0]
+
+
+def test_our_cv_of_lightgbm_shuffles_queries_by_seed(lightgbm_alone: Any) -> None:
+    data = graded()
+
+    def folds(*arguments: Any, **options: Any) -> set[Any]:
+        metric, given = Recorder(lp.eval_ndcg, rows_of), lightgbm_alone.data(data)
+        lightgbm_alone.own.cv(
+            QUIET, given, 1, *arguments, fobj=lp.lambda_ndcg, feval=metric, **options
+        )
+        assert_queries_whole(data, metric.seen)
+        return {rows.tobytes() for rows in metric.seen}
+
+    assert len(folds()) == 5
+    assert folds() == folds(seed=0) != folds(seed=1)
+    assert folds(shuffle=False) == folds(shuffle=False, seed=3) != folds()
+    assert len(folds(None, 3)) == 3  # folds and nfold by position
+    with pytest.raises(ValueError, match=r"splits \d+ of \d+ queries"):
+        folds(folds=[(np.arange(200, data.n), np.arange(200))])
+
+
+def test_our_cv_of_lightgbm_takes_what_lightgbms_takes(lightgbm_alone: Any) -> None:
+    data, lgb = graded(), lightgbm_alone.module
+    found = lightgbm_alone.own.cv(
+        {**QUIET, "objective": lp.lambda_map, "num_iterations": 40, "learning_rate": 0.3},
+        lightgbm_alone.data(data),
+        feval=eval_metric("map", "ndcg@5"),
+        return_cvbooster=True,
+        callbacks=[lgb.early_stopping(3, first_metric_only=True, verbose=False)],
+    )
+    assert len(found["cvbooster"].boosters) == 5
+    curve = found.get("valid map-mean") or found["map-mean"]
+    assert len(curve) == found["cvbooster"].best_iteration < 40
+    with pytest.raises(TypeError, match="unexpected keyword argument 'nfolds'"):
+        lightgbm_alone.own.cv(QUIET, lightgbm_alone.data(data), 1, nfolds=3, fobj=lp.lambda_map)
+
+
+def test_our_cv_of_lightgbm_without_queries_stratifies_by_label(lightgbm_alone: Any) -> None:
+    data = graded()
+    given = lightgbm_alone.data(data, label=data.binary, sizes=None)
+    metric = Recorder(lp.eval_auc, rows_of)
+    lightgbm_alone.own.cv(QUIET, given, 3, nfold=4, fobj=lp.lambda_auc, feval=metric)
+    assert np.ptp([data.binary[rows].mean() for rows in metric.seen]) < 0.01
+
+
+def test_a_data_set_in_a_file_has_its_queries_once_it_is_read(
+    lightgbm_alone: Any, tmp_path: Path
+) -> None:
+    data, file = graded(), str(tmp_path / "data.bin")
+    lightgbm_alone.data(data).save_binary(file)
+    given = lightgbm_alone.module.Dataset(file, params=QUIET)
+    # Before that the queries are not known, but split ones raise an error later.
+    with pytest.raises(ValueError, match=r"splits \d+ of \d+ queries"):
+        lightgbm_alone.own.cv(QUIET, given, 1, fobj=lp.lambda_map)
+    given = lightgbm_alone.module.Dataset(file, params=QUIET).construct()
+    expected = lightgbm_alone.train(lp.lambda_map, lightgbm_alone.data(data)).scores(data)
+    assert_array_equal(lightgbm_alone.train(lp.lambda_map, given).scores(data), expected)
+    rows = np.flatnonzero(data.qid % 2 == 1)
+    part, subset = data.rows(rows), given.subset(rows.tolist()).construct()
+    found = lp.lambda_map(part.scores(), subset)
+    assert same_gradient(found, lp.lambda_map(part.scores(), lightgbm_alone.data(part)))
+    metric = Recorder(lp.eval_map, rows_of)
+    given = lightgbm_alone.module.Dataset(file, params=QUIET).construct()
+    lightgbm_alone.own.cv(QUIET, given, 1, fobj=lp.lambda_map, feval=metric)
+    assert_queries_whole(data, metric.seen)
+
+
+def test_folds_of_rows_in_plain_cv_of_xgboost_do_not_pass_in_silence(xgboost_alone: Any) -> None:
+    data, xgb = graded(), xgboost_alone.module
+    folds = list(GroupKFold(4).split(data.features, groups=data.qid))
+    with pytest.raises((ValueError, xgb.core.XGBoostError)):
+        xgb.cv(
+            xgboost_alone.quiet, xgboost_alone.data(data), 1, folds=folds, obj=lp.lambda_ndcg,
+            as_pandas=False,
+        )  # fmt: skip
+
+
+# -- our modules ---------------------------------------------------------------------------------
+
+
+def test_our_modules_are_the_frameworks_otherwise(framework: Any) -> None:
+    names = {"lightgbm": ("Dataset", "LGBMRanker"), "xgboost": ("DMatrix", "callback")}
+    for name in (*names[framework.name], "Booster", "__version__"):
+        assert getattr(framework.own, name) is getattr(framework.module, name)
+    assert framework.own.train is not framework.module.train
+    with pytest.raises(AttributeError, match="no_such_thing"):
+        framework.own.no_such_thing  # noqa: B018
+
+
+def test_our_train_is_the_frameworks(framework: Any) -> None:
+    data = graded()
+    params = {"max_depth": 3}
+    plain, ours = (
+        framework.train(lp.lambda_map, framework.data(data), params=params, own=own)
+        for own in (False, True)
+    )
+    assert_array_equal(ours.scores(data), plain.scores(data))
+    assert params == {"max_depth": 3}
+    native = {"lightgbm": "lambdarank", "xgboost": "rank:ndcg"}[framework.name]
+    given = {**framework.quiet, "objective": native}
+    ours = framework.own.train(given, framework.data(data), 8)
+    plain = framework.train(native, framework.data(data))
+    assert_array_equal(type(plain)(ours).scores(data), plain.scores(data))
+
+
+def test_an_objective_is_taken_under_each_of_its_names_in_lightgbm(lightgbm_alone: Any) -> None:
+    data = graded()
+    expected = lightgbm_alone.train(lp.lambda_ndcg, lightgbm_alone.data(data)).scores(data)
+    ours: list[tuple[dict[str, Any], Any]] = [
+        ({name: lp.lambda_ndcg}, None)
+        for name in ("objective", "objective_type", "app", "application", "loss")
+    ]
+    ours += [  # fobj wins
+        ({"objective": "lambdarank"}, lp.lambda_ndcg),
+        ({"application": "binary"}, lp.lambda_ndcg),
+        ({"objective_type": lp.lambda_auc, "objective": "binary"}, lp.lambda_ndcg),
+    ]
+    for params, fobj in ours:
+        params = {**QUIET, **params}
+        before = dict(params)
+        booster = lightgbm_alone.own.train(params, lightgbm_alone.data(data), 8, fobj=fobj)
+        assert_array_equal(booster.predict(data.features), expected)
+        assert params == before
+
+
+def test_our_train_of_xgboost_prints_no_default_metric_unless_asked(xgboost_alone: Any) -> None:
+    given = xgboost_alone.data(graded(), weight=graded().query_weights)
+
+    def reported(**params: Any) -> list[str]:
+        curves: dict[str, Any] = {}
+        xgboost_alone.own.train(
+            {"nthread": 1, **params}, given, 2, obj=lp.lambda_ndcg, custom_metric=lp.eval_map,
+            evals=[(given, "train")], evals_result=curves, verbose_eval=False,
+        )  # fmt: skip
+        return list(curves["train"])
+
+    # With query weights XGBoost's default metric, rmse, ends the process.
+    assert reported() == ["map"]
+    assert reported(eval_metric="ndcg@5") == ["ndcg@5", "map"]
+
+
+def test_our_train_warns_of_parameters_that_do_nothing(framework: Any) -> None:
+    names = {"lightgbm": "lambdarank_truncation_level", "xgboost": "lambdarank_num_pair_per_sample"}
+    name, given = names[framework.name], framework.data(graded())
+    with pytest.warns(UserWarning, match=f"{name} has no effect with lambda_objective"):
+        framework.train(lp.lambda_ndcg, given, 1, params={name: 5}, own=True)
+
+
+# -- the frameworks' own estimators --------------------------------------------------------------
+
+ESTIMATOR: dict[str, Any] = {"n_estimators": 8, "n_jobs": 1, "random_state": 0}
+
+
+@not_lightgbm_3
+@pytest.mark.parametrize("metric", [*PLUMBED, "ndcg@10"])
+@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
+def test_lgbmranker_gets_groups_weights_and_metrics(
+    lightgbm_alone: Any, metric: str, weighted: bool
+) -> None:
+    data, objective = graded(), lambda_objective(metric)
+    weight = data.row_weights if weighted else None
+    ranker = lightgbm_alone.module.LGBMRanker(
+        objective=objective, metric="None", verbose=-1, **ESTIMATOR
+    )
+    ranker.fit(
+        data.features, data.labels, group=data.sizes, sample_weight=weight,
+        eval_set=[(data.features, data.labels)], eval_group=[data.sizes],
+        eval_metric=eval_metric(metric, "map@3"),
+    )  # fmt: skip
+    expected = lightgbm_alone.train(objective, lightgbm_alone.data(data, weight=weight))
+    scores = ranker.predict(data.features)
+    assert_array_equal(scores, expected.scores(data))
+    curves = ranker.evals_result_["training"]
+    assert list(curves) == [metric, "map@3"]
+    if not weighted:
+        assert curves[metric][-1] == pytest.approx(value(metric, data, scores), abs=1e-9)
+    for other in (copy.deepcopy(ranker), pickle.loads(pickle.dumps(ranker))):
+        assert other.get_params()["objective"] == objective
+        assert_array_equal(other.predict(data.features), scores)
+
+
+@not_lightgbm_3
+@pytest.mark.filterwarnings("ignore:Cannot compute class probabilities")
+@pytest.mark.parametrize("kind", ["Regressor", "Classifier"])
+@pytest.mark.parametrize("metric", ["auc", "map"])
+def test_other_estimators_train_on_ungrouped_data(framework: Any, kind: str, metric: str) -> None:
+    data, of_lightgbm = graded(), framework.name == "lightgbm"
+    weight, objective, measure = data.row_weights, lambda_objective(metric), eval_metric(metric)
+    held_out = [(data.features, data.binary)]
+    if of_lightgbm:
+        made = getattr(framework.module, f"LGBM{kind}")
+        model = made(objective=objective, metric="None", verbose=-1, **ESTIMATOR)
+        fit = {"eval_sample_weight": [weight], "eval_metric": measure}
+        raw = {"raw_score": True}
+    else:
+        made = getattr(framework.module, f"XGB{kind}")
+        start = 0.0 if kind == "Regressor" else 0.5  # a classifier's is a probability
+        model = made(objective=objective, base_score=start, eval_metric=measure, **ESTIMATOR)
+        fit = {"sample_weight_eval_set": [weight], "verbose": False}
+        raw = {"output_margin": True}
+    model.fit(data.features, data.binary, sample_weight=weight, eval_set=held_out, **fit)
+    given = framework.data(data, label=data.binary, sizes=None, weight=weight)
+    expected = framework.train(objective, given, params={} if of_lightgbm else {"seed": 0})
+    margin = model.predict(data.features, **raw)
+    assert_allclose(margin, expected.scores(data), rtol=1e-5, atol=1e-6)
+    curves = model.evals_result_ if of_lightgbm else model.evals_result()
+    curve = next(iter(curves.values()))[metric]
+    score = roc_auc_score if metric == "auc" else average_precision_score
+    weighted = score(data.binary, margin, sample_weight=weight)
+    assert curve[-1] == pytest.approx(weighted, abs=2e-6)
+    again = clone(pickle.loads(pickle.dumps(model)))
+    again.fit(data.features, data.binary, sample_weight=weight, eval_set=held_out, **fit)
+    assert_array_equal(again.predict(data.features, **raw), margin)
+
+
+def test_xgboosts_estimators_refuse_what_they_would_evaluate_wrongly(xgboost_alone: Any) -> None:
+    data, xgb = graded(), xgboost_alone.module
+    held_out = {"eval_set": [(data.features, data.labels)], "verbose": False}
+    model = xgb.XGBRegressor(
+        objective=lp.lambda_auc, eval_metric=eval_metric("auc", "map"), **ESTIMATOR
+    )
+    with pytest.raises(TypeError, match="support a single metric"):
+        model.fit(data.features, data.labels, **held_out)
+    model = xgb.XGBRanker(eval_metric=lp.eval_ndcg, **ESTIMATOR)
+    with pytest.raises(TypeError, match=r"averages a callable metric by query size.*custom_metric"):
+        model.fit(data.features, data.labels, qid=data.qid, eval_qid=[data.qid], **held_out)
+    with pytest.raises(ValueError, match="not supported by XGBRanker"):
+        xgb.XGBRanker(objective=lp.lambda_ndcg, **ESTIMATOR)
+
+
+def test_xgbclassifiers_probabilities_of_our_objectives_are_none(xgboost_alone: Any) -> None:
+    """What docs/get-started/migrate.md says, which is why XGBoostClassifier has a calibration."""
+    train, test = rare()
+    sums = []
+    for balance in ("default", 0.0):
+        options = {} if balance == "default" else {"balance": balance}
+        objective = lambda_objective("map", **options)
+        model = xgboost_alone.module.XGBClassifier(objective=objective, n_estimators=30, n_jobs=1)
+        model.fit(train.features[:3000], train.binary[:3000])
+        sums.append(model.predict_proba(test.features[:3000])[:, 1].sum())
+    assert sums[0] > 1.3 * test.binary[:3000].sum()
+    assert sums[1] < 0.8 * sums[0]
+
+
+def test_catboost_can_not_have_our_objectives() -> None:
+    """CatBoost's rankers take no callable; its regressors call one with blocks of rows."""
+    catboost = pytest.importorskip("catboost")
+    data = graded()
+    options = {"iterations": 2, "thread_count": 1, "logging_level": "Silent",
+               "allow_writing_files": False}  # fmt: skip
+    with pytest.raises((catboost.CatBoostError, AttributeError, TypeError)):
+        catboost.CatBoostRanker(loss_function=lp.lambda_map, **options).fit(
+            data.features, data.labels, group_id=data.qid
+        )

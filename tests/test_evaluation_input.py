@@ -1,0 +1,337 @@
+"""What the public functions of evaluation take, and what they refuse with a clear error.
+
+Much of what is refused here once gave a wrong value.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from brute_force import examples
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lambdaplus as lp
+from lambdaplus.data.run_files import Run
+from lambdaplus.evaluation import CONVENTIONS, Evaluation, Rule
+from lambdaplus.evaluation.scoring import evaluate_run
+from lambdaplus.evaluation.significance import p_value
+from lambdaplus.metrics import CATALOGUE, Declaration
+
+N = 12
+LABELS = np.array([0, 1, 2, 0, 1, 0, 0, 2, 1, 0, 0, 1])
+SCORES = np.array([3, 1, 2, 0, 5, 4, 6, 2, 9, 8, 7, 1])
+QUERY = np.repeat([3, 1, 2], 4)
+METRICS = ["map", "ndcg@3", "mrr", "err", "bpref"]
+
+HOLDERS: dict[str, Callable[[Any], Any]] = {
+    "list": lambda a: a.tolist(),
+    "tuple": lambda a: tuple(a.tolist()),
+    "objects": lambda a: a.astype(object),
+    "int8": lambda a: a.astype(np.int8),
+    "float16": lambda a: a.astype(np.float16),
+    "float32": lambda a: a.astype(np.float32),
+    "long double": lambda a: a.astype(np.longdouble),
+    "big-endian": lambda a: a.astype(">f8"),
+    "every second": lambda a: np.repeat(a, 2)[::2],
+    "backwards": lambda a: a[::-1].copy()[::-1],
+    "column of a table in Fortran's order": lambda a: np.asfortranarray(np.stack([a, a], 1))[:, 1],
+    "unmasked": lambda a: np.ma.masked_array(a, mask=np.zeros(len(a), dtype=bool)),
+    "unaligned": lambda a: unaligned(a),
+    "pandas": lambda a: pytest.importorskip("pandas").Series(a, index=range(len(a), 0, -1)),
+    "polars": lambda a: pytest.importorskip("polars").Series(a),
+}
+
+
+def unaligned(array: Any) -> Any:
+    held = np.zeros(len(array), dtype=[("odd", "u1"), ("number", "<f8")])
+    held["number"] = array
+    return held["number"]
+
+
+def masked(array: Any) -> Any:
+    return np.ma.masked_array(array, mask=np.arange(len(array)) == 1)
+
+
+def with_one(value: Any) -> Callable[[Any], Any]:
+    def hold(array: Any) -> Any:
+        found = array.astype(object if value is None or isinstance(value, str) else float)
+        found[1] = value
+        return found
+
+    return hold
+
+
+BREAKERS: dict[str, Callable[[Any], Any]] = {
+    "masked": masked,
+    "too short": lambda a: a[:-1],
+    "too long": lambda a: np.append(a, a[-1]),
+    "empty": lambda a: a[:0],
+    "table": lambda a: np.stack([a, a], 1),
+    "NaN": with_one(np.nan),
+    "None": with_one(None),
+    "text": with_one("x"),
+    "complex": lambda a: a + 0j,
+    "dates": lambda a: a.astype("M8[D]"),
+    "records": lambda a: np.zeros(len(a), dtype=[("a", "f8")]),
+    "text in a mapping": lambda a: {"labels": a.tolist()},
+}
+
+
+def evaluations(arrays: dict[str, Any]) -> list[Callable[[], Any]]:
+    """Ways to the values of the metrics, by any of the public functions."""
+    plain = {name: array for name, array in arrays.items() if name != "qid"}
+    return [
+        lambda: lp.evaluate(**arrays, metrics=METRICS).mean["map"],
+        lambda: evaluate_run(Run("a", **arrays), METRICS).mean["map"],
+        lambda: lp.explain("map", **arrays).value,
+        lambda: lp.compare_runs(
+            {"a": lp.evaluate(**arrays), "b": lp.evaluate(LABELS, LABELS, qid=QUERY)}
+        ).means["map"]["a"],
+        lambda: lp.eval_metric("map")(plain["labels"], plain["scores"], None, [4, 4, 4])[1],
+    ]
+
+
+WANTED = ((1 / 2 + 2 / 3) / 2 + (1 / 2 + 2 / 4) / 2 + (1 + 2 / 4) / 2) / 3  # by hand
+
+
+@examples(60)
+@given(*(st.sampled_from(sorted(HOLDERS)) for _ in range(3)))
+def test_the_same_numbers_held_otherwise_give_the_same_values(
+    labels: str, scores: str, qid: str
+) -> None:
+    arrays = {
+        "labels": HOLDERS[labels](LABELS),
+        "scores": HOLDERS[scores](SCORES),
+        "qid": HOLDERS[qid](QUERY),
+    }
+    for evaluate in evaluations(arrays):
+        assert evaluate() == pytest.approx(WANTED, abs=1e-15)
+
+
+@examples(80)
+@given(
+    st.sampled_from(["labels", "scores", "qid"]),
+    st.sampled_from(sorted(BREAKERS)),
+)
+def test_what_cannot_be_used_is_refused_by_name(name: str, how: str) -> None:
+    arrays = {"labels": LABELS, "scores": SCORES, "qid": QUERY}
+    arrays[name] = BREAKERS[how](arrays[name])
+    if name == "qid" and how == "dates":  # which are valid identifiers
+        assert lp.evaluate(**arrays)["map"] == pytest.approx(WANTED)
+        return
+    for evaluate in evaluations(arrays)[: 4 if name == "qid" else 5]:
+        with pytest.raises(ValueError, match=r"labels|scores|qid|rows"):
+            evaluate()
+
+
+@pytest.mark.parametrize("name", ["group", "weight"])
+def test_groups_and_weights_of_any_kind(name: str) -> None:
+    arrays = {"group": np.array([4, 4, 4]), "weight": np.ones(N)}
+    for hold in HOLDERS.values():
+        found: Evaluation = lp.evaluate(LABELS, SCORES, **{**arrays, name: hold(arrays[name])})
+        assert found["map"] == pytest.approx(WANTED)
+    for wrong in (masked(arrays[name]), arrays[name][:-1], "444", [[4, 4, 4]], -arrays[name]):
+        with pytest.raises(ValueError, match=name):
+            lp.evaluate(LABELS, SCORES, **{**arrays, name: wrong})
+
+
+# Values that would be changed silently ------------------------------------------------------------
+
+FEW, THEIR_SCORES, THEIR_QUERIES = [1, 0, 2, 0], [0.1, 0.2, 0.3, 0.4], [1, 1, 2, 2]
+
+
+@pytest.mark.parametrize("name", ["labels", "scores", "qid", "docno", "returned", "judged"])
+def test_masked_entries_are_refused(name: str) -> None:
+    arrays: dict[str, Any] = {
+        "labels": FEW,
+        "scores": THEIR_SCORES[::-1],
+        "qid": THEIR_QUERIES,
+        "docno": list("abcd"),
+        "returned": [True] * 4,
+        "judged": [True] * 4,
+    }
+    arrays[name] = masked(arrays[name])
+    with pytest.raises(ValueError, match=f"{name} is a masked array with 1 masked entry.* 1:"):
+        evaluate_run(Run("a", **arrays), ["bpref"], convention="trec")
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("qid", "message"),
+    [
+        ([1, 1, None, None], "qid is missing in row 2: it is None"),
+        ([1.0, 1.0, NAN, NAN], "qid is missing in row 2: it is nan"),
+        (["a", "a", NAN, "b"], "qid is missing in row 2: it is nan"),
+        (np.array(["a", "a", None, "b"], dtype=object), "missing in row 2: it is None"),
+        ([7, 7, "7", "7"], "qid must be all text or all numbers; row 2 is the str '7'"),
+        (np.array([2.0**53, 2.0**53, 1, 1]), r"floats of 2\*\*53 or more"),
+        (np.array(["2020-01-01", "2020-01-01", "NaT", "NaT"], dtype="M8[D]"), "row 2: it is NaT"),
+        (["a", "a", "a\0", "a\0"], "qid contains text that ends in a NUL character"),
+        ([(1, 2), (1, 2), (3, 4), (3, 4)], "qid must have one entry per row: shape"),
+    ],
+)
+def test_missing_and_ambiguous_queries_are_refused(qid: Any, message: str) -> None:
+    for refused in (
+        lambda: lp.evaluate(FEW, THEIR_SCORES, qid=qid),
+        lambda: lp.explain("map", FEW, THEIR_SCORES, qid=qid),
+        lambda: evaluate_run(Run("a", FEW, THEIR_SCORES, qid), ["map"]),
+    ):
+        with pytest.raises(ValueError, match=message):
+            refused()
+
+
+def test_large_whole_numbers_in_a_list_stay_apart() -> None:
+    found = lp.evaluate(FEW, THEIR_SCORES, qid=[2**63, 2**63, 2**63 + 1, 2**63 + 1])
+    assert found.qid.tolist() == ["9223372036854775808", "9223372036854775809"]
+
+
+@pytest.mark.parametrize("kind", [list, np.array, lambda x: np.array(x, dtype=object)])
+def test_whole_numbers_that_would_be_rounded_are_no_ties(kind: Callable[..., Any]) -> None:
+    """mrr would be the .75 of a tie."""
+    for large in (2**53, 2**62, -(2**60)):
+        scores = kind([large + 1, large])
+        for given_ in ((scores, [1, 0]), ([1, 0], scores)):
+            with pytest.raises(ValueError, match=rf"contains {large + 1}, which a float64 cannot"):
+                lp.evaluate(*given_, group=[2], metrics="mrr")
+        exact = kind([large + 2**20, large])
+        assert lp.evaluate([0, 1], exact, group=[2], metrics="mrr")["mrr"] == 0.5
+
+
+@pytest.mark.parametrize("weight", [1e308, 1e-200])
+@pytest.mark.parametrize("group", [[4], None])
+def test_weights_whose_sums_or_products_do_not_fit_are_refused(weight: float, group: Any) -> None:
+    """The mean was NaN, and without queries AUC had no value and MAP was 0."""
+    with pytest.raises(ValueError, match="weights must be 0 or from 1e-100 to 1e100"):
+        lp.evaluate(FEW, THEIR_SCORES, group=group, weight=[1, weight, 1, weight], metrics="map")
+
+
+def test_text_is_read_as_in_files() -> None:
+    assert lp.evaluate(["1", "0", "2", "0"], THEIR_SCORES, group=[4])["map"] == 0.5
+    with pytest.raises(ValueError, match="'1_0' is not a number"):
+        lp.evaluate(["1_0", "0", "2", "0"], THEIR_SCORES, group=[4])
+
+
+# Options ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"ties": "wrost"}, "ties='wrost' is not one of expected, worst, best, stable, together"),
+        ({"ties": ""}, "ties='' is not one of"),
+        ({"empty": 0.5}, "empty=0.5 is not 'skip', 0 or 1"),
+        ({"convention": "treck"}, "unknown convention 'treck'; known: lambdaplus, lightgbm"),
+        ({"convention": ["trec"]}, "unknown convention"),
+        ({"one_group": "no"}, "one_group='no' is neither True nor False"),
+    ],
+)
+def test_unknown_options_of_evaluate_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        lp.evaluate(FEW, THEIR_SCORES, group=[4], **options)
+
+
+def test_unknown_options_are_refused_elsewhere_too() -> None:
+    run = Run("a", FEW, THEIR_SCORES, ["q"] * 4)
+    for refused in (
+        lambda: evaluate_run(run, ["map"], ties="wrost"),  # type: ignore[arg-type]
+        lambda: Rule(ties="wrost"),  # type: ignore[arg-type]
+        lambda: Rule(empty=2),
+        lambda: replace(CONVENTIONS["trec"], single="no"),
+        lambda: evaluate_run(replace(run, returned=[1]), ["map"]),
+        lambda: evaluate_run(replace(run, returned=[1, 2, 0, 0]), ["map"]),
+        lambda: lp.eval_metric("map", one_group="no"),  # type: ignore[arg-type]
+        lambda: p_value(np.ones(3), "wilcoxn", "two-sided"),  # type: ignore[arg-type]
+        lambda: p_value(np.ones(3), "t", "less"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(ValueError, match=r"is not|is neither|True or False"):
+            refused()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"test": "wilcoxn"},
+        {"alternative": "less"},
+        {"correction": "bonferroni"},
+        {"alpha": 5},
+        {"confidence": 95},
+        {"confidence": np.nan},
+        {"alpha": "0.05"},
+        {"resamples": 0},
+        {"resamples": 99.0},
+        {"resamples": 10**12},
+        {"seed": -1},
+        {"seed": "a"},
+        {"baseline": "c"},
+    ],
+    ids=str,
+)
+def test_unknown_options_of_a_comparison_are_refused(options: dict[str, Any]) -> None:
+    runs = {name: lp.evaluate(LABELS, SCORES, qid=QUERY) for name in "ab"}
+    with pytest.raises(ValueError, match=f"^{next(iter(options))}(=| must be )"):
+        lp.compare_runs(runs, **options)
+
+
+@pytest.mark.parametrize("runs", [{}, {"a": 1}, {"a": None, "b": None}, [], "ab", None])
+def test_only_two_or_more_evaluations_are_compared(runs: Any) -> None:
+    with pytest.raises((ValueError, TypeError), match=r"run"):
+        lp.compare_runs(runs)
+
+
+# Metrics of one name ------------------------------------------------------------------------------
+
+
+def own_metric(name: str, gain: float = 1.0) -> Declaration:
+    return Declaration(
+        name=name,
+        title="revenue",
+        source="a test",
+        binary=False,
+        discount=lambda metric, ranks: 1.0 / ranks,
+        gain=lambda facts: gain * facts.label,
+        normalizer=lambda facts: np.ones(facts.size.shape),
+    )
+
+
+@pytest.mark.parametrize("name", ["map", "ap", "ndcg"])
+def test_an_own_metric_has_no_name_of_the_library(name: str) -> None:
+    message = rf"your own metric is called {name}, which is the name of a metric of the library"
+    for refused in (
+        lambda metric: lp.evaluate(FEW, THEIR_SCORES, group=[4], metrics=["map", metric]),
+        lambda metric: lp.eval_metric("map", metric),
+        lambda metric: lp.explain(metric, FEW, THEIR_SCORES, group=[4]),
+    ):
+        with pytest.raises(ValueError, match=message):
+            refused(own_metric(name))
+    assert len(lp.evaluate(FEW, THEIR_SCORES, group=[4], metrics=["map", "AP", "map"]).mean) == 1
+
+
+def test_metrics_of_the_library_may_be_passed_as_declarations() -> None:
+    chosen = [declared if declared.cutoff != "required" else declared(5) for declared in CATALOGUE]
+    metrics: list[Any] = [one for one in chosen if str(one) != "auc"]
+    assert len(lp.evaluate(FEW, THEIR_SCORES, group=[4], metrics=metrics).mean) == len(metrics)
+
+
+def test_two_metrics_of_one_name_are_told_apart() -> None:
+    one, other = own_metric("revenue"), own_metric("revenue", 2.0)
+    with pytest.raises(ValueError, match="two different metrics are called revenue"):
+        lp.evaluate(FEW, THEIR_SCORES, group=[4], metrics=[one, other])
+    with pytest.raises(ValueError, match="two different metrics are called revenue"):
+        lp.eval_metric(one, other)
+    found = lp.evaluate(FEW, THEIR_SCORES, group=[4], metrics=one)
+    assert found[one] > 0
+    with pytest.raises(KeyError):
+        found[other]
+    theirs = lp.evaluate(FEW, THEIR_SCORES, group=[4], metrics=other)
+    with pytest.raises(ValueError, match="different metrics of the name revenue"):
+        lp.compare_runs({"a": found, "b": theirs})
+    again = pickle.loads(pickle.dumps(found))
+    assert lp.compare_runs({"a": found, "b": again}).means["revenue"]["b"] == found[one]

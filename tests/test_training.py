@@ -1,0 +1,567 @@
+"""Objectives in LightGBM and XGBoost: the data that they pass, store, change and drop.
+
+What stands around an objective there has its tests in test_drop_ins.py.  The tests of LightGBM run
+on LightGBM 3, too.
+"""
+
+from __future__ import annotations
+
+import copy
+import gc
+import json
+import weakref
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from boosting_frameworks import pytest_generate_tests  # noqa: F401
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics import average_precision_score, roc_auc_score
+from small_data import (
+    PLUMBED,
+    TRAINED,
+    Recorder,
+    Small,
+    graded,
+    lone_pairs,
+    mq2008,
+    queries_read,
+    rare,
+    same_gradient,
+    value,
+)
+
+import lambdaplus as lp
+from lambdaplus import eval_metric, evaluate, lambda_objective
+
+EACH_METRIC = pytest.mark.parametrize("metric", TRAINED)
+
+
+# -- training ------------------------------------------------------------------------------------
+
+
+@EACH_METRIC
+def test_an_objective_trains(framework: Any, metric: str) -> None:
+    data = graded()
+    # Larger trees rank these queries perfectly by MRR at once.
+    params = {"num_leaves": 4} if framework.name == "lightgbm" else {}
+    given = framework.data(data)
+    trained = framework.train(
+        lambda_objective(metric), given, 10, params=params, metric=eval_metric(metric),
+        valid={"train": given},
+    )  # fmt: skip
+    after_one, after_ten = (value(metric, data, trained.scores(data, n)) for n in (1, 10))
+    assert framework.n_rounds(trained) == 10
+    assert value(metric, data, np.zeros(data.n)) + 0.1 < after_one < after_ten
+    curve = trained.curves["train"][metric]
+    assert_allclose((curve[0], curve[-1]), (after_one, after_ten), atol=2e-6)  # XGBoost: six digits
+
+
+@EACH_METRIC
+@pytest.mark.parametrize("noise", [None, 1.0], ids=str)
+def test_a_learning_rate_means_the_step_of_the_frameworks_own_objectives(
+    framework: Any, metric: str, noise: Any
+) -> None:
+    data = lone_pairs()
+    ours, own = (
+        framework.train(one, framework.data(data), 1, params=framework.one_step).scores(data)
+        for one in (lambda_objective(metric, noise=noise), framework.native)
+    )
+    step = np.abs(own[0])
+    assert_allclose(own, np.where(data.labels > 0, step, -step), rtol=1e-4)
+    assert_allclose(ours, own, rtol=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", ["mauc", "map"])
+def test_mq2008_is_learnt_with_default_parameters(
+    framework: Any, metric: str, data_folder: Path
+) -> None:
+    # The first tree alone gains a lot over random; the bar is what the others add to it. An
+    # objective whose Hessians are too small for the framework ends with trees of one or two leaves.
+    data = mq2008(data_folder)
+    trained = framework.train(lambda_objective(metric), framework.data(data), 30)
+    after_one, after_all = (value(metric, data, trained.scores(data, n)) for n in (1, 30))
+    assert after_all > after_one + 0.05
+
+
+@pytest.mark.slow
+def test_rare_positives_without_queries_are_learnt_as_by_log_loss(framework: Any) -> None:
+    training, test = rare()
+    log_loss = "binary" if framework.name == "lightgbm" else "binary:logistic"
+    ours, theirs = (
+        average_precision_score(
+            test.labels,
+            framework.train(one, framework.data(training, sizes=None), 50,
+                            params={"base_score": 0.5} if one == log_loss else {}).scores(test),
+        )
+        for one in (lp.lambda_map, log_loss)
+    )  # fmt: skip
+    assert ours > theirs - 0.02
+
+
+def test_training_again_gives_the_same_model(framework: Any) -> None:
+    data = graded()
+    given = framework.data(data)
+    first = framework.train(lp.lambda_map, framework.data(data)).scores(data)
+    framework.train(lambda_objective("map", sigma=3), framework.data(graded(30, seed=9)))
+    for _ in range(2):
+        assert_array_equal(framework.train(lp.lambda_map, given).scores(data), first)
+
+
+def test_the_order_of_rows_within_queries_makes_no_difference(framework: Any) -> None:
+    data = graded()
+    order = data.shuffled()
+    moved = data.rows(order)
+    for metric in TRAINED:
+        objective = lambda_objective(metric)
+        gradient, hessian = objective(data.scores(), framework.data(data))  # with ties
+        again = objective(data.scores()[order], framework.data(moved))
+        assert same_gradient(again, (gradient[order], hessian[order]))
+    for metric in PLUMBED:
+        objective = lambda_objective(metric)
+        here, there = (framework.train(objective, framework.data(one)) for one in (data, moved))
+        # The frameworks sum the same numbers in another order.
+        assert_allclose(here.scores(data), there.scores(data), rtol=1e-4, atol=1e-5)
+
+
+WAYS: dict[str, list[dict[str, Any]]] = {
+    "lightgbm": [
+        {"boosting": "goss"},
+        {"boosting": "dart", "drop_rate": 0.5},
+        {"bagging_fraction": 0.5, "bagging_freq": 1},
+        {"extra_trees": True},
+    ],
+    "xgboost": [
+        {"tree_method": "exact"},
+        {"tree_method": "approx"},
+        {"booster": "dart", "rate_drop": 0.3},
+        {"subsample": 0.5},
+        {"grow_policy": "lossguide", "max_leaves": 8},
+    ],
+}
+
+
+def test_ways_of_boosting_and_sampling_train(framework: Any) -> None:
+    data = graded()
+    for params in WAYS[framework.name]:
+        trained = framework.train(lp.lambda_ndcg, framework.data(data), 20, params=params)
+        assert value("ndcg", data, trained.scores(data)) > 0.85, params  # 0.62 untrained
+
+
+def test_quantized_gradients_and_linear_trees_of_lightgbm_train(lightgbm_alone: Any) -> None:
+    # A segmentation fault before 4.2, with any custom objective.
+    pytest.importorskip("lightgbm", "4.2")
+    data = graded()
+    for params in ({"use_quantized_grad": True}, {"linear_tree": True}):
+        given = lightgbm_alone.module.Dataset(
+            data.features, data.labels, group=data.sizes, params={**lightgbm_alone.quiet, **params}
+        )
+        trained = lightgbm_alone.train(lp.lambda_ndcg, given, 20, params=params)
+        assert value("ndcg", data, trained.scores(data)) > 0.85
+
+
+def test_a_booster_updated_by_hand_is_the_same_model(framework: Any) -> None:
+    data = graded()
+    by_hand = framework.by_hand(lp.lambda_mrr, framework.data(data), 8)
+    expected = framework.train(lp.lambda_mrr, framework.data(data)).scores(data)
+    assert_array_equal(by_hand.scores(data), expected)
+
+
+def test_training_continues_from_a_model(framework: Any) -> None:
+    data = graded()
+    whole = framework.train(lp.lambda_map, framework.data(data), 10)
+    half = framework.train(lp.lambda_map, framework.data(data), 5)
+    rest = framework.train(lp.lambda_map, unconstructed(framework, data), 5, model=half)
+    assert framework.n_rounds(rest) == 10
+    assert_allclose(rest.scores(data), whole.scores(data), rtol=1e-5)
+
+
+def unconstructed(framework: Any, data: Small) -> Any:
+    """LightGBM adds the scores of a model to a data set when it constructs it."""
+    if framework.name == "xgboost":
+        return framework.data(data)
+    return framework.module.Dataset(
+        data.features, data.labels, group=data.sizes, params=framework.quiet, free_raw_data=False
+    )
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["xgboost", "lambdaplus.xgboost"])
+def test_a_saved_model_of_xgboost_may_say_that_it_ranks(
+    xgboost_alone: Any, own: bool, tmp_path: Path
+) -> None:
+    # Elasticsearch's plugin takes models with this name, and refuses reg:squarederror.
+    data, names, models = graded(), [], []
+    module = xgboost_alone.own if own else xgboost_alone.module
+    for params in ({"objective": "rank:ndcg"}, {}):
+        options = {**xgboost_alone.quiet, **params}
+        booster = module.train(options, xgboost_alone.data(data), 8, obj=lp.lambda_ndcg)
+        booster.save_model(tmp_path / "model.json")
+        saved = json.loads((tmp_path / "model.json").read_text())
+        names.append(saved["learner"]["objective"]["name"])
+        matrix = xgboost_alone.module.DMatrix(data.features)
+        models.append(xgboost_alone.module.Booster(model_file=tmp_path / "model.json"))
+    assert names == ["rank:ndcg", "reg:squarederror"]
+    assert_array_equal(models[0].predict(matrix), models[1].predict(matrix))
+
+
+def test_a_saved_model_of_lightgbm_predicts_the_same(lightgbm_alone: Any, tmp_path: Path) -> None:
+    data = graded()
+    trained = lightgbm_alone.train(lp.lambda_ndcg, lightgbm_alone.data(data))
+    trained.booster.save_model(str(tmp_path / "model.txt"))
+    loaded = lightgbm_alone.module.Booster(model_file=str(tmp_path / "model.txt"))
+    assert_array_equal(loaded.predict(data.features), trained.scores(data))
+
+
+# -- what the objective is given -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["DMatrix", "QuantileDMatrix", "in batches"])
+def test_every_kind_of_xgboosts_matrix_gives_the_same_gradient(
+    xgboost_alone: Any, kind: str
+) -> None:
+    data = graded()
+    gradient, hessian = lp.lambda_ndcg(data.labels, data.scores(), None, data.sizes)
+    if kind == "in batches":
+        given = xgboost_alone.module.QuantileDMatrix(batches(xgboost_alone.module, data))
+    else:
+        given = xgboost_alone.data(data, kind=kind)
+    found = lp.lambda_ndcg(data.scores().astype(np.float32), given)
+    assert same_gradient(found, (gradient, 2 * hessian))  # as XGBoost's own objectives
+
+
+def batches(xgb: Any, data: Small) -> Any:
+    """The rows in two batches of whole queries."""
+
+    class Batches(xgb.DataIter):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.first = 0
+
+        def next(self, input_data: Callable[..., Any]) -> bool:
+            if self.first == 60:
+                return False
+            part = data.queries(self.first, self.first + 30)
+            input_data(data=part.features, label=part.labels, qid=part.qid + self.first)
+            self.first += 30
+            return True
+
+        def reset(self) -> None:
+            self.first = 0
+
+    return Batches()
+
+
+@pytest.mark.parametrize("metric", PLUMBED)
+def test_scores_are_neither_written_to_nor_kept(framework: Any, metric: str) -> None:
+    objective = lambda_objective(metric, noise=None)
+    earlier = []
+
+    def watched(scores: Any, given: Any) -> Any:
+        before = scores.copy()
+        scores.flags.writeable = False
+        found = objective(scores, given)
+        scores.flags.writeable = True
+        assert_array_equal(scores, before)
+        assert not any(np.shares_memory(array, scores) for array in found)
+        # LightGBM fills the same buffer again; what was kept of it would change here.
+        group = graded().sizes
+        fresh = lp.gradients(
+            graded().labels, before, metric=objective.optimised, group=group, normalize=True,
+            damping=objective.shape.damping,
+        )  # fmt: skip
+        assert_allclose(found[0], fresh[0], rtol=1e-6, atol=1e-9)
+        earlier.append((found, [array.copy() for array in found]))
+        return found
+
+    plain = framework.train(objective, framework.data(graded())).scores(graded())
+    seen = framework.train(watched, framework.data(graded())).scores(graded())
+    assert_array_equal(seen, plain)
+    for kept, copied in earlier:
+        assert same_gradient(kept, copied)
+
+
+def test_scores_start_at_what_the_data_or_the_parameters_say(framework: Any) -> None:
+    data = graded()
+
+    def first_scores(*, start: Any = None, **options: Any) -> Any:
+        recorder = Recorder(lp.lambda_ndcg, lambda scores, given: scores.copy())
+        framework.train(recorder, framework.data(data, start=start), 1, **options)
+        return recorder.seen[0]
+
+    start = data.scores().astype(np.float32)
+    assert_array_equal(first_scores(), np.zeros(data.n))
+    assert_array_equal(first_scores(start=start), start)
+    if framework.name == "xgboost":
+        assert_array_equal(first_scores(own=True, params={"base_score": 2}), np.full(data.n, 2.0))
+
+
+@EACH_METRIC
+def test_weights_multiply_the_rows(framework: Any, metric: str) -> None:
+    data, objective = graded(), lambda_objective(metric)
+    weight = data.row_weights if framework.row_weights else data.query_weights
+    by_row = weight if framework.row_weights else weight[data.qid]
+    plain = objective(data.scores(), framework.data(data))
+    weighted = objective(data.scores(), framework.data(data, weight=weight))
+    for mine, unweighted in zip(weighted, plain, strict=True):
+        assert_allclose(mine, unweighted * by_row, rtol=1e-6)
+    assert not same_gradient(weighted, plain)
+
+
+def test_weights_change_the_model_and_the_metric(framework: Any) -> None:
+    data = graded()
+    by_query = np.where(np.arange(60) < 30, 1.0, 1e-3)
+    given = framework.data(data, weight=by_query[data.qid] if framework.row_weights else by_query)
+    focused = framework.train(lp.lambda_ndcg, given, 30).scores(data)
+    plain = framework.train(lp.lambda_ndcg, framework.data(data), 30).scores(data)
+    there, rest = data.qid >= 30, data.queries(30, 60)
+    assert value("ndcg", rest, focused[there]) < value("ndcg", rest, plain[there])
+    per_query = evaluate(data.labels, data.scores(), group=data.sizes, metrics="map")
+    found = per_query.per_query["map"]
+    defined = ~np.isnan(found)
+    expected = found[defined] @ by_query[defined] / by_query[defined].sum()
+    assert lp.eval_map(data.scores(), given)[:2] == ("map", pytest.approx(expected, abs=1e-6))
+    assert abs(expected - per_query["map"]) > 1e-3
+
+
+def test_a_query_counts_by_the_mean_weight_of_its_rows(lightgbm_alone: Any) -> None:
+    data = graded()
+    found = evaluate(data.labels, data.scores(), group=data.sizes, metrics="map").per_query["map"]
+    weight = np.bincount(data.qid, weights=data.row_weights.astype(np.float64)) / data.sizes
+    defined = ~np.isnan(found)
+    expected = found[defined] @ weight[defined] / weight[defined].sum()
+    given = lightgbm_alone.data(data, weight=data.row_weights)
+    assert lp.eval_map(data.scores(), given) == ("map", pytest.approx(expected, abs=1e-6), True)
+
+
+def test_weights_per_row_of_xgboosts_queries_raise(xgboost_alone: Any) -> None:
+    data = graded()
+    given = xgboost_alone.data(data)
+    given.set_weight(np.ones(data.n))  # XGBoost does not mind yet
+    for made in (lp.lambda_ndcg, lp.eval_ndcg):
+        with pytest.raises(ValueError, match=rf"{data.n} weights for 60 .*one weight per query"):
+            made(data.scores(), given)
+
+
+def test_weights_of_ungrouped_data_are_multiplicities(framework: Any) -> None:
+    data = graded()
+    twice = np.random.default_rng(5).integers(1, 3, data.n)
+    rows = np.repeat(np.arange(data.n), twice)
+    weighted = framework.data(data, label=data.binary, sizes=None, weight=twice)
+    copied = Small(data.features[rows], data.binary[rows].astype(float), np.array([len(rows)]))
+    mine = lp.lambda_auc(data.scores(), weighted)
+    theirs = lp.lambda_auc(data.scores()[rows], framework.data(copied, sizes=None))
+    for one, other in zip(mine, theirs, strict=True):
+        assert_allclose(one, np.bincount(rows, weights=other), rtol=1e-5)
+    for metric, score in (("auc", roc_auc_score), ("map", average_precision_score)):
+        expected = score(data.binary, data.scores(), sample_weight=twice)
+        found = eval_metric(metric)(data.scores(), weighted)
+        assert found[:2] == (metric, pytest.approx(expected, abs=1e-9))
+
+
+def test_labels_and_queries_beyond_the_frameworks_limits(framework: Any) -> None:
+    data = graded()
+    for labels in (data.labels * 20, data.labels / 3 + 0.25):
+        given = framework.data(data, label=labels)
+        scores = framework.train(lp.lambda_ndcg, given, 10).scores(data)
+        assert evaluate(labels, scores, group=data.sizes, metrics="ndcg")["ndcg"] > 0.9
+    native = "lambdarank" if framework.name == "lightgbm" else "rank:ndcg"
+    given = framework.data(data, label=data.labels * 20)
+    with pytest.raises(Exception, match=r"[Ll]abel|relevance"):
+        framework.train(native, given)
+    random = np.random.default_rng(0)
+    features = random.normal(size=(12_100, 4))
+    labels = np.digitize(features[:, 0] + 0.3 * random.normal(size=12_100), [1.0, 2.0])
+    long = Small(features, labels.astype(float), np.array([12_000, 60, 40]))
+    for metric in PLUMBED:
+        trained = framework.train(lambda_objective(metric), framework.data(long), 3)
+        assert value(metric, long, trained.scores(long)) > 0.75
+
+
+def test_a_fractional_threshold_finds_the_labels_that_equal_it(framework: Any) -> None:
+    data = graded()
+    labels = data.labels / 10 + 0.4
+    scores, relevant = data.scores(), float(labels.max())
+    _, expected, _ = eval_metric("map", relevant=relevant)(labels, scores, None, data.sizes)
+    given = framework.data(data, label=labels)
+    assert eval_metric("map", relevant=relevant)(scores, given)[1] == pytest.approx(expected)
+
+
+# -- changes, caches -----------------------------------------------------------------------------
+
+
+SWAPPED = graded().sizes[::-1].copy()
+LABELS = np.roll(graded().labels, 7)
+CHANGES: dict[str, list[tuple[dict[str, Any], str, tuple[Any, ...]]]] = {
+    "lightgbm": [
+        ({"label": LABELS}, "set_label", (LABELS,)),
+        ({"label": LABELS}, "set_field", ("label", LABELS)),
+        ({"sizes": SWAPPED}, "set_group", (SWAPPED,)),
+        ({"sizes": SWAPPED}, "set_field", ("group", SWAPPED)),
+        ({"weight": graded().row_weights}, "set_weight", (graded().row_weights,)),
+        ({"weight": graded().row_weights}, "set_field", ("weight", graded().row_weights)),
+    ],
+    "xgboost": [
+        ({"label": LABELS}, "set_label", (LABELS,)),
+        ({"sizes": SWAPPED}, "set_group", (SWAPPED,)),
+        ({"weight": graded().query_weights}, "set_weight", (graded().query_weights,)),
+    ],
+}
+
+
+@pytest.mark.parametrize("metric", ["map", "mauc"])
+def test_what_is_set_after_a_training_is_used_in_the_next(framework: Any, metric: str) -> None:
+    data, objective, measure = graded(), lambda_objective(metric), eval_metric(metric)
+    for options, method, arguments in CHANGES[framework.name]:
+        given = framework.data(data)
+        framework.train(objective, given, 2, metric=measure, valid={"train": given})
+        stale, stale_value = objective(data.scores(), given), measure(data.scores(), given)
+        getattr(given, method)(*arguments)
+        fresh = framework.data(data, **options)
+        found = objective(data.scores(), given)
+        assert same_gradient(found, objective(data.scores(), fresh))
+        assert not same_gradient(found, stale)
+        assert measure(data.scores(), given) == measure(data.scores(), fresh) != stale_value
+
+
+def test_weights_can_be_taken_away_again(lightgbm_alone: Any) -> None:
+    data = graded()
+    given = lightgbm_alone.data(data, weight=data.row_weights)
+    weighted = lp.lambda_ndcg(data.scores(), given)
+    given.set_field("weight", None)
+    found = lp.lambda_ndcg(data.scores(), given)
+    assert not same_gradient(found, weighted)
+    assert same_gradient(found, lp.lambda_ndcg(data.scores(), lightgbm_alone.data(data)))
+
+
+def test_the_queries_of_a_data_set_live_as_long_as_it(framework: Any) -> None:
+    data = graded(seed=77)
+    given = framework.data(data)
+    trained = framework.train(lp.lambda_map, given, 2, metric=lp.eval_map, valid={"train": given})
+    kept = queries_read(data.scores(), given)
+    copy.deepcopy(lp.lambda_map)(data.scores(), given)  # as lightgbm.train does
+    assert queries_read(data.scores(), given) is kept
+    queries, watched = weakref.ref(kept), weakref.ref(given)
+    del trained, given, kept
+    gc.collect()
+    assert watched() is None
+    assert queries() is None
+
+
+# -- errors --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_scores_that_are_not_finite_raise(framework: Any, bad: float) -> None:
+    # The frameworks themselves would accept NaN gradients, and return a model that says 0 for all.
+    start = np.zeros(graded().n)
+    start[7] = bad
+    for made in (lp.lambda_ndcg, lp.eval_ndcg):
+        with pytest.raises(ValueError, match=rf"scores must be finite.*{bad} in row 7"):
+            made(start, framework.data(graded()))
+    if framework.name == "xgboost":  # LightGBM replaces them
+        with pytest.raises(ValueError, match=rf"scores must be finite.*{bad} in row 7"):
+            framework.train(lp.lambda_ndcg, framework.data(graded(), start=start))
+
+
+@pytest.mark.parametrize("metric", ["mauc", "hand_till", "mrr", "ndcg"])
+def test_a_forgotten_group_raises_unless_all_rows_are_to_be_one_query(
+    framework: Any, metric: str
+) -> None:
+    data = graded()
+    given = framework.data(data, sizes=None)
+    message = rf"{metric} ranks.*no queries: set group="
+    with pytest.raises(ValueError, match=message):
+        framework.train(lambda_objective(metric), given)
+    with pytest.raises(ValueError, match=message):
+        framework.train(lp.lambda_auc, given, metric=eval_metric(metric), valid={"train": given})
+    one = framework.train(lambda_objective(metric, one_group=True), given)
+    named = framework.train(lambda_objective(metric), framework.data(data, sizes=[data.n]))
+    assert_array_equal(one.scores(data), named.scores(data))
+
+
+@pytest.mark.parametrize("metric", ["auc", "map"])
+def test_without_group_all_rows_are_one_ranking_for_auc_and_map(
+    framework: Any, metric: str
+) -> None:
+    data = graded()
+    given = framework.data(data, sizes=None)
+    scores = framework.train(lambda_objective(metric), given).scores(data)
+    score = roc_auc_score if metric == "auc" else average_precision_score
+    assert score(data.binary, scores) > 0.9
+    found = eval_metric(metric)(scores, given)
+    assert found[:2] == (metric, pytest.approx(score(data.binary, scores), abs=1e-9))
+
+
+def test_labels_that_are_missing_or_too_many_raise(xgboost_alone: Any) -> None:
+    data, xgb = graded(), xgboost_alone.module
+    with pytest.raises(ValueError, match=f"the DMatrix has 0 labels for {data.n} rows"):
+        lp.lambda_auc(data.scores(), xgb.DMatrix(data.features))
+    two = xgb.DMatrix(data.features, label=np.stack([data.labels, data.labels], axis=1))
+    with pytest.raises(ValueError, match=f"{2 * data.n} labels for {data.n} rows"):
+        lp.lambda_auc(data.scores(), two)
+
+
+BY_QUERY = {"bagging_by_query": True, "bagging_freq": 1, "bagging_fraction": 0.5}
+
+
+@pytest.mark.parametrize("way", ["train", "text", "update", "wrapped", "cv", "ours", "our cv"])
+def test_bagging_by_query_raises(lightgbm_alone: Any, way: str) -> None:
+    lgb, llgb = lightgbm_alone.module, lightgbm_alone.own
+    given, quiet = lightgbm_alone.data(graded()), {**lightgbm_alone.quiet, **BY_QUERY}
+    lightgbm_alone.train(lp.lambda_auc, given, 2)  # a data set that was used without it
+    acts: dict[str, Callable[[], Any]] = {
+        "train": lambda: lightgbm_alone.train(lp.lambda_ndcg, given, params=BY_QUERY),
+        "text": lambda: lightgbm_alone.train(
+            lp.lambda_ndcg, given, params={**BY_QUERY, "bagging_by_query": "true"}
+        ),
+        "update": lambda: lgb.Booster({**quiet, "objective": "none"}, given).update(
+            fobj=lp.lambda_ndcg
+        ),
+        "wrapped": lambda: lightgbm_alone.train(
+            lambda scores, data: lp.lambda_ndcg(scores, data), given, params=BY_QUERY
+        ),
+        "cv": lambda: llgb.cv({**quiet, "objective": lp.lambda_ndcg}, given, 3),
+        "ours": lambda: llgb.train(quiet, given, 3, fobj=lp.lambda_ndcg),
+        "our cv": lambda: llgb.cv(quiet, given, 3, fobj=lp.lambda_ndcg),
+    }
+    with pytest.raises(ValueError, match="bagging_by_query=True, LightGBM learns nothing"):
+        acts[way]()
+
+
+def test_bagging_by_query_is_no_error_where_it_works_or_is_off(lightgbm_alone: Any) -> None:
+    data, llgb = graded(), lightgbm_alone.own
+    given = lightgbm_alone.data(data)
+    llgb.train({**lightgbm_alone.quiet, **BY_QUERY, "objective": "lambdarank"}, given, 2)
+    off = {**BY_QUERY, "bagging_by_query": False}
+    trained = lightgbm_alone.train(lp.lambda_ndcg, given, 20, params=off)
+    assert value("ndcg", data, trained.scores(data)) > 0.85
+    # Left over from another run, with other parameters now:
+    params = {**lightgbm_alone.quiet, **BY_QUERY}
+    left = lightgbm_alone.module.Dataset(
+        data.features, data.labels, group=data.sizes, params=params
+    )
+    trained = lightgbm_alone.train(lp.lambda_ndcg, left, 20)
+    assert value("ndcg", data, trained.scores(data)) > 0.85
+
+
+# -- threads -------------------------------------------------------------------------------------
+
+
+def test_trainings_at_once_are_what_they_are_one_after_the_other(framework: Any) -> None:
+    data = graded()
+    shared = framework.data(data)
+
+    def run(objective: Any) -> Any:
+        given = shared if objective is lp.lambda_mauc else framework.data(data)
+        trained = framework.train(objective, given, metric=lp.eval_map, valid={"train": given})
+        return trained.scores(data)
+
+    objectives = [lp.lambda_map, lp.lambda_mauc, lp.lambda_ndcg] * 2
+    expected = [run(objective) for objective in objectives]
+    with ThreadPoolExecutor(3) as pool:
+        for mine, theirs in zip(pool.map(run, objectives, timeout=60), expected, strict=True):
+            assert_array_equal(mine, theirs)
