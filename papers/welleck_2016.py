@@ -20,7 +20,7 @@ from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data import Fold, RankingData, web_search_like
 from lambdaplus.evaluation import Table
 from lambdaplus.metrics import parse_metric
-from lambdaplus.study import Method, Results, Settings, find_methods
+from lambdaplus.study import Job, Method, Results, Settings, find_methods
 from papers.paper import Claim, Findings, Paper
 from papers.session import Session, Versus, of_parts, points, said, scaled, versus
 
@@ -189,7 +189,7 @@ def trees_time(queries: int, rounds: int) -> dict[str, float]:
     settings = Settings(rounds=rounds, patience=rounds, threads=1)
     begin = time.perf_counter()
     with limit_threads(1):
-        method.fit({}, fold.train, fold.valid, settings, seed=0)
+        method.trainer(Job(method, {}, fold.train, fold.valid, settings, 0, (method.criterion,)))
     return _record(fold, time.perf_counter() - begin, True)
 
 

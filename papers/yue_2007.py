@@ -17,7 +17,7 @@ from lambdaplus.baselines import ThresholdFeatures
 from lambdaplus.cli.references import YUE
 from lambdaplus.data import RankingData, random_splits
 from lambdaplus.evaluation import Table, evaluate
-from lambdaplus.study import Fitted, Method, Results, Settings
+from lambdaplus.study import Fitted, Job, Method, Results
 from lambdaplus.study.estimator_trainer import train_estimator
 from papers.paper import Claim, Findings, Paper
 from papers.session import LEVEL, Session, Versus
@@ -146,18 +146,17 @@ def systems(thresholds: int) -> list[Method]:
     ]
 
 
-def train_on_steps(
-    method: Method, parameters: Mapping[str, Any], train: RankingData, valid: RankingData,
-    settings: Settings, seed: int,
-) -> Fitted:  # fmt: skip
+def train_on_steps(job: Job) -> Fitted:
     """Fit an estimator to indicators of each feature's being above thresholds."""
-    others = dict(parameters)
-    steps = ThresholdFeatures(others.pop("thresholds")).fit(train.features)
+    others = dict(job.parameters)
+    steps = ThresholdFeatures(others.pop("thresholds")).fit(job.train.features)
 
     def stepped(part: RankingData) -> RankingData:
         return replace(part, features=steps.transform(part.features))
 
-    fitted = train_estimator(method, others, stepped(train), stepped(valid), settings, seed)
+    fitted = train_estimator(
+        replace(job, parameters=others, train=stepped(job.train), valid=stepped(job.valid))
+    )
     return replace(fitted, predict=lambda part: fitted.predict(stepped(part)))
 
 

@@ -90,9 +90,9 @@ MUTATIONS = (
         "test_values.py",
     ),
     Mutation(
-        "best round: the highest value",
-        "return self.looks[-1 if np.isnan(values).all() else int(np.nanargmax(values))]",
-        "return self.looks[-1 if np.isnan(values).all() else int(np.nanargmin(values))]",
+        "best round: the first of equal values",
+        "if not value > self.best:",
+        "if not value >= self.best:",
         "test_progress.py",
     ),
     Mutation(

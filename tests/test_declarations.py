@@ -16,7 +16,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 import lambdaplus as lp
 from lambdaplus.metrics import Cascade, CountAbove, Declaration, LabelCounts, Window
 from lambdaplus.metrics.catalogue import AUC, MAP
-from lambdaplus.metrics.parameters import RELEVANT, Parameter
+from lambdaplus.metrics.parameters import Parameter
 
 LABELS = [0.0, 2.0, 1.0, 0.0, 1.0, 0.0, 2.0, 0.0]
 SCORES = [0.4, 0.1, 0.9, 0.2, 0.6, 0.5, 0.8, 0.3]
@@ -159,7 +159,6 @@ def test_weights_are_refused_where_swap_deltas_would_change_their_sign() -> None
         ({"form": ABOVE.form, "pooled": "middle"}, "pooled='middle' needs the form Gains, or"),
         ({"pooled": "first"}, "pooled='first' needs the form"),
         ({"cutoff": "never"}, "cutoff='never' is not optional, required or no"),
-        ({"parameters": (RELEVANT, RELEVANT)}, "own: two parameters have the same name: relevant"),
         ({"discount": 1.0}, "discount of a Declaration must be a function, got 1.0"),
         ({"binary": "no"}, "binary of a Declaration must be True or False, got 'no'"),
     ],
@@ -173,7 +172,6 @@ def test_a_declaration_checks_itself(parts: dict[str, Any], words: str) -> None:
     ("make", "words"),
     [
         (lambda: CountAbove(label, label, "anyy"), "relation='anyy' is neither 'any' nor 'lower'"),
-        (lambda: Parameter("Slope", 1.0, "capital"), "name consists of lower case .* got 'Slope'"),
         (lambda: Parameter("slope", "steep", "text"), "slope='steep' is not a finite number"),
         (lambda: Parameter("mode", "c", "other", ("a", "b")), "mode='c' is not one of a, b"),
         (lambda: GAINS("ten"), "a cutoff must be a whole number, at least 1, got 'ten'"),

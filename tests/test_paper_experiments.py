@@ -23,7 +23,7 @@ from lambdaplus.baselines.oracles import make_loss, ranked
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import parse_metric
-from lambdaplus.study import Fitted, Method
+from lambdaplus.study import Fitted, Job, Method
 from papers import PAPERS, elsas_2008, welleck_2016, yue_2007
 from papers.__main__ import main
 from papers.chakrabarti_2008 import claims as kdd
@@ -69,7 +69,7 @@ def test_a_second_run_fits_nothing_and_writes_the_same(
     def refuse(*_: Any) -> None:
         raise AssertionError("it was fitted again")
 
-    monkeypatch.setattr(Method, "fit", refuse)
+    monkeypatch.setattr("lambdaplus.study.study.fit_and_save", refuse)
     run_paper(paper, [letor], tmp_path, **SIZES[paper.name])
     assert (tmp_path / "findings.md").read_text() == before  # measured times are kept, too
 
@@ -106,7 +106,7 @@ def test_the_command_line_says_what_is_wrong(
 def column(j: int) -> Method:
     """A ranker by one feature."""
 
-    def train(*_: Any) -> Fitted:
+    def train(job: Job) -> Fitted:
         return Fitted(lambda part: np.asarray(part.features[:, j]))
 
     return Method(f"column {j}", train, "", "map", random=False)
@@ -357,7 +357,7 @@ def test_w_is_zero_where_all_documents_tie(tmp_path: Path) -> None:
     data = small(10)
     folds = [Fold(name, data, data, data) for name in ("one", "two")]
 
-    def constant(*_: Any) -> Fitted:
+    def constant(job: Job) -> Fitted:
         return Fitted(lambda part: np.zeros(part.labels.size))
 
     tied = Method("tied", constant, "", "map", random=False)

@@ -189,7 +189,7 @@ def _fit(study: Study, console: Console) -> None:
     with progress_on(console) as progress:
         bar = progress.add_task("starting", total=len(study))
         for done, task in enumerate(study.run(), start=1):
-            progress.update(bar, advance=1, description=f"{task.method.name} {task.fold.name:<12}")
+            progress.update(bar, advance=1, description=f"{task.method.name} {task.fold:<12}")
             if done == kept:  # these took no time, from which no time left follows
                 progress.reset(bar, completed=kept)
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.extending import register_jitable
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.compiled import compiled
@@ -83,7 +84,7 @@ def split_ties(queries: Queries, ranking: Ranking, key: Floats) -> Ranking:
     return Ranking(ranking.row[order], -np.arange(ranking.score.size, dtype=np.float64))
 
 
-@compiled
+@register_jitable
 def lift_of(low: float, high: float) -> float:
     """A power of two by which the range of scores neither overflows nor vanishes."""
     if high * 0.5 - low * 0.5 > 1e300:
