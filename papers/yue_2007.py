@@ -205,9 +205,8 @@ def claims(with_best: ByQuery, without_best: ByQuery, longest_fit: float) -> lis
 
     def said(by_query: ByQuery, names: Sequence[str]) -> str:
         pairs = {name: against(by_query, name) for name in names}
-        each = (f"{name} {v.second:.4f} ({v.wins}/{v.losses}, p = {v.p:.2g})"
-                for name, v in pairs.items())  # fmt: skip
-        return f"{OURS} {by_query[OURS].mean():.4f}; W/L against {', '.join(each)}."
+        each = (f"{n} {v.wins}/{v.losses} (p = {v.p:.2g})" for n, v in pairs.items())
+        return f"W/L against {', '.join(each)}."
 
     best, svms = BASES[0], (OURS, *OTHERS)
     means = {name: float(without_best[name].mean()) for name in svms}
