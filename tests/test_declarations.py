@@ -89,14 +89,16 @@ each_form = pytest.mark.parametrize(("own", "by_hand"), OWN, ids=[d.name for d, 
 
 
 @each_form
-def test_its_value_is_the_one_by_hand(own: Declaration, by_hand: Callable[..., float]) -> None:
+def test_an_own_metric_has_its_value_by_hand(
+    own: Declaration, by_hand: Callable[..., float]
+) -> None:
     ranked = np.array(LABELS)[np.argsort(np.negative(SCORES))].tolist()
     found = lp.evaluate(LABELS, SCORES, group=[8], metrics=own)
     assert found[own.name] == pytest.approx(by_hand(ranked), rel=1e-12)
 
 
 @each_form
-def test_it_trains_with_and_without_noise(own: Declaration, by_hand: Any) -> None:
+def test_an_own_metric_trains_with_and_without_noise(own: Declaration, by_hand: Any) -> None:
     for noise in (None, 1.0):
         gradient, hessian = lp.lambda_objective(own, noise=noise)(LABELS, SCORES, None, [8])
         assert np.abs(gradient).sum() > 0
