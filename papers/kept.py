@@ -22,7 +22,7 @@ import numpy as np
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.binary import fingerprint
 from lambdaplus.data.whole_files import written_whole
-from lambdaplus.study.store import key_of
+from lambdaplus.study.identity import digest
 from lambdaplus.study.workers import first_line, run_in_processes
 
 
@@ -75,7 +75,7 @@ def _here(tasks: list[tuple[Any, ...]]) -> Generator[tuple[int, str]]:
 
 
 def _key(work: Callable[..., Any], arguments: tuple[Any, ...]) -> str:
-    return key_of(work=work, arguments=list(map(_said, arguments)))
+    return digest([work, list(map(_said, arguments))])
 
 
 def _said(argument: Any) -> Any:

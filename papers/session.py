@@ -21,7 +21,6 @@ from typing import Any
 
 from lambdaplus.data import Fold, RankingData, digits_queries, read_folds
 from lambdaplus.data.ranking_data import join
-from lambdaplus.metrics import parse_metric
 from lambdaplus.study import Method, Settings, Study
 from papers.kept import keep_each
 
@@ -90,7 +89,7 @@ class Session:
         study = Study(
             list(folds),
             list(methods),
-            [parse_metric(name) for name in metrics],
+            metrics,
             replace(settings or Settings(), threads=threads),
             seeds,
             select,

@@ -69,13 +69,13 @@ def versus(study: Study, first: str, second: str, metric: str) -> Versus:
     methods = {method.name: method for method in study.methods}
     found = []
     for name in (first, second):
-        evaluation = study.evaluation(methods[name]) if name in methods else None
+        evaluation = study.results.evaluation(name) if name in methods else None
         if evaluation is None:
             raise ValueError(f"{name} has not finished every fold")
         found.append(evaluation.per_query[str(parse_metric(metric))])
     difference = found[0] - found[1]
     difference = difference[~np.isnan(difference)]
-    mean, other = (study.mean(methods[name], parse_metric(metric)) for name in (first, second))
+    mean, other = (study.results.mean(name, str(parse_metric(metric))) for name in (first, second))
     chance = p_value(difference, "wilcoxon", "two-sided")
     wins, losses = int((difference > 0).sum()), int((difference < 0).sum())
     return Versus(metric, mean, other, chance, wins, losses)

@@ -231,7 +231,7 @@ def fake(means: dict[str, dict[str, float]]) -> Any:
     return SimpleNamespace(
         methods=methods,
         metrics=[parse_metric(name) for name in next(iter(means.values()))],
-        mean=lambda method, metric: means[method.name][str(metric)],
+        results=SimpleNamespace(mean=lambda method, metric: means[method][metric]),
     )
 
 
@@ -255,8 +255,9 @@ def test_averaged_pairs_and_rounds() -> None:
     assert study_claims.averaged_pairs(study, much).holds is False
 
     def with_curve(*curve: float) -> Any:
-        choice = SimpleNamespace(fit=SimpleNamespace(curve=np.array(curve)))
-        return SimpleNamespace(results={study_claims.MCRANK: [choice]})
+        choice = SimpleNamespace(model=SimpleNamespace(curve=np.array(curve)))
+        method = SimpleNamespace(name=study_claims.MCRANK)
+        return SimpleNamespace(methods=[method], choices=lambda _: [choice])
 
     falls, rises = [0.5, *[0.4] * 60], [*[0.4] * 60, 0.5]
     assert study_claims.many_rounds(with_curve(*falls), 30).holds is None

@@ -19,7 +19,6 @@ from scipy import stats
 
 from lambdaplus import compare_runs, evaluate
 from lambdaplus.evaluation import Cell, Evaluation, Table
-from lambdaplus.evaluation.result import join_evaluations
 from lambdaplus.evaluation.significance import (
     bootstrap_intervals,
     holm,
@@ -47,16 +46,6 @@ def four_runs() -> dict[str, Evaluation]:
 # The tests ---------------------------------------------------------------------------------------
 
 
-def test_p_values_are_scipys() -> None:
-    found = four_runs()["good"].per_query["map"] - four_runs()["fair"].per_query["map"]
-    a, b = four_runs()["good"].per_query["map"], four_runs()["fair"].per_query["map"]
-    for alternative in ("two-sided", "greater"):
-        expected = stats.wilcoxon(a, b, alternative=alternative).pvalue
-        assert p_value(found, "wilcoxon", alternative) == pytest.approx(expected, rel=1e-9)
-        expected = stats.ttest_rel(a, b, alternative=alternative).pvalue
-        assert p_value(found, "t", alternative) == pytest.approx(expected, rel=1e-9)
-
-
 @given(
     difference=st.lists(st.sampled_from([-0.3, -0.1, 0.0, 0.1, 0.2]), min_size=1, max_size=8),
     alternative=st.sampled_from(["two-sided", "greater"]),
@@ -80,8 +69,10 @@ def test_randomisation_of_many_queries_is_near_the_t_test() -> None:
     difference = np.random.default_rng(0).normal(0.1, 0.5, 60)
     for alternative in ("two-sided", "greater"):
         found = p_value(difference, "randomization", alternative)
+        expected = stats.ttest_1samp(difference, 0, alternative=alternative).pvalue
+        assert p_value(difference, "t", alternative) == pytest.approx(expected)
         # 9,999 draws: a standard error of at most sqrt(p / 9999), and the tests differ a little.
-        assert found == pytest.approx(p_value(difference, "t", alternative), abs=0.02)
+        assert found == pytest.approx(expected, abs=0.02)
         assert found == p_value(difference, "randomization", alternative)  # the same draws
 
 
@@ -202,11 +193,6 @@ def test_a_metric_of_the_whole_data_set_is_not_tested() -> None:
     found = compare_runs(runs)
     assert found.of("auc(over=dataset)") == []
     assert found.means["auc(over=dataset)"]["good"] > 0.9
-    folds = {  # one value of each fold, which is no query either
-        name: join_evaluations([{"Fold1": one, "Fold2": one}]) for name, one in runs.items()
-    }
-    assert compare_runs(folds).of("auc(over=dataset)") == []
-    assert compare_runs(folds).of("map")[0].n_queries == 80
 
 
 def test_runs_on_other_queries_or_by_other_rules_are_refused() -> None:

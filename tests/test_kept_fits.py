@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import os
 import pathlib
 import pickle
-import re
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -26,7 +27,7 @@ from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import Fitted, Method, Settings, Store, Study, find_methods
 from lambdaplus.study.boosting import train_lightgbm
 from lambdaplus.study.identity import digest, source_of_lambdaplus
-from lambdaplus.study.store import Fit, key_of
+from lambdaplus.study.store import Fit, Model
 
 RANKER = """
 {imports}
@@ -46,45 +47,46 @@ def module(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
         sys.modules.pop(name, None)
 
 
-def edit(module: pathlib.Path, sign: str, imports: str = "") -> None:
-    """As if the user had edited the file and restarted Python."""
-    module.write_text(RANKER.format(sign=sign, imports=imports))
+def edit(path: pathlib.Path, text: str, years: float = 1.0) -> None:
+    """As if the user had edited the file, years ago, and restarted Python."""
+    path.write_text(text)
+    os.utime(path, (os.stat(path).st_mtime - years * 3e7,) * 2)
     for name in ("my_ranker", "my_helper"):
         sys.modules.pop(name, None)
     importlib.invalidate_caches()
 
 
-def mean(folder: pathlib.Path) -> float:
-    found = study(folder, "my_ranker:Ranker")
-    assert len([*found.run()]) == 3
-    assert found.errors == {}
-    return found.mean(found.methods[0], found.metrics[0])
+def keys() -> list[str]:
+    return [task.key for task in study(None, "my_ranker:Ranker").tasks]
 
 
-def test_an_edited_class_of_mine_is_fitted_again(
-    tmp_path: pathlib.Path, module: pathlib.Path
-) -> None:
-    edit(module, "+")
-    first = mean(tmp_path / "out")
-    edit(module, "-")
-    assert mean(tmp_path / "out") != first
-    edit(module, "+")
-    assert mean(tmp_path / "out") == first
-    assert len([*(tmp_path / "out" / "fits").iterdir()]) == 6
-
-
-@pytest.mark.parametrize("imports", ["from my_helper import SIGN", "import my_helper"])
-def test_so_is_one_that_imports_what_was_edited(
-    tmp_path: pathlib.Path, module: pathlib.Path, imports: str
+@pytest.mark.parametrize(
+    ("imports", "sign"),
+    [("from my_helper import SIGN", "SIGN * "), ("import my_helper", "my_helper.SIGN * ")],
+)
+def test_an_edit_of_the_users_module_or_of_what_it_imports_is_another_fit(
+    module: pathlib.Path, imports: str, sign: str
 ) -> None:
     helper = module.with_name("my_helper.py")
-    used = "SIGN * " if "from" in imports else "my_helper.SIGN * "
-    helper.write_text("SIGN = 1")
-    edit(module, used, imports)
-    first = mean(tmp_path / "out")
-    helper.write_text("SIGN = -1")
-    edit(module, used, imports)
-    assert mean(tmp_path / "out") != first
+    texts = [("SIGN = 1", "+"), ("SIGN = 1", sign), ("SIGN = -1", sign)]
+    found = []
+    for text, signed in [*texts, *texts]:
+        edit(helper, text)
+        edit(module, RANKER.format(imports=imports, sign=signed))
+        found.append(keys())
+    assert found[:3] == found[3:]
+    assert len({key for each in found for key in each}) == 9
+
+
+def test_a_module_that_was_edited_since_it_was_imported_is_never_found_again(
+    module: pathlib.Path,
+) -> None:
+    edit(module, RANKER.format(imports="", sign="+"))
+    before = keys()
+    module.write_text(RANKER.format(imports="", sign="-"))  # the loaded code is the former
+    assert {*keys(), *before}.isdisjoint(keys())
+    edit(module, RANKER.format(imports="", sign="+"))
+    assert keys() == before
 
 
 def train_first(*_: Any) -> Fitted:
@@ -95,105 +97,87 @@ def train_last(*_: Any) -> Fitted:
     return Fitted(lambda part: part.features[:, -1])
 
 
-def gain_to_the(power: float) -> Any:
-    def gain(facts: Any) -> Any:
-        return facts.label**power
-
-    return gain
+def relevant(facts: Any) -> Any:
+    return facts.label >= 1
 
 
-def of(target: Any, trainer: Any = train_lightgbm) -> str:
-    one = Study(folds()[:1], [Method("lightgbm:mine", trainer, target, "map")],
-                [parse_metric("map")])  # fmt: skip
-    return one.tasks[0].key
+def graded(facts: Any) -> Any:
+    return facts.label
 
 
-def test_two_declarations_of_one_name_are_two() -> None:
-    dcg = parse_metric("dcg").declaration
-    ndcg = parse_metric("ndcg").declaration
-    gains = [gain_to_the(1), gain_to_the(2), lambda facts: facts.label, ndcg.gain]
-    gains.append(lambda facts: facts.label * 2)
-    keys = {of(lambda_objective(dataclasses.replace(dcg, name="mine", gain=g))) for g in gains}
-    assert len(keys) == 5
-    same = [of(lambda_objective(dataclasses.replace(dcg, name="mine", gain=gain_to_the(2))))
-            for _ in range(2)]  # fmt: skip
-    assert same[0] == same[1]
-    assert same[0] in keys
+def key_of(target: Any, trainer: Any = train_lightgbm, name: str = "lightgbm:mine") -> str:
+    return Study(folds()[:1], [Method(name, trainer, target, "map")], ["map"]).tasks[0].key
 
 
-def test_two_trainers_of_one_method_are_two() -> None:
-    assert of("x", train_first) != of("x", train_last)
+def test_declarations_and_trainers_of_one_name_differ_by_their_functions() -> None:
+    dcg = dataclasses.replace(parse_metric("dcg").declaration, name="mine")
+    gains = [relevant, graded, relevant, lambda facts: facts.label, lambda facts: facts.label]
+    found = [key_of(lambda_objective(dataclasses.replace(dcg, gain=gain))) for gain in gains]
+    assert found[0] == found[2]
+    assert len({*found}) == 4  # a lambda is never the same
+    assert key_of("x", train_first) != key_of("x", train_last)
+    assert key_of("x", train_first) == key_of("x", train_first)
 
 
-def test_the_source_of_lambdaplus_is_in_every_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = key_of(seed=0)
-    assert key_of(seed=0) == before
-    monkeypatch.setattr(
-        "lambdaplus.study.store.source_of_lambdaplus", lambda: source_of_lambdaplus()[::-1]
-    )
-    assert key_of(seed=0) != before
-
-
-def test_an_edit_of_lambdaplus_changes_its_digest(
+def test_only_code_of_lambdaplus_changes_its_digest(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = []
     monkeypatch.setattr("lambdaplus.study.identity.PACKAGE", tmp_path)
-    for name, text in (("a.py", "1"), ("a.py", "2"), ("cli/b.py", "1"), ("metrics/b.py", "1")):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
+    found = []
+    for text in ('"""Doc."""\nx = 1', 'x = 1  # a comment\n"""Doc."""', '"""Another."""\nx = 1',
+                 'def f():\n    """Doc."""\n    return 1', "def f():\n    return 1"):  # fmt: skip
+        (tmp_path / "a.py").write_text(text)
         found.append(source_of_lambdaplus.__wrapped__())
-    assert len(set(found)) == 3
-    assert found[1] == found[2]  # the command line changes no fit
+    assert found[0] == found[2] != found[1]
+    assert found[3] == found[4] != found[0]
+    (tmp_path / "cli").mkdir()
+    (tmp_path / "cli" / "b.py").write_text("x = 1")
+    assert source_of_lambdaplus.__wrapped__() == found[4]
+    before = digest(0)
+    monkeypatch.setattr("lambdaplus.study.identity.source_of_lambdaplus", lambda: "another")
+    assert digest(0) != before
 
 
 def test_digests_are_of_content() -> None:
     values: list[Any] = [
         None, True, 1, 1.0, "1", b"1", np.float64(1), np.arange(3), np.arange(3.0), [1], (1,), {1},
-        {"a": 1}, {"b": 1}, int, np, np.mean, len, "".join, digest, lambda: 1, lambda: 2,
-        Settings(), Settings(rounds=3), gain_to_the(1), gain_to_the(2), np.random.default_rng(0),
+        {"a": 1}, {"b": 1}, int, np.mean, len, digest, Settings(), Settings(rounds=3),
+        np.random.default_rng(0), *find_methods("lightgbm,xgboost,svm"),
     ]  # fmt: skip
     digests = [digest(value) for value in values]
     assert len(set(digests)) == len(values)
     for value, found in zip(values, digests, strict=True):
-        assert digest(value) == found
-        if not callable(value) and value is not np:
-            assert digest(pickle.loads(pickle.dumps(value))) == found
+        assert digest(value) == digest(pickle.loads(pickle.dumps(value))) == found
+    code = "from test_kept_fits import *\nprint(*map(digest, find_methods('lightgbm,xgboost,svm')))"
+    other = subprocess.run(
+        [sys.executable, "-c", code], cwd=pathlib.Path(__file__).parent, capture_output=True,
+        text=True, check=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert other.stdout.split() == digests[21:]
 
 
-def test_what_contains_itself_and_what_nobody_can_look_into() -> None:
-    one: list[Any] = [1]
-    one.append(one)
-    assert digest(one) == digest(one)
-    assert digest(threading.Lock()) != digest(threading.Lock())
+def test_what_cannot_be_inspected_is_never_the_same() -> None:
     typed_in: dict[str, Any] = {"__name__": "typed_in"}
-    exec("class Mine: pass", typed_in)  # a class without source is never the one of before
-    assert digest(typed_in["Mine"]) != digest(typed_in["Mine"])
+    exec("class Mine: pass", typed_in)
+    for value in (threading.Lock(), lambda: 1, typed_in["Mine"], typed_in["Mine"]()):
+        assert digest(value) != digest(value)
 
 
-@pytest.mark.parametrize("content", [b"", b"junk", b"PK\x03\x04"])
-def test_a_file_among_the_fits_that_is_none_is_named_and_fitted_again(
-    tmp_path: pathlib.Path, content: bytes
-) -> None:
-    names = odd("FirstFeature")
-    first = study(tmp_path, names)
-    list(first.run())
+@pytest.mark.parametrize("content", [b"", b"junk", b"PK\x03\x04", pickle.dumps({"a": 1})])
+def test_a_damaged_file_is_named_and_fitted_again(tmp_path: pathlib.Path, content: bytes) -> None:
+    first = study(tmp_path, odd("FirstFeature"))
+    first.finish()
     victim = first.store.path(first.tasks[1].key)
     victim.write_bytes(content)
-    again = study(tmp_path, names)
-    with pytest.warns(
-        UserWarning, match=f"{victim.name} is damaged or not this fit .* fitted again"
-    ):
-        list(again.run())
-    assert again.errors == {}
-    assert again.mean(again.methods[0], again.metrics[0]) == first.mean(
-        first.methods[0], first.metrics[0]
-    )
+    again = study(tmp_path, odd("FirstFeature"))
+    with pytest.warns(UserWarning, match=f"{victim.name} is damaged or not this .* fitted again"):
+        again.finish()
+    assert again.results.values.equals(first.results.values)
 
 
 def test_the_fit_of_another_is_not_taken_for_this_one(tmp_path: pathlib.Path) -> None:
     store = Store(tmp_path)
-    store.save("a" * 20, Fit(np.zeros(2), np.ones(2), 0.5, 3, np.zeros(0)), {})
+    store.save("a" * 20, Fit({}, 0.5), {})
     store.path("a" * 20).rename(store.path("b" * 20))
     with pytest.raises(ValueError, match=f"{'b' * 20}.npz is damaged or not this fit .*{'a' * 20}"):
         store.load("b" * 20)
@@ -204,62 +188,33 @@ def test_the_fit_of_another_is_not_taken_for_this_one(tmp_path: pathlib.Path) ->
 def test_a_damaged_fit_is_named_or_whole(tmp_path: pathlib.Path, draw: st.DataObject) -> None:
     """Bytes flipped, cut, doubled."""
     store, key = Store(tmp_path), "c" * 20
-    fit = Fit(np.arange(9.0), -np.arange(5.0), 0.5, 3, np.ones(3), ("it warned",))
-    store.save(key, fit, {"seed": 0})
+    models = {
+        "map": Model(np.arange(9.0), -np.arange(5.0), 3, np.ones(3)),
+        "mrr": Model(np.zeros(0), np.zeros(0), 2, np.zeros(3), every=2),
+    }
+    store.save(key, Fit(models, 0.5, ("it warned",)), {"seed": 0})
     path = store.path(key)
     path.write_bytes(damaged(draw, path.read_bytes()))
-    found, said = None, str(path)
     try:
         found = store.load(key)
     except ValueError as error:
-        said = str(error)
-    assert str(path) in said
-    if found is None:
+        assert str(path) in str(error)  # noqa: PT017
         return
-    for one, other in zip(dataclasses.astuple(found), dataclasses.astuple(fit), strict=True):
-        assert np.array_equal(one, other)
-
-
-def test_a_method_that_predicts_the_wrong_number_of_rows_is_not_kept(
-    tmp_path: pathlib.Path,
-) -> None:
-    found = study(tmp_path, odd("TooFew", "Column"))
-    list(found.run())
-    assert found.errors == {
-        "odd_estimators:TooFew": "Fold0: ValueError: it gave scores of shape (59,) for 60 "
-        "validation documents",
-        "odd_estimators:Column": "Fold0: ValueError: it gave scores of shape (60, 1) for 60 "
-        "validation documents",
-    }
-    assert found.finished == set()
-    assert not [*tmp_path.rglob("*.npz")]
-
-
-def test_a_process_that_ends_without_a_result_has_failed(tmp_path: pathlib.Path) -> None:
-    found = study(tmp_path, odd("Leaving"), jobs=2)
-    list(found.run())
-    [(name, said)] = found.errors.items()  # of the fold that ended first
-    assert name == "odd_estimators:Leaving"
-    assert re.fullmatch(r"Fold\d: it ended without a result", said)
-
-
-def test_what_cannot_be_sent_to_another_process_says_so(tmp_path: pathlib.Path) -> None:
-    method = Method("test:mine", lambda *_: train_first(), "x", "map")
-    found = Study(folds(), [method], [parse_metric("map")], folder=tmp_path, jobs=2)
-    assert len([*found.run()]) == 3
-    assert "it cannot be sent to another process" in found.errors["test:mine"]
+    assert found is not None
+    assert (found.seconds, found.warnings, list(found.models)) == (0.5, ("it warned",), [*models])
+    for name, model in models.items():
+        for field in dataclasses.fields(Model):
+            values = (getattr(each, field.name) for each in (model, found.models[name]))
+            assert np.array_equal(*values)
 
 
 def test_kernels_are_not_compiled_on_a_methods_time(tmp_path: pathlib.Path) -> None:
     """numba takes a second or more for a kernel that is new to it; the fit itself nothing."""
     found = study(tmp_path, odd("Compiles", "Slow"))
-    list(found.run())
-    assert found.errors == {}
-    compiling, slow = (
-        [choice.fit.seconds for choice in found.results[method.name]] for method in found.methods
-    )
-    assert max(compiling) < 0.1
-    assert min(slow) > 0.25  # sleep is time, compilation is not
+    found.finish()
+    compiling, slow = (found.choices(method) for method in found.methods)
+    assert max(choice.seconds for choice in compiling) < 0.1
+    assert min(choice.seconds for choice in slow) > 0.25  # sleep is time, compilation is not
 
 
 @pytest.mark.parametrize(
@@ -268,47 +223,58 @@ def test_kernels_are_not_compiled_on_a_methods_time(tmp_path: pathlib.Path) -> N
         ({"folds": []}, "folds is empty"),
         ({"methods": []}, "methods is empty"),
         ({"metrics": []}, "metrics is empty"),
+        ({"metrics": ["ndgc"]}, "did you mean 'ndcg'"),
         ({"seeds": ()}, "seeds is empty"),
         ({"seeds": (-1,)}, "seeds: -1 is not a whole number from 0"),
-        ({"seeds": (True,)}, "seeds: True is not"),
         ({"seeds": (1, 1)}, "seeds: 1 is given more than once"),
         ({"jobs": 0}, "jobs=0"),
         ({"select": "nonsense"}, "unknown metric 'nonsense'"),
-        ({"settings": Settings(patience=-1)}, "patience = -1 should be a whole number, at least 1"),
-        ({"settings": Settings(rounds=0)}, "rounds = 0 should be"),
-        ({"settings": Settings(leaves=1)}, "leaves = 1 should be"),
-        ({"settings": Settings(learning_rate=float("nan"))}, "learning_rate = nan should be"),
+        ({"convention": "letor"}, "unknown convention 'letor'"),
+        ({"trials": 40_000}, "120,000 fits, .* are more than a study may have: at most 100,000"),
         ({"folds": [folds()[0], Fold("Fold0", *(folds()[1].train,) * 3)]}, "Fold0 is given more"),
     ],
 )
-def test_a_study_that_makes_no_sense_is_refused_before_its_first_fit(
-    changes: dict[str, Any], message: str
-) -> None:
-    whole: dict[str, Any] = {"folds": folds(), "methods": find_methods("feature:best"),
-                             "metrics": [parse_metric("map")]}  # fmt: skip
+def test_a_study_that_makes_no_sense_is_refused(changes: dict[str, Any], message: str) -> None:
+    whole = {"folds": folds(), "methods": find_methods("feature:best"), "metrics": ["map"]}
     with pytest.raises(ValueError, match=message):
         Study(**{**whole, **changes})
 
 
 @pytest.mark.parametrize(
+    ("name", "value"),
+    [("patience", -1), ("rounds", 0), ("rounds", True), ("leaves", 1), ("learning_rate", np.nan),
+     ("every", 31)],
+)  # fmt: skip
+def test_settings_that_no_framework_can_have_are_refused(name: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=f"{name} = .* should"):
+        Settings(**{name: value})
+
+
+@pytest.mark.parametrize(
     ("method", "grid", "message"),
     [
-        ("lightgbm:map", {"num_leavs": [5]}, r"no parameter 'num_leavs' \(did you mean 'num_leave"),
-        ("xgboost:map", {"max_leavs": [5]}, r"no parameter 'max_leavs' \(did you mean 'max_leaves"),
-        ("svm:map", {"c": [5]}, "StructuralSVM has no parameter 'c'"),
-        ("lightgbm:map", {"num_leaves": "57"}, "num_leaves = '57' should be a list of the values"),
-        ("lightgbm:map", {"num_leaves": 57}, "num_leaves = 57 should be a list of the values"),
-        ("lightgbm:map", {"num_leaves": []}, r"num_leaves = \[\] should be a list of the values"),
+        ("lightgbm:map", {"num_leavs": [5]}, "no parameter 'num_leavs' (did you mean 'num_leaves'"),
+        ("xgboost:map", {"max_leavs": [5]}, "no parameter 'max_leavs' (did you mean 'max_leaves'"),
+        ("svm:map", {"c": [5]}, "unexpected keyword argument 'c'"),
         ("lightgbm:map", {"eta": [0.1]}, "eta is another name of learning_rate"),
         ("xgboost:map", {"eta": [0.1]}, "eta is another name of learning_rate"),
         ("lightgbm:map", {"objective": ["binary"]}, "the study sets it for every method"),
         ("xgboost:map", {"early_stopping_rounds": [-1]}, "the study sets it for every method"),
-        ("xgboost:map", {"max_leaves": ["many"]}, "XGBoost rejects its parameters"),
+        ("lightgbm:lambdarank", {"sigma": [1.0]}, "which 'lambdarank' is not"),
+        ("lightgbm:lambda_map", {"sigma": [-1.0]}, "sigma"),
     ],
 )
-def test_parameters_that_would_do_nothing_are_refused(
+def test_parameters_that_would_do_nothing_are_errors_of_the_method(
     method: str, grid: dict[str, Any], message: str
 ) -> None:
     [found] = find_methods(method)
-    with pytest.raises(ValueError, match=message):
-        Study(folds(), [dataclasses.replace(found, grid=grid)], [parse_metric("map")])
+    tried = Study(folds(1), [dataclasses.replace(found, grid=grid)], ["map"], Settings(rounds=2))
+    list(tried.run())
+    assert message in tried.errors[found.name]
+
+
+@pytest.mark.parametrize("values", ["57", 57, []])
+def test_a_grid_lists_the_values_to_try(values: Any) -> None:
+    [method] = find_methods("lightgbm:map")
+    with pytest.raises(ValueError, match=r"num_leaves = .* should be a list of the values"):
+        dataclasses.replace(method, grid={"num_leaves": values})

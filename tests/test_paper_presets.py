@@ -105,11 +105,11 @@ def test_yue_trials_are_balanced_and_tables_are_those_of_the_mean_values_by_hand
         assert np.unique(qids, return_counts=True)[1].tolist() == [times] * 6
     by_hand: dict[str, dict[int, list[float]]] = {}
     for method in with_best.methods:
-        for choice in with_best.results[method.name]:
+        for choice in with_best.choices(method):
             test = choice.fold.test
             for qid in np.unique(test.qid):
                 rows = test.qid == qid
-                scores = choice.fit.test_scores[rows]
+                scores = choice.model.test_scores[rows]
                 if np.unique(scores).size == scores.size:
                     value = average_precision(test.labels[rows], scores)
                 else:  # tied: the mean over the orders, which other tests check
@@ -244,12 +244,12 @@ def test_elsas_table_4_is_the_mean_over_queries_and_seeds(letor: Path, finished:
     rows = {row[0]: row for row in tables_of(found)["table_4"].rows}
     for method in study.methods:
         values: list[float] = []
-        for choice in study.results[method.name]:
+        for choice in study.choices(method):
             test = choice.fold.test
             for qid in np.unique(test.qid):
                 rows_of = test.qid == qid
                 labels = test.labels[rows_of]
-                scores = choice.fit.test_scores[rows_of]
+                scores = choice.model.test_scores[rows_of]
                 one = evaluate(labels, scores, group=[labels.size], metrics="map")["map"]
                 values.append(one if labels.any() else 0.0)  # no relevant document counts 0
         assert len(values) == 2 * 4 * (2 if method.random else 1)

@@ -106,7 +106,7 @@ def test_the_report_has_the_numbers_of_ir_measures(study: Study, tmp_path: Path)
         means: dict[str, list[float]] = {name: [] for name in NAMES}
         alike = []
         for choice in study.choices(method):
-            test, scores = choice.fold.test, choice.fit.test_scores
+            test, scores = choice.fold.test, choice.model.test_scores
             theirs = by_ir_measures(test, scores, tmp_path)
             agree = conventions_agree(test, scores)
             alike += agree.values()

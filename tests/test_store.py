@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -16,8 +16,7 @@ import pytest
 
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import evaluate
-from lambdaplus.metrics import parse_metric
-from lambdaplus.study import Method, Settings, Store, Study, Summary, find_methods, write_report
+from lambdaplus.study import Fitted, Method, Settings, Study, Summary, find_methods, write_report
 from lambdaplus.study.estimator_trainer import train_estimator
 from lambdaplus.study.study_tables import results_table, write_csv
 
@@ -36,11 +35,9 @@ def folds(n: int = 3) -> list[Fold]:
     return [Fold(f"Fold{i}", *(part(3 * i + j) for j in range(3))) for i in range(n)]
 
 
-def study(folder: pathlib.Path | None, names: str, jobs: int = 1, **given_: Any) -> Study:
-    return Study(
-        folds(), find_methods(names), [parse_metric("map"), parse_metric("ndcg@5")],
-        Settings(rounds=3), folder=folder, jobs=jobs, **given_,
-    )  # fmt: skip
+def study(folder: pathlib.Path | None, names: str, jobs: int = 1, **given: Any) -> Study:
+    given = {"settings": Settings(rounds=3), **given}
+    return Study(folds(), find_methods(names), ["map", "ndcg@5"], folder=folder, jobs=jobs, **given)
 
 
 def odd(*names: str) -> str:
@@ -51,13 +48,9 @@ def states(folder: pathlib.Path) -> dict[str, int]:
     return {path.name: path.stat().st_mtime_ns for path in (folder / "fits").glob("*.npz")}
 
 
-def outcome(of: Study, folder: pathlib.Path) -> tuple[str, bytes, bytes]:
-    """The table without times, and the files."""
+def written(of: Study, folder: pathlib.Path) -> list[bytes]:
     write_csv(of.results, folder)
-    table = "\n".join(
-        line.rpartition("  ")[0] for line in str(results_table(Summary(of.results))).splitlines()
-    )
-    return table, (folder / "per_query.csv").read_bytes(), (folder / "summary.csv").read_bytes()
+    return [(folder / f"{name}.csv").read_bytes() for name in ("per_query", "summary")]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -65,14 +58,16 @@ def test_a_second_run_fits_nothing_again(tmp_path: pathlib.Path, jobs: int) -> N
     names = "lightgbm:lambda_map," + odd("FirstFeature")
     first = study(tmp_path, names, jobs)
     assert len(list(first.run())) == len(first) == 6
-    kept = states(tmp_path)
+    stored = states(tmp_path)
     second = study(tmp_path, names, jobs)
-    list(second.run())
-    assert states(tmp_path) == kept
-    assert outcome(first, tmp_path / "a") == outcome(second, tmp_path / "b")
-    wider = study(tmp_path, names + ",lightgbm:lambda_auc", jobs)
-    list(wider.run())
-    assert states(tmp_path).items() > kept.items()
+    second.finish()
+    assert (first.kept, second.kept) == (0, 6)
+    assert states(tmp_path) == stored
+    assert written(first, tmp_path / "a") == written(second, tmp_path / "b")
+    wider = study(tmp_path, names + ",lightgbm:lambda_auc", jobs, convention="letor4")
+    wider.finish()
+    assert wider.kept == 6
+    assert states(tmp_path).items() > stored.items()
     assert not (tmp_path / "data").exists()
 
 
@@ -82,63 +77,69 @@ def test_processes_fit_what_this_one_does(tmp_path: pathlib.Path) -> None:
     results = []
     for jobs in (1, 2):
         found = study(tmp_path / str(jobs), names, jobs)
-        list(found.run())
-        assert found.errors == {}
-        results.append(outcome(found, tmp_path / f"out{jobs}")[1:])
+        found.finish()
+        results.append(written(found, tmp_path / f"out{jobs}"))
     assert results[0] == results[1]
 
 
-def test_whatever_could_change_a_fit_makes_it_another(tmp_path: pathlib.Path) -> None:
+def test_whatever_could_change_a_fit_gives_it_another_key(tmp_path: pathlib.Path) -> None:
     plain = study(tmp_path, "lightgbm:lambda_map")
     keys = {task.key for task in plain.tasks}
+    other_fold = [Fold("Fold0", part(0), part(1), part(7))]
     for other in (
         study(tmp_path, "lightgbm:lambda_map", seeds=(1,)),
         study(tmp_path, "lightgbm:lambda_map@5"),
         study(tmp_path, "xgboost:lambda_map"),
-        Study(folds(), plain.methods, plain.metrics, Settings(rounds=4)),
-        Study([Fold("Fold0", part(0), part(1), part(7))], plain.methods, plain.metrics,
-              Settings(rounds=3)),
-    ):  # fmt: skip
+        study(tmp_path, "lightgbm:lambda_map", settings=Settings(rounds=4)),
+        Study(other_fold, plain.methods, plain.metrics, plain.settings),
+    ):
         assert keys.isdisjoint(task.key for task in other.tasks)
-    threads = Study(folds(), plain.methods, plain.metrics, Settings(rounds=3, threads=2))
+    threads = study(tmp_path, "lightgbm:lambda_map", settings=Settings(rounds=3, threads=2))
     assert keys == {task.key for task in threads.tasks}
 
 
-def test_a_process_that_aborts_takes_no_other_with_it(tmp_path: pathlib.Path) -> None:
-    found = study(tmp_path, odd("Aborting", "FirstFeature", "NotANumber"), jobs=2)
-    assert len(list(found.run())) == 9
-    assert found.errors == {
-        "odd_estimators:Aborting": "Fold0: its process ended with exit code 3",
-        "odd_estimators:NotANumber": "Fold0: ValueError: it scored validation documents with NaN "
-        "or infinity",
+def test_a_fit_that_fails_takes_no_other_with_it(tmp_path: pathlib.Path) -> None:
+    names = odd("Aborting", "Leaving", "FirstFeature", "NotANumber", "TooFew", "Column")
+    found = study(tmp_path, names, jobs=2)
+    local = Method("local", lambda job: Fitted(lambda part: part.features[:, 0]))
+    found.methods = [*found.methods, local]
+    assert len(list(found.run())) == 21
+    errors = {name.rpartition(":")[2]: error for name, error in found.errors.items()}
+    wrong = {
+        "Aborting": "its process ended with exit code 3",
+        "Leaving": "it ended without a result",
+        "NotANumber": "ValueError: it scored validation documents with NaN or infinity",
+        "TooFew": r"ValueError: it gave scores of shape \(59,\) for 60 validation documents",
+        "Column": r"ValueError: it gave scores of shape \(60, 1\) for 60 validation documents",
+        "local": "it cannot be sent to another process: .*",
     }
-    assert len(found.finished) == 3
-    assert not np.isnan(found.mean(found.methods[1], found.metrics[0]))
+    assert errors.keys() == wrong.keys()
+    for name, error in errors.items():  # of the fold that ended first
+        assert re.fullmatch(rf"Fold\d: {wrong[name]}", error)
+    assert len(found.finished) == len(states(tmp_path)) == 3
+    assert not np.isnan(found.results.mean("odd_estimators:FirstFeature", "map"))
+    assert np.isnan(found.results.mean("odd_estimators:Column", "map"))
+    with pytest.raises(RuntimeError, match="failed, the finished fits are kept: odd_estimators"):
+        found.finish()
 
 
 def test_warnings_are_kept_and_told_once(tmp_path: pathlib.Path) -> None:
     found = study(tmp_path, odd("Warns"))
-    list(found.run())
-    assert found.results["odd_estimators:Warns"][0].fit.warnings == ("it did not converge",)
-    assert "it did not converge: odd_estimators:Warns (3 fits)." in str(
-        results_table(Summary(found.results))
-    )
-
-
-def test_an_estimator_is_passed_what_it_asks_for(tmp_path: pathlib.Path) -> None:
-    found = study(tmp_path, odd("Guided"), seeds=(5,))
-    list(found.run())
-    assert found.errors == {}
+    found.finish()
+    assert set(found.results.fits["warnings"]) == {"it did not converge"}
+    table = str(results_table(Summary(found.results)))
+    assert "it did not converge: odd_estimators:Warns (3 fits)." in table
 
 
 def test_parameters_are_chosen_on_validation_data(tmp_path: pathlib.Path) -> None:
+    """By an estimator that checks what is passed to it."""
     method = Method(
-        "test:guided", train_estimator, "odd_estimators:Guided", "ndcg@10",
-        grid={"column": (2, 1, 0)},
-    )  # fmt: skip
-    found = Study(folds(), [method], [parse_metric("map")], seeds=(5,), folder=tmp_path)
+        "test:guided", train_estimator, "odd_estimators:Guided", grid={"column": (2, 1, 0)}
+    )
+    found = Study(folds(), [method], ["map"], seeds=(5,), folder=tmp_path)
     assert len(list(found.run())) == 9
-    for choice in found.results["test:guided"]:
+    assert found.errors == {}
+    for choice in found.choices(method):
         valid, test = choice.fold.valid, choice.fold.test
         values = [
             evaluate(valid.labels, valid.features[:, c], qid=valid.qid, metrics="ndcg@10")[
@@ -154,19 +155,19 @@ def test_parameters_are_chosen_on_validation_data(tmp_path: pathlib.Path) -> Non
 
 def test_seeds_are_averaged_query_by_query(tmp_path: pathlib.Path) -> None:
     found = study(tmp_path, "perceptron:pocket,feature:best", seeds=(0, 1))
-    list(found.run())
+    found.finish()
     assert len(found) == 3 * 2 + 3  # the best feature draws nothing
     method = found.methods[0]
-    whole = found.evaluation(method)
+    whole = found.results.evaluation(method.name)
     assert whole is not None
     assert whole.n_queries == 18
     by_seed = [
-        np.concatenate([c.evaluation.per_query["map"] for c in found.choices(method)
-                        if c.seed == seed])
+        [c.evaluation.per_query["map"] for c in found.choices(method) if c.seed == seed]
         for seed in (0, 1)
-    ]  # fmt: skip
-    np.testing.assert_allclose(whole.per_query["map"], np.mean(by_seed, axis=0))
-    assert found.mean(method, found.metrics[0]) == pytest.approx(np.mean(by_seed))
+    ]
+    expected = np.mean([np.concatenate(values) for values in by_seed], axis=0)
+    np.testing.assert_allclose(whole.per_query["map"], expected)
+    assert found.results.mean(method.name, "map") == pytest.approx(np.mean(by_seed))
 
 
 RUN = """
@@ -181,59 +182,35 @@ if __name__ == "__main__":
 
 @pytest.mark.slow
 def test_a_killed_study_goes_on_where_it_was(tmp_path: pathlib.Path) -> None:
-    """SIGKILL at several moments; each time nothing finished is lost or done again."""
+    """No finished fit is lost or made again, and report and tables are those of a whole run."""
     script, folder = tmp_path / "run.py", tmp_path / "study"
     script.write_text(RUN.format(tests=str(TESTS), folder=str(folder)))
-    random, before = np.random.default_rng(0), {}
-    for _ in range(2):  # a new study and one that goes on; test_killed_runs.py kills more often
-        running = subprocess.Popen([sys.executable, script], start_new_session=True)
-        deadline = time.monotonic() + 300  # the first run may have kernels to compile
-        # A random moment after something new was finished, or at once if all is.
-        while len(states(folder)) in (len(before), 0) and running.poll() is None:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        time.sleep(random.uniform(0, 0.4))
-        running.send_signal(signal.SIGKILL)
-        running.wait()
-        time.sleep(1.0)  # its fits notice within half a second that it is gone
-        after = states(folder)
-        assert after.items() >= before.items()
-        before = after
-        if len(after) == 6:
-            break
-    found = study(folder, odd("Slow", "FirstFeature"))
-    list(found.run())
-    assert states(folder).items() >= before.items()
-    plain = study(None, odd("Slow", "FirstFeature"))
-    list(plain.run())
+    running = subprocess.Popen([sys.executable, script], start_new_session=True)
+    deadline = time.monotonic() + 300  # there may be kernels to compile
+    while not states(folder):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    time.sleep(1.0)  # its fits notice within half a second that it is gone
+    before = states(folder)
+    assert len(before) < 6
     pages = []
-    for one, out in ((found, tmp_path / "a"), (plain, tmp_path / "b")):
-        # Times are all that may differ: each fit is said to have taken a second.
-        for task in one.tasks:
-            fit = one.store.load(task.key)
+    for name, place in (("a", folder), ("b", None)):
+        found = study(place, odd("Slow", "FirstFeature"))
+        found.finish()
+        for task in found.tasks:  # times are all that may differ
+            fit = found.store.load(task.key)
             assert fit is not None
-            one.store.save(task.key, replace(fit, seconds=1.0), {})
-        again = study(one.store.folder, odd("Slow", "FirstFeature"))
-        list(again.run())
-        write_report(again.results, out)
-        pages.append({path.name: path.read_bytes() for path in out.rglob("*.*")})
-        pages[-1] |= dict(enumerate(outcome(again, out)))
-    assert pages[0].keys() == pages[1].keys()
-    assert [name for name in pages[0] if pages[0][name] != pages[1][name]] == []
-
-
-def test_nothing_is_unpickled_from_a_store(tmp_path: pathlib.Path) -> None:
-    import pickle
-
-    path = Store(tmp_path).path("bad")
-    path.parent.mkdir()
-    for content in (pickle.dumps({"a": 1}), b"not a fit"):
-        path.write_bytes(content)
-        with pytest.raises((ValueError, OSError)):
-            Store(tmp_path).load("bad")
-    np.savez(path, valid_scores=np.array([{}], dtype=object), test_scores=np.zeros(1))
-    with pytest.raises((ValueError, KeyError)):
-        Store(tmp_path).load("bad")
+            assert states(folder).items() >= before.items() or name == "b"
+            found.store.save(task.key, replace(fit, seconds=1.0), {})
+            before = {}
+        again = study(found.store.folder, odd("Slow", "FirstFeature"))
+        again.finish()
+        write_report(again.results, tmp_path / name)
+        files = {path.name: path.read_bytes() for path in (tmp_path / name).rglob("*.*")}
+        pages.append((files, written(again, tmp_path / name)))
+    assert pages[0] == pages[1]
 
 
 def test_closing_the_run_kills_what_still_runs(tmp_path: pathlib.Path) -> None:
@@ -243,5 +220,4 @@ def test_closing_the_run_kills_what_still_runs(tmp_path: pathlib.Path) -> None:
     start = time.monotonic()
     running.close()
     assert time.monotonic() - start < 5
-    assert len(found.finished) == 1
-    assert os.path.exists(found.store.path(next(iter(found.finished))))
+    assert len(found.finished) == 1 <= len(states(tmp_path)) < 3

@@ -70,7 +70,7 @@ def test_zero_mean_counts_queries_without_a_value() -> None:
     assert np.isnan(values).sum() >= 6
     expected = np.nan_to_num(values).mean()
     assert sections.zero_mean(study, method, "map") == pytest.approx(expected)
-    assert study.mean(method, study.metrics[0]) > expected
+    assert study.results.mean(method.name, study.metrics[0]) > expected
 
 
 def test_class_shares_are_of_relevant_training_documents() -> None:

@@ -40,6 +40,23 @@ def active_pairs(queries: Queries, ranking: Ranking, margin: Floats, value: Floa
     return partners
 
 
+def pairs_by_query(queries: Queries) -> Floats:
+    """Number of pairs of documents with different labels in each query, (n_queries,)."""
+    strata = queries.strata()
+    return (queries.sizes**2.0 - strata.sum(strata.count**2)) / 2
+
+
+def pair_weight(queries: Queries, balance: str) -> Floats:
+    """Weight of the pairs of each document: 1/|S_q| of its query, or 1 if balance is "pair"."""
+    pairs = pairs_by_query(queries)
+    if not pairs.any():
+        raise ValueError(
+            "no query has two documents with different labels: there is no preference to learn"
+        )
+    each = 1.0 / np.maximum(pairs, 1.0) if balance == "query" else np.ones(pairs.size)
+    return np.repeat(each, queries.sizes)
+
+
 @compiled
 def _active_pairs(
     first: int, last: int, boundaries: Any, row: Any, score: Any, code: Any, n_classes: Any,

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaplus.baselines.active_pairs import pair_weight
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.data.queries import Floats, Ints, Queries
 
@@ -36,7 +37,7 @@ class PreferencePairs(NamedTuple):
     lowest : (n,) int64
         First document of the query of each document, which is the lower one of its first pair.
     rate : (n,) float64
-        1/|S_q|, one over the number of pairs of the query; 0 if the query has none.
+        1/|S_q|, one over the number of pairs of the query.
     owner : (n_marks,) int64
         The higher document of every 2^shift-th pair, from which a search starts.
     shift : int
@@ -56,32 +57,20 @@ class PreferencePairs(NamedTuple):
 
 def preference_pairs(queries: Queries) -> PreferencePairs:
     """Compute the pairs of a data set; a ValueError if no query has two different labels."""
-    strata = queries.strata()
+    strata, rate = queries.strata(), pair_weight(queries, "query")
     documents = strata.count.astype(np.int64)
     start = np.cumsum(documents) - documents  # of each stratum, among all documents
     lower = np.repeat(start - queries.boundaries[strata.query], documents)
-    per_query = np.add.reduceat(lower, queries.boundaries[:-1])
-    if not per_query.any():
-        raise ValueError(
-            "no query has two documents with different labels: there is no preference to learn"
-        )
-    rate = np.divide(1.0, per_query, out=np.zeros(per_query.size), where=per_query > 0)
     first = np.append(0, np.cumsum(lower))
     shift = max(int(first[-1]) // (2 * lower.size), 1).bit_length() - 1
     marks = np.arange(0, first[-1] + 2**shift, 2**shift)
     return PreferencePairs(
         first=first,
         lowest=np.repeat(queries.boundaries[:-1], queries.sizes),
-        rate=np.repeat(rate, queries.sizes),
+        rate=rate,
         owner=np.searchsorted(first, np.minimum(marks, first[-1] - 1), side="right") - 1,
         shift=shift,
     )
-
-
-def pair_rate(queries: Queries, balance: str) -> Floats:
-    """Weight of the pairs of each document: 1/|S_q| of its query, or 1 if balance is "pair"."""
-    rate = preference_pairs(queries).rate
-    return rate if balance == "query" else np.ones_like(rate)
 
 
 @compiled

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from lambdaplus.baselines.active_pairs import pair_weight
 from lambdaplus.baselines.base_ranker import ValidatedRanker, ValidationSet
-from lambdaplus.baselines.preference_pairs import pair_rate
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
 from lambdaplus.data.progress import Progress
@@ -92,7 +92,7 @@ class RankBoost(ValidatedRanker):
         self.patience = patience
 
     def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:
-        strata, rate = queries.strata(), pair_rate(queries, self.balance)
+        strata, rate = queries.strata(), pair_weight(queries, self.balance)
         edges = [_edges(column, self.max_bins) for column in X.T]
         bins, n_edges = _binned(X, edges), np.array([e.size for e in edges])
         scores, potential = np.zeros(len(X)), np.empty(len(X))

@@ -21,9 +21,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from lambdaplus.baselines.active_pairs import active_pairs
+from lambdaplus.baselines.active_pairs import active_pairs, pair_weight
 from lambdaplus.baselines.base_ranker import Ranker
-from lambdaplus.baselines.preference_pairs import pair_rate
 from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.metrics.sort import Ranking, rank
 
@@ -85,7 +84,7 @@ class RankSVM(Ranker):
 
     def _fit(self, X: Floats, queries: Queries) -> None:
         self._validate_params()
-        objective = PairHinge(X, queries, self.C * pair_rate(queries, self.balance))
+        objective = PairHinge(X, queries, self.C * pair_weight(queries, self.balance))
         point, self.n_iter_ = _minimise(objective, self.tol, self.max_iter)
         if point.gap > self.tol * point.value:
             warnings.warn(

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-from lambdaplus.data.arrays import number_of
 
 
 @contextmanager
@@ -30,18 +27,3 @@ def written_whole(path: Path) -> Iterator[Path]:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
-
-
-def csv_row(values: Iterable[Any]) -> list[Any]:
-    """A row of a CSV file, with an apostrophe before text that spreadsheets take for a formula."""
-    return [f"'{value}" if _is_formula(value) else value for value in values]
-
-
-def _is_formula(value: Any) -> bool:
-    if not isinstance(value, str) or not value.startswith(("=", "+", "-", "@", "\t", "\r")):
-        return False
-    try:
-        number_of(value)
-    except ValueError:
-        return True
-    return False

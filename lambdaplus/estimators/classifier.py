@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -52,6 +53,8 @@ class RankingClassifier(FrameworkEstimator):
 
     _other_outputs: ClassVar[tuple[str, ...]]
     """Arguments of the parent's predict that ask for something else than labels."""
+    _raw: Callable[..., Any]
+    """What the trees say, by the predict of the framework's base class."""
 
     def __init__(
         self,
@@ -66,10 +69,6 @@ class RankingClassifier(FrameworkEstimator):
         self.calibration = calibration
         self.cv = cv
         super().__init__(objective=objective, **kwargs)  # type: ignore[call-arg]
-
-    def _raw(self, X: Any, **kwargs: Any) -> Any:
-        """What the trees say, by the predict of the framework's base class."""
-        raise NotImplementedError
 
     def fit(self, X: Any, y: Any, *args: Any, **kwargs: Any) -> Self:
         """Train as the parent does, on two labels of any kind, and calibrate if asked to.

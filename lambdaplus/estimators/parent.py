@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from lambdaplus.data.arrays import plain
-
-Sets = list[tuple[Any, Any]]
+from lambdaplus.estimators.objective_names import find_objective
+from lambdaplus.objectives import Objective
 
 
 class ArgumentNames(NamedTuple):
@@ -28,14 +28,12 @@ class ArgumentNames(NamedTuple):
 class FrameworkEstimator:
     """A subclass of a framework's estimator, which has all of its parent's parameters."""
 
-    _own_parameters: ClassVar[tuple[str, ...]]
-    """Those that the framework itself does not know."""
+    _own_parameters: ClassVar[tuple[str, ...]]  # which the framework itself does not know
     _names: ClassVar[ArgumentNames]
 
     objective: Any
     eval_metric: Any
-    _train: Callable[..., None]
-    """Calls the parent's fit with an objective and metrics that it understands."""
+    _train: Callable[..., None]  # calls the parent's fit with what it understands
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Show inherited parameters: get_params and metadata routing look at signatures."""
@@ -49,7 +47,11 @@ class FrameworkEstimator:
         super().__init_subclass__(**kwargs)
 
     def _for_framework(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: given for name, given in params.items() if name not in self._own_parameters}
+        """Parameters that the framework itself knows; it is told of metrics in fit."""
+        ours = set(self._own_parameters)
+        if isinstance(find_objective(params.get("objective")), Objective):
+            ours.add("objective")
+        return {name: given for name, given in params.items() if name not in ours}
 
 
 def _with_parameters_of(parents: Sequence[Any], method: Any) -> Any:
@@ -106,7 +108,7 @@ def refuse_masked(name: str, given: Any) -> None:
 # Evaluation sets --------------------------------------------------------------------------------
 
 
-def evaluation_sets(call: Mapping[str, Any]) -> Sets:
+def evaluation_sets(call: Mapping[str, Any]) -> list[tuple[Any, Any]]:
     """The evaluation sets of a call of fit, in whichever form they were passed."""
     if call.get("eval_set") is not None:
         return [call["eval_set"]] if isinstance(call["eval_set"], tuple) else list(call["eval_set"])
@@ -116,7 +118,7 @@ def evaluation_sets(call: Mapping[str, Any]) -> Sets:
     return list(zip(X, y, strict=True)) if isinstance(X, tuple) else [(X, y)]
 
 
-def replace_evaluation_sets(call: dict[str, Any], sets: Sets) -> None:
+def replace_evaluation_sets(call: dict[str, Any], sets: list[tuple[Any, Any]]) -> None:
     if call.get("eval_set") is not None:
         call["eval_set"] = sets
     elif sets:

@@ -33,11 +33,6 @@ class Documents(NamedTuple):
         unchanged = values is None or self.rows is None
         return values if unchanged else _safe_indexing(values, self.rows)
 
-    def weights(self, given: Any) -> Any:
-        """Row weights in query order; a ValueError for unusable ones."""
-        Queries(self.queries.labels, weight=given)
-        return self.in_order(given)
-
 
 class Ranker(FrameworkEstimator):
     """Fit and score of a ranker, and what scikit-learn is to hand to it."""
@@ -81,7 +76,7 @@ class Ranker(FrameworkEstimator):
         """The first metric of ``eval_metric``, or the objective's; arguments are those of `fit`."""
         refuse_masked("sample_weight", sample_weight)
         documents = _read("score", X, y, qid, group)
-        weights = documents.weights(sample_weight)
+        weights = Ranker._weights(self, documents, sample_weight)
         metric = metric_of(find_objective(self.objective), self.eval_metric)
         labels, sizes = documents.queries.labels, documents.queries.sizes
         return float(metric(labels, self.predict(documents.X), weights, sizes)[1])
@@ -112,8 +107,9 @@ class Ranker(FrameworkEstimator):
             call[names.eval_start] = [*map(Documents.in_order, held_out, starts)]
 
     def _weights(self, documents: Documents, given: Any) -> Any:
-        """Weights in the framework's form."""
-        return documents.weights(given)
+        """Row weights in the framework's form; a ValueError for unusable ones."""
+        Queries(documents.queries.labels, weight=given)
+        return documents.in_order(given)
 
 
 def _read(

@@ -8,7 +8,7 @@ import numpy as np
 
 import lambdaplus.xgboost as xgb
 from lambdaplus.estimators.classifier import RankingClassifier
-from lambdaplus.estimators.objective_names import find_metrics, find_objective, metric_of
+from lambdaplus.estimators.objective_names import find_metrics, metric_of
 from lambdaplus.estimators.parent import ArgumentNames, replaced
 from lambdaplus.estimators.ranker import Documents, Ranker
 from lambdaplus.evaluation import EvalMetric
@@ -45,14 +45,6 @@ class _GivenGradient(xgb.callback.TrainingCallback):  # type: ignore[misc]
     def after_training(self, model: Any) -> Any:
         del model.update, model.eval_set
         return model
-
-
-def _for_xgboost(model: Any, params: dict[str, Any]) -> dict[str, Any]:
-    """The parameters that XGBoost itself knows; it is told of metrics in fit."""
-    params = model._for_framework(params)
-    if isinstance(find_objective(params.get("objective")), Objective):
-        del params["objective"]
-    return params
 
 
 def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> None:
@@ -121,7 +113,7 @@ class XGBoostRanker(Ranker, xgb.XGBRanker):  # type: ignore[misc]
         xgb.XGBModel.__init__(self, objective=objective, **kwargs)
 
     def get_xgb_params(self) -> dict[str, Any]:
-        return _for_xgboost(self, super().get_xgb_params())
+        return self._for_framework(super().get_xgb_params())
 
     def _weights(self, documents: Documents, given: Any) -> Any:
         """Weights of queries, from those of rows if the rows of a query have the same."""
@@ -161,7 +153,7 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
     _train = _train
 
     def get_xgb_params(self) -> dict[str, Any]:
-        return _for_xgboost(self, super().get_xgb_params())
+        return self._for_framework(super().get_xgb_params())
 
     def fit(self, X: Any, y: Any, **kwargs: Any) -> Self:
         """Train as XGBClassifier does; see `LightGBMClassifier.fit`."""

@@ -4,11 +4,10 @@ Examples
 --------
 >>> from lambdaplus.study import Settings, Study, find_methods
 >>> from lambdaplus.data import digits_queries
->>> from lambdaplus.metrics import parse_metric
 >>> study = Study(
 ...     folds=digits_queries()[:1],
 ...     methods=find_methods("lightgbm:lambda_map"),
-...     metrics=[parse_metric("map")],
+...     metrics=["map"],
 ...     settings=Settings(rounds=5),
 ... )
 >>> len(list(study.run())), study.errors
@@ -17,13 +16,14 @@ Examples
 True
 """
 
-from lambdaplus.study.choice import Choice, Search
+from lambdaplus.study.choice import Choice
 from lambdaplus.study.config import Config
-from lambdaplus.study.methods import Fitted, Method, Settings
+from lambdaplus.study.identity import installed_versions, versions_in_words
+from lambdaplus.study.methods import Fitted, Job, Method, Settings
 from lambdaplus.study.registry import METHODS, find_methods
 from lambdaplus.study.report import write_report
 from lambdaplus.study.results import Results
-from lambdaplus.study.store import Store, installed_versions, versions_in_words
+from lambdaplus.study.store import Store
 from lambdaplus.study.study import Study
 from lambdaplus.study.study_tables import results_table, write_csv, write_parquet
 from lambdaplus.study.summary import Summary
@@ -33,9 +33,9 @@ __all__ = [
     "Choice",
     "Config",
     "Fitted",
+    "Job",
     "Method",
     "Results",
-    "Search",
     "Settings",
     "Store",
     "Study",

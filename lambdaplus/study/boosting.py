@@ -1,28 +1,31 @@
-"""The trainers of boosted trees: LightGBM's, XGBoost's and CatBoost's, with our objectives or theirs.
+"""The trainers of LightGBM and XGBoost, with our objectives or theirs.
 
-They are trained by the frameworks' own ``train``, and every round is shown to a `Validation`.  Here
-parameters are dealt out: those with the name of an option of
-`~lambdaplus.objectives.lambda_objective` make the objective, the others go to the framework.
+They are trained by the frameworks' own ``train``, and every round is shown to a `Validation`.
+Parameters with the name of an option of `~lambdaplus.objectives.lambda_objective` make the
+objective, the others go to the framework.
 
 Examples
 --------
 >>> from lambdaplus.study import Settings, find_methods
->>> from lambdaplus.study.boosting import train_lightgbm
->>> from lambdaplus.study.validation import Validation
+>>> from lambdaplus.study.methods import Job
 >>> from lambdaplus.data import digits_queries
 >>> fold, [method] = digits_queries()[0], find_methods("lightgbm:lambda_map")
->>> validation = Validation(fold.valid, ["map", "ndcg@10"], patience=5)
->>> predict = train_lightgbm.follow(
-...     method, {"num_leaves": 4, "sigma": 2.0}, fold.train, Settings(rounds=6), 0, validation
+>>> parameters = {"num_leaves": 4, "sigma": 2.0}
+>>> metrics = ("map", "ndcg@10")
+>>> fitted = method.trainer(
+...     Job(method, parameters, fold.train, fold.valid, Settings(rounds=6), 0, metrics)
 ... )
->>> len(validation.curves["ndcg@10"]), predict(fold.test, 3).shape == fold.test.labels.shape
+>>> len(fitted["map"].curve), fitted["map"].predict(fold.test).shape == fold.test.labels.shape
 (6, True)
-"""  # noqa: E501
+"""
 
 from __future__ import annotations
 
+import difflib
 import inspect
-from collections.abc import Callable, Mapping
+import re
+import warnings
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,8 +34,9 @@ import numpy as np
 from lambdaplus.data import RankingData
 from lambdaplus.data.queries import Floats
 from lambdaplus.estimators.objective_names import NATIVE
+from lambdaplus.frameworks.internals import lightgbm_parameters
 from lambdaplus.objectives import lambda_objective
-from lambdaplus.study.methods import Fitted, Method, Parameters, Settings
+from lambdaplus.study.methods import Fitted, Job, Parameters, Settings
 from lambdaplus.study.validation import Validation
 
 Predict = Callable[[RankingData, int], Floats]
@@ -44,6 +48,16 @@ OBJECTIVE_OPTIONS = frozenset(
     if parameter.kind is parameter.KEYWORD_ONLY
 )
 """Parameters of these names are options of our objective; others go to the framework."""
+
+OF_THE_STUDY = frozenset(
+    (
+        "objective", "loss_function", "metric", "eval_metric", "num_iterations", "n_estimators",
+        "iterations", "num_boost_round", "early_stopping_round", "early_stopping_rounds", "seed",
+        "random_seed", "random_state", "num_threads", "thread_count", "nthread", "n_jobs",
+        "disable_default_eval_metric",
+    )
+)  # fmt: skip
+"""Parameters that the study sets itself."""
 
 BINARY = {"rank:map", "YetiRank:mode=MAP", "YetiRank:mode=MRR"}
 """Native objectives that take labels 0 and 1 only."""
@@ -60,102 +74,54 @@ def training_labels(objective: Any, labels: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Job:
-    """One training, in no framework's words.
-
-    Attributes
-    ----------
-    objective : str or callable
-        The name of a native objective, or one of ours.
-    params : dict
-        The framework's other parameters.
-    train : RankingData
-    validation : Validation
-        Is shown the scores after every round, and says when the training is over.
-    rounds, seed, threads : int
-    """
-
-    objective: Any
-    params: dict[str, Any]
-    train: RankingData
-    validation: Validation
-    rounds: int
-    seed: int
-    threads: int
-
-    def labels(self, part: RankingData) -> Floats:
-        return training_labels(self.objective, part.labels)
-
-    def see(self, scores: Floats) -> float:
-        """Let the validation look; the latest value of its first metric."""
-        self.validation.see(scores)
-        return self.validation.latest
-
-
-@dataclass(frozen=True)
 class Boosting:
     """A trainer of boosted trees.
 
     Attributes
     ----------
     run : callable
-        Trains, and returns the function that predicts.
+        Trains an objective, or one of the framework by its name, with the framework's parameters,
+        and returns the function that predicts.
     words : callable
-        The settings of a study in the framework's words.
+        The settings of a study as parameters of the framework.
     native : dict of str to str
         The framework's own objectives, and the metric of each.
     takes_ours : bool
         Whether it can be trained with our objectives.
     """
 
-    run: Callable[[Job], Predict]
+    run: Callable[[Job, Any, dict[str, Any], Validation], Predict]
     words: Callable[[Settings], dict[str, Any]]
     native: Mapping[str, str]
     takes_ours: bool = True
 
-    def follow(
-        self,
-        method: Method,
-        parameters: Parameters,
-        train: RankingData,
-        settings: Settings,
-        seed: int,
-        validation: Validation,
-    ) -> Predict:
-        """Train and let a `Validation` look at every round.
+    def __call__(self, job: Job) -> dict[str, Fitted]:
+        """Train once, and stop at the best round of each metric.
 
         Raises
         ------
         ValueError
-            For options of an objective that is not ours, or that was made with other ones.
+            For options of an objective that is not ours, or that was made with other ones, and for
+            parameters that the framework would ignore.
         ImportError
             If the framework is not installed.
         """
         # CatBoost's losses have an option `noise` too.
         ours = OBJECTIVE_OPTIONS if self.takes_ours else frozenset()
-        options = {k: v for k, v in parameters.items() if k in ours}
-        others = {k: v for k, v in parameters.items() if k not in ours}
-        objective = with_options(method.target, options) if options else method.target
-        params = {**self.words(settings), **others}
-        return self.run(
-            Job(objective, params, train, validation, settings.rounds, seed, settings.threads)
-        )
+        options = {k: v for k, v in job.parameters.items() if k in ours}
+        others = {k: v for k, v in job.parameters.items() if k not in ours}
+        for name in sorted(OF_THE_STUDY & others.keys()):
+            raise ValueError(f"{name} cannot be tried, since the study sets it for every method")
+        target = job.method.target
+        objective = with_options(target, options) if options else target
+        validation = Validation(job.valid, job.metrics, job.settings.patience, job.settings.every)
+        predict = self.run(job, objective, {**self.words(job.settings), **others}, validation)
 
-    def __call__(
-        self,
-        method: Method,
-        parameters: Parameters,
-        train: RankingData,
-        valid: RankingData,
-        settings: Settings,
-        seed: int,
-    ) -> Fitted:
-        """Train and stop by the method's criterion."""
-        validation = Validation(valid, [method.criterion], settings.patience)
-        predict = self.follow(method, parameters, train, settings, seed, validation)
-        rounds = validation.best_round(method.criterion)
-        curve = tuple(validation.curves[method.criterion])
-        return Fitted(lambda part: predict(part, rounds), rounds, curve)
+        def fitted(metric: str) -> Fitted:
+            best, curve = validation.best_round(metric), validation.progress[metric].values
+            return Fitted(lambda part: predict(part, best), best, curve, validation.every)
+
+        return {metric: fitted(metric) for metric in job.metrics}
 
 
 def with_options(target: Any, options: Parameters) -> Any:
@@ -181,7 +147,7 @@ def _of_lightgbm(settings: Settings) -> dict[str, Any]:
         "learning_rate": settings.learning_rate,
         "min_data_in_leaf": settings.documents_in_leaf,
         "deterministic": True,
-        "verbose": -1,
+        "verbosity": -1,
     }
 
 
@@ -196,95 +162,129 @@ def _of_xgboost(settings: Settings) -> dict[str, Any]:
     }
 
 
-def _of_catboost(settings: Settings) -> dict[str, Any]:
-    depth = max(1, round(np.log2(settings.leaves)))  # its trees are symmetric
-    return {"depth": depth, "learning_rate": settings.learning_rate}
-
-
-def _run_lightgbm(job: Job) -> Predict:
+def _run_lightgbm(
+    job: Job, objective: Any, params: dict[str, Any], validation: Validation
+) -> Predict:
     import lambdaplus.lightgbm as lgb
 
+    _refuse_what_lightgbm_ignores(params)
+    threads = {"num_threads": job.settings.threads}
     lengths: list[int] = []  # a round in which LightGBM finds no split leaves no tree
 
     def look(scores: Floats, _: Any) -> tuple[str, float, bool]:
-        return "validation", job.see(scores), True
+        validation.see(scores)
+        return "validation", validation.latest, True
 
     def after_round(state: Any) -> None:
         lengths.append(state.model.current_iteration())
-        if job.validation.over:
+        if validation.over:
             raise lgb.callback.EarlyStopException(state.iteration, state.evaluation_result_list)
 
     known = {}
-    if callable(job.objective) and hasattr(lgb.Dataset, "get_position"):
+    if callable(objective) and hasattr(lgb.Dataset, "get_position"):
         # For objectives that estimate the bias of positions: the order of a query's rows.
         known["position"] = np.concatenate([np.arange(size) for size in job.train.group])
-    data = lgb.Dataset(job.train.features, job.labels(job.train), group=job.train.group, **known)
-    valid = job.validation.data
+    labels = training_labels(objective, job.train.labels)
+    data = lgb.Dataset(job.train.features, labels, group=job.train.group, **known)
+    valid = job.valid
     booster = lgb.train(
-        {
-            **job.params, "objective": job.objective, "metric": "None", "seed": job.seed,
-            "num_threads": job.threads,
-        },
+        {**params, **threads, "objective": objective, "metric": "None", "seed": job.seed},
         data,
-        num_boost_round=job.rounds,
+        num_boost_round=job.settings.rounds,
         valid_sets=[data.create_valid(valid.features, valid.labels, group=valid.group)],
         feval=look,
         callbacks=[after_round],
-    )  # fmt: skip
+    )
 
     def predict(part: RankingData, rounds: int) -> Floats:
         trees = lengths[rounds - 1]
         if not trees:  # which LightGBM would take for all
             return np.zeros(len(part.labels))
-        found = booster.predict(
-            part.features, raw_score=True, num_iteration=trees, num_threads=job.threads
-        )
-        return np.asarray(found, dtype=np.float64)
+        scores = booster.predict(part.features, raw_score=True, num_iteration=trees, **threads)
+        return np.asarray(scores, dtype=np.float64)
 
     return predict
 
 
-def _run_xgboost(job: Job) -> Predict:
+def _refuse_what_lightgbm_ignores(params: Parameters) -> None:
+    try:
+        groups = lightgbm_parameters()
+    except ImportError:  # LightGBM 3, which can't tell
+        return
+    main = {alias: name for name, aliases in groups.items() for alias in (name, *aliases)}
+    for name in params:
+        if main.get(name, name) != name:
+            raise ValueError(
+                f"{name} is another name of {main[name]}: use that name, since LightGBM ignores "
+                "one of them if both are set"
+            )
+        if name not in main:
+            raise ValueError(f"LightGBM has no parameter {name!r}{_hint(name, groups)}")
+
+
+def _run_xgboost(
+    job: Job, objective: Any, params: dict[str, Any], validation: Validation
+) -> Predict:
     import lambdaplus.xgboost as xgb
 
     class AfterRound(xgb.callback.TrainingCallback):  # type: ignore[misc]
         def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-            return job.validation.over
+            return validation.over
 
     def matrix(part: RankingData, labels: Floats | None = None) -> Any:
         group = None if labels is None else part.group
-        return xgb.DMatrix(part.features, labels, group=group, nthread=job.threads)
+        return xgb.DMatrix(part.features, labels, group=group, nthread=job.settings.threads)
 
     def look(scores: Floats, _: Any) -> tuple[str, float]:
-        return "validation", job.see(scores)
+        validation.see(scores)
+        return "validation", validation.latest
 
-    ours = callable(job.objective)
-    valid = job.validation.data
+    ours = callable(objective)
+    params |= {"objective": "rank:ndcg" if ours else objective}
+    _refuse_what_xgboost_ignores(params)
     booster = xgb.train(
         {
-            **job.params, "objective": "rank:ndcg" if ours else job.objective, "seed": job.seed,
-            "nthread": job.threads, "disable_default_eval_metric": 1,
+            **params, "seed": job.seed, "nthread": job.settings.threads,
+            "disable_default_eval_metric": 1,
         },
-        matrix(job.train, job.labels(job.train)),
-        num_boost_round=job.rounds,
-        obj=job.objective if ours else None,
-        evals=[(matrix(valid, valid.labels), "valid")],
+        matrix(job.train, training_labels(objective, job.train.labels)),
+        num_boost_round=job.settings.rounds,
+        obj=objective if ours else None,
+        evals=[(matrix(job.valid, job.valid.labels), "valid")],
         custom_metric=look,
         callbacks=[AfterRound()],
         verbose_eval=False,
     )  # fmt: skip
 
     def predict(part: RankingData, rounds: int) -> Floats:
-        found = booster.predict(matrix(part), output_margin=True, iteration_range=(0, rounds))
-        return np.asarray(found, dtype=np.float64)
+        scores = booster.predict(matrix(part), output_margin=True, iteration_range=(0, rounds))
+        return np.asarray(scores, dtype=np.float64)
 
     return predict
 
 
-def _run_catboost(job: Job) -> Predict:
-    from lambdaplus.study.catboost import run
+def _refuse_what_xgboost_ignores(params: Parameters) -> None:
+    import xgboost
 
-    return run(job)
+    if "eta" in params:
+        raise ValueError(
+            "eta is another name of learning_rate: use that name, since XGBoost ignores one of "
+            "them if both are set"
+        )
+    data = xgboost.DMatrix(np.zeros((2, 1)), label=[0, 1])
+    with warnings.catch_warnings(record=True) as caught, xgboost.config_context(verbosity=1):
+        warnings.simplefilter("always")
+        xgboost.Booster(dict(params), [data]).save_config()
+    for message in caught:
+        if "are not used" in str(message.message):
+            unused = re.findall(r'"(.*?)"', str(message.message))
+            hint = _hint(unused[0], xgboost.XGBRanker().get_params())
+            raise ValueError(f"XGBoost has no parameter {', '.join(map(repr, unused))}{hint}")
+
+
+def _hint(name: str, known: Collection[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def _native(*names: str) -> dict[str, str]:
@@ -294,16 +294,4 @@ def _native(*names: str) -> dict[str, str]:
 train_lightgbm = Boosting(_run_lightgbm, _of_lightgbm, _native("lambdarank", "rank_xendcg"))
 train_xgboost = Boosting(
     _run_xgboost, _of_xgboost, _native("rank:ndcg", "rank:map", "rank:pairwise")
-)
-train_catboost = Boosting(
-    _run_catboost,
-    _of_catboost,
-    {
-        "YetiRank:mode=NDCG": "ndcg@10",
-        "YetiRank:mode=MAP": "map",
-        "YetiRank:mode=MRR": "mrr",
-        "YetiRank:mode=Classic": "ndcg@10",
-        "QueryRMSE": "ndcg@10",
-    },
-    takes_ours=False,
 )

@@ -1,48 +1,47 @@
-"""How CatBoost trains, with its own objectives: it hands others no queries."""
+"""The trainer of CatBoost, with its own objectives: it does not pass queries to a custom one."""
 
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from lambdaplus.data import RankingData
 from lambdaplus.data.queries import Floats
-
-if TYPE_CHECKING:
-    from lambdaplus.study.boosting import Job, Predict
+from lambdaplus.study.boosting import Boosting, Predict, training_labels
+from lambdaplus.study.methods import Job, Settings
+from lambdaplus.study.validation import Validation
 
 LOSS_OPTIONS = ("num_neighbors", "noise", "noise_power", "permutations", "decay")
 """Parameters that CatBoost takes within the name of its loss."""
 
 
-def run(job: Job) -> Predict:
-    """Train, and return the function that predicts.
+def _parameters(settings: Settings) -> dict[str, Any]:
+    depth = max(1, round(np.log2(settings.leaves)))  # its trees are symmetric
+    return {"depth": depth, "learning_rate": settings.learning_rate}
 
-    Raises
-    ------
-    ImportError
-        If CatBoost is not installed.
-    """
+
+def _run(job: Job, objective: str, params: dict[str, Any], validation: Validation) -> Predict:
     try:
         import catboost
     except ImportError as error:
         raise ImportError("CatBoost is not installed: pip install catboost") from error
 
-    params = dict(job.params)
     of_loss = [f"{name}={params.pop(name)}" for name in LOSS_OPTIONS if name in params]
-    loss, _, mode = str(job.objective).partition(":")
-    said = ";".join(filter(None, [mode, *of_loss]))
+    loss, _, mode = objective.partition(":")
+    options = ";".join(filter(None, [mode, *of_loss]))
+    threads = {"thread_count": job.settings.threads}
 
     def pool(part: RankingData) -> Any:
         query = np.repeat(np.arange(len(part.group)), part.group)
-        return catboost.Pool(part.features, job.labels(part), group_id=query)
+        labels = training_labels(objective, part.labels)
+        return catboost.Pool(part.features, labels, group_id=query)
 
     class Look:
         """A metric that CatBoost copies, and calls on its training data as well."""
 
-        labels = job.labels(job.validation.data).astype(np.float32)
+        labels = training_labels(objective, job.valid.labels).astype(np.float32)
         scores: Floats | None = None
 
         def is_max_optimal(self) -> bool:
@@ -59,32 +58,44 @@ def run(job: Job) -> Predict:
     class AfterRound:
         def after_iteration(self, _: Any) -> bool:
             assert Look.scores is not None, "CatBoost evaluates before it calls back"
-            job.see(Look.scores)
-            return not job.validation.over
+            validation.see(Look.scores)
+            return not validation.over
 
     model = catboost.CatBoost(
         {
-            "loss_function": f"{loss}:{said}" if said else loss,
+            **params,
+            **threads,
+            "loss_function": f"{loss}:{options}" if options else loss,
             "eval_metric": Look(),
-            "iterations": job.rounds,
+            "iterations": job.settings.rounds,
             "random_seed": job.seed,
-            "thread_count": job.threads or -1,
             "allow_writing_files": False,
             "logging_level": "Silent",
-            **params,
         }
     )
     with warnings.catch_warnings():
         # It would like to compile Look with numba, and says that it can't.
         warnings.filterwarnings("ignore", "Can't optimze method", UserWarning)
-        valid = pool(job.validation.data)
+        valid = pool(job.valid)
         model.fit(pool(job.train), eval_set=valid, callbacks=[AfterRound()], use_best_model=False)
 
     def predict(part: RankingData, rounds: int) -> Floats:
-        found = model.predict(
-            part.features, prediction_type="RawFormulaVal", ntree_end=rounds,
-            thread_count=job.threads or -1,
-        )  # fmt: skip
-        return np.asarray(found, dtype=np.float64)
+        kind = "RawFormulaVal"
+        scores = model.predict(part.features, prediction_type=kind, ntree_end=rounds, **threads)
+        return np.asarray(scores, dtype=np.float64)
 
     return predict
+
+
+train_catboost = Boosting(
+    _run,
+    _parameters,
+    {
+        "YetiRank:mode=NDCG": "ndcg@10",
+        "YetiRank:mode=MAP": "map",
+        "YetiRank:mode=MRR": "mrr",
+        "YetiRank:mode=Classic": "ndcg@10",
+        "QueryRMSE": "ndcg@10",
+    },
+    takes_ours=False,
+)

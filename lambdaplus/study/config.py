@@ -3,14 +3,11 @@
 Examples
 --------
 >>> from lambdaplus.study.config import Config
->>> config = Config.from_toml('methods = ["svm:map"]\\n[grid."svm:map"]\\nC = [1]')
->>> config.methods, config.grid
-(('svm:map',), {'svm:map': {'C': [1]}})
->>> print(config.to_toml())
-methods = ["svm:map"]
-<BLANKLINE>
-[grid."svm:map"]
-C = [1]
+>>> config = Config.from_toml("methods = ['svm:map']")
+>>> config.methods, config.seeds
+(('svm:map',), (0,))
+>>> Config.from_toml(config.to_toml()) == config
+True
 """
 
 from __future__ import annotations
@@ -19,7 +16,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import numpy as np
 
@@ -31,11 +28,18 @@ from lambdaplus.study.methods import Method, Settings
 from lambdaplus.study.registry import find_methods
 from lambdaplus.study.study import Study
 from lambdaplus.study.study_data import folds_of
-from lambdaplus.study.toml_text import is_a, to_toml, words_for
 
 SCALINGS = ("none", "query")
 DRAWN = ("leaves", "learning_rate", "documents_in_leaf")  # drawn in a random search
 LONG = (1000, 100)  # rounds and patience of trials
+LOOKS = 200  # evaluations on validation data in a trial of full length
+
+_KINDS: dict[str, tuple[str, str, Any]] = {
+    "str": ("text", "texts", str),
+    "bool": ("true or false", "", bool),
+    "int": ("a whole number", "whole numbers", int),
+    "float": ("a number", "numbers", int | float),
+}
 
 
 @dataclass(frozen=True)
@@ -47,10 +51,12 @@ class Config:
     data, splits, shares, balanced, valid
         Source of the folds; see ``lambdaplus.study.study_data.folds_of``.
     methods : tuple of str
-        See `find_methods`; by default, the boosted trees, those for MAUC only if labels have three
-        or more grades, since MAUC of two grades is AUC.
+        See `find_methods`; by default, the boosted trees.
     metrics : tuple of str
-        Metrics to evaluate on test queries.
+        Metrics to evaluate on test queries.  MAUC, and methods for it, are among the defaults only
+        if labels have three or more grades, since MAUC of two grades is AUC.
+    convention : str
+        Rules for the evaluation of test queries, such as "letor4".
     folds : str
         Number of folds (3), or their numbers (1,4); by default, all.
     scaling : "none" or "query"
@@ -81,6 +87,7 @@ class Config:
     data: str = ""
     methods: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ("auc", "mauc", "map", "mrr", "ndcg@1", "ndcg@5", "ndcg@10")
+    convention: str = "lambdaplus"
     folds: str = ""
     splits: int = 0
     shares: tuple[float, ...] = (0.6, 0.2, 0.2)
@@ -107,15 +114,15 @@ class Config:
         ValueError
             For text that is not TOML, unknown keys, and values of the wrong type.
         """
-        found = tomllib.loads(text)
+        given = tomllib.loads(text)
         known = [known.name for known in fields(cls)]
-        for name, value in found.items():
+        for name, value in given.items():
             if name not in known:
                 raise ValueError(f"unknown key {name!r}; known: {', '.join(known)}")
             if value == []:
                 raise ValueError(f"{name} = [] is empty: leave it out for the default")
-            found[name] = tuple(value) if isinstance(value, list) else value
-        return cls(**found)
+            given[name] = tuple(value) if isinstance(value, list) else value
+        return cls(**given)
 
     @classmethod
     def read(cls, path: Path) -> Config:
@@ -134,37 +141,41 @@ class Config:
             raise ValueError(f"{path}: {error}") from None
 
     def __post_init__(self) -> None:
-        for name, kind in get_type_hints(type(self)).items():
-            value = getattr(self, name)
-            if not is_a(kind, value):
-                raise ValueError(f"{name} = {value!r} should be {words_for(kind)}")
+        for known in fields(self):
+            value = getattr(self, known.name)
+            _check_type(known.name, value, str(known.type))
         for method, grid in self.grid.items():
             if not isinstance(grid, Mapping):
                 raise ValueError(
                     f"grid: {method} = {grid!r} should be a table of parameters, each with a list "
                     "of the values to try"
                 )
-        if not self.seeds:
-            raise ValueError("seeds = [] would fit nothing: give at least one, such as [0]")
-        if self.trials < 0:
-            raise ValueError(
-                f"trials = {self.trials}: a search needs at least 1, or 0 for no search"
-            )
-        if self.splits < 0:
-            raise ValueError(f"splits = {self.splits} should be at least 0")
+        for name in ("trials", "splits"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} = {getattr(self, name)} should be at least 0")
         if not 0 <= self.valid < 1:
             raise ValueError(f"valid = {self.valid} should be a share from 0 to 1")
+        if self.scaling not in SCALINGS:
+            raise ValueError(f"scaling={self.scaling!r} is not one of {', '.join(SCALINGS)}")
 
     def to_toml(self) -> str:
-        """The configuration without default values; `from_toml` reads it."""
+        """The configuration without default values; `from_toml` reads it.
+
+        Raises
+        ------
+        ValueError
+            For values that TOML does not support, such as None.
+        """
+        import tomli_w
+
         default = Config()
-        return to_toml(
-            {
-                known.name: getattr(self, known.name)
-                for known in fields(self)
-                if getattr(self, known.name) != getattr(default, known.name)
-            }
-        )
+        given = {known.name: getattr(self, known.name) for known in fields(self)}
+        try:
+            text = tomli_w.dumps({k: v for k, v in given.items() if v != getattr(default, k)})
+            text.encode()  # the name of a file may have characters that are not Unicode
+        except (TypeError, UnicodeEncodeError) as error:
+            raise ValueError(f"a study cannot be written as TOML: {error}") from None
+        return text
 
     def study(self, folder: Path | None = None, jobs: int = 1, threads: int = 1) -> Study:
         """Read the data and create the study.
@@ -176,32 +187,29 @@ class Config:
         FileNotFoundError
             If the data does not exist.
         """
-        if self.scaling not in SCALINGS:
-            raise ValueError(f"scaling={self.scaling!r} is not one of {', '.join(SCALINGS)}")
-        if not self.metrics:
-            raise ValueError("no metric was given")
         methods = self._methods()
         if self.baseline and self.baseline not in [method.name for method in methods]:
             raise ValueError(f"baseline {self.baseline!r} is not one of the methods compared")
-        metrics = list(dict.fromkeys(parse_metric(name) for name in self.metrics))
-        select = str(eval_metric(self.select).metrics[0]) if self.select else None
-        found = folds_of(self.data, self.splits, self.shares, self.balanced, self.valid)
-        if not self.methods and all(np.unique(fold.train.labels).size <= 2 for fold in found):
-            methods = [m for m in methods if m.criterion != "mauc" or m.name in self.grid]
-        chosen = [found[i] for i in _chosen(self.folds, len(found))]
-        if self.scaling == "query":
-            chosen = [scaled_fold(fold) for fold in chosen]
+        folds = folds_of(self.data, self.splits, self.shares, self.balanced, self.valid)
+        metrics = self.metrics
+        if all(np.unique(fold.train.labels).size <= 2 for fold in folds):  # MAUC would be AUC
+            if not self.methods:
+                methods = [m for m in methods if m.criterion != "mauc" or m.name in self.grid]
+            if metrics == Config.metrics:
+                metrics = tuple(metric for metric in metrics if metric != "mauc")
+        folds = [folds[i] for i in _chosen(self.folds, len(folds))]
         return Study(
-            chosen,
+            [scaled_fold(fold) for fold in folds] if self.scaling == "query" else folds,
             methods,
-            metrics,
+            list(dict.fromkeys(map(str, map(parse_metric, metrics)))),
             self._settings(threads),
             self.seeds,
-            select,
+            str(eval_metric(self.select).metrics[0]) if self.select else None,
             repeated=self.splits > 0,
             folder=folder,
             jobs=jobs,
             trials=self.trials,
+            convention=self.convention,
         )
 
     def _settings(self, threads: int) -> Settings:
@@ -212,8 +220,10 @@ class Config:
                     "framework's parameter in the method's grid"
                 )
         rounds, patience = LONG if self.trials else (Settings.rounds, Settings.patience)
-        drawn = {name: getattr(self, name) for name in DRAWN}
-        return Settings(self.rounds or rounds, self.patience or patience, **drawn, threads=threads)
+        rounds, patience = self.rounds or rounds, self.patience or patience
+        every = max(1, min(rounds // LOOKS, patience)) if self.trials else 1
+        trees = {name: getattr(self, name) for name in DRAWN}
+        return Settings(rounds, patience, **trees, every=every, threads=threads)
 
     def _methods(self) -> list[Method]:
         methods = find_methods(",".join(self.methods) if self.methods else None)
@@ -225,6 +235,19 @@ class Config:
             replace(method, grid=self.grid[method.name]) if method.name in self.grid else method
             for method in methods
         ]
+
+
+def _check_type(name: str, value: Any, kind: str) -> None:
+    """Raise a ValueError if the value is not of the type that a field is annotated with."""
+    listed = kind.startswith("tuple")
+    kind = kind.removeprefix("tuple[").partition(",")[0]
+    one, many, types = _KINDS.get(kind, ("a table", "", Mapping))
+    values = value if listed and isinstance(value, tuple) else [value]
+    right = isinstance(value, tuple) == listed and all(
+        isinstance(each, types) and (types is bool or not isinstance(each, bool)) for each in values
+    )
+    if not right:
+        raise ValueError(f"{name} = {value!r} should be {f'a list of {many}' if listed else one}")
 
 
 def _chosen(folds: str, n: int) -> list[int]:

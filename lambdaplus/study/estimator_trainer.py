@@ -10,33 +10,26 @@ import numpy as np
 
 from lambdaplus.data import RankingData
 from lambdaplus.data.queries import Floats
-from lambdaplus.study.methods import Fitted, Method, Parameters, Settings
+from lambdaplus.study.methods import Fitted, Job
 
 
-def train_estimator(
-    method: Method,
-    parameters: Parameters,
-    train: RankingData,
-    valid: RankingData,
-    settings: Settings,
-    seed: int,
-) -> Fitted:
-    """Fit the estimator ``method.target``, passing the arguments that its signatures accept.
+def train_estimator(job: Job) -> Fitted:
+    """Fit the estimator ``job.method.target``, passing the arguments that its signatures accept.
 
     These are, for the constructor, ``random_state``, ``n_jobs``, ``metric`` and ``eval_metric``;
     for fit, ``qid`` or ``group`` and ``eval_set=(X, y, qid)``, or ``eval_set=[(X, y)]`` with
     ``eval_qid=[qid]``; for predict, ``qid``.
     """
-    made = find_class(method.target)
+    train, valid, criterion = job.train, job.valid, job.method.criterion
+    made = find_class(job.method.target)
     own = {
-        "random_state": seed,
-        "n_jobs": settings.threads,
-        "metric": method.criterion,
-        "eval_metric": method.criterion,
+        "random_state": job.seed,
+        "n_jobs": job.settings.threads,
+        "metric": criterion,
+        "eval_metric": criterion,
     }
-    asked = inspect.signature(made).parameters
-    chosen = {name: value for name, value in own.items() if name in asked}
-    model = made(**{**chosen, **parameters})
+    known = inspect.signature(made).parameters
+    model = made(**{**{k: v for k, v in own.items() if k in known}, **job.parameters})
     data = {
         "qid": train.qid,
         "group": train.group,
@@ -55,38 +48,40 @@ def train_estimator(
         queries = {"qid": part.qid} if by_query else {}
         return np.asarray(model.predict(part.features, **queries), dtype=np.float64)
 
-    return Fitted(predict, _rounds(model), _curve(model, method.criterion))
+    return Fitted(predict, _rounds(model), _curve(model, criterion))
 
 
 def _rounds(model: Any) -> int:
     """Number of passes or rounds of the model, from the attributes that estimators have."""
     for name in ("n_iter_", "n_rounds_", "best_iteration_", "n_estimators_", "n_passes_"):
-        found = getattr(model, name, None)
-        if found is not None and np.ndim(found) == 0 and found > 0:  # LightGBM: -1 without one
-            return int(found)
+        rounds = getattr(model, name, None)
+        if rounds is not None and np.ndim(rounds) == 0 and rounds > 0:  # LightGBM: -1 without one
+            return int(rounds)
     return 0
 
 
-def _curve(model: Any, criterion: str) -> tuple[float, ...]:
-    found = getattr(model, "learning_curve_", ())
-    found = getattr(model, "learning_curves_", {}).get(criterion, found)
+def _curve(model: Any, criterion: str) -> list[float]:
+    curve = getattr(model, "learning_curve_", ())
+    curve = getattr(model, "learning_curves_", {}).get(criterion, curve)
     for curves in getattr(model, "evals_result_", {}).values():
-        found = curves.get(criterion, found)
-    return tuple(float(value) for value in found)
+        curve = curves.get(criterion, curve)
+    return list(map(float, curve))
 
 
-def find_class(name: str) -> Any:
-    """Import the class given as ``module:Class``.
+def find_class(target: Any) -> Any:
+    """The class itself, or that given as ``module:Class``.
 
     Raises
     ------
     ValueError
         If the module or class does not exist.
     """
-    module, _, attribute = name.partition(":")
+    if not isinstance(target, str):
+        return target
+    module, _, attribute = target.partition(":")
     try:
         return getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         if isinstance(error, ImportError) and module.startswith("lambdaplus"):
             raise
-        raise ValueError(f"{name!r} is not module:Class: {error}") from None
+        raise ValueError(f"{target!r} is not module:Class: {error}") from None

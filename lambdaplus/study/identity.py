@@ -1,226 +1,119 @@
-"""Digests of objects by their content, that is, by code and data and not only by name.
+"""Digests of everything that could change a fit, by which stored fits are found again.
 
-Two objects have the same digest if they cannot be distinguished in a fit.  For functions and
-classes of the user, the digest includes the source of their module and of the user's modules that
-it imports; for installed packages, the version of the package; the source of lambdaplus is part of
-every key.  An object that cannot be inspected (code without a source, a lock) never has the digest
-of another object, so that no stored result is reused for it.
+A digest has the content of the values, and the code that they refer to: of lambdaplus its source
+without comments and docstrings, of other installed packages their version, and of the user's
+modules their source and that of the user's modules which they import.  What cannot be pickled (a
+lambda, a lock), or has no source, or was edited after this process started, never has the digest of
+anything else, so that it is fitted again rather than mistaken for another.
 
 Examples
 --------
 >>> from lambdaplus.study.identity import digest
 >>> digest({"a": 1, "b": [2.0, None]}) == digest({"b": [2.0, None], "a": 1})
 True
->>> digest(1) == digest(1.0), digest(lambda x: x + 1) == digest(lambda x: x + 2)
+>>> digest(1) == digest(1.0), digest(lambda x: x) == digest(lambda x: x)
 (False, False)
 """
 
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import hashlib
 import importlib.metadata
-import importlib.util
+import pickle
+import pickletools
 import platform
 import sys
-import types
+import time
 import uuid
-from collections.abc import Iterator
+from modulefinder import ModuleFinder
 from pathlib import Path
 from site import getsitepackages, getusersitepackages
 from typing import Any
 
-import numpy as np
+import joblib
 
 PACKAGE = Path(__file__).parents[1]
-NOT_IN_FITS = ("cli", "export")  # subpackages that fits use only through a method
+STARTED = time.time()
+_DEPENDENCIES = (
+    "lambdaplus", "lightgbm", "xgboost", "catboost", "numpy", "numba", "scipy", "scikit-learn",
+)  # fmt: skip
 
 
 def digest(value: Any) -> str:
-    """A digest of the content: 20 hexadecimal digits."""
+    """A digest of a value and of the code that it refers to: 20 hexadecimal digits."""
     try:
-        return _hash(_content(value, ()))[:20]
-    except RecursionError:  # lists that are nested too deeply
-        return _hash(_never_the_same())[:20]
+        # Protocol 2 names the module of every class and function in clear.
+        codes = pickletools.genops(pickle.dumps(value, protocol=2, fix_imports=False))
+        modules = {str(name).partition(" ")[0] for code, name, _ in codes if code.name == "GLOBAL"}
+        content = [joblib.hash(value), *map(_code_of, sorted(modules))]
+    except Exception:  # a class that was not made to be pickled may raise anything
+        content = [str(uuid.uuid4())]
+    versions = [platform.python_version(), *installed_versions().items()]
+    return hashlib.sha256(repr([content, source_of_lambdaplus(), versions]).encode()).hexdigest()[
+        :20
+    ]
 
 
 @functools.cache
 def source_of_lambdaplus() -> str:
-    """A digest of the source on which fits depend."""
+    """A digest of the source of lambdaplus without comments, docstrings and its commands."""
     found = hashlib.sha256()
     for path in sorted(PACKAGE.rglob("*.py")):
         name = path.relative_to(PACKAGE)
-        if name.parts[0] not in NOT_IN_FITS:
-            found.update(f"{name.as_posix()}\n".encode() + path.read_bytes())
-    return found.hexdigest()[:20]
+        if name.parts[0] != "cli":
+            tree = ast.parse(path.read_bytes())
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                    del node.body[: ast.get_docstring(node, clean=False) is not None]
+            found.update(f"{name.as_posix()} {ast.dump(tree)}".encode())
+    return found.hexdigest()
 
 
-def _content(value: Any, within: tuple[int, ...]) -> str:
-    """The content as text; ``within`` are the objects that contain it."""
-    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
-        return f"{type(value).__name__} {value!r}" + _subclass(value)
-    if id(value) in within:
-        return f"the {within.index(id(value))}th around it"
-    inner = (*within, id(value))
-
-    def text(parts: Any) -> list[str]:
-        return [_content(part, inner) for part in parts]
-
-    if isinstance(value, np.ndarray) and value.dtype.kind != "O":
-        data = np.ascontiguousarray(value)
-        return f"array {data.dtype.str} {data.shape} {hashlib.sha256(data.tobytes()).hexdigest()}"
-    if isinstance(value, types.CodeType):
-        return f"code {value.co_code.hex()} {value.co_names} {text(value.co_consts)}"
-    if isinstance(value, types.FunctionType):
-        return _function(value, text)
-    if isinstance(value, (type, types.ModuleType, types.BuiltinFunctionType)):
-        return _named(value)
-    if type(value) in (list, tuple):
-        return f"{type(value).__name__} [{', '.join(text(value))}]"
-    if type(value) is dict:
-        return f"dict {sorted(zip(text(value), text(value.values()), strict=True))}"
-    if type(value) in (set, frozenset):
-        return f"set {sorted(text(value))}"
-    if hasattr(value, "py_func"):  # compiled by numba
-        return f"compiled {text([value.py_func])}"
-    try:
-        made = value.__reduce_ex__(4)
-    except Exception:  # a lock, an open file, or another object that cannot be pickled
-        return _never_the_same()
-    if isinstance(made, str):
-        return _named(value, made)
-    parts = [list(part) if isinstance(part, Iterator) else part for part in made]
-    return f"object {text([type(value), *parts])}"
+@functools.cache  # called for every training of a study
+def installed_versions() -> dict[str, str]:
+    """Versions of lambdaplus and of its installed dependencies."""
+    found = {}
+    for name in _DEPENDENCIES:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    return found
 
 
-def _subclass(value: Any) -> str:
-    """What distinguishes a value of a subclass, such as a member of an Enum or a NumPy number."""
-    kind = type(value)
-    return "" if kind.__module__ == "builtins" else _named(kind)
+def versions_in_words() -> str:
+    """`installed_versions` as a report has them: ``lambdaplus 0.1.0, numpy 2.1.0``."""
+    return ", ".join(f"{name} {version}" for name, version in installed_versions().items())
 
 
-def _function(function: types.FunctionType, text: Any) -> str:
-    """Its code, its defaults and closure, and the values that it refers to."""
-    where = _origin(function.__module__)
-    cells = [cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell)]
-    made_with = text([function.__defaults__, function.__kwdefaults__, cells])
-    code = text([function.__code__])
-    if where is not None:
-        name = f"{function.__module__}.{function.__qualname__}"
-        return f"function {name} {where} {code} {made_with}"
-    named = {
-        name: function.__globals__[name]
-        for name in _names_in(function.__code__)
-        if name in function.__globals__
-    }
-    sources = _sources(function.__module__) or ""  # without a source, only its code is used
-    return f"function {code} {made_with} {text([named])} {sources}"
-
-
-def _is_filled(cell: types.CellType) -> bool:
-    try:
-        _ = cell.cell_contents
-    except ValueError:
-        return False
-    return True
-
-
-def _names_in(code: types.CodeType) -> list[str]:
-    """Names that the code, and the functions within it, may look up outside of it."""
-    inner = (const for const in code.co_consts if isinstance(const, types.CodeType))
-    return sorted({*code.co_names, *(name for part in inner for name in _names_in(part))})
-
-
-def _named(value: Any, name: str = "") -> str:
-    """A class, a module, a built-in function or a global, by its name and origin."""
-    module = value.__name__ if isinstance(value, types.ModuleType) else value.__module__
-    text = f"{module}.{name or getattr(value, '__qualname__', '')}"
-    if (origin := _origin(module)) is not None:
-        return f"{text} {origin}"
-    # The code is included, since the loaded code may be older than the source.
-    members = vars(value).values() if isinstance(value, type) else ()
-    code = [member.__code__ for member in members if isinstance(member, types.FunctionType)]
-    return f"{text} {_sources(module) or _never_the_same()} {_content(code, ())}"
-
-
-def _origin(module: str | None) -> str | None:
-    """The package and version of an installed module; None for modules of the user."""
-    top, *subpackages = (module or "builtins").split(".")
-    if top == "lambdaplus" and subpackages[:1] not in [[name] for name in NOT_IN_FITS]:
-        return "lambdaplus"
-    if top in (sys.stdlib_module_names | {*sys.builtin_module_names}) - {"__main__"}:
-        return f"Python {platform.python_version()}"
-    path = _path_of(top)
-    if path is None or _installed().isdisjoint(path.parents):
-        return None
-    return f"{top} {_versions().get(top, '')}"
+def _code_of(module: str) -> str:
+    """What stands for the code of a module: the version of its package, or its source."""
+    top = module.partition(".")[0]
+    if top == "lambdaplus" or top in sys.stdlib_module_names - {"__main__"}:
+        return module  # which are part of every digest
+    path = Path(str(sys.modules[module].__file__)).resolve()
+    if not _installed().isdisjoint(path.parents):
+        return f"{top} {importlib.metadata.version(_distributions()[top][0])}"
+    own: Any = [folder for folder in sys.path if Path(folder).resolve() not in _installed()]
+    finder = ModuleFinder(path=own, excludes=["lambdaplus"])
+    if module == "__main__":
+        finder.run_script(str(path))
+    else:
+        finder.import_hook(module)
+    found: Any = finder.modules.values()
+    files = {Path(one.__file__).resolve() for one in found if one.__file__}
+    if path not in files or any(file.stat().st_mtime > STARTED for file in files):
+        raise ValueError(f"{module} is not what was loaded, or was edited since")
+    return str([hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(files)])
 
 
 @functools.cache
 def _installed() -> frozenset[Path]:
-    """Folders of installed packages."""
-    return frozenset(Path(name).resolve() for name in (*getsitepackages(), getusersitepackages()))
+    """Folders of installed packages and of the standard library."""
+    standard = Path(ast.__file__).parent
+    folders = [standard, standard / "lib-dynload", *getsitepackages(), getusersitepackages()]
+    return frozenset(Path(str(name)).resolve() for name in folders)
 
 
-@functools.cache
-def _versions() -> dict[str, str]:
-    """Versions of the installed packages, by import name."""
-    found = importlib.metadata.packages_distributions().items()
-    return {name: importlib.metadata.version(given[0]) for name, given in found}
-
-
-def _path_of(module: str) -> Path | None:
-    """The file of a module, or the folder of a package without a file."""
-    loaded = sys.modules.get(module)
-    if loaded is None:
-        try:
-            found = importlib.util.find_spec(module)
-        except Exception:  # it does not exist, or a parent package cannot be imported
-            return None
-        file = found.origin if found is not None and found.has_location else None
-        folders = found.submodule_search_locations if found is not None else None
-    else:
-        file, folders = getattr(loaded, "__file__", None), getattr(loaded, "__path__", None)
-    place = file or next(iter(folders or ()), None)
-    return Path(place).resolve() if place else None
-
-
-def _sources(module: str) -> str | None:
-    """A digest of the source of this module and of the user's modules that it imports."""
-    todo, found = [module], dict[str, str]()
-    while todo:
-        name = todo.pop()
-        if name in found or _origin(name) is not None:
-            continue
-        path = _path_of(name)
-        if path is not None and path.is_file():
-            content = path.read_bytes()
-            found[name] = _hash(content)
-            todo += _imported(name, path, content)
-    return _hash(str(sorted(found.items()))) if found else None
-
-
-def _imported(name: str, path: Path, content: bytes) -> Iterator[str]:
-    """Modules that a module may import, at its top or within a function."""
-    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    try:
-        tree = ast.parse(content)
-    except (SyntaxError, ValueError):  # not Python source, for example an extension module
-        return
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = "." * node.level + (node.module or "")
-            base = importlib.util.resolve_name(base, package) if node.level else base
-            yield base
-            yield from (f"{base}.{alias.name}" for alias in node.names)
-
-
-def _never_the_same() -> str:
-    return f"unknown {uuid.uuid4()}"
-
-
-def _hash(text: str | bytes) -> str:
-    return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
+_distributions = functools.cache(importlib.metadata.packages_distributions)

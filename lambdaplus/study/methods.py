@@ -1,21 +1,32 @@
-"""The methods of a comparison: rankers with grids of parameters.
+"""The methods of a study: rankers, the parameters that are tried, and how one set is trained.
 
-A `Method` consists of a name, a criterion, the parameters that are tried, and the trainer that fits
-it.  Trainers are defined in `boosting` and `estimators`; `registry` lists the methods.
+Examples
+--------
+>>> from lambdaplus.baselines import RankSVM
+>>> from lambdaplus.study import Fitted, Method
+>>> from lambdaplus.study.estimator_trainer import train_estimator
+>>> Method("ranksvm", train_estimator, RankSVM, grid={"C": [0.1, 1.0]}).points
+[{'C': 0.1}, {'C': 1.0}]
+>>> first = Method("first feature", lambda job: Fitted(lambda part: part.features[:, 0]))
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
+
+import numpy as np
 
 from lambdaplus.data import RankingData
 from lambdaplus.data.queries import Floats
 from lambdaplus.study.search_space import Draw, OneOf
 
 Parameters = Mapping[str, Any]
+
+_LEAST = {"rounds": 1, "patience": 1, "leaves": 2, "documents_in_leaf": 0, "every": 1, "threads": 1}
 
 
 @dataclass(frozen=True)
@@ -30,8 +41,15 @@ class Settings:
     leaves, learning_rate, documents_in_leaf
         Parameters of trees.  XGBoost does not have a minimum number of documents in a leaf; its
         ``min_child_weight`` is 1.
+    every : int
+        Number of rounds from one evaluation on validation data to the next.
     threads : int
         Number of threads of each fit.
+
+    Raises
+    ------
+    ValueError
+        For numbers that are not valid in any framework.
     """
 
     rounds: int = 200
@@ -39,7 +57,18 @@ class Settings:
     leaves: int = 15
     learning_rate: float = 0.1
     documents_in_leaf: int = 20
+    every: int = 1
     threads: int = 1
+
+    def __post_init__(self) -> None:
+        for name, least in _LEAST.items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+                raise ValueError(f"{name} = {value!r} should be a whole number, at least {least}")
+        if not 0 < self.learning_rate < math.inf:
+            raise ValueError(f"learning_rate = {self.learning_rate!r} should be a positive number")
+        if self.every > min(self.rounds, self.patience):
+            raise ValueError(f"every = {self.every} should not exceed rounds or patience")
 
     def __str__(self) -> str:
         return (
@@ -60,27 +89,44 @@ class Fitted:
         Scores of the documents of a `~lambdaplus.data.RankingData`, (n,) float64.
     rounds : int
         Number of boosting rounds or passes of the final model; 0 if not applicable.
-    curve : tuple of float
-        Validation metric by round, if it was evaluated during training.
+    curve : sequence of float
+        Validation metric after every ``every`` rounds, if it was evaluated during training.
+    every : int
     """
 
     predict: Callable[[RankingData], Floats]
     rounds: int = 0
-    curve: tuple[float, ...] = ()
+    curve: Sequence[float] = ()
+    every: int = 1
 
 
-class Trainer(Protocol):
-    """A function that fits one set of parameters."""
+@dataclass(frozen=True)
+class Job:
+    """One training, as a trainer is given it.
 
-    def __call__(
-        self,
-        method: Method,
-        parameters: Parameters,
-        train: RankingData,
-        valid: RankingData,
-        settings: Settings,
-        seed: int,
-    ) -> Fitted: ...
+    Attributes
+    ----------
+    method : Method
+    parameters : dict
+        Those that are fixed and those that are tried.
+    train, valid : RankingData
+    settings : Settings
+    seed : int
+    metrics : tuple of str
+        Validation metrics, or sums of metrics, that choose the number of rounds.
+    """
+
+    method: Method
+    parameters: Parameters
+    train: RankingData
+    valid: RankingData
+    settings: Settings
+    seed: int
+    metrics: tuple[str, ...]
+
+
+Trainer = Callable[[Job], "Fitted | Mapping[str, Fitted]"]
+"""A function that fits one set of parameters: one ranker, or one for each metric of the job."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +139,8 @@ class Method:
         For example ``svm:map``; the part before the colon is the family.
     trainer : Trainer
     target : object
-        The target of the trainer: an objective, or the class of the estimator as ``module:Class``.
+        The target of the trainer: an objective, or the class of an estimator, which may be given as
+        ``module:Class``.
     criterion : str
         Metric that the method optimises.  It is also used for early stopping and selection unless
         the study sets another one.
@@ -105,20 +152,42 @@ class Method:
         Whether the method depends on the seed.
     space : dict of str to Draw
         Distribution of each parameter in a random search; empty for methods without a search.
+
+    Raises
+    ------
+    ValueError
+        If the values of a grid are not a list, or an empty one.
     """
 
     name: str
     trainer: Trainer
-    target: Any
-    criterion: str
+    target: Any = None
+    criterion: str = "ndcg@10"
     fixed: Parameters = field(default_factory=dict)
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     random: bool = True
     space: Mapping[str, Draw] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for name, values in self.grid.items():
+            if isinstance(values, str) or not np.iterable(values) or not len(values):
+                raise ValueError(
+                    f"{self.name}: {name} = {values!r} should be a list of the values to try"
+                )
+
     @property
     def family(self) -> str:
         return self.name.partition(":")[0]
+
+    @property
+    def origin(self) -> str:
+        """Whose it is: lambdaplus, a framework with an objective of its own, or yours."""
+        frameworks = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}
+        if isinstance(self.target, str) and self.family in frameworks:
+            return frameworks[self.family]
+        target = self.target if isinstance(self.target, type) else type(self.target)
+        module = self.target if isinstance(self.target, str) else target.__module__
+        return "lambdaplus" if module.startswith("lambdaplus.") else "yours"
 
     @property
     def points(self) -> list[dict[str, Any]]:
@@ -132,20 +201,3 @@ class Method:
     def searched(self) -> dict[str, Draw]:
         """The distributions of a random search, with values of the grid in place of ranges."""
         return {**self.space, **{name: OneOf(tuple(v)) for name, v in self.grid.items()}}
-
-    def fit(
-        self,
-        parameters: Parameters,
-        train: RankingData,
-        valid: RankingData,
-        settings: Settings,
-        seed: int,
-    ) -> Fitted:
-        """Train with one set of parameters.
-
-        Raises
-        ------
-        ImportError
-            If a package that it needs is not installed.
-        """
-        return self.trainer(self, {**self.fixed, **parameters}, train, valid, settings, seed)

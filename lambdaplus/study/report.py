@@ -152,9 +152,9 @@ def _protocol(summary: Summary) -> dict[str, Any]:
     about = summary.results.about
     own = "each metric separately" if about["trials"] else "each method's own criterion"
     trained = f"{about['settings']}, seed {about['seeds'][0]}."
-    if about["spaces"]:
+    if about["searched"]:
         trained = (
-            f"{count(len(about['spaces']), 'method')} with {count(about['trials'], 'trial')} of "
+            f"{count(len(about['searched']), 'method')} with {count(about['trials'], 'trial')} of "
             "random search each, on every fold with every seed; parameters that all trees have in "
             f"common get the same draws; at most {count(about['rounds'], 'round')}, stopped after "
             f"{about['patience']} without an improvement of any metric."

@@ -4,11 +4,10 @@ Examples
 --------
 >>> from lambdaplus.study import Settings, Study, find_methods
 >>> from lambdaplus.data import digits_queries
->>> from lambdaplus.metrics import parse_metric
 >>> study = Study(
 ...     folds=digits_queries()[:2],
 ...     methods=find_methods("feature:best,lightgbm:lambda_map"),
-...     metrics=[parse_metric("map"), parse_metric("ndcg@10")],
+...     metrics=["map", "ndcg@10"],
 ...     settings=Settings(rounds=5),
 ... )
 >>> study.finish()
@@ -39,7 +38,7 @@ VALUES = pl.Schema({**KEY, "metric": pl.String, "query": pl.String, "value": pl.
 FITS = pl.Schema(
     {
         **KEY, "trial": pl.Int64, "metric": pl.String, "validation": pl.Float64,
-        "round": pl.Int64, "seconds": pl.Float64, "chosen": pl.Boolean, "pruned": pl.Boolean,
+        "round": pl.Int64, "seconds": pl.Float64, "chosen": pl.Boolean,
         "parameters": pl.String, "warnings": pl.String,
     }
 )  # fmt: skip
@@ -62,7 +61,7 @@ class Results:
     fits : polars.DataFrame
         A row for each fit and each validation metric that selects: method, fold, seed, trial,
         metric, validation (the best value), round (of this value), seconds of training, chosen,
-        pruned, parameters (JSON) and warnings (a line each).
+        parameters (JSON) and warnings (a line each).
     curves : polars.DataFrame
         Validation values by round of the chosen fits, up to the end of their training: method,
         fold, seed, metric, round and value.
@@ -76,7 +75,7 @@ class Results:
         - ``origins``: who wrote the objective or ranker: lambdaplus, LightGBM, ..., or yours
         - ``selects``: the metric whose choice represents each method, which ``curves`` has
         - ``tried``: the number of sets of parameters of each method
-        - ``spaces``: the distributions of the parameters of each method that is searched
+        - ``searched``: the methods whose parameters are drawn at random
         - ``convention``, and ``rules`` by metric
         - ``versions``
         - ``queries``, ``tested``: the number of distinct test queries, and of their tests

@@ -14,7 +14,6 @@ Examples
 
 from __future__ import annotations
 
-import math
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,27 +46,9 @@ class Range:
 
     def at(self, share: float) -> float | int:
         """The number at this share of the range, in [0, 1)."""
-        low, high = self._ends()
-        found = low + share * (high - low)
-        found = math.exp(found) if self.log else found
-        return min(int(found), int(self.high)) if self.whole else float(f"{found:.4g}")
-
-    def place(self, value: float) -> float:
-        """The position of a number in the range: 0 is the low end, 1 the high end."""
-        low, high = self._ends()
-        if self.whole and value in (self.low, self.high):
-            return float(value == self.high)
-        value = value + 0.5 if self.whole else value
-        found = ((math.log(value) if self.log else value) - low) / (high - low)
-        return min(max(found, 0.0), 1.0)
-
-    def _ends(self) -> tuple[float, float]:
-        high = self.high + 1 if self.whole else self.high  # the same share for each integer
-        return (math.log(self.low), math.log(high)) if self.log else (self.low, high)
-
-    def __str__(self) -> str:
-        log = ", log scale" if self.log else ""
-        return f"{self.low:g} to {self.high:g}{log}"
+        low, high = self.low, self.high + self.whole  # the same share for each integer
+        number = low * (high / low) ** share if self.log else low + share * (high - low)
+        return min(int(number), int(self.high)) if self.whole else float(f"{number:.4g}")
 
 
 @dataclass(frozen=True)
@@ -80,9 +61,6 @@ class OneOf:
     def at(self, share: float) -> Any:
         return self.values[min(int(share * len(self.values)), len(self.values) - 1)]
 
-    def __str__(self) -> str:
-        return " or ".join(map(str, self.values))
-
 
 Draw = Range | OneOf
 Space = Mapping[str, Draw]
@@ -90,11 +68,11 @@ Space = Mapping[str, Draw]
 
 def draw(space: Space, seed: int, trial: int) -> dict[str, Any]:
     """Draw one set of parameters."""
-    found = {}
-    for name, values in space.items():
-        stream = zlib.crc32((values.like or name).encode())
-        found[name] = values.at(np.random.default_rng([seed, trial, stream]).random())
-    return found
+    streams = {name: zlib.crc32((values.like or name).encode()) for name, values in space.items()}
+    return {
+        name: values.at(np.random.default_rng([seed, trial, streams[name]]).random())
+        for name, values in space.items()
+    }
 
 
 # What all trees have in common, by what it is -----------------------------------------------------

@@ -14,7 +14,7 @@ CAP = 0.95  # share of the allowed rounds; a later best round suggests that more
 
 def searched_methods(results: Results) -> list[str]:
     """The methods whose parameters were drawn at random, as far as they have finished a fold."""
-    return [method for method in results.about["spaces"] if method in results.seconds]
+    return [method for method in results.about["searched"] if method in results.seconds]
 
 
 def rounds_at_the_cap(results: Results) -> int:
@@ -23,16 +23,13 @@ def rounds_at_the_cap(results: Results) -> int:
 
 
 def search_in_words(results: Results) -> str:
-    """How many chosen rounds are at their limit, and how many trials were pruned."""
+    """How many chosen rounds are at their limit."""
     chosen = _chosen(results)
     if not chosen.height:
         return ""
-    trials = results.fits.filter(pl.col("method").is_in(searched_methods(results)))
-    trials = trials.unique(["method", "fold", "seed", "trial"])
     return (
         f"{rounds_at_the_cap(results)} of {count(chosen.height, 'chosen round')} are in the last "
-        f"twentieth of the {results.about['rounds']:,} allowed. {trials['pruned'].sum()} of "
-        f"{count(trials.height, 'trial')} were stopped early (pruned)."
+        f"twentieth of the {results.about['rounds']:,} allowed."
     )
 
 

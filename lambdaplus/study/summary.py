@@ -4,7 +4,6 @@ Examples
 --------
 >>> from lambdaplus.study import Settings, Study, Summary, find_methods
 >>> from lambdaplus.data import digits_queries
->>> from lambdaplus.metrics import parse_metric
 >>> study = Study(
 ...     folds=digits_queries()[:1],
 ...     methods=find_methods("lightgbm:auc,feature:best"),

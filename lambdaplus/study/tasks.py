@@ -1,86 +1,102 @@
-"""The fits of a study: what each is, in what order they run, and how one is made and stored."""
+"""The fits of a study: what each is, and how one is made and stored."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 
-from lambdaplus.data import Fold, RankingData
+from lambdaplus.data import RankingData
 from lambdaplus.data.binary import fingerprint, read_binary, write_binary
 from lambdaplus.study.clock import Stopwatch
-from lambdaplus.study.methods import Method, Parameters, Settings
-from lambdaplus.study.store import Fit, Store
+from lambdaplus.study.methods import Fitted, Job, Method, Settings
+from lambdaplus.study.store import Fit, Model, Store
 
 
 class Task(NamedTuple):
     """One fit of a study.
 
-    The trials of a search run one after the other: ``earlier`` has the keys and parameters of the
-    previous ones.
+    Attributes
+    ----------
+    method : Method
+    fold : str
+        Its name.
+    seed : int
+    trial : int
+        The number of its parameters among those tried on this fold with this seed.
+    parameters : dict
+    metrics : tuple of str
+        Validation metrics that choose the number of rounds.
+    key : str
+        Name of the stored fit.
     """
 
     method: Method
-    fold: Fold
-    parameters: dict[str, Any]
+    fold: str
     seed: int
+    trial: int
+    parameters: dict[str, Any]
+    metrics: tuple[str, ...]
     key: str
-    earlier: tuple[tuple[str, Parameters], ...] = ()
-
-
-def in_turn(tasks: list[Task], ended: Collection[str]) -> Iterator[Task | None]:
-    """Tasks whose predecessor has ended; None while there is no such task."""
-    waiting = list(tasks)
-    unfinished = {task.key for task in tasks}
-    while waiting:
-        for place, task in enumerate(waiting):
-            before = task.earlier[-1][0] if task.earlier else ""
-            if before not in unfinished or before in ended:
-                yield waiting.pop(place)
-                break
-        else:
-            yield None
-
-
-def fit_from_disk(fit: Callable[..., None], *work: Any) -> None:
-    """The function that is run in a separate process."""
-    store, key, method, parameters, folders, settings, *others = work
-    numba.set_num_threads(min(settings.threads, numba.get_num_threads()))
-    parts = [read_binary(folder) for folder in folders]
-    fit(store, key, method, parameters, parts, settings, *others)
 
 
 def fit_and_save(
     store: Store,
-    key: str,
-    method: Method,
-    parameters: dict[str, Any],
-    parts: list[RankingData],
+    task: Task,
     settings: Settings,
-    seed: int,
-    fold: str,
+    beaten: Mapping[str, float],
+    parts: Sequence[RankingData] | Sequence[Path],
 ) -> None:
-    """Train, score validation and test documents, keep the scores."""
-    train, valid, test = parts
+    """Train, score validation and test documents, and store the scores.
+
+    Parameters
+    ----------
+    beaten : dict of str to float
+        By metric, the best validation value of an earlier trial.  Scores that are not better are
+        not stored, since they are not needed.
+    parts : sequence of RankingData or of path
+        Training, validation and test data, or the folders that they are in.
+    """
+    train, valid, test = (p if isinstance(p, RankingData) else read_binary(p) for p in parts)
+    method = task.method
+    parameters = {**method.fixed, **task.parameters}
+    job = Job(method, parameters, train, valid, settings, task.seed, task.metrics)
     with warnings.catch_warnings(record=True) as caught, Stopwatch() as watch:
         warnings.simplefilter("always")
-        fitted = method.fit(parameters, train, valid, settings, seed)
+        fitted = method.trainer(job)
+    by_metric = {"": fitted} if isinstance(fitted, Fitted) else fitted
+    models = {}
+    for metric, model in by_metric.items():
+        curve = np.array(model.curve, dtype=np.float64)
+        scores = [np.zeros(0), np.zeros(0)]
+        if metric not in beaten or np.nanmax([*curve, -np.inf]) > beaten[metric]:
+            scores = [_scores(model, valid, "validation"), _scores(model, test, "test")]
+        models[metric] = Model(scores[0], scores[1], model.rounds, curve, model.every)
     notes = tuple(dict.fromkeys(str(warning.message) for warning in caught))
-    scores = [np.asarray(fitted.predict(part), dtype=np.float64) for part in (valid, test)]
-    for name, part, found in zip(("validation", "test"), (valid, test), scores, strict=True):
-        if found.shape != part.labels.shape:
-            raise ValueError(
-                f"it gave scores of shape {found.shape} for {part.labels.size} {name} documents"
-            )
-        if not np.isfinite(found).all():
-            raise ValueError(f"it scored {name} documents with NaN or infinity")
-    about = {"method": method.name, "parameters": parameters, "fold": fold, "seed": seed}
-    fit = Fit(scores[0], scores[1], watch.seconds, fitted.rounds, np.array(fitted.curve), notes)
-    store.save(key, fit, about)
+    about = {"method": method.name, "fold": task.fold, "seed": task.seed, "trial": task.trial,
+             "parameters": task.parameters}  # fmt: skip
+    store.save(task.key, Fit(models, watch.seconds, notes), about)
+
+
+def _scores(model: Fitted, part: RankingData, name: str) -> Any:
+    scores = np.asarray(model.predict(part), dtype=np.float64)
+    if scores.shape != part.labels.shape:
+        raise ValueError(
+            f"it gave scores of shape {scores.shape} for {part.labels.size} {name} documents"
+        )
+    if not np.isfinite(scores).all():
+        raise ValueError(f"it scored {name} documents with NaN or infinity")
+    return scores
+
+
+def fit_from_disk(threads: int, *work: Any) -> None:
+    """The function that is run in a separate process: `fit_and_save` with its number of threads."""
+    numba.set_num_threads(min(threads, numba.get_num_threads()))
+    fit_and_save(*work)
 
 
 def laid_out(data: RankingData, root: Path) -> Path:

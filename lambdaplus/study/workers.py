@@ -7,7 +7,6 @@ and has no threads, so that starting one takes milliseconds.
 
 from __future__ import annotations
 
-import itertools
 import multiprocessing
 import os
 import pickle
@@ -28,54 +27,54 @@ GRACE = 0.5  # seconds between checks whether the parent process exists
 
 
 def run_in_processes(
-    work: Callable[..., None], tasks: Iterable[tuple[Any, ...] | None], processes: int
+    work: Callable[..., None], calls: Iterable[tuple[Any, ...]], processes: int
 ) -> Generator[tuple[int, str]]:
-    """Call ``work(*task)`` for every task, and yield its number and error when it ends.
+    """Call ``work(*arguments)`` for every tuple, and yield its place and error when it ends.
 
-    None among the tasks means that the next one has to wait until another has ended; it is not
-    numbered.  The error is empty if there was none.  Closing the iterator kills running tasks.
+    The error is empty if there was none.  Arguments are read when there is a process for them.
+    Closing the iterator kills running calls.
     """
     context: Any = multiprocessing.get_context(
         "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     )
     if context.get_start_method() == "forkserver":
         context.set_forkserver_preload([PRELOADED])
-    waiting, numbers = iter(tasks), itertools.count()
+    waiting = enumerate(calls)
     running: dict[Any, tuple[int, Any, Connection]] = {}
     try:
         while True:
-            while len(running) < processes and (task := next(waiting, None)) is not None:
-                number = next(numbers)
+            while len(running) < processes and (call := next(waiting, None)) is not None:
+                place, arguments = call
                 receives, sends = context.Pipe(duplex=False)
-                process = context.Process(target=_child, args=(work, task, sends), daemon=True)
+                process = context.Process(target=_child, args=(work, arguments, sends), daemon=True)
                 try:
                     process.start()
                 except (pickle.PicklingError, AttributeError, TypeError) as error:
-                    yield number, f"it cannot be sent to another process: {first_line(error)}"
+                    yield place, f"it cannot be sent to another process: {first_line(error)}"
                     continue
                 finally:
                     sends.close()
-                running[process.sentinel] = number, process, receives
+                running[process.sentinel] = place, process, receives
             if not running:
                 return
             for sentinel in wait(list(running)):
-                number, process, receives = running.pop(sentinel)
+                place, process, receives = running.pop(sentinel)
                 process.join()
-                yield number, _error(process, receives)
+                yield place, _error(process.exitcode, receives)
     finally:
         for _, process, _ in running.values():
             process.kill()
-        for _, process, _ in running.values():
             process.join()
 
 
-def _error(process: Any, receives: Connection) -> str:
+def _error(code: int, receives: Connection) -> str:
     with receives:
         try:
-            return str(receives.recv()) if receives.poll() else ""
+            if receives.poll():
+                return str(receives.recv())
         except EOFError:
-            code = process.exitcode
-            return "" if code == 0 else f"its process ended with exit code {code}"
+            pass
+        return "" if code == 0 else f"its process ended with exit code {code}"
 
 
 def _child(work: Callable[..., None], arguments: tuple[Any, ...], sends: Connection) -> None:

@@ -93,9 +93,9 @@ def matrix_section(study: Study) -> Section:
     """Figure 9, and figure 7 as two of its rows."""
     rows = []
     for method in study.methods:
-        choices = study.results[method.name]
-        zero = sum(not choice.fit.test_scores.any() for choice in choices)
-        means = [study.mean(method, metric) for metric in study.metrics]
+        choices = study.choices(method)
+        zero = sum(not choice.model.test_scores.any() for choice in choices)
+        means = [study.results.mean(method.name, str(metric)) for metric in study.metrics]
         rows.append((method.name, method.criterion, *means, f"{zero} of {len(choices)}"))
     heads = ("trained", "criterion", *map(str, study.metrics), "w = 0 on folds")
     table = Table(heads, rows, ("Where w = 0 all documents tie, and count as in random order.",))
@@ -115,7 +115,11 @@ def matrix_section(study: Study) -> Section:
 def scale_section(study: Study, summed: Study) -> Section:
     """Section 3.1: pairs averaged over a query, or summed."""
     rows = [
-        (method.name, how, *(found.mean(method, metric) for metric in found.metrics))
+        (
+            method.name,
+            how,
+            *(found.results.mean(method.name, str(metric)) for metric in found.metrics),
+        )
         for other in summed.methods
         for found, how in ((study, "averaged"), (summed, "summed"))
         for method in found.methods
@@ -158,10 +162,10 @@ def mcrank_section(study: Study, rounds: int) -> Section:
     """Validation NDCG@10 of McRank by round."""
     [method] = [method for method in study.methods if method.family == "mcrank"]
     curves = {
-        choice.fold.name: (range(1, choice.fit.curve.size + 1), choice.fit.curve.tolist())
-        for choice in study.results[method.name]
+        choice.fold.name: (range(1, choice.model.curve.size + 1), choice.model.curve.tolist())
+        for choice in study.choices(method)
     }
-    kept = ", ".join(str(choice.fit.rounds) for choice in study.results[method.name])
+    kept = ", ".join(str(choice.model.rounds) for choice in study.choices(method))
     plot = lines(curves, "round", f"validation {method.criterion}")
     mark = Cell(f"McRank, at most {rounds} rounds")
     table = Table(("", "rounds kept on each fold"), [(mark, kept)])

@@ -66,7 +66,9 @@ def study_claims(study: Study, summed: Study, rounds: int) -> Iterator[Claim]:
 def svm_means(study: Study, criterion: str) -> dict[str, float]:
     """Test mean of each SVM."""
     [metric] = [metric for metric in study.metrics if str(metric) == criterion]
-    return {m.name: study.mean(m, metric) for m in study.methods if m.family == "svm"}
+    return {
+        m.name: study.results.mean(m.name, str(metric)) for m in study.methods if m.family == "svm"
+    }
 
 
 def best(means: dict[str, float]) -> str:
@@ -77,7 +79,12 @@ def best(means: dict[str, float]) -> str:
 def _zeros(study: Study, *names: str) -> str:
     """In words, who has w = 0 on how many folds."""
     counts = {
-        name: sum(not choice.fit.test_scores.any() for choice in study.results[name])
+        name: sum(
+            not choice.model.test_scores.any()
+            for m in study.methods
+            if m.name == name
+            for choice in study.choices(m)
+        )
         for name in names
     }
     parts = [f"{name} has w = 0 on {n} of {len(study.folds)} folds" for name, n in counts.items()]
@@ -183,7 +190,9 @@ def many_rounds(study: Study, rounds: int) -> Claim:
     if rounds <= ROUNDS:
         evidence = f"it had {rounds} rounds; --rounds 1500 goes on."
         return Claim(place, statement, None, evidence)
-    curves = [choice.fit.curve for choice in study.results[MCRANK]]
+    curves = [
+        choice.model.curve for m in study.methods if m.name == MCRANK for choice in study.choices(m)
+    ]
     hurt = sum(bool(curve[-1] < np.max(curve[:ROUNDS])) for curve in curves)
     evidence = (
         f"after {rounds} rounds validation NDCG@10 is below the best of the first {ROUNDS} on "

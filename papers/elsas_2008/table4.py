@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lambdaplus.evaluation import Cell, Evaluation, Table, compare_runs, evaluate
-from lambdaplus.evaluation.result import join_evaluations
 from lambdaplus.metrics import parse_metric
-from lambdaplus.study import Method, Study
+from lambdaplus.study import Choice, Method, Study
 from lambdaplus.study.estimator_trainer import train_estimator
 
 # The paper's discounts are 1, 1, 1/log2 3, ..., as its own toy example shows.
@@ -59,13 +58,19 @@ def systems(passes: int) -> list[Method]:
 
 def evaluations(study: Study, method: Method) -> list[Evaluation]:
     """All test queries by each seed; one without relevant documents counts 0, as in LETOR."""
-    by_seed: dict[int, dict[str, Evaluation]] = {}
-    for choice in study.results[method.name]:
-        test = choice.fold.test
-        by_seed.setdefault(choice.seed, {})[choice.fold.name] = evaluate(
-            test.labels, choice.fit.test_scores, qid=test.qid, metrics=METRICS, empty=0
+    by_seed: dict[int, list[Choice]] = {}
+    for choice in study.choices(method):
+        by_seed.setdefault(choice.seed, []).append(choice)
+    return [
+        evaluate(
+            np.concatenate([choice.fold.test.labels for choice in folds]),
+            np.concatenate([choice.model.test_scores for choice in folds]),
+            qid=[f"{choice.fold.name} {qid}" for choice in folds for qid in choice.fold.test.qid],
+            metrics=METRICS,
+            empty=0,
         )
-    return [join_evaluations([parts]) for parts in by_seed.values()]
+        for folds in by_seed.values()
+    ]
 
 
 @dataclass(frozen=True, eq=False)

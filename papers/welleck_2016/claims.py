@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from lambdaplus.metrics import parse_metric
 from lambdaplus.study import Study
 from papers.findings import Claim
 from papers.versus import Versus, points, versus
@@ -38,7 +37,7 @@ def binary_claims(study: Study) -> Iterator[Claim]:
 def graded_claims(study: Study) -> Iterator[Claim]:
     """Section 5.2.2, tables 1 and 2, figure 2."""
     area = versus(study, TREES, SVM, "mauc")
-    pooled = [study.mean(method, parse_metric("mauc(over=dataset)")) for method in study.methods]
+    pooled = [study.results.mean(method.name, "mauc(over=dataset)") for method in study.methods]
     yield Claim(
         "Table 1",
         "LambdaMART-MAUC is at least as good as the SVM by class in MAUC.",

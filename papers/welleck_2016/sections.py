@@ -40,12 +40,19 @@ def graded_section(study: Study, data: str) -> Section:
         *(f"{metric}, {name}" for metric in ("MAUC", "MAP") for name in SHORT.values()),
     )
     rows: list[tuple[object, ...]] = [(f"{name} (paper)", *p) for name, p in TABLES_1_AND_2.items()]
-    ours = [study.mean(m, parse_metric(k)) for k in ("mauc", "map") for m in study.methods]
+    ours = [
+        study.results.mean(m.name, str(parse_metric(k)))
+        for k in ("mauc", "map")
+        for m in study.methods
+    ]
     rows.append(("ours", *ours))
     ours = [zero_mean(study, m, k) for k in ("mauc", "map") for m in study.methods]
     rows.append(("ours, a query without relevant documents counts 0", *ours))
     readings = [
-        (text, *(study.mean(method, parse_metric(name)) for method in (trees, svm)))
+        (
+            text,
+            *(study.results.mean(method.name, str(parse_metric(name))) for method in (trees, svm)),
+        )
         for name, text in READINGS.items()
     ]
     if data in TABLES_1_AND_2:
@@ -66,9 +73,11 @@ def graded_section(study: Study, data: str) -> Section:
 def zero_mean(study: Study, method: Method, metric: str) -> float:
     """Mean of the folds' means, a query on which the metric has no value counting 0."""
     means = []
-    for choice in study.results[method.name]:
+    for choice in study.choices(method):
         test = choice.fold.test
-        found = evaluate(test.labels, choice.fit.test_scores, qid=test.qid, metrics=metric, empty=0)
+        found = evaluate(
+            test.labels, choice.model.test_scores, qid=test.qid, metrics=metric, empty=0
+        )
         means.append(found[metric])
     return float(np.mean(means))
 
@@ -76,7 +85,9 @@ def zero_mean(study: Study, method: Method, metric: str) -> float:
 def precision_section(study: Study) -> Section:
     """Figure 2."""
     means = {
-        (name, method.name): [study.mean(method, parse_metric(f"{name}@{k}")) for k in CUTOFFS]
+        (name, method.name): [
+            study.results.mean(method.name, str(parse_metric(f"{name}@{k}"))) for k in CUTOFFS
+        ]
         for name in PRECISIONS
         for method in study.methods
     }
@@ -131,7 +142,10 @@ def class_section(pairs: Mapping[int, Versus], shares: Mapping[int, float]) -> S
 
 def binary_section(study: Study) -> Section:
     """Section 5.2.1."""
-    rows = [(m.name, *(study.mean(m, metric) for metric in study.metrics)) for m in study.methods]
+    rows = [
+        (m.name, *(study.results.mean(m.name, str(metric)) for metric in study.metrics))
+        for m in study.methods
+    ]
     table = Table(("labels of 1 and more are relevant", *map(str, study.metrics)), rows)
     note = (
         "The paper's six sets of LETOR 3's Gov collection are not here, and it prints no numbers: "
@@ -146,10 +160,10 @@ def choice_section(*studies: Study) -> Section:
     rows = []
     for study in studies:
         for method in study.methods:
-            chosen = study.results[method.name]
+            chosen = study.choices(method)
             values = [f"{value:g}" for choice in chosen for value in choice.parameters.values()]
-            rounds = [str(choice.fit.rounds) for choice in chosen if choice.fit.rounds]
-            seconds = f"{study.seconds(method):.1f}"
+            rounds = [str(choice.model.rounds) for choice in chosen if choice.model.rounds]
+            seconds = f"{study.results.seconds[method.name]:.1f}"
             rows.append((method.name, ", ".join(values), ", ".join(rounds), seconds))
     heads = (
         "method",

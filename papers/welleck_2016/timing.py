@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from lambdaplus.baselines import ClassAUCSVM
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data import Fold, RankingData, web_search_like
-from lambdaplus.study import Settings, find_methods
+from lambdaplus.study import Job, Settings, find_methods
 from lambdaplus.study.config import scaled_fold
 
 Record = dict[str, float]
@@ -42,7 +42,7 @@ def trees_time(queries: int, rounds: int) -> Record:
     settings = Settings(rounds=rounds, patience=rounds, threads=1)
     begin = time.perf_counter()
     with limit_threads(1):
-        method.fit({}, fold.train, fold.valid, settings, seed=0)
+        method.trainer(Job(method, {}, fold.train, fold.valid, settings, 0, (method.criterion,)))
     return _record(fold, time.perf_counter() - begin, True)
 
 

@@ -92,7 +92,9 @@ def _fitted(
     )
     methods = systems(options.thresholds)
     study = session.study(f"trials, {doing}", splits, methods, ("map",))
-    longest = max(choice.fit.seconds for choice in study.results[OURS])
+    longest = max(
+        choice.seconds for m in study.methods if m.name == OURS for choice in study.choices(m)
+    )
     return {method.name: tested(study, method, queries) for method in methods}, longest
 
 

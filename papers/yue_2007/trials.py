@@ -10,9 +10,8 @@ import numpy as np
 from lambdaplus.baselines import ThresholdFeatures
 from lambdaplus.data import RankingData
 from lambdaplus.evaluation import Evaluation, evaluate
-from lambdaplus.study import Fitted, Method, Settings, Study
+from lambdaplus.study import Fitted, Job, Method, Study
 from lambdaplus.study.estimator_trainer import train_estimator
-from lambdaplus.study.methods import Parameters
 
 # Weights of the mean loss over queries, then of the sum of losses over documents.
 STRUCTURAL_C = {"C": (0.001, 0.01, 0.1, 1.0)}
@@ -74,29 +73,24 @@ def systems(thresholds: int) -> list[Method]:
     ]
 
 
-def train_on_steps(
-    method: Method,
-    parameters: Parameters,
-    train: RankingData,
-    valid: RankingData,
-    settings: Settings,
-    seed: int,
-) -> Fitted:
+def train_on_steps(job: Job) -> Fitted:
     """Fit an estimator to indicators of each feature's being above thresholds."""
-    others = dict(parameters)
-    steps = ThresholdFeatures(others.pop("thresholds")).fit(train.features)
+    others = dict(job.parameters)
+    steps = ThresholdFeatures(others.pop("thresholds")).fit(job.train.features)
 
     def stepped(part: RankingData) -> RankingData:
         return replace(part, features=steps.transform(part.features))
 
-    fitted = train_estimator(method, others, stepped(train), stepped(valid), settings, seed)
+    fitted = train_estimator(
+        replace(job, parameters=others, train=stepped(job.train), valid=stepped(job.valid))
+    )
     return replace(fitted, predict=lambda part: fitted.predict(stepped(part)))
 
 
 def tested(study: Study, method: Method, queries: RankingData) -> Evaluation:
     """Average precision of each query, the mean over the trials that tested it."""
     values: dict[object, list[float]] = {}
-    for choice in study.results[method.name]:
+    for choice in study.choices(method):
         found = choice.evaluation
         for qid, value in zip(found.qid.tolist(), found.per_query["map"], strict=True):
             values.setdefault(qid, []).append(float(value))

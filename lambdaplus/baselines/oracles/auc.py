@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lambdaplus.baselines.active_pairs import active_pairs
+from lambdaplus.baselines.active_pairs import active_pairs, pairs_by_query
 from lambdaplus.baselines.oracles.ranked import Constraint, Ranked
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics.sort import Ranking
@@ -23,9 +23,8 @@ class AUCOracle:
     """Most violated constraints for the share of misordered pairs: O(n log L) for L grades."""
 
     def __init__(self, queries: Queries, pair_scale: bool) -> None:
-        strata = queries.strata()
         self.queries = queries
-        self.pairs = np.maximum((queries.sizes**2.0 - strata.sum(strata.count**2)) / 2, 1.0)
+        self.pairs = np.maximum(pairs_by_query(queries), 1.0)
         self.weight = 2.0 / self.pairs if pair_scale else np.full(queries.n_queries, 2.0)
 
     def __call__(self, documents: Ranked) -> Constraint:
