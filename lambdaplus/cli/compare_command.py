@@ -16,7 +16,7 @@ import typer
 
 from lambdaplus.cli.command_files import errors_of
 from lambdaplus.cli.running import exit_code, progress_on, stoppable
-from lambdaplus.data.arrays import number_of
+from lambdaplus.data.arguments import number_of
 
 if TYPE_CHECKING:
     from rich.console import Console

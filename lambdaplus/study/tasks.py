@@ -11,7 +11,7 @@ import numba
 import numpy as np
 
 from lambdaplus.data import RankingData
-from lambdaplus.data.binary import fingerprint, read_binary, write_binary
+from lambdaplus.data.cache import fingerprint, read_binary, write_binary
 from lambdaplus.study.clock import Stopwatch
 from lambdaplus.study.methods import Fitted, Job, Method, Settings
 from lambdaplus.study.store import Fit, Model, Store
