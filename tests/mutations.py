@@ -72,9 +72,9 @@ MUTATIONS = (
         "test_cv_folds.py",
     ),
     Mutation(
-        "key of a stored fit: the constants of a function",
-        "{value.co_names} {text(value.co_consts)}",
-        "{value.co_names}",
+        "key of a stored fit: the user's own source",
+        "content = [joblib.hash(value), *map(_code_of, sorted(modules))]",
+        "content = [joblib.hash(value)]",
         "test_kept_fits.py",
     ),
     Mutation(
@@ -90,9 +90,9 @@ MUTATIONS = (
         "test_values.py",
     ),
     Mutation(
-        "best round: the highest value",
-        "return self.looks[-1 if np.isnan(values).all() else int(np.nanargmax(values))]",
-        "return self.looks[-1 if np.isnan(values).all() else int(np.nanargmin(values))]",
+        "best round: the first of equal values",
+        "if not value > self.best:",
+        "if not value >= self.best:",
         "test_progress.py",
     ),
     Mutation(

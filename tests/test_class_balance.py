@@ -53,7 +53,7 @@ def test_the_first_newton_steps_are_those_of_log_loss_at_the_base_rate() -> None
     assert_allclose(gradient / hessian, (p - labels) / (p * (1 - p)), rtol=1e-5)
 
 
-def test_it_changes_nothing_within_queries_nor_in_one_ranking_that_was_asked_for() -> None:
+def test_balance_has_no_effect_within_queries_and_with_one_group() -> None:
     data = graded()
     for noise in (None, 1.0):
         plain, full = (
@@ -72,7 +72,7 @@ def test_it_changes_nothing_within_queries_nor_in_one_ranking_that_was_asked_for
 
 @EACH
 @pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
-def test_neither_the_order_of_the_rows_nor_threads_matter(metric: Any, weighted: bool) -> None:
+def test_row_order_and_threads_do_not_matter(metric: Any, weighted: bool) -> None:
     labels, scores, weight = rare(6, 3000)
     objective = lambda_objective(metric, balance=0.5)
     expected = objective(labels, scores, weight if weighted else None)
@@ -84,7 +84,7 @@ def test_neither_the_order_of_the_rows_nor_threads_matter(metric: Any, weighted:
             assert_array_equal(mine, theirs[order])
 
 
-def test_repr_and_equality_tell_it() -> None:
+def test_repr_and_equality_include_the_balance() -> None:
     other = lambda_objective("map", balance=0.9)
     assert "balance=0.9" in repr(other)
     assert eval(repr(other), {"lambda_objective": lambda_objective}) == other
@@ -93,6 +93,6 @@ def test_repr_and_equality_tell_it() -> None:
 
 
 @pytest.mark.parametrize("balance", [-0.1, 1.1, np.nan, "balanced", True, None])
-def test_other_values_are_refused(balance: Any) -> None:
+def test_a_balance_out_of_range_is_refused(balance: Any) -> None:
     with pytest.raises(ValueError, match="balance must be a number at least 0 and at most 1"):
         lambda_objective("map", balance=balance)

@@ -116,7 +116,7 @@ def test_parts_must_be_objectives_of_single_metrics() -> None:
 
 @pytest.mark.parametrize("text", EXPRESSIONS)
 @pytest.mark.parametrize("normalize", [True, False])
-def test_it_is_the_weighted_sum_of_the_parts(text: str, normalize: bool) -> None:
+def test_a_sum_is_the_weighted_sum_of_its_parts(text: str, normalize: bool) -> None:
     data = graded()
     found = gradient_of(lambda_objective(text, normalize=normalize), data)
     terms = terms_of(text)

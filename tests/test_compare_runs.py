@@ -19,7 +19,6 @@ from scipy import stats
 
 from lambdaplus import compare_runs, evaluate
 from lambdaplus.evaluation import Cell, Evaluation, Table
-from lambdaplus.evaluation.result import join_evaluations
 from lambdaplus.evaluation.significance import (
     bootstrap_intervals,
     holm,
@@ -194,11 +193,6 @@ def test_a_metric_of_the_whole_data_set_is_not_tested() -> None:
     found = compare_runs(runs)
     assert found.of("auc(over=dataset)") == []
     assert found.means["auc(over=dataset)"]["good"] > 0.9
-    folds = {  # one value of each fold, which is no query either
-        name: join_evaluations([{"Fold1": one, "Fold2": one}]) for name, one in runs.items()
-    }
-    assert compare_runs(folds).of("auc(over=dataset)") == []
-    assert compare_runs(folds).of("map")[0].n_queries == 80
 
 
 def test_runs_on_other_queries_or_by_other_rules_are_refused() -> None:

@@ -302,7 +302,9 @@ def test_the_order_of_the_rows_does_not_matter_to_the_last_bit(declaration, data
 @each_plain_kind
 @pytest.mark.parametrize("n", [9, CHUNK + 50])
 @pytest.mark.parametrize("zeros", [[0.0], [0.0, -0.0]])
-def test_nor_does_it_where_all_scores_are_tied(metric, n: int, zeros: list[float]) -> None:
+def test_row_order_does_not_matter_where_all_scores_are_tied(
+    metric, n: int, zeros: list[float]
+) -> None:
     """As in the first round of boosting, and with zeros of either sign."""
     random = np.random.default_rng(n)
     labels, scores = random_query(n, n, 1.0)[0], random.choice(zeros, n)
@@ -320,7 +322,7 @@ def test_nor_does_it_where_all_scores_are_tied(metric, n: int, zeros: list[float
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("ties", [None, 3])
 @pytest.mark.parametrize("normalize", [False, True])
-def test_nor_does_it_without_queries(name, weighted, ties, normalize) -> None:
+def test_row_order_does_not_matter_without_queries(name, weighted, ties, normalize) -> None:
     random = np.random.default_rng(2)
     labels, scores = random_query(2, 700, 1.0, ties)
     weight = random.choice([0.0, 0.5, 1.0, 2.3], 700) if weighted else None
@@ -520,7 +522,7 @@ def test_over_the_data_set_queries_are_set_aside(name: str) -> None:
 
 
 @pytest.mark.parametrize("declaration", [d for d in CATALOGUE if d.refusal], ids=str)
-def test_what_is_no_objective_says_why(declaration) -> None:
+def test_metrics_without_an_objective_say_why(declaration) -> None:
     metric = plain(declaration)
     for refused in (
         lambda: gradients([0, 1], [1, 2], metric=metric, group=[2]),

@@ -48,7 +48,7 @@ def choices(draw: Any, declaration: Declaration) -> dict[str, Any]:
 @each_declared
 @given(data=st.data())
 @examples(100)
-def test_what_prints_parses_back(declaration, data) -> None:
+def test_a_printed_name_parses_back(declaration, data) -> None:
     options = choices(data.draw, declaration)
     cutoff = data.draw(cutoffs(declaration, CUTOFFS))
     metric = declaration(cutoff, **options)
@@ -211,7 +211,7 @@ def test_a_near_miss_is_told_what_is_near() -> None:
 @pytest.mark.parametrize(
     "text", ["", "@5", "ndcg@", "ndcg(", "ndcg)", "ndcg(gain=linear", "(gain=linear)", "ndcg@5)x("]
 )
-def test_what_is_no_name_at_all_is_quoted_back(text: str) -> None:
+def test_text_that_is_no_name_is_quoted_back(text: str) -> None:
     with pytest.raises(ValueError, match=re.escape(repr(text))):
         parse_metric(text)
 

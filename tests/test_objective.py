@@ -253,7 +253,7 @@ def test_an_objective_trains_the_metric_that_it_names_or_says_which() -> None:
         assert same.optimised == same.metric
 
 
-def test_another_metric_trains_in_its_place_where_asked_for_and_is_shown() -> None:
+def test_a_surrogate_weighs_the_pairs_and_is_shown() -> None:
     data = graded()
     objective = lambda_objective("mrr(relevant=2)@5", surrogate="ndcg", noise=None)
     expected = lp.gradients(

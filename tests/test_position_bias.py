@@ -109,7 +109,7 @@ def test_xgboost_rows_stand_as_they_were_shown() -> None:
         assert_array_equal(one, factor * other)  # XGBoost gets twice the Hessian
 
 
-def test_what_is_missing_is_said() -> None:
+def test_missing_queries_and_positions_are_errors() -> None:
     labels, scores, sizes = clicks()
     objective = PositionBias(lp.lambda_ndcg)
     with pytest.raises(ValueError, match="set group="):

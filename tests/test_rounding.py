@@ -116,7 +116,7 @@ def test_every_metric_has_its_gradient_in_a_long_query_among_short_ones(
     assert_near([p[long] for p in found], [p[long] for p in exact], 2 * LARGEST, 10 * MEAN)
 
 
-def test_damping_is_near_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damped_gradients_are_near(monkeypatch: pytest.MonkeyPatch) -> None:
     """1 / (0.01 + d) bends most at distances as small as some cells."""
     scores = spread("normal", RARE)
     for metric in ("auc", "map"):

@@ -311,7 +311,9 @@ def test_the_order_of_the_rows_does_not_matter_to_the_last_bit(declaration, data
 @pytest.mark.parametrize("name", [d.name for d in CATALOGUE if d.pooled])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("ties", [None, 5])
-def test_nor_does_it_without_queries(name: str, weighted: bool, ties: int | None) -> None:
+def test_row_order_does_not_matter_without_queries(
+    name: str, weighted: bool, ties: int | None
+) -> None:
     random = np.random.default_rng(0)
     labels, scores, weight = sample(9, 500, ties)
     if not weighted:
@@ -379,7 +381,7 @@ def test_a_query_without_a_value_may_count_as_0_or_1(empty: float) -> None:
 
 
 @pytest.mark.parametrize("empty", [2, -1, "zero", float("nan")])
-def test_nothing_else_is_a_value_for_it(empty: Any) -> None:
+def test_other_values_of_empty_are_refused(empty: Any) -> None:
     with pytest.raises(ValueError, match="is not 'skip', 0 or 1"):
         evaluate(LABELS, SCORES, group=GROUP, empty=empty)
 

@@ -15,10 +15,6 @@ if TYPE_CHECKING:
 __all__ = ["LightGBMClassifier", "LightGBMRanker", "XGBoostClassifier", "XGBoostRanker"]
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

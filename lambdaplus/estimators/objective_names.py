@@ -57,13 +57,7 @@ def find_metrics(given: Any, objective: Any = None) -> tuple[EvalMetric | None, 
 
 
 def metric_of(objective: Any, given: Any = None) -> EvalMetric:
-    """The metric by which a model is judged: the first of ours that was given, or the objective's.
-
-    Raises
-    ------
-    ValueError
-        If neither says which metric it is.
-    """
+    """The metric that judges a model: the first of ours that was given, or the objective's."""
     native = NATIVE.get(objective) if isinstance(objective, str) else None
     for candidate in (given, getattr(objective, "metric", native)):
         metrics, _ = find_metrics(candidate, objective)

@@ -28,14 +28,12 @@ class ArgumentNames(NamedTuple):
 class FrameworkEstimator:
     """A subclass of a framework's estimator, which has all of its parent's parameters."""
 
-    _own_parameters: ClassVar[tuple[str, ...]]
-    """Those that the framework itself does not know."""
+    _own_parameters: ClassVar[tuple[str, ...]]  # which the framework itself does not know
     _names: ClassVar[ArgumentNames]
 
     objective: Any
     eval_metric: Any
-    _train: Callable[..., None]
-    """Calls the parent's fit with an objective and metrics that it understands."""
+    _train: Callable[..., None]  # calls the parent's fit with what it understands
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Show inherited parameters: get_params and metadata routing look at signatures."""

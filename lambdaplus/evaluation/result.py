@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -97,65 +97,3 @@ def mean_of(values: Floats, weights: Floats | None = None) -> float:
     weights = np.ones_like(values) if weights is None else weights
     total = weights[known].sum()
     return float(values[known] @ weights[known] / total) if total > 0 else float("nan")
-
-
-def join_evaluations(repeats: Sequence[Mapping[str, Evaluation]]) -> Evaluation:
-    """Join evaluations of the test queries of all folds, averaging values over repetitions.
-
-    Parameters
-    ----------
-    repeats : sequence of dict of str to Evaluation
-        For each seed, the evaluation by fold, with the same folds and metrics.  In the result,
-        queries are named ``fold qid``.
-    """
-    first = next(iter(repeats[0].values()))
-    per_query = {
-        name: np.mean(
-            [
-                np.concatenate([part.per_query[name] for part in folds.values()])
-                for folds in repeats
-            ],
-            axis=0,
-        )
-        for name in first.per_query
-    }
-    parts = repeats[0].items()
-    qid = np.array([f"{fold} {qid}" for fold, part in parts for qid in part.qid.tolist()])
-    return _averaged(first, per_query, qid, sum(part.without_relevant for _, part in parts))
-
-
-def mean_by_query(
-    found: Evaluation, qid: NDArray[Any], has_relevant: NDArray[np.bool_]
-) -> Evaluation:
-    """Average the values of queries that were evaluated several times.
-
-    Parameters
-    ----------
-    found : Evaluation
-    qid : (n_queries,) array
-        Original identifier of each query.
-    has_relevant : (n_queries,) array of bool
-        Whether it has a document of label 1 or more.
-    """
-    names, first, query = np.unique(qid, return_index=True, return_inverse=True)
-    times = np.bincount(query)
-    per_query = {
-        # A metric over the whole data set has no values of queries.
-        name: np.bincount(query, values) / times if len(values) == len(qid) else values
-        for name, values in found.per_query.items()
-    }
-    return _averaged(found, per_query, names, int((~has_relevant[first]).sum()))
-
-
-def _averaged(
-    like: Evaluation, per_query: dict[str, Floats], qid: NDArray[Any], without_relevant: int
-) -> Evaluation:
-    return replace(
-        like,
-        per_query=per_query,
-        mean={name: mean_of(values) for name, values in per_query.items()},
-        undefined={name: int(np.isnan(values).sum()) for name, values in per_query.items()},
-        n_queries=len(qid),
-        without_relevant=without_relevant,
-        qid=qid,
-    )

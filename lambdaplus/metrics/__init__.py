@@ -1,10 +1,12 @@
-"""Ranking metrics: declarations, names, values and swap potentials.
+"""Ranking metrics, declared as data, and what follows from a declaration.
+
+Names enter by `parse_metric`, labels and queries as `lambdaplus.data.queries.Queries`.  What leaves
+is `values.values` for evaluation, and `declared_arrays.metric_arrays` and the potentials of `forms`
+for objectives and separation oracles.
 
 Examples
 --------
->>> from lambdaplus.metrics import metric_names, parse_metric
->>> metric_names()[:6]
-['auc', 'pauc', 'mauc', 'class_auc', 'hand_till', 'concordance']
+>>> from lambdaplus.metrics import parse_metric
 >>> parse_metric("ndcg@10").declaration.title
 'Normalised discounted cumulative gain'
 """

@@ -129,9 +129,6 @@ class Declaration:
             )
         if self.binary and all(parameter.name != "relevant" for parameter in self.parameters):
             object.__setattr__(self, "parameters", (RELEVANT, *self.parameters))
-        names = [parameter.name for parameter in self.parameters]
-        if len(set(names)) < len(names):
-            raise ValueError(f"{self.name}: two parameters have the same name: {', '.join(names)}")
 
     def __str__(self) -> str:
         """The name with its cutoff: ``ndcg[@k]``, ``p@k``, ``auc``."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,11 +29,6 @@ class Parameter:
     per_label: bool = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not re.fullmatch("[a-z][a-z0-9_]*", self.name):
-            raise ValueError(
-                "a parameter's name consists of lower case letters, digits and _, and begins with "
-                f"a letter, got {self.name!r}"
-            )
         self.check(self.default)
 
     def check(self, value: Any) -> Value:

@@ -118,18 +118,18 @@ def round_scores(
 
     over_pieces(count, score.size)
     total = workers.sum(sizes.sum(axis=0), most=n)
-    found = np.flatnonzero(total)
-    weight = total[found].astype(np.float64)
+    occupied = np.flatnonzero(total)
+    weight = total[occupied].astype(np.float64)
     if copies is not None:
-        weight = workers.sum(weights.sum(axis=0))[found] * unit
+        weight = workers.sum(weights.sum(axis=0))[occupied] * unit
     entries = Entries(
-        edges=np.array([0, found.size]),
-        score=cells.score[found // n_classes],
-        relevance=(found % n_classes).astype(np.int32),
-        size=total[found],
+        edges=np.array([0, occupied.size]),
+        score=cells.score[occupied // n_classes],
+        relevance=(occupied % n_classes).astype(np.int32),
+        size=total[occupied],
         weight=weight,
     )
-    return Rounded(entries, slot, found, n_slots)
+    return Rounded(entries, slot, occupied, n_slots)
 
 
 def refuse_many_classes(n_classes: int, what: str) -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.extending import register_jitable
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.compiled import compiled
@@ -83,7 +84,7 @@ def split_ties(queries: Queries, ranking: Ranking, key: Floats) -> Ranking:
     return Ranking(ranking.row[order], -np.arange(ranking.score.size, dtype=np.float64))
 
 
-@compiled
+@register_jitable
 def lift_of(low: float, high: float) -> float:
     """A power of two by which the range of scores neither overflows nor vanishes."""
     if high * 0.5 - low * 0.5 > 1e300:
@@ -193,10 +194,10 @@ def merge_ties(
         Multiplicity of each row.
     """
     n = row.size
-    edges, first, found = np.empty_like(boundaries), np.empty(n + 1, np.int64), np.empty(n)
+    edges, first, scores = np.empty_like(boundaries), np.empty(n + 1, np.int64), np.empty(n)
     classes, size, weight = np.empty(n, np.int32), np.empty(n, np.int64), np.empty(n)
     given = np.empty(0) if copies is None else copies
-    entries = found, classes, size, weight
+    entries = scores, classes, size, weight
     m = _merge(boundaries, row, score, relevance, given, edges, first, *entries)
     return Entries(edges, *(part[:m] for part in entries)), first[: m + 1]
 
@@ -204,7 +205,7 @@ def merge_ties(
 @compiled
 def _merge(
     boundaries: Any, row: Any, score: Any, relevance: Any, copies: Any, edges: Any, first: Any,
-    found: Any, classes: Any, size: Any, weight: Any,
+    scores: Any, classes: Any, size: Any, weight: Any,
 ) -> int:  # fmt: skip
     m, base = 0, boundaries[0]
     for q in range(boundaries.size - 1):
@@ -213,11 +214,11 @@ def _merge(
             s, x, w = score[r], relevance[row[r]], 1.0
             if copies.size:
                 w = copies[row[r]]
-            if m > edges[q] and found[m - 1] == s and classes[m - 1] == x:
+            if m > edges[q] and scores[m - 1] == s and classes[m - 1] == x:
                 size[m - 1] += 1 if w > 0.0 and weight[m - 1] > 0.0 else 0
                 weight[m - 1] += w
             else:
-                first[m], found[m], classes[m], size[m], weight[m] = r, s, x, 1, w
+                first[m], scores[m], classes[m], size[m], weight[m] = r, s, x, 1, w
                 m += 1
     edges[-1], first[m] = m, row.size
     return m

@@ -1,5 +1,8 @@
 """Objectives: the lambda-gradients of any declared metric, over all pairs in near-linear time.
 
+A framework calls an `Objective` with scores and a data set, and gets gradient and Hessian of each
+row; `gradients` is the same for plain arrays.  Between them lie the stages of `lambda_gradient`.
+
 Examples
 --------
 >>> from lambdaplus.objectives import gradients

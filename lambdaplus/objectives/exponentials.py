@@ -141,10 +141,10 @@ def _minimax(
     best, least = np.zeros(scale.size), np.inf
     for _ in range(LAWSON):
         root = np.sqrt(weight)
-        found = np.linalg.lstsq(scaled * root[:, None], aim * root, rcond=1e-15)[0]
-        error = np.abs(scaled @ found - aim)
+        fit = np.linalg.lstsq(scaled * root[:, None], aim * root, rcond=1e-15)[0]
+        error = np.abs(scaled @ fit - aim)
         if error.max() < least:
-            best, least = found / scale, error.max()
+            best, least = fit / scale, error.max()
         weight *= error / error.max() + 1e-3
         weight /= weight.sum()
     coefficients = np.zeros(rates.size)

@@ -71,9 +71,9 @@ def load(_typing: Any, array: Any, row: Any) -> Any:
     """array[row] as lanes."""
 
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        found = builder.load(_row(context, builder, signature.args[0], *values))
-        found.align = 8
-        return found
+        vector = builder.load(_row(context, builder, signature.args[0], *values))
+        vector.align = 8
+        return vector
 
     return lanes(array, types.intp), code
 
