@@ -67,6 +67,10 @@ def compare(
     metrics: Annotated[
         str | None, typer.Option(help="Comma-separated metrics to evaluate on test queries.")
     ] = None,
+    convention: Annotated[
+        str | None,
+        typer.Option(help="Rules of the metrics on test queries, as for lambdaplus evaluate."),
+    ] = None,
     folds: Annotated[
         str | None, typer.Option(help="Number of folds (3), or their numbers (1,4).")
     ] = None,
@@ -123,6 +127,7 @@ def compare(
             "valid": valid,
             "methods": None if methods is None else _names("--methods", methods),
             "metrics": None if metrics is None else _names("--metrics", metrics),
+            "convention": convention,
             "folds": folds,
             "scaling": scaling,
             "select": select,
@@ -185,13 +190,12 @@ def _run(
 
 
 def _fit(study: Study, console: Console) -> None:
-    kept = sum(study.store.path(task.key).exists() for task in study.tasks)
     with progress_on(console) as progress:
         bar = progress.add_task("starting", total=len(study))
         for done, task in enumerate(study.run(), start=1):
             progress.update(bar, advance=1, description=f"{task.method.name} {task.fold:<12}")
-            if done == kept:  # these took no time, from which no time left follows
-                progress.reset(bar, completed=kept)
+            if done == study.kept:  # these took no time, from which no time left follows
+                progress.reset(bar, completed=done)
 
 
 def _write(

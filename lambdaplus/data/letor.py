@@ -18,7 +18,6 @@ import numpy as np
 
 from lambdaplus.data.arrays import int_or_text, number_of
 from lambdaplus.data.cache import cached
-from lambdaplus.data.memory import refuse_beyond_memory
 from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.data.text_files import numbered_lines
 
@@ -90,14 +89,13 @@ def _read(file: Path) -> RankingData:
         columns.extend(of_line)
         ends.append(len(values))
         width = max(width, end)
-    shape = len(labels), width
     try:
-        what = f"an array of {shape[0]:,} rows x {shape[1]:,} features"
-        refuse_beyond_memory(8.0 * shape[0] * shape[1], what)
-        features = csr_matrix(tuple(map(np.asarray, (values, columns, ends))), shape=shape)
+        matrix = csr_matrix(
+            tuple(map(np.asarray, (values, columns, ends))), shape=(len(labels), width)
+        )
         ids = int_or_text([query.decode(errors="backslashreplace") for query in numbers])
         qid = ids[np.asarray(queries)]
-        return RankingData(features.toarray(), np.asarray(labels), qid, file.name)
+        return RankingData(matrix.toarray(), np.asarray(labels), qid, file.name)
     except MemoryError as error:
         raise MemoryError(
             f"{file}: {error}; scikit-learn's load_svmlight_file reads a sparse matrix"

@@ -51,10 +51,10 @@ class Config:
     data, splits, shares, balanced, valid
         Source of the folds; see ``lambdaplus.study.study_data.folds_of``.
     methods : tuple of str
-        See `find_methods`; by default, the boosted trees, those for MAUC only if labels have three
-        or more grades, since MAUC of two grades is AUC.
+        See `find_methods`; by default, the boosted trees.
     metrics : tuple of str
-        Metrics to evaluate on test queries.
+        Metrics to evaluate on test queries.  MAUC, and methods for it, are among the defaults only
+        if labels have three or more grades, since MAUC of two grades is AUC.
     convention : str
         Rules for the evaluation of test queries, such as "letor4".
     folds : str
@@ -191,13 +191,17 @@ class Config:
         if self.baseline and self.baseline not in [method.name for method in methods]:
             raise ValueError(f"baseline {self.baseline!r} is not one of the methods compared")
         folds = folds_of(self.data, self.splits, self.shares, self.balanced, self.valid)
-        if not self.methods and all(np.unique(fold.train.labels).size <= 2 for fold in folds):
-            methods = [m for m in methods if m.criterion != "mauc" or m.name in self.grid]
+        metrics = self.metrics
+        if all(np.unique(fold.train.labels).size <= 2 for fold in folds):  # MAUC would be AUC
+            if not self.methods:
+                methods = [m for m in methods if m.criterion != "mauc" or m.name in self.grid]
+            if metrics == Config.metrics:
+                metrics = tuple(metric for metric in metrics if metric != "mauc")
         folds = [folds[i] for i in _chosen(self.folds, len(folds))]
         return Study(
             [scaled_fold(fold) for fold in folds] if self.scaling == "query" else folds,
             methods,
-            list(dict.fromkeys(map(str, map(parse_metric, self.metrics)))),
+            list(dict.fromkeys(map(str, map(parse_metric, metrics)))),
             self._settings(threads),
             self.seeds,
             str(eval_metric(self.select).metrics[0]) if self.select else None,

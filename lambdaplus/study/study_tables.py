@@ -35,7 +35,8 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
         by_origin.setdefault(about["origins"][method], []).append(method)
     for origin, methods in by_origin.items():
         if narrow:
-            rows.append([f"{origin}:", *("" for _ in marks), ""])
+            whose = origin if origin in ("lambdaplus", "yours") else f"{origin}'s own"
+            rows.append([f"{whose}:", *("" for _ in marks), ""])
         for method in methods:
             cells = [
                 Cell(results.mean(method, metric), marks_of.get(method, " " * narrow))
@@ -48,10 +49,12 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
         said += "; - significantly below it"
         if found.baseline is not None:
             said = f"+, - significantly above, below {found.baseline}"
-    foot = [f"{said}.", *summary.notes()]
+    means, *notes = summary.notes()
+    foot = [means, f"{said}.", *notes]
     if "lambdaplus" in by_origin:
         foot.append(
-            "lambdaplus: objectives and rankers of this library; lambda_X optimises the metric X."
+            "lambdaplus: objectives and rankers of this library; lambda_X optimises the metric X "
+            "in place of the framework's own objective."
         )
     foot += ["time: training over all folds, seeds and parameters.", *warnings_of(results)]
     heads = [label(metric).replace("@", "\n@" if narrow else "@") for metric in results.metrics]
