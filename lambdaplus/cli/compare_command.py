@@ -208,7 +208,7 @@ def _write(
     with console.status("Testing significance ..."):
         summary = Summary(study.results, baseline)
         table, sentences = results_table(summary), summary.sentences()
-    console.print(f"\nData: {config.data or DIGITS}", soft_wrap=True)
+    console.print(f"Data: {config.data or DIGITS}", soft_wrap=True)
     console.print(table)
     for sentence in sentences:
         console.print(f"- {sentence}", soft_wrap=True)
