@@ -83,7 +83,7 @@ class Training(NamedTuple):
 
 def trained(data: str, draws: int, kept: Path, jobs: int) -> list[Training]:
     folds = folds_by_name(data)
-    every = [method for framework in OWN for method in methods(framework)]
+    every = [method for framework in TRAINERS for method in methods(framework)]
     trainings = []
     for number in track(range(draws), description=set_name(data)):
         drawn = [with_trees(method, number) for method in every]
@@ -166,7 +166,7 @@ def table_of(
     cheap = {name: mine for name, mine in options.items() if (price[name] <= dear).all()}
     _, chosen = cheapest_of_best(cheap, price, weight_of)
     rows = []
-    own = [name for names in OWN.values() for name in names]
+    own = [name for framework in TRAINERS for name in OWN[framework]]
     for name in [*sorted(options, key=lambda n: sum(price[n])), *own]:
         less = {key: value - values[best][key] for key, value in values[name].items()}
         marks = {"best": best, "rule": rule, "chosen": chosen}

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from lambdaplus.study import Config, Study
 
+DIGITS = "built-in images of handwritten digits: each query searches for its own digit"
 TABLES = ("per_query.csv", "per_query.parquet", "summary.csv", "choices.csv")
 
 
@@ -207,13 +208,14 @@ def _write(
     with console.status("Testing significance ..."):
         summary = Summary(study.results, baseline)
         table, sentences = results_table(summary), summary.sentences()
+    console.print(f"Data: {config.data or DIGITS}", soft_wrap=True)
     console.print(table)
     for sentence in sentences:
         console.print(f"- {sentence}", soft_wrap=True)
     write_csv(study.results, folder)
     write_parquet(study.results, folder)
     if report:
-        said = {"data": config.data or "built-in digits", "date": time.strftime("%Y-%m-%d")}
+        said = {"data": config.data or DIGITS, "date": time.strftime("%Y-%m-%d")}
         with console.status("Writing the report ..."):
             write_report(study.results, folder, baseline, config.to_toml(), **said)
 
