@@ -173,21 +173,6 @@ def test_validation_queries_can_be_set_aside(tmp_path: Path) -> None:
         read_folds(folder, valid=0.05)
 
 
-@pytest.mark.slow
-def test_mq2008_has_the_published_counts(data_folder: Path, tmp_path: Path) -> None:
-    command = [sys.executable, str(data_folder / "folds.py"), "mq2008", str(tmp_path)]
-    subprocess.run(command, check=True)
-    folds = read_folds(tmp_path)
-    assert [fold.name for fold in folds] == [f"Fold{i}" for i in range(1, 6)]
-    labels = np.concatenate([fold.test.labels for fold in folds])
-    assert sum(fold.test.n_queries for fold in folds) == 784
-    assert np.unique(labels, return_counts=True)[1].tolist() == [12_279, 2_001, 931]
-    assert {fold.test.features.shape[1] for fold in folds} == {46}
-    for fold in folds:
-        assert sum(len(p.labels) for p in (fold.train, fold.valid, fold.test)) == 15_211
-        assert not set(fold.train.qid) & set(fold.test.qid)
-
-
 # The digits --------------------------------------------------------------------------------------
 
 

@@ -10,7 +10,6 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from brute_force import examples
 from damage import damaged
@@ -133,21 +132,6 @@ def test_damage_of_any_kind_is_noticed(tmp_path: Path, folder: Path, draw: st.Da
     victim.write_bytes(damaged(draw, victim.read_bytes()))
     assert fingerprint(read_letor(file)) == wanted
     assert fingerprint(read_letor(file)) == wanted
-
-
-@pytest.mark.parametrize("pickled", [False, True])
-def test_missing_and_pickled_arrays_are_replaced(
-    tmp_path: Path, folder: Path, reads: list[Path], pickled: bool
-) -> None:
-    file = write(tmp_path / "a.txt")
-    read_letor(file)
-    array = entries(folder)[0] / "features.npy"
-    array.unlink()
-    if pickled:
-        np.save(array, np.array([{"a": 1}], dtype=object), allow_pickle=True)
-    for _ in range(2):
-        assert read_letor(file).features[2, 1] == 7
-    assert len(reads) == 2
 
 
 @pytest.mark.parametrize("trouble", ["a file", "full", "no home"])

@@ -17,7 +17,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.model_selection import GroupKFold
-from small_data import PLUMBED, TRAINED, Recorder, Small, graded, rare, same_gradient, value
+from small_data import PLUMBED, TRAINED, Recorder, Small, graded, same_gradient, value
 
 import lambdaplus as lp
 from lambdaplus import eval_metric, lambda_objective
@@ -420,29 +420,3 @@ def test_xgboosts_estimators_refuse_what_they_would_evaluate_wrongly(xgboost_alo
         model.fit(data.features, data.labels, qid=data.qid, eval_qid=[data.qid], **held_out)
     with pytest.raises(ValueError, match="not supported by XGBRanker"):
         xgb.XGBRanker(objective=lp.lambda_ndcg, **ESTIMATOR)
-
-
-def test_xgbclassifiers_probabilities_of_our_objectives_are_none(xgboost_alone: Any) -> None:
-    """What docs/get-started/migrate.md says, which is why XGBoostClassifier has a calibration."""
-    train, test = rare()
-    sums = []
-    for balance in ("default", 0.0):
-        options = {} if balance == "default" else {"balance": balance}
-        objective = lambda_objective("map", **options)
-        model = xgboost_alone.module.XGBClassifier(objective=objective, n_estimators=30, n_jobs=1)
-        model.fit(train.features[:3000], train.binary[:3000])
-        sums.append(model.predict_proba(test.features[:3000])[:, 1].sum())
-    assert sums[0] > 1.3 * test.binary[:3000].sum()
-    assert sums[1] < 0.8 * sums[0]
-
-
-def test_catboost_can_not_have_our_objectives() -> None:
-    """CatBoost's rankers take no callable; its regressors call one with blocks of rows."""
-    catboost = pytest.importorskip("catboost")
-    data = graded()
-    options = {"iterations": 2, "thread_count": 1, "logging_level": "Silent",
-               "allow_writing_files": False}  # fmt: skip
-    with pytest.raises((catboost.CatBoostError, AttributeError, TypeError)):
-        catboost.CatBoostRanker(loss_function=lp.lambda_map, **options).fit(
-            data.features, data.labels, group_id=data.qid
-        )

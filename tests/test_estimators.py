@@ -167,20 +167,6 @@ def test_every_name_of_a_parameter_works(kind: Any, options: dict[str, Any]) -> 
         assert model.get_params()[name] == clone(model).get_params()[name] == value
 
 
-def test_lightgbms_attributes_and_arguments_are_there() -> None:
-    fit, _ = halves(LightGBMRanker)
-    model = made(LightGBMRanker, objective="ndcg", early_stopping_rounds=5, n_estimators=40)
-    model.fit(**fit, eval_at=[3, 5], feature_name=[f"f{i}" for i in range(fit["X"].shape[1])])
-    assert list(curves(model)["valid_0"]) == ["ndcg@3", "ndcg@5"]
-    assert model.best_score_["valid_0"]["ndcg@3"] == max(curves(model)["valid_0"]["ndcg@3"])
-    assert model.n_estimators_ >= model.best_iteration_ > 0
-    assert model.feature_name_[0] == "f0"
-    assert isinstance(model.booster_, lgb.Booster)
-    assert model.feature_importances_.shape == (fit["X"].shape[1],)
-    leaves = model.predict(fit["X"], pred_leaf=True, num_iteration=2)
-    assert leaves.shape == (len(fit["X"]), 2)
-
-
 def test_xgboosts_attributes_and_arguments_are_there(tmp_path: Path) -> None:
     fit, valid = halves(XGBoostRanker)
     model = made(XGBoostRanker, objective="mrr", early_stopping_rounds=3, n_estimators=40)
@@ -193,30 +179,6 @@ def test_xgboosts_attributes_and_arguments_are_there(tmp_path: Path) -> None:
     loaded.load_model(tmp_path / "model.json")
     assert_array_equal(loaded.predict(valid["X"]), model.predict(valid["X"]))
     assert '"rank:ndcg"' in (tmp_path / "model.json").read_text()
-
-
-@every_estimator
-def test_tools_of_the_frameworks_take_them(kind: Any) -> None:
-    shap, plt = pytest.importorskip("shap"), pytest.importorskip("matplotlib.pyplot")
-    fit = data_of(kind)
-    model = made(kind).fit(**fit)
-    library = lgb if of_lightgbm(kind) else xgb
-    axes = library.plot_importance(model)
-    assert axes.patches
-    plt.close("all")
-    explainer = shap.TreeExplainer(model)
-    values = explainer.shap_values(fit["X"][:9])
-    expected = raw(model, fit["X"][:9])
-    assert_allclose(values.sum(axis=1) + explainer.expected_value, expected, atol=1e-4)
-
-
-def test_an_early_stopping_of_ones_own_maximises_our_metric() -> None:
-    fit, _ = halves(XGBoostRanker)
-    stop = xgb.callback.EarlyStopping(rounds=3)
-    model = made(XGBoostRanker, objective="mrr", n_estimators=60, callbacks=[stop]).fit(**fit)
-    [curve] = curves(model)["validation_0"].values()
-    assert model.best_iteration == int(np.argmax(curve)) < 59
-    assert model.callbacks == [stop]
 
 
 @every_estimator
@@ -294,12 +256,6 @@ def test_the_frameworks_own_objectives_are_theirs(kind: Any, objective: str, met
     assert made(kind, objective=objective, eval_metric=metric).fit(**fit).score(
         **valid
     ) == pytest.approx(ours.score(**valid))
-
-
-def test_xgboosts_metrics_and_ours_are_evaluated_together() -> None:
-    fit, _ = halves(XGBoostRanker)
-    model = made(XGBoostRanker, objective="map", eval_metric=["mae", "mrr"]).fit(**fit)
-    assert list(curves(model)["validation_0"]) == ["mae", "mrr"]
 
 
 @pytest.mark.parametrize(

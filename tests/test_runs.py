@@ -126,13 +126,6 @@ def letor_files(folder: Path) -> tuple[Path, Path]:
     return folder / "test.txt", folder / "scores.txt.gz"
 
 
-def test_scores_beside_a_letor_file(tmp_path: Path) -> None:
-    data, scores = letor_files(tmp_path)
-    found = evaluate_run(read_scores(scores, read_letor(data)), ["mrr"])
-    assert found.per_query["mrr"].tolist() == [1.0, 0.5]
-    assert found.qid.tolist() == [1, 2]
-
-
 def test_tables_as_csv_and_parquet(tmp_path: Path) -> None:
     polars = pytest.importorskip("polars")
     file = tmp_path / "ours.csv"
@@ -144,24 +137,6 @@ def test_tables_as_csv_and_parquet(tmp_path: Path) -> None:
         assert run.docno.tolist() == ["a", "c", "b", "d"]
         found = evaluate_run(run, ["map"])
         assert found.per_query["map"].tolist() == [1.0, 0.5]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("qid,label\n1,1\n", "has no column 'score'; it has: qid, label"),
-        ("qid,label,score\n1,1,\n", "column 'score': 1 cells are not finite numbers.* row 1"),
-        ("qid,label,score\n1,x,2\n", "column 'label': 'x' in row 1 .* is not a number"),
-        ("qid,label,score\n,1,2\n1,1,1\n", "column 'qid': 1 cells are empty"),
-    ],
-)
-def test_tables_that_do_not_fit(tmp_path: Path, text: str, message: str) -> None:
-    pytest.importorskip("polars")
-    (tmp_path / "bad.csv").write_text(text)
-    with pytest.raises(ValueError, match=message):
-        read_table(tmp_path / "bad.csv")
-    with pytest.raises(ValueError, match=r"is neither \.csv nor \.parquet"):
-        read_table(tmp_path / "bad.txt")
 
 
 # The commands ------------------------------------------------------------------------------------
