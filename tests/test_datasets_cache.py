@@ -16,7 +16,7 @@ from damage import damaged
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdaplus.data import RankingData, cache, letor, read_folds, read_letor
+from lambdaplus.data import RankingData, cache, letor, read_letor
 from lambdaplus.data.cache import fingerprint
 
 TEXT = "2 qid:x 1:0.5 3:-1e-3\n0 qid:x 1:0.25\n1 qid:y 2:7\n"
@@ -197,17 +197,6 @@ def test_entries_have_the_usual_permissions(tmp_path: Path, folder: Path) -> Non
     [entry] = folder.iterdir()
     assert entry.stat().st_mode & 0o777 == 0o755
     assert {path.stat().st_mode & 0o777 for path in entry.iterdir()} == {0o644}
-
-
-def test_cached_parts_of_a_fold_have_its_names(
-    tmp_path: Path, folder: Path, reads: list[Path]
-) -> None:
-    for part in ("train", "vali", "test"):
-        write(tmp_path / f"set1.{part}.txt")
-    for _ in range(2):
-        [fold] = read_folds(tmp_path)
-        assert fold.valid.name == "set1 vali"
-    assert len(reads) == 3
 
 
 def _read_often(file: str, root: str, n: int) -> set[str]:

@@ -94,12 +94,9 @@ def test_callbacks_of_xgboost_stop_at_the_best_value_of_our_metric(
         {"nthread": 1, "eval_metric": "rmse"}, given, 9, obj=squares, verbose_eval=False,
         custom_metric=lp.eval_mauc, evals=[(given, "train")], evals_result=curves, callbacks=[stop],
     )  # fmt: skip
-    if metric_name is None:
-        assert booster.best_iteration == np.argmax(curves["train"]["mauc"])
-    else:
-        assert booster.best_iteration == np.argmin(curves["train"]["rmse"])
-    if metric_name is None:
-        assert stop.maximize is None  # the caller's own is left alone
+    assert stop.maximize is None or metric_name  # the caller's own is left alone
+    best = np.argmin(curves["train"]["rmse"]) if metric_name else np.argmax(curves["train"]["mauc"])
+    assert booster.best_iteration == best
 
 
 def test_a_validation_set_without_anything_relevant_is_an_error(framework: Any) -> None:
@@ -170,22 +167,16 @@ def test_plain_cv_of_lightgbm_raises_since_it_cuts_queries(lightgbm_alone: Any) 
 
 
 @pytest.mark.parametrize("folds", [None, GroupKFold(3)], ids=["default", "GroupKFold"])
-@pytest.mark.parametrize("in_params", [False, True])
 @pytest.mark.parametrize("before", [False, True], ids=["", "data set made before"])
-def test_folds_of_our_cv_keep_queries_whole(
-    lightgbm_alone: Any, folds: Any, in_params: bool, before: bool
-) -> None:
+def test_folds_of_our_cv_keep_queries_whole(lightgbm_alone: Any, folds: Any, before: bool) -> None:
     data = graded()
     given = lightgbm_alone.module.Dataset(
         data.features, data.labels, group=data.sizes, free_raw_data=False, params=QUIET
     )
     given = given.construct() if before else given
     objective, metric = Recorder(lp.lambda_ndcg, rows_of), Recorder(lp.eval_ndcg, rows_of)
-    options: dict[str, Any] = {"nfold": 3, "folds": folds, "feval": metric}
-    if in_params:
-        curves = lightgbm_alone.own.cv({**QUIET, "objective": objective}, given, 4, **options)
-    else:
-        curves = lightgbm_alone.own.cv(QUIET, given, 4, fobj=objective, **options)
+    params = {**QUIET, "objective": objective}
+    curves = lightgbm_alone.own.cv(params, given, 4, nfold=3, folds=folds, feval=metric)
     assert len(objective.seen) == len(metric.seen) == 12
     assert_queries_whole(data, objective.seen + metric.seen)
     assert_array_equal(np.sort(np.concatenate(metric.seen[:3])), np.arange(data.n))

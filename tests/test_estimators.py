@@ -33,7 +33,6 @@ from lambdaplus.estimators import (
     XGBoostClassifier,
     XGBoostRanker,
 )
-from lambdaplus.metrics.catalogue import CATALOGUE
 
 PARENTS = {
     LightGBMRanker: lgb.LGBMRanker,
@@ -167,13 +166,9 @@ def test_every_name_of_a_parameter_works(kind: Any, options: dict[str, Any]) -> 
         assert model.get_params()[name] == clone(model).get_params()[name] == value
 
 
-def test_xgboosts_attributes_and_arguments_are_there(tmp_path: Path) -> None:
+def test_a_loaded_model_of_xgboost_predicts_the_same(tmp_path: Path) -> None:
     fit, valid = halves(XGBoostRanker)
-    model = made(XGBoostRanker, objective="mrr", early_stopping_rounds=3, n_estimators=40)
-    model.fit(**fit)
-    [curve] = model.evals_result()["validation_0"].values()
-    assert model.best_score == max(curve)
-    assert model.best_iteration == int(np.argmax(curve))
+    model = made(XGBoostRanker, objective="mrr").fit(**fit)
     model.save_model(tmp_path / "model.json")
     loaded = XGBoostRanker()
     loaded.load_model(tmp_path / "model.json")
@@ -211,11 +206,6 @@ def test_metrics_are_objectives_under_any_of_their_names(kind: Any, name: str) -
     for model in models:
         assert_array_equal(model.predict(valid["X"]), models[0].predict(valid["X"]))
         assert list(next(iter(curves(model).values()))) == [str(objective.metric)]
-    declared = next(one for one in CATALOGUE if one.name == "map")
-    assert_array_equal(
-        made(kind, objective=declared).fit(**fit).predict(valid["X"]),
-        made(kind, objective="lambda_map").fit(**fit).predict(valid["X"]),
-    )
 
 
 @rankers
@@ -239,42 +229,32 @@ def test_score_is_the_metric_asked_for_or_the_objectives(kind: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "objective", "metric"),
-    [
-        (LightGBMRanker, "lambdarank", "ndcg@10"),
-        (LightGBMRanker, "rank_xendcg", "ndcg@10"),
-        (XGBoostRanker, "rank:ndcg", "ndcg@10"),
-        (XGBoostRanker, "rank:pairwise", "ndcg@10"),
-    ],
+    ("kind", "objective"),
+    [(LightGBMRanker, "rank_xendcg"), (XGBoostRanker, "rank:ndcg")],
 )
-def test_the_frameworks_own_objectives_are_theirs(kind: Any, objective: str, metric: str) -> None:
+def test_the_frameworks_own_objectives_are_theirs(kind: Any, objective: str) -> None:
     fit, valid = halves(kind)
     ours = made(kind, objective=objective).fit(**fit)
     sizes = {"group": np.unique(fit["qid"], return_counts=True)[1]}
     theirs = made(PARENTS[kind], objective=objective).fit(fit["X"], fit["y"], **sizes)
     assert_array_equal(ours.predict(valid["X"]), theirs.predict(valid["X"]))
-    assert made(kind, objective=objective, eval_metric=metric).fit(**fit).score(
-        **valid
-    ) == pytest.approx(ours.score(**valid))
+    metric = made(kind, objective=objective, eval_metric="ndcg@10").fit(**fit)
+    assert metric.score(**valid) == pytest.approx(ours.score(**valid))
 
 
-@pytest.mark.parametrize(
-    ("kind", "name"),
-    [
-        (LightGBMRanker, "lambdarank_truncation_level"),
-        (LightGBMClassifier, "scale_pos_weight"),
-        (XGBoostRanker, "lambdarank_num_pair_per_sample"),
-        (XGBoostClassifier, "scale_pos_weight"),
-    ],
-)
-def test_parameters_that_would_do_nothing_are_warned_of(kind: Any, name: str) -> None:
+@every_estimator
+def test_parameters_that_would_do_nothing_are_warned_of(kind: Any) -> None:
+    name = "scale_pos_weight"
+    if "Ranker" in kind.__name__:
+        ours = of_lightgbm(kind)
+        name = "lambdarank_truncation_level" if ours else "lambdarank_num_pair_per_sample"
     with pytest.warns(UserWarning, match=f"{name} has no effect with lambda_objective"):
         made(kind, **{name: 2}).fit(**data_of(kind))
-    native = "lambdarank" if kind is LightGBMRanker else "rank:ndcg"
-    native = native if "Ranker" in kind.__name__ else "binary"
-    native = "binary:logistic" if kind is XGBoostClassifier else native
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        native = PARENTS[kind]().objective or (
+            "lambdarank" if "Ranker" in kind.__name__ else "binary"
+        )
         made(kind, objective=native, **{name: 2}).fit(**data_of(kind))
 
 

@@ -29,15 +29,12 @@ NAN, INF = float("nan"), float("inf")
         ),
         ({"labels": [INF, 0, NAN]}, "2 of 3 are not, the first is inf in row 0"),
         ({"labels": [[1, 0, 2]]}, "labels must be one-dimensional, got shape (1, 3)"),
-        ({"labels": ["a", "b"]}, "labels must be numbers"),
         ({"group": [2, 2]}, "group sizes add up to 4, but there are 3 rows"),
         ({"group": [3, 0]}, "at least 1 each"),
         ({"group": [1.5, 1.5]}, "query sizes: integers"),
-        ({"group": [1e30]}, "query sizes: integers"),
         ({"group": []}, "group must be a list of query sizes, got shape (0,)"),
         ({"group": 3}, "group must be a list of query sizes, got shape ()"),
         ({"group": ["a", "b"]}, "group must be a list of query sizes"),
-        ({"qid": [1, 2, 1]}, "the rows of query 1 are not adjacent (it begins again in row 2)"),
         (
             {"labels": [0] * 6, "qid": [7, 5, 5, 7, 5, 9]},
             "the rows of query 7 are not adjacent (it begins again in row 3)",
@@ -54,7 +51,6 @@ NAN, INF = float("nan"), float("inf")
         ({"weight": [1, 1e-101, 1]}, "from 1e-100 to 1e100, since their sums and products are"),
         ({"weight": [1, 1e308, 1]}, "from 1e-100 to 1e100, since their sums and products are"),
         ({"weight": [0, 0, 0]}, "all weights are zero"),
-        ({"weight": ["x", 1, 1]}, "weight must be numbers"),
     ],
     ids=str,
 )

@@ -128,30 +128,6 @@ def test_the_order_of_rows_within_queries_makes_no_difference(framework: Any) ->
         assert_allclose(here.scores(data), there.scores(data), rtol=1e-4, atol=1e-5)
 
 
-WAYS: dict[str, list[dict[str, Any]]] = {
-    "lightgbm": [
-        {"boosting": "goss"},
-        {"boosting": "dart", "drop_rate": 0.5},
-        {"bagging_fraction": 0.5, "bagging_freq": 1},
-        {"extra_trees": True},
-    ],
-    "xgboost": [
-        {"tree_method": "exact"},
-        {"tree_method": "approx"},
-        {"booster": "dart", "rate_drop": 0.3},
-        {"subsample": 0.5},
-        {"grow_policy": "lossguide", "max_leaves": 8},
-    ],
-}
-
-
-def test_ways_of_boosting_and_sampling_train(framework: Any) -> None:
-    data = graded()
-    for params in WAYS[framework.name]:
-        trained = framework.train(lp.lambda_ndcg, framework.data(data), 20, params=params)
-        assert value("ndcg", data, trained.scores(data)) > 0.85, params  # 0.62 untrained
-
-
 def test_a_booster_updated_by_hand_is_the_same_model(framework: Any) -> None:
     data = graded()
     by_hand = framework.by_hand(lp.lambda_mrr, framework.data(data), 8)
