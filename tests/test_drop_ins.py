@@ -407,6 +407,18 @@ def test_other_estimators_train_on_ungrouped_data(framework: Any, kind: str, met
     assert_array_equal(again.predict(data.features, **raw), margin)
 
 
+@not_lightgbm_3
+@pytest.mark.parametrize("method", ["train", "cv", "estimator"])
+def test_features_that_cannot_be_split_are_explained(lightgbm_alone: Any, method: str) -> None:
+    X, y, few = np.arange(12.0)[:, None], np.tile([0, 1], 6), {"group": [2] * 6}
+    lgb = pytest.importorskip("lambdaplus.lightgbm")
+    with pytest.raises(ValueError, match=r"every one is constant, .* min_data_in_leaf rows"):
+        if method == "estimator":
+            lp.LightGBMRanker(verbose=-1).fit(X, y, **few)
+        else:
+            getattr(lgb, method)({**QUIET}, lgb.Dataset(X, y, **few), fobj=lp.lambda_map)
+
+
 def test_xgboosts_estimators_refuse_what_they_would_evaluate_wrongly(xgboost_alone: Any) -> None:
     data, xgb = graded(), xgboost_alone.module
     held_out = {"eval_set": [(data.features, data.labels)], "verbose": False}
