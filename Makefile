@@ -5,7 +5,7 @@ BIN := .venv/bin
 BIN3 := .venv-lightgbm3/bin
 RELEASE := .venv-release/bin
 OLDEST := .venv-oldest
-PAPERS := $(subst _,-,$(notdir $(wildcard papers/*_[12]???)))
+PAPERS := $(subst _,-,$(basename $(notdir $(wildcard papers/*_[12]???*))))
 MAKEFLAGS += --no-print-directory
 
 .DELETE_ON_ERROR:

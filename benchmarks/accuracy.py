@@ -33,7 +33,6 @@ from rich.progress import Progress
 from tables import keep
 
 from lambdaplus.evaluation import Table
-from lambdaplus.metrics import parse_metric
 from lambdaplus.study import Settings, Study, find_methods
 
 METHODS = "lightgbm,xgboost,catboost:QueryRMSE,catboost:YetiRank:mode=MAP"
@@ -83,14 +82,13 @@ def main() -> None:
         for method in find_methods(given.methods)
         if importlib.util.find_spec(method.family) and method.criterion != "mauc"
     ]
-    metrics = [parse_metric(name) for name in METRICS]
     settings = Settings(rounds=given.rounds, patience=100)
     studies = {}
     with Progress() as progress:
         for data in given.sets:
             name = set_name(data)
             study = Study(
-                folds_by_name(data), methods, metrics, settings, folder=given.kept / name,
+                folds_by_name(data), methods, list(METRICS), settings, folder=given.kept / name,
                 jobs=given.jobs, trials=given.trials,
             )  # fmt: skip
             bar = progress.add_task(name, total=len(study))

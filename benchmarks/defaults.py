@@ -31,7 +31,6 @@ from tables import keep
 
 from lambdaplus import lambda_objective
 from lambdaplus.evaluation import Table
-from lambdaplus.metrics import parse_metric
 from lambdaplus.study import Method, Study, find_methods
 from lambdaplus.study.boosting import train_lightgbm, train_xgboost
 
@@ -83,13 +82,13 @@ class Training(NamedTuple):
 
 
 def trained(data: str, draws: int, kept: Path, jobs: int) -> list[Training]:
-    folds, metrics = folds_by_name(data), [parse_metric(name) for name in METRICS]
-    every = [method for framework in OWN for method in methods(framework)]
+    folds = folds_by_name(data)
+    every = [method for framework in TRAINERS for method in methods(framework)]
     trainings = []
     for number in track(range(draws), description=set_name(data)):
         drawn = [with_trees(method, number) for method in every]
         study = Study(
-            [folds[number % len(folds)]], drawn, metrics, SETTINGS, (number,),
+            [folds[number % len(folds)]], drawn, list(METRICS), SETTINGS, (number,),
             folder=kept / set_name(data), jobs=jobs, trials=1,
         )  # fmt: skip
         study.finish()
@@ -167,7 +166,7 @@ def table_of(
     cheap = {name: mine for name, mine in options.items() if (price[name] <= dear).all()}
     _, chosen = cheapest_of_best(cheap, price, weight_of)
     rows = []
-    own = [name for names in OWN.values() for name in names]
+    own = [name for framework in TRAINERS for name in OWN[framework]]
     for name in [*sorted(options, key=lambda n: sum(price[n])), *own]:
         less = {key: value - values[best][key] for key, value in values[name].items()}
         marks = {"best": best, "rule": rule, "chosen": chosen}

@@ -24,7 +24,6 @@ from ranking_sets import folds_by_name, set_name
 from rich.progress import track
 from tables import keep
 
-from lambdaplus.metrics import parse_metric
 from lambdaplus.study import Method, Settings, Study, find_methods
 from lambdaplus.study.search_space import CATBOOST, LIGHTGBM, XGBOOST, draw
 
@@ -55,13 +54,12 @@ def trained(
     data: str, methods: list[Method], draws: int, kept: Path, jobs: int, settings: Settings
 ) -> pl.DataFrame:
     """Test values on a set, with the draw as the seed."""
-    folds, metrics = folds_by_name(data), [parse_metric(name) for name in METRICS]
-    values = []
+    folds, values = folds_by_name(data), []
     for number in track(range(draws), description=set_name(data)):
         drawn = [with_trees(method, number) for method in methods]
         study = Study(
-            folds, drawn, metrics, settings, (number,), folder=kept / set_name(data), jobs=jobs,
-            trials=1,
+            folds, drawn, list(METRICS), settings, (number,), folder=kept / set_name(data),
+            jobs=jobs, trials=1,
         )  # fmt: skip
         study.finish()
         values.append(study.results.values)

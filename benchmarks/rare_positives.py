@@ -31,7 +31,6 @@ from lambdaplus import lambda_objective
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import Table
 from lambdaplus.evaluation.significance import p_value
-from lambdaplus.metrics import parse_metric
 from lambdaplus.study import Method, Settings, Study
 from lambdaplus.study.boosting import train_lightgbm, train_xgboost
 
@@ -99,7 +98,7 @@ def trained(names: list[str], frameworks: list[str], kept: Path, jobs: int) -> p
         for trees in TREES:
             study = Study(
                 [fold], [m for f in frameworks for m in methods(f, trees)],
-                [parse_metric(metric) for metric in METRICS],
+                list(METRICS),
                 Settings(rounds=trees["rounds"], patience=trees["rounds"]), folder=kept / name,
                 jobs=jobs, trials=1,
             )  # fmt: skip

@@ -1,39 +1,31 @@
-"""Where a preset works: its data, its folder, and how many things it may do at a time.
-
-Examples
---------
->>> import pathlib, tempfile
->>> from papers.session import Session
->>> with tempfile.TemporaryDirectory() as folder:
-...     session = Session(None, pathlib.Path(folder))
-...     session.name, session.collect("powers", pow, {"a": (2, 3), "b": (2, 4)})
-('digits', {'a': 8, 'b': 16})
-"""
+"""Where an experiment works: its data, its folder, and how many things it may do at a time."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+from rich.progress import Progress
+
+from lambdaplus.baselines import QueryScaler
 from lambdaplus.data import Fold, RankingData, digits_queries, read_folds
 from lambdaplus.data.ranking_data import join
-from lambdaplus.study import Method, Settings, Study
-from papers.kept import keep_each
+from lambdaplus.evaluation.significance import p_value
+from lambdaplus.metrics import parse_metric
+from lambdaplus.study import Method, Results, Settings, Study
 
-Watch = Callable[[str, int, int], None]
-
-
-def unwatched(doing: str, done: int, total: int) -> None:
-    """No progress is shown."""
+LEVEL = 0.05
 
 
 @dataclass(eq=False)
 class Session:
-    """A preset at work on one data set.
+    """An experiment at work on one data set.
 
     Attributes
     ----------
@@ -43,18 +35,14 @@ class Session:
         Where finished fits and figures are kept: what is there is not computed again.
     jobs : int
         Fits at a time.
-    watch : callable
-        Told what is done, how much of it is finished, and of how much.
     """
 
     data: Path | None
     folder: Path
     jobs: int = 1
-    watch: Watch = unwatched
 
     @property
     def name(self) -> str:
-        """Name of the data set."""
         return self.data.resolve().name if self.data else "digits"
 
     @cached_property
@@ -68,76 +56,110 @@ class Session:
         return join([first.train, first.valid, first.test], self.name)
 
     def study(
-        self,
-        doing: str,
-        folds: Sequence[Fold],
-        methods: Sequence[Method],
-        metrics: Sequence[str],
-        *,
-        settings: Settings | None = None,
-        seeds: tuple[int, ...] = (0,),
-        select: str | None = None,
-    ) -> Study:
-        """Run a `~lambdaplus.study.Study` to its end, or go on where it stopped.
+        self, folds: Sequence[Fold], methods: Sequence[Method], metrics: Sequence[str],
+        settings: Settings | None = None, seeds: tuple[int, ...] = (0,),
+    ) -> Results:  # fmt: skip
+        """Run a study to its end, or go on where it stopped.
 
         Raises
         ------
         RuntimeError
             If a method failed; the finished fits are kept.
         """
-        threads = max(1, (os.cpu_count() or 1) // self.jobs)
         study = Study(
-            list(folds),
-            list(methods),
-            metrics,
-            replace(settings or Settings(), threads=threads),
-            seeds,
-            select,
-            folder=self.folder,
-            jobs=self.jobs,
-        )
-        self.watch(doing, 0, len(study))
-        try:
-            study.finish(lambda done: self.watch(doing, done, len(study)))
-        except RuntimeError as failed:
-            raise RuntimeError(f"{doing} {failed}") from None
-        return study
+            list(folds), list(methods), [str(parse_metric(name)) for name in metrics],
+            settings or Settings(), seeds, folder=self.folder, jobs=self.jobs,
+        )  # fmt: skip
+        with Progress(transient=True) as progress:
+            bar = progress.add_task(f"{self.name}, fits", total=len(study))
+            study.finish(lambda done: progress.update(bar, completed=done))
+        return study.results
 
     def collect(
-        self,
-        doing: str,
-        work: Callable[..., Any],
-        items: Mapping[str, tuple[Any, ...]],
-        *,
-        jobs: int | None = None,
+        self, work: Callable[..., Any], items: Mapping[str, tuple[Any, ...]], jobs: int = 0
     ) -> dict[str, Any]:
         """Call ``work(*arguments)`` for each item, or read what it gave before.
 
-        Parameters
-        ----------
-        doing : str
-        work : callable
-            Of a module, so that other processes find it; gives what JSON can hold.
-        items : dict of str to tuple
-            Arguments by name; data, folds, numbers, texts, dataclasses.
-        jobs : int, optional
-            At a time; the session's unless given.  1 stays in this process: for measured times.
-
-        Returns
-        -------
-        dict of str to object
-            By the names of the items.
-
-        Raises
-        ------
-        RuntimeError
-            If some failed; the others are kept.
+        ``jobs`` is 1 for measured times, which other work would disturb.
         """
-        self.watch(doing, 0, len(items))
-        return keep_each(
-            self.folder / "kept",
-            work,
-            items,
-            self.jobs if jobs is None else jobs,
-            lambda done: self.watch(doing, done, len(items)),
+        kept = joblib.Memory(self.folder / "kept", verbose=0).cache(work)
+        each = joblib.Parallel(jobs or self.jobs)(
+            joblib.delayed(kept)(*arguments) for arguments in items.values()
         )
+        return dict(zip(items, each, strict=True))
+
+
+def scaled(part: RankingData) -> RankingData:
+    """Features scaled linearly to [0, 1] within each query."""
+    return replace(part, features=QueryScaler().fit_transform(part.features, qid=part.qid))
+
+
+def of_parts(fold: Fold, change: Callable[[RankingData], RankingData]) -> Fold:
+    return Fold(fold.name, *map(change, (fold.train, fold.valid, fold.test)))
+
+
+def by_query(results: Results, method: str, metric: str) -> NDArray[np.float64]:
+    """Test values of all folds, means over seeds; NaN where a query has none."""
+    evaluation = results.evaluation(method)
+    if evaluation is None:
+        raise ValueError(f"{method} has not finished every fold")
+    return evaluation.per_query[metric]
+
+
+class Versus(NamedTuple):
+    """One method against another by one metric, over the test queries of all folds.
+
+    Attributes
+    ----------
+    first, second : float
+        Means.
+    p : float
+        Two-tailed Wilcoxon signed-rank test.
+    wins, losses : int
+        Queries on which the first is better, and worse.
+    """
+
+    metric: str
+    first: float
+    second: float
+    p: float
+    wins: int
+    losses: int
+
+    @classmethod
+    def of(cls, metric: str, first: Any, second: Any) -> Versus:
+        """Compare values by query, NaN where there are none."""
+        gain = (first - second)[~np.isnan(first - second)]
+        p = float(p_value(gain, "wilcoxon", "two-sided"))
+        means = float(np.nanmean(first)), float(np.nanmean(second))
+        return cls(metric, *means, p, int((gain > 0).sum()), int((gain < 0).sum()))
+
+    @property
+    def better(self) -> bool:
+        """Whether the first is better, and not by chance."""
+        return self.first > self.second and self.p < LEVEL
+
+    @property
+    def worse(self) -> bool:
+        return self.first < self.second and self.p < LEVEL
+
+    def __str__(self) -> str:
+        return f"{self.metric} {points(self.first)} against {points(self.second)}, {said(self.p)}"
+
+
+def versus(results: Results, first: str, second: str, metric: str) -> Versus:
+    """Two methods of a study; means are over folds."""
+    metric = str(parse_metric(metric))
+    found = Versus.of(metric, *(by_query(results, name, metric) for name in (first, second)))
+    means = results.mean(first, metric), results.mean(second, metric)
+    return found._replace(first=means[0], second=means[1])
+
+
+def points(value: float) -> str:
+    """A value below 1 as papers print it: .5123."""
+    return f"{value:.4f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.4f}"
+
+
+def said(p: float) -> str:
+    """A p-value in words."""
+    return "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".")

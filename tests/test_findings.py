@@ -16,7 +16,7 @@ from rankings_by_force import Setting
 
 from lambdaplus import evaluate, gradients
 from lambdaplus.baselines import StructuralSVM
-from papers.welleck_2016.paper import TABLE_3, TABLES_1_AND_2
+from papers.welleck_2016 import TABLE_3, TABLES_1_AND_2
 
 Floats = NDArray[np.float64]
 

@@ -23,7 +23,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lambdaplus.data import (
-    memory,
     read_columns,
     read_letor,
     read_qrels,
@@ -44,11 +43,6 @@ RUN = b"".join(b"q%d Q0 d%d %d %d.5 tag\n" % (i // 4, i, i, 20 - i) for i in ran
 SCORES = b"".join(b"%d.125\n" % i for i in range(12))
 
 fuzz = examples(120)
-
-
-@pytest.fixture(autouse=True)
-def _little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "memory_in_bytes", lambda: 5e7)
 
 
 def read(file: Path, content: bytes, reader: Callable[[Path], Any]) -> Any:

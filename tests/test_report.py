@@ -24,7 +24,6 @@ from lambdaplus.study import (
     Study,
     Summary,
     find_methods,
-    results_table,
     write_csv,
     write_parquet,
     write_report,
@@ -32,7 +31,7 @@ from lambdaplus.study import (
 from lambdaplus.study.boosting import train_lightgbm
 from lambdaplus.study.figures import BETTER, SERIES, WORSE
 from lambdaplus.study.methods import Fitted, Method
-from lambdaplus.study.plots import curves_of, learning_curves, plots_of, shares
+from lambdaplus.study.plots import curves_of, learning_curves, plots_of
 
 HOSTILE = "svm:<script>alert('x')</script>&\"$title"
 VOID = {"meta", "link", "input", "br"}
@@ -88,7 +87,6 @@ class Reader(HTMLParser):
         self.tags: set[str] = set()
         self.attributes: list[tuple[str, str]] = []
         self.tables: list[list[list[str]]] = []
-        self.marks: list[str] = []
         self.shown = ""
         self.feed(page)
         self.close()
@@ -281,13 +279,6 @@ def test_a_method_has_the_curve_of_its_own_criterion(results: Results) -> None:
     assert methods == {"map": ["lightgbm:lambda_map"], "auc": ["lightgbm:lambda_auc"]}
 
 
-def test_shares_are_by_column() -> None:
-    nan = math.nan
-    means = np.array([[0.2, 0.5, nan, nan], [0.4, 0.5, 0.1, nan], [0.3, 0.5, 0.2, nan]])
-    expected = np.array([[0, 1, nan, nan], [1, 1, 0, nan], [0.5, 1, 1, nan]])
-    np.testing.assert_allclose(shares(means), expected, atol=1e-12)
-
-
 def test_colours_have_contrast_on_light_and_dark_pages() -> None:
     def luminance(colour: str) -> float:
         parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
@@ -367,11 +358,3 @@ def test_conclusions_say_what_is_significant_and_what_is_not() -> None:
     assert said("b", a=0.7, b=0.5, c=0.3, d=0.5) == (
         "a. Significantly above b: a; significantly below it: c."
     )
-
-
-def test_table_marks_the_highest_and_what_is_significantly_below() -> None:
-    table = str(results_table(Summary(values_of({"good": 0.7, "level": 0.7, "poor": 0.3}))))
-    marks = [line.split()[1][-1] for line in table.splitlines() if line.startswith(("good", "lev"))]
-    assert sorted(marks)[0] == "*"
-    assert re.search(r"poor +\.\d{4}-", table)
-    assert "Holm" in table

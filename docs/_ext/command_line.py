@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-ROOT = Path(__file__).parents[2]
 LINE = re.compile(r"^<!-- commands of (.+) -->$", re.MULTILINE)
-MODULES = {"lambdaplus": "lambdaplus.cli", "python -m papers": "papers.__main__"}
 
 
 def fill_in(app: Sphinx, page: str, source: list[str]) -> None:
@@ -23,11 +20,10 @@ def fill_in(app: Sphinx, page: str, source: list[str]) -> None:
 def commands(program: str) -> str:
     """A section for each command of a program, in Markdown."""
     made = subprocess.run(
-        [sys.executable, "-m", "typer", MODULES[program], "utils", "docs", "--name", program],
+        [sys.executable, "-m", "typer", "lambdaplus.cli", "utils", "docs", "--name", program],
         capture_output=True,
         text=True,
         check=True,
-        cwd=ROOT,  # where papers/ is
     )
     _, heading, sections = made.stdout.partition("\n## ")
     return heading + sections

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.collective import ONE_MACHINE, LightGBMWorkers, Workers, XGBoostWorkers
-from lambdaplus.data.arrays import plain
+from lambdaplus.data.arguments import plain
 from lambdaplus.data.queries import Floats, Ints, Queries
 from lambdaplus.frameworks.internals import calling_booster, lightgbm_parameter
 

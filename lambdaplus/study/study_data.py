@@ -17,7 +17,6 @@ from lambdaplus.data import (
     web_search_like,
 )
 from lambdaplus.data.ranking_data import join
-from lambdaplus.data.web_search import refuse_too_large
 
 MADE_UP = "web-search-like"
 
@@ -61,7 +60,7 @@ def folds_of(
     path = Path(data)
     if data and not path.is_dir():
         made_up = data.partition(":")[0] == MADE_UP
-        whole = _made_up(data, splits or 5) if made_up else read_data(path)
+        whole = _made_up(data) if made_up else read_data(path)
         return (
             random_splits(whole, splits, *shares, balanced=balanced)
             if splits
@@ -91,9 +90,8 @@ def _complete(data: str, folds: list[Fold]) -> list[Fold]:
     return [replace(fold, name=f"{fold.name} {n}") for n, fold in enumerate(folds, start=1)]
 
 
-def _made_up(name: str, n_folds: int) -> RankingData:
+def _made_up(name: str) -> RankingData:
     number = name.partition(":")[2] or "500"
     if not number.isdecimal():
         raise ValueError(f"{name!r} is not {MADE_UP} or {MADE_UP}:N with N queries")
-    refuse_too_large(int(number), copies=1 + n_folds)
     return web_search_like(int(number))

@@ -12,14 +12,15 @@ Examples
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.baselines import QueryScaler
-from lambdaplus.data import Fold, RankingData
+from lambdaplus.data import RankingData
 from lambdaplus.data.queries import Floats
+from papers.session import scaled
 
 COSINE = 0.99
 
@@ -27,22 +28,12 @@ COSINE = 0.99
 def clean(data: RankingData, cosine: float) -> RankingData:
     """Drop all-zero documents, and relevant and irrelevant ones of a query that are alike.
 
-    Parameters
-    ----------
-    data : RankingData
-        Labels of 1 and more are relevant.
-    cosine : float
-        Both documents of a relevant and an irrelevant one go if the cosine of their features is
-        above this.
+    Both go if the cosine of their features is above ``cosine`` (Chakrabarti et al. 2008, sec. 4.1).
 
     Raises
     ------
     ValueError
         If nothing is left.
-
-    References
-    ----------
-    Chakrabarti et al. 2008, sec. 4.1.
     """
     ends = np.cumsum(data.group)
     keep = np.concatenate(
@@ -68,30 +59,12 @@ def _distinct(X: Floats, relevant: NDArray[np.bool_], cosine: float) -> NDArray[
 
 def prepared(data: RankingData, cosine: float | None = None) -> RankingData:
     """Binary labels, features in [0, 1] within each query; cleaned if a cosine is given."""
-    features = QueryScaler().fit_transform(data.features, qid=data.qid)
-    labels = (data.labels >= 1).astype(np.float64)
-    found = RankingData(features, labels, data.qid, data.name)
-    return found if cosine is None else clean(found, cosine)
-
-
-def prepared_fold(fold: Fold, cosine: float | None = None) -> Fold:
-    """Each part `prepared`."""
-    return Fold(fold.name, *(prepared(p, cosine) for p in (fold.train, fold.valid, fold.test)))
+    binary = replace(scaled(data), labels=(data.labels >= 1).astype(np.float64))
+    return binary if cosine is None else clean(binary, cosine)
 
 
 class Size(NamedTuple):
-    """How much data there is.
-
-    Attributes
-    ----------
-    queries : int
-    mixed : int
-        Queries with a relevant and an irrelevant document: the others teach nothing.
-    relevant, irrelevant : int
-        Documents.
-    empty : int
-        Documents without any feature above 0.
-    """
+    """How much data there is; ``mixed`` queries have relevant and irrelevant documents."""
 
     queries: int
     mixed: int
@@ -101,7 +74,6 @@ class Size(NamedTuple):
 
     @classmethod
     def of(cls, data: RankingData) -> Self:
-        """Count; labels of 1 and more are relevant."""
         relevant = data.labels >= 1
         query = np.repeat(np.arange(data.n_queries), data.group)
         mixed = np.intersect1d(query[relevant], query[~relevant]).size

@@ -51,6 +51,18 @@ class CountAbove(Form):
             n_classes, every = strata[q + 1] - its, 0.0  # sum over all documents above
             above, tied = np.zeros(n_classes), np.zeros(n_classes)
             while r < ranked[q]:
+                x = relevance[row[base + r]]
+                if r + 1 == ranked[q] or score[base + r + 1] != score[base + r]:  # no tie
+                    before = every
+                    if higher:
+                        before = 0.0
+                        for c in range(x + 1, n_classes):
+                            before += column[its + c] * above[c]
+                    total += discount[r] * (gain[its + x] + factor[its + x] * before)
+                    every += column[its + x]
+                    above[x] += 1.0
+                    r += 1
+                    continue
                 # Sums of d, and of d times the index within the block of ties.
                 start, weight, slope, within = r, 0.0, 0.0, 0.0
                 while r < ranked[q] and score[base + r] == score[base + start]:
@@ -67,9 +79,9 @@ class CountAbove(Form):
                         before = before_higher if higher else every
                         others = within_higher if higher else within - column[its + x]
                         expected = weight * (gain[its + x] + factor[its + x] * before)
-                        if m > 1:  # each of the others is above with probability t / (m - 1)
-                            expected += slope * factor[its + x] * others / (m - 1)
-                        total += expected * tied[x] / m if m > 1 else expected
+                        # Each of the others is above with probability t / (m - 1).
+                        expected += slope * factor[its + x] * others / (m - 1)
+                        total += expected * tied[x] / m
                     before_higher += column[its + x] * above[x]
                     within_higher += column[its + x] * tied[x]
                     above[x] += tied[x]

@@ -1,28 +1,14 @@
-"""What is measured beside test means: paths over C, and where the time of a fit goes.
-
-Each function takes data and numbers and gives records that JSON can hold.
-
-Examples
---------
->>> import numpy as np
->>> from lambdaplus.data import RankingData
->>> from papers.chakrabarti_2008.experiments import path_over_c
->>> data = RankingData([[0.0], [1.0], [0.5]], labels=[0, 1, 0], qid=[1, 1, 1])
->>> [point] = path_over_c(data, {"loss": "auc"}, (100.0,))
->>> round(point["slack"], 2), round(point["slack_at_zero"], 2)
-(0.0, 1.0)
-"""
+"""What is measured of a fit beside test values: the path over C, and where the time goes."""
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from lambdaplus.baselines import McRank, StructuralSVM
+from lambdaplus.baselines import StructuralSVM
 from lambdaplus.baselines.cutting_planes import Hinges, Pass, Planes, solve
 from lambdaplus.baselines.oracles import Loss
 from lambdaplus.baselines.oracles.dorm import DORMOracle
@@ -40,21 +26,13 @@ REPEATS = 3
 def path_over_c(
     data: RankingData, parameters: Mapping[str, Any], Cs: Sequence[float]
 ) -> list[Record]:
-    """Slack, objective and norm for each C (figures 4 to 6).
-
-    Parameters
-    ----------
-    data : RankingData
-    parameters : dict
-        Of the `StructuralSVM`.
-    Cs : sequence of float
-        Ascending.
+    """Slack, objective and norm of a `StructuralSVM` for each C, ascending (figures 4 to 6).
 
     Returns
     -------
     list of dict
         C; slack, the mean over queries, and slack_at_zero, that of w = 0; share, the objective
-        over that of w = 0; norm of w; gap, relative.
+        over that of w = 0; norm of w.
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "w = 0 is optimal")  # the norm says so
@@ -66,7 +44,6 @@ def path_over_c(
             "slack_at_zero": point.primal / point.share / point.C,
             "share": point.share,
             "norm": point.norm,
-            "gap": (point.primal - point.dual) / point.primal,
         }
         for point in path
     ]
@@ -75,18 +52,8 @@ def path_over_c(
 def like_trec(queries: int, relevant: int, irrelevant: int, seed: int = 0) -> RankingData:
     """Data of the shape of TD2003 and TD2004: few relevant documents in long queries.
 
-    Parameters
-    ----------
-    queries : int
-    relevant, irrelevant : int
-        Documents in all; queries have nearly the same number.
-    seed : int
-
-    Returns
-    -------
-    RankingData
-        44 features in [0, 1], of which 10 are higher by 0.2 on average where a document is
-        relevant.
+    ``relevant`` and ``irrelevant`` documents in all; queries have nearly the same number.  Of 44
+    features in [0, 1], 10 are higher by 0.2 on average where a document is relevant.
     """
     random = np.random.default_rng(seed)
     labels, qid = [], []
@@ -120,13 +87,13 @@ def svm_time(data: RankingData, parameters: Mapping[str, Any]) -> Record:
         seconds, oracle (seconds of them), passes, norm of w.
     """
     model = StructuralSVM(**{**parameters, "C": C_OF_TIMES})
-    found = []
+    times = []
     with warnings.catch_warnings(), limit_threads(1):
         warnings.filterwarnings("ignore", "w = 0 is optimal")  # the norm says so
         for _ in range(REPEATS):
             model.fit(data.features, data.labels, data.qid)
-            found.append(_time(model.history_, model.coef_))
-    return min(found, key=lambda time: time["seconds"])
+            times.append(_time(model.history_, model.coef_))
+    return min(times, key=lambda time: time["seconds"])
 
 
 def assignment_time(data: RankingData) -> Record:
@@ -135,23 +102,13 @@ def assignment_time(data: RankingData) -> Record:
     loss = Loss(AssignmentOracle(parse_metric("ndcg@10"), queries, 30.0), queries)
     hinges = Hinges(np.ascontiguousarray(data.features), [loss], separate=False)
     weight = np.full(hinges.n_blocks, C_OF_TIMES / data.n_queries)
-    found = []
+    times = []
     with limit_threads(1):
         for _ in range(REPEATS):
             planes = Planes(hinges.n_blocks, data.features.shape[1])
             solution = solve(hinges, planes, weight, 1e-3, 300)
-            found.append(_time(solution.history, solution.w))
-    return min(found, key=lambda time: time["seconds"])
-
-
-def mcrank_time(data: RankingData, rounds: int) -> Record:
-    """Seconds of McRank without validation, the fastest of three (figure 10)."""
-    found = []
-    for _ in range(REPEATS):
-        begin = time.perf_counter()
-        McRank(n_estimators=rounds, n_jobs=1).fit(data.features, data.labels, qid=data.qid)
-        found.append(time.perf_counter() - begin)
-    return {"seconds": min(found)}
+            times.append(_time(solution.history, solution.w))
+    return min(times, key=lambda time: time["seconds"])
 
 
 def _time(history: Sequence[Pass], w: Floats) -> Record:

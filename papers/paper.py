@@ -1,0 +1,67 @@
+"""A paper, what it claims, and what was found of it on one data set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from lambdaplus.evaluation import Table
+
+
+class Claim(NamedTuple):
+    """A statement of a paper, and whether it holds here.
+
+    Attributes
+    ----------
+    place : str
+        Where the paper says it, such as "Table 7".
+    statement : str
+        In a sentence; the same words for every data set.
+    holds : bool or None
+        None: this data says nothing about it.
+    evidence : str
+        Our figures in a sentence.
+    """
+
+    place: str
+    statement: str
+    holds: bool | None
+    evidence: str
+
+    @property
+    def verdict(self) -> str:
+        verdicts = {True: "confirmed", False: "not confirmed", None: "cannot be tested here"}
+        return verdicts[self.holds]
+
+
+class Findings(NamedTuple):
+    """Claims in the paper's order, and the tables that they rest on, by title."""
+
+    claims: list[Claim]
+    tables: dict[str, Table]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper's experiment.
+
+    Attributes
+    ----------
+    citation : str
+    shows : str
+        What is run, in a line.
+    fits : dict of str to str
+        Published sets that it fits, with what they are.
+    protocol : tuple of str
+        What is done, and where it departs from the paper.
+    run : callable
+        From a `~papers.session.Session`, and sizes of the experiment by name, to `Findings`.
+    """
+
+    name: str
+    citation: str
+    shows: str
+    fits: Mapping[str, str]
+    protocol: tuple[str, ...]
+    run: Callable[..., Findings]

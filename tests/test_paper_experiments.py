@@ -1,0 +1,410 @@
+"""The papers' experiments: on a small set, and against figures by hand."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from brute_force import examples
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.exceptions import ConvergenceWarning
+from small_data import graded, letor_folder
+
+from lambdaplus import evaluate
+from lambdaplus.baselines.oracles import make_loss, ranked
+from lambdaplus.data import Fold, RankingData
+from lambdaplus.data.queries import Queries
+from lambdaplus.metrics import parse_metric
+from lambdaplus.study import Fitted, Job, Method
+from papers import PAPERS, elsas_2008, welleck_2016, yue_2007
+from papers.__main__ import main
+from papers.chakrabarti_2008 import claims as kdd
+from papers.chakrabarti_2008.cleaning import Size, clean, prepared
+from papers.chakrabarti_2008.fits import (
+    AssignmentOracle,
+    assignment_time,
+    like_trec,
+    path_over_c,
+    svm_time,
+)
+from papers.paper import Claim, Findings, Paper
+from papers.report import lines, run_paper
+from papers.session import Session, Versus, versus
+
+SIZES: Mapping[str, dict[str, Any]] = {
+    "yue-2007": {"trials": 3, "train": 2, "valid": 2, "test": 2, "thresholds": 3},
+    "chakrabarti-2008": {"shapes": {"long": (4, 8, 160)}, "rounds": 3},
+    "elsas-2008": {"passes": 2, "seeds": 2, "curve_passes": 3},
+    "welleck-2016": {"queries": 12, "rounds": 5},
+}
+
+
+@pytest.fixture(scope="module")
+def letor(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return letor_folder(tmp_path_factory.mktemp("letor") / "small", folds=2)
+
+
+# All of it ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Precision loss")
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
+def test_a_second_run_fits_nothing_and_writes_the_same(
+    paper: Paper, letor: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = run_paper(paper, [letor], tmp_path, **SIZES[paper.name])["small"]
+    before = (tmp_path / "findings.md").read_text()
+    assert all(claim.evidence.endswith(".") for claim in found.claims)
+    assert before.count("<details>") == len(found.tables)
+
+    def refuse(*_: Any) -> None:
+        raise AssertionError("it was fitted again")
+
+    monkeypatch.setattr("lambdaplus.study.study.fit_and_save", refuse)
+    run_paper(paper, [letor], tmp_path, **SIZES[paper.name])
+    assert (tmp_path / "findings.md").read_text() == before  # measured times are kept, too
+
+
+def test_several_sets_stand_side_by_side() -> None:
+    def findings(holds: bool | None) -> Findings:
+        return Findings([Claim("Table 1", "A < B.", holds, "So.")], {})
+
+    paper = Paper("nobody-1999", "Nobody, 1999.", "nothing", {}, ("As told.",), print)
+    text = "\n".join(lines(paper, {"one": findings(True), "two": findings(None)}, "it"))
+    assert "one: 1 confirmed.\ntwo: 1 cannot be tested here." in text
+    assert "1. *Table 1.* A < B.\n    - **confirmed**, one: So.\n    - **cannot be" in text
+
+
+def test_the_command_line_says_what_is_wrong(
+    letor: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([]) == 0
+    listed = capsys.readouterr().out
+    assert all(paper.name in listed for paper in PAPERS)
+    command = ["yue-2007", str(letor), "--out", str(tmp_path)]
+    (tmp_path / "findings.md").write_text("# mine\n")
+    for arguments, said in (
+        (command, "is not of yue-2007"),
+        (["yue-2007", str(letor / "nowhere"), "--out", str(tmp_path / "a")], "nowhere"),
+        (["yue-2007", str(letor), str(letor), "--out", str(tmp_path / "a")], "same name"),
+    ):
+        with pytest.raises(SystemExit):
+            main(arguments)
+        assert said in capsys.readouterr().err
+    assert (tmp_path / "findings.md").read_text() == "# mine\n"
+
+
+def column(j: int) -> Method:
+    """A ranker by one feature."""
+
+    def train(job: Job) -> Fitted:
+        return Fitted(lambda part: np.asarray(part.features[:, j]))
+
+    return Method(f"column {j}", train, "", "map", random=False)
+
+
+def test_versus_is_wilcoxon_on_the_queries_of_all_folds(tmp_path: Path) -> None:
+    made = graded(40)
+    data = RankingData(made.features, made.labels * (made.qid > 3), made.qid)
+    folds = [Fold(name, data, data, data) for name in ("one", "two")]
+    results = Session(None, tmp_path).study(folds, [column(0), column(3)], ["map"])
+    pair = versus(results, "column 0", "column 3", "map")
+    a, b = (
+        evaluate(data.labels, data.features[:, j], qid=data.qid, metrics="map").per_query["map"]
+        for j in (0, 3)
+    )
+    known = ~np.isnan(a)
+    assert not known.all()
+    twice = np.tile((a - b)[known], 2)
+    assert (pair.first, pair.second) == pytest.approx((np.nanmean(a), np.nanmean(b)))
+    assert pair.p == pytest.approx(stats.wilcoxon(twice).pvalue)
+    assert (pair.wins, pair.losses) == ((twice > 0).sum(), (twice < 0).sum())
+    assert (pair.better, pair.worse) == (True, False)
+    assert versus(results, "column 3", "column 0", "map").worse
+    expected = np.nan_to_num(a).mean()
+    assert welleck_2016.zero_mean(results, "column 0", "map") == pytest.approx(expected)
+
+
+# Yue 2007 -----------------------------------------------------------------------------------------
+
+
+def test_yue_base_functions_are_the_best_features_of_the_longest_queries(letor: Path) -> None:
+    whole = Session(letor, letor).whole
+    queries = yue_2007.chosen_queries(whole, 6)
+    assert set(np.unique(queries.labels)) == {0.0, 1.0}
+    mixed = [np.unique(whole.labels[whole.qid == q] >= 1).size > 1 for q in np.unique(whole.qid)]
+    longest = np.sort(whole.group[np.array(mixed)])[-6:]
+    assert sorted(queries.group.tolist()) == longest.tolist()
+    by_hand = [
+        evaluate(queries.labels, feature, qid=queries.qid, metrics="map")["map"]
+        for feature in queries.features.T
+    ]
+    bases = yue_2007.base_functions(queries)
+    assert [by_hand[j] for j in bases] == sorted(by_hand)[::-1]
+    assert [values.mean() for values in bases.values()] == pytest.approx(sorted(by_hand)[::-1])
+    with pytest.raises(ValueError, match=r"need 99 queries .* has \d+"):
+        yue_2007.chosen_queries(whole, 99)
+    with pytest.raises(ValueError, match="1 trials of 2 test queries do not test each of 6"):
+        yue_2007.run(Session(letor, letor), **{**SIZES["yue-2007"], "trials": 1})
+
+
+@pytest.mark.parametrize(("shift", "holds"), [(-0.1, True), (0.1, False), (0.0, False)])
+def test_yue_verdicts_follow_the_figures(shift: float, holds: bool) -> None:
+    base = np.linspace(0.3, 0.6, 8)
+    spread = shift + 0.001 * np.arange(8) * np.sign(shift)
+    names = (*yue_2007.BASES, *yue_2007.OTHERS)
+    by_query = {yue_2007.OURS: base, **dict.fromkeys(names, base + spread)}
+    said = {c.statement[:28]: c.holds for c in yue_2007.claims(by_query, by_query, 2.0)}
+    assert said["SVMmap has a higher MAP than"] is holds
+    assert said["SVMacc is not competitive: S"] is holds
+    assert said["Virtually all well-performin"] is True
+    # No worse is comparable; a significantly better base function is not.
+    assert said["Trained without the best bas"] is (shift <= 0)
+    assert said["Without the best base functi"] is False  # nothing has degraded
+
+
+# Elsas 2008 ---------------------------------------------------------------------------------------
+
+
+def test_elsas_tests_are_t_tests_seed_by_seed() -> None:
+    rng = np.random.default_rng(0)
+    fixed = [rng.normal(size=(4, 30))]
+    seeded = [fixed[0] + 0.5, fixed[0] + rng.normal(size=(4, 30))]
+    passed = elsas_2008.tests({"a": fixed, "b": seeded}, "b", "a")
+    p = stats.ttest_rel(seeded[1], fixed[0], axis=1, alternative="greater").pvalue
+    assert passed == (1 + (p < 0.05)).tolist()
+    both = {("b", "a"): [2, 1, 0, 2]}
+    assert elsas_2008.mostly(both, 2, ["b"], ["a"]) == ["b over a by MAP", "b over a by NDCG@10"]
+
+
+def test_elsas_figure_1_reads_peaks_and_stability_off_the_curves() -> None:
+    curves = [np.full(6, 0.5), np.array([0.1, 0.2, 0.4995, 0.4998, 0.5, 0.501])]
+    curves.append(np.array([0.5, 0.6, 0.4, 0.3, 0.3, 0.301]))
+    assert list(map(elsas_2008.stable, curves)) == [1, 3, 4]
+    assert list(map(elsas_2008.peak, curves)) == [1, 6, 2]
+    of_forms = dict(zip(elsas_2008.FORMS, curves, strict=True))
+    found = elsas_2008.of_figure_1(dict.fromkeys((elsas_2008.NDCG_10, "map"), of_forms))
+    assert {claim.holds for claim in found} == {None}  # of six passes nothing can be said of 500
+
+
+def test_elsas_pairs_are_all_pairs_of_different_labels(letor: Path) -> None:
+    train = Session(letor, letor).folds[0].train
+    differences, weight = elsas_2008.explicit_pairs(train)
+    by_hand = [
+        train.features[i] - train.features[j]
+        for i in range(len(train.labels))
+        for j in range(len(train.labels))
+        if train.qid[i] == train.qid[j] and train.labels[i] > train.labels[j]
+    ]
+    assert sorted(map(tuple, differences.tolist())) == sorted(
+        map(tuple, np.array(by_hand).tolist())
+    )
+    mixed = [np.unique(train.labels[train.qid == q]).size > 1 for q in np.unique(train.qid)]
+    assert weight.sum() == pytest.approx(sum(mixed))
+
+
+# Chakrabarti 2008 ---------------------------------------------------------------------------------
+
+
+def cosine(a: Any, b: Any) -> float:
+    long = math.sqrt(sum(x * x for x in a) * sum(x * x for x in b))
+    return sum(x * y for x, y in zip(a, b, strict=True)) / long if long else 0.0
+
+
+@given(st.data())
+@examples(100)
+def test_cleaning_drops_what_a_look_at_every_pair_drops(data: st.DataObject) -> None:
+    n = data.draw(st.integers(1, 14))
+    row = st.lists(st.integers(0, 2), min_size=3, max_size=3)
+    X = data.draw(st.lists(row, min_size=n, max_size=n))
+    y = data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    qid = sorted(data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))
+    limit = data.draw(st.sampled_from([0.6, 0.85, 0.99]))
+    keep = [
+        any(X[i])
+        and not any(
+            qid[i] == qid[j] and (y[i] >= 1) != (y[j] >= 1) and cosine(X[i], X[j]) > limit
+            for j in range(n)
+        )
+        for i in range(n)
+    ]
+    made = RankingData(X, y, qid)
+    if not any(keep):
+        with pytest.raises(ValueError, match="leaves no document"):
+            clean(made, limit)
+        return
+    left = clean(made, limit)
+    np.testing.assert_array_equal(left.features, np.array(X)[keep])
+    np.testing.assert_array_equal(left.labels, np.array(y)[keep])
+    np.testing.assert_array_equal(left.qid, np.array(qid)[keep])
+
+
+@pytest.mark.slow
+def test_letor_2_ohsumed_is_the_papers(data_folder: Path) -> None:
+    from small_data import folds_of
+
+    fold = folds_of(data_folder, "ohsumed-letor2")[0]
+    sizes = [Size.of(part) for part in (fold.train, fold.valid, fold.test)]
+    total = Size(*map(sum, zip(*sizes, strict=True)))
+    assert kdd.data_claim("ohsumed-letor2", total).verdict == "confirmed"
+    assert kdd.data_claim("ohsumed-letor2", sizes[0]).verdict == "not confirmed"
+    assert kdd.data_claim("mq2008", total).verdict == "cannot be tested here"
+
+
+def small(n_queries: int = 20) -> RankingData:
+    made = graded(n_queries)
+    return prepared(RankingData(made.features, made.labels, made.qid))
+
+
+def test_slack_at_zero_is_the_worst_loss() -> None:
+    data = small()
+    size = Size.of(data)
+    [point] = path_over_c(data, {"loss": "auc"}, (1.0,))
+    assert point["slack_at_zero"] == pytest.approx(size.mixed / data.n_queries, rel=1e-9)
+
+
+@pytest.mark.parametrize("reach", [3.0, 30.0])
+def test_assignment_finds_rankings_as_bad_as_merging_does(reach: float) -> None:
+    random, data = np.random.default_rng(0), small()
+    queries, metric = Queries(data.labels, group=data.group), parse_metric("ndcg@10")
+    merged = make_loss(metric, queries, feature_map="dorm", decay=int(reach)).oracle
+    starts = np.cumsum(data.group) - data.group
+    for scale in (0.01, 0.3, 3.0):
+        scores = scale * random.normal(size=data.labels.size)
+        worst = []
+        for oracle in (merged, AssignmentOracle(metric, queries, reach)):
+            constraint = oracle(ranked(queries, scores))
+            moved = np.add.reduceat(constraint.coefficient * scores, starts)
+            worst.append(constraint.loss + moved)
+        np.testing.assert_allclose(worst[0], worst[1], rtol=1e-12, atol=1e-12)
+        assert worst[0].max() > 0
+
+
+def test_times_are_of_fits_that_ran() -> None:
+    data = like_trec(6, 20, 200)
+    assert Size.of(data) == (6, 6, 20, 200, 0)
+    for took in (svm_time(data, {"loss": "ndcg@10"}), assignment_time(data)):
+        assert 0 < took["oracle"] < took["seconds"]
+        assert took["passes"] >= 1
+
+
+def test_path_claims() -> None:
+    def path(slack: float, norm: float = 1.0, share: float = 0.9) -> list[dict[str, float]]:
+        return [{"C": 1.0, "slack": slack, "slack_at_zero": 1.0, "share": share, "norm": norm}]
+
+    paths = {
+        "svm:auc": path(0.5, share=0.5), "svm:map": path(0.9), "svm:ndcg@10": path(0.95),
+        "svm:mrr": path(0.4), "svm:dorm-30": path(0.4),
+    }  # fmt: skip
+    assert [claim.holds for claim in kdd.path_claims(paths)] == [True, True, True]
+    for name, changed, verdicts in (
+        ("svm:auc", path(0.91, share=0.5), [False, True, True]),
+        ("svm:dorm-30", path(1.0), [True, False, True]),
+        ("svm:map", path(0.9, norm=0.0), [True, True, False]),
+        ("svm:ndcg@10", path(0.95, share=0.4), [True, True, False]),
+    ):
+        found = kdd.path_claims({**paths, name: changed})
+        assert [claim.holds for claim in found] == verdicts, name
+
+
+def test_time_claims() -> None:
+    def times(assigned: float, seconds: float) -> dict[str, dict[str, float]]:
+        return {
+            kdd.NDCG: {"seconds": seconds, "oracle": 1.0, "passes": 10.0},
+            kdd.MERGED: {"seconds": 2.0, "oracle": 1.9, "passes": 10.0},
+            kdd.ASSIGNED: {"seconds": 1.01 * assigned, "oracle": assigned, "passes": 10.0},
+        }
+
+    for small, large, verdicts in (
+        (times(3.0, 1.05), times(30.0, 1.05), [True, True, True]),
+        (times(1.5, 1.05), times(30.0, 1.05), [False, True, True]),
+        (times(3.0, 1.05), times(8.0, 1.05), [True, False, True]),
+        (times(3.0, 1.5), times(30.0, 1.05), [True, True, False]),
+    ):
+        of = {"small": small, "large": large}
+        found = kdd.time_claims(of, {"small": 100, "large": 200})
+        assert [claim.holds for claim in found] == verdicts
+
+
+def test_own_criterion_counts_the_best_of_each_column() -> None:
+    names = ("auc", "map", "mrr", "ndcg@10")
+    means = {f"svm:{n}": {m: 0.5 + 0.1 * (m == n) for m in names} for n in names}
+    results: Any = SimpleNamespace(
+        methods=list(means),
+        about={"criteria": {name: name[4:] for name in means}},
+        mean=lambda method, metric: means[method][metric],
+    )
+    assert kdd.own_criterion(results).holds is False
+    means["svm:map"] = dict.fromkeys(names, 0.9)
+    assert kdd.own_criterion(results).holds is True
+    means["svm:map"] = {**dict.fromkeys(names, 0.5), "auc": 0.7}
+    assert kdd.own_criterion(results).evidence == "2 of 4 criteria are."
+    much, little = {"svm:auc": 0.8, "svm:map": 0.7}, {"svm:auc": 0.6, "svm:map": 0.55}
+    assert kdd.averaged_pairs(much, little).holds is True
+    assert kdd.averaged_pairs(much, {**little, "svm:map": 0.65}).holds is False
+
+
+def test_w_is_zero_where_all_documents_tie(tmp_path: Path) -> None:
+    data = small(10)
+    folds = [Fold(name, data, data, data) for name in ("one", "two")]
+
+    def constant(job: Job) -> Fitted:
+        return Fitted(lambda part: np.zeros(part.labels.size))
+
+    tied = Method("tied", constant, "", "map", random=False)
+    results = Session(None, tmp_path).study(folds, [tied, column(0)], ["auc"])
+    assert [kdd.w_is_zero(results, method) for method in results.methods] == [2, 0]
+
+
+# Welleck 2016 -------------------------------------------------------------------------------------
+
+
+def test_class_claims_look_at_the_commonest_and_the_rarest_class() -> None:
+    def pair(first: float, second: float, p: float = 0.01) -> Versus:
+        return Versus("map", first, second, p, 1, 1)
+
+    shares = {1: 0.3, 2: 0.6, 3: 0.1}
+    pairs = {1: pair(0.1, 0.9), 2: pair(0.6, 0.5), 3: pair(0.5, 0.6)}
+    assert [claim.holds for claim in welleck_2016.class_claims(pairs, shares)] == [True, True]
+    pairs |= {2: pair(0.6, 0.5, p=0.06), 3: pair(0.6, 0.5)}
+    assert [claim.holds for claim in welleck_2016.class_claims(pairs, shares)] == [False, False]
+    data = RankingData(np.zeros((6, 1)), [0, 1, 1, 2, 1, 0], [1] * 6)
+    assert welleck_2016.class_shares([Fold("one", data, data, data)]) == {1: 0.75, 2: 0.25}
+
+
+def test_times_are_scaled_to_the_papers_folds() -> None:
+    trees = {"seconds": 3600.0, "documents": 1e5, "queries": 6000.0, "converged": 1.0}
+    svm = {**trees, "seconds": 11.9 * 3600}
+
+    def verdicts(trees: dict[str, float], svm: dict[str, float]) -> list[bool | None]:
+        return [claim.holds for claim in welleck_2016.time_claims(trees, svm)]
+
+    assert verdicts(trees, svm) == [False, False]  # five hours
+    assert verdicts({**trees, "seconds": 3599.0}, svm) == [True, False]
+    assert verdicts(trees, {**svm, "queries": 5900.0}) == [False, True]
+    assert verdicts(trees, {**svm, "converged": 0.0}) == [False, True]
+
+
+def test_svm_time_says_what_did_not_converge(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert welleck_2016.svm_time(8, 1.0)["converged"] == 1.0
+
+    class Endless:
+        def __init__(self, C: float) -> None:
+            pass
+
+        def fit(self, *_: Any, **__: Any) -> None:
+            warnings.warn("the duality gap is still wide", ConvergenceWarning, stacklevel=1)
+
+    monkeypatch.setattr(welleck_2016, "ClassAUCSVM", Endless)
+    took = welleck_2016.svm_time(8, 1.0)
+    assert (took["converged"], took["queries"]) == (0.0, 8)
+    assert took["documents"] == welleck_2016.mslr_like(8).train.labels.size
