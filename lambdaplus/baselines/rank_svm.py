@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -144,21 +146,11 @@ class PairHinge:
 
 def _newton_direction(objective: PairHinge, point: Point, tolerance: float) -> Floats:
     """Solve Hessian d = -gradient by conjugate gradients, to a relative residual."""
-    direction = np.zeros_like(point.w)
-    residual = -point.gradient
-    conjugate = residual.copy()
-    square = float(residual @ residual)
-    enough = tolerance**2 * square
-    for _ in range(2 * point.w.size + 10):  # d steps would be enough without rounding
-        if square <= enough:
-            break
-        image = objective.hessian_times(point, conjugate)
-        step = square / float(conjugate @ image)
-        direction += step * conjugate
-        residual -= step * image
-        square, previous = float(residual @ residual), square
-        conjugate = residual + square / previous * conjugate
-    return direction
+    d, largest = point.w.size, tolerance * float(np.linalg.norm(point.gradient))
+    hessian = LinearOperator((d, d), partial(objective.hessian_times, point), dtype=np.float64)
+    # d steps would be enough without rounding.
+    direction, _ = cg(hessian, -point.gradient, atol=largest, maxiter=2 * d + 10)
+    return np.asarray(direction)
 
 
 def _minimise(objective: PairHinge, tolerance: float, max_iter: int) -> tuple[Point, int]:
