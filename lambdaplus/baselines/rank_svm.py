@@ -144,24 +144,20 @@ class PairHinge:
         return np.asarray(direction + self.X.T @ bend)
 
 
-def _newton_direction(objective: PairHinge, point: Point, tolerance: float) -> Floats:
-    """Solve Hessian d = -gradient by conjugate gradients, to a relative residual."""
-    d, largest = point.w.size, tolerance * float(np.linalg.norm(point.gradient))
-    hessian = LinearOperator((d, d), partial(objective.hessian_times, point), dtype=np.float64)
-    # d steps would be enough without rounding.
-    direction, _ = cg(hessian, -point.gradient, atol=largest, maxiter=2 * d + 10)
-    return np.asarray(direction)
-
-
 def _minimise(objective: PairHinge, tolerance: float, max_iter: int) -> tuple[Point, int]:
     """Newton steps until the gap is at most a share of the value; return also their number."""
-    point = objective.at(np.zeros(objective.X.shape[1]))
+    d = objective.X.shape[1]
+    point = objective.at(np.zeros(d))
     first = np.linalg.norm(point.gradient)
     for steps in range(max_iter):
         if point.gap <= tolerance * point.value:
             return point, steps
-        forcing = min(0.1, float(np.linalg.norm(point.gradient) / first) ** 0.5)
-        lower = _line_search(objective, point, _newton_direction(objective, point, forcing))
+        norm = float(np.linalg.norm(point.gradient))
+        forcing = min(0.1, float(norm / first) ** 0.5)
+        hessian = LinearOperator((d, d), partial(objective.hessian_times, point), dtype=np.float64)
+        # d steps would be enough without rounding.
+        direction, _ = cg(hessian, -point.gradient, atol=forcing * norm, maxiter=2 * d + 10)
+        lower = _line_search(objective, point, direction)
         if lower is None:  # no further progress because of rounding
             return point, steps
         point = lower
