@@ -116,7 +116,6 @@ def test_each_metric_is_evaluated_on_the_trial_and_the_round_that_it_chose(finis
             for part, value in (
                 (fold.test, choice.evaluation[metric]),
                 (fold.valid, choice.values[metric][place]),
-                (fold.valid, choice.validation()[metric]),
             ):
                 scores = model.predict(part.features, raw_score=True)
                 found = evaluate(part.labels, scores, group=part.group, metrics=[metric])

@@ -25,7 +25,7 @@ import difflib
 import inspect
 import re
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,6 @@ import numpy as np
 
 from lambdaplus.data import RankingData
 from lambdaplus.data.queries import Floats
-from lambdaplus.estimators.objective_names import NATIVE
 from lambdaplus.frameworks.internals import lightgbm_parameters
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.study.methods import Fitted, Job, Parameters, Settings
@@ -84,15 +83,12 @@ class Boosting:
         and returns the function that predicts.
     words : callable
         The settings of a study as parameters of the framework.
-    native : dict of str to str
-        The framework's own objectives, and the metric of each.
     takes_ours : bool
         Whether it can be trained with our objectives.
     """
 
     run: Callable[[Job, Any, dict[str, Any], Validation], Predict]
     words: Callable[[Settings], dict[str, Any]]
-    native: Mapping[str, str]
     takes_ours: bool = True
 
     def __call__(self, job: Job) -> dict[str, Fitted]:
@@ -173,7 +169,7 @@ def _run_lightgbm(
 
     def look(scores: Floats, _: Any) -> tuple[str, float, bool]:
         validation.see(scores)
-        return "validation", validation.latest, True
+        return "seen", 0.0, True
 
     def after_round(state: Any) -> None:
         lengths.append(state.model.current_iteration())
@@ -237,7 +233,7 @@ def _run_xgboost(
 
     def look(scores: Floats, _: Any) -> tuple[str, float]:
         validation.see(scores)
-        return "validation", validation.latest
+        return "seen", 0.0
 
     ours = callable(objective)
     params |= {"objective": "rank:ndcg" if ours else objective}
@@ -287,11 +283,5 @@ def _hint(name: str, known: Collection[str]) -> str:
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
-def _native(*names: str) -> dict[str, str]:
-    return {name: NATIVE[name] for name in names}
-
-
-train_lightgbm = Boosting(_run_lightgbm, _of_lightgbm, _native("lambdarank", "rank_xendcg"))
-train_xgboost = Boosting(
-    _run_xgboost, _of_xgboost, _native("rank:ndcg", "rank:map", "rank:pairwise")
-)
+train_lightgbm = Boosting(_run_lightgbm, _of_lightgbm)
+train_xgboost = Boosting(_run_xgboost, _of_xgboost)

@@ -87,15 +87,4 @@ def _run(job: Job, objective: str, params: dict[str, Any], validation: Validatio
     return predict
 
 
-train_catboost = Boosting(
-    _run,
-    _parameters,
-    {
-        "YetiRank:mode=NDCG": "ndcg@10",
-        "YetiRank:mode=MAP": "map",
-        "YetiRank:mode=MRR": "mrr",
-        "YetiRank:mode=Classic": "ndcg@10",
-        "QueryRMSE": "ndcg@10",
-    },
-    takes_ours=False,
-)
+train_catboost = Boosting(_run, _parameters, takes_ours=False)

@@ -16,7 +16,7 @@ import numpy as np
 
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.queries import Floats
-from lambdaplus.evaluation import CONVENTIONS, Convention, Evaluation, evaluate
+from lambdaplus.evaluation import Convention, Evaluation, evaluate
 from lambdaplus.study.methods import Method, Parameters
 from lambdaplus.study.store import Fit, Model
 from lambdaplus.study.tasks import Task
@@ -88,25 +88,17 @@ class Choice:
 
     @cached_property
     def evaluation(self) -> Evaluation:
-        """Evaluation on the test queries of the fold, by the convention of the study."""
-        return self._evaluate("test", self.convention)
-
-    def validation(self) -> Evaluation:
-        """Evaluation on the validation queries of the fold, which were used for selection."""
-        return self._evaluate("valid", CONVENTIONS["lambdaplus"])
-
-    def _evaluate(self, part: str, convention: Convention) -> Evaluation:
-        """Evaluate each metric on the scores selected for it; the same scores are used once."""
-        data: RankingData = getattr(self.fold, part)
+        """Evaluation of each metric on the test queries of the fold, by the study's convention."""
+        test = self.fold.test
         metrics_of: dict[int, list[str]] = {}
         for metric, by in self.selects.items():
             metrics_of.setdefault(id(self.model_of(by)), []).append(metric)
         merged: dict[str, Any] = {kind: dict.fromkeys(self.selects) for kind in _KINDS}
         for metrics in metrics_of.values():
-            names = [str(convention.metric(metric)) for metric in metrics]
-            scores = getattr(self.model_of(self.selects[metrics[0]]), f"{part}_scores")
+            names = [str(self.convention.metric(metric)) for metric in metrics]
+            scores = self.model_of(self.selects[metrics[0]]).test_scores
             found = evaluate(
-                data.labels, scores, qid=data.qid, metrics=[*{*names}], convention=convention
+                test.labels, scores, qid=test.qid, metrics=[*{*names}], convention=self.convention
             )
             for metric, name in zip(metrics, names, strict=True):
                 for kind in _KINDS:

@@ -114,15 +114,15 @@ class Config:
         ValueError
             For text that is not TOML, unknown keys, and values of the wrong type.
         """
-        given = tomllib.loads(text)
-        known = [known.name for known in fields(cls)]
+        given: dict[str, Any] = tomllib.loads(text)
+        known = [field.name for field in fields(cls)]
         for name, value in given.items():
             if name not in known:
                 raise ValueError(f"unknown key {name!r}; known: {', '.join(known)}")
             if value == []:
                 raise ValueError(f"{name} = [] is empty: leave it out for the default")
-            given[name] = tuple(value) if isinstance(value, list) else value
-        return cls(**given)
+        lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
+        return cls(**{**given, **lists})
 
     @classmethod
     def read(cls, path: Path) -> Config:

@@ -24,9 +24,11 @@ _WITH_OURS = ("lightgbm", "xgboost")
 _OURS = ("auc", "mauc", "map", "mrr", "ndcg")
 
 
-def _native(framework: str, objective: str, own: Space | None = None) -> Method:
+def _native(
+    framework: str, objective: str, own: Space | None = None, criterion: str = "ndcg@10"
+) -> Method:
     trainer, space = _TRAINERS[framework]
-    name, criterion = f"{framework}:{objective}", trainer.native[objective]
+    name = f"{framework}:{objective}"
     return Method(name, trainer, objective, criterion, space={**space, **(own or {})})
 
 
@@ -59,11 +61,11 @@ METHODS: tuple[Method, ...] = (
     _native("lightgbm", "lambdarank", search_space.LAMBDARANK),
     _native("lightgbm", "rank_xendcg", search_space.BY_QUERY),
     _native("xgboost", "rank:ndcg", search_space.XGBOOST_PAIRS),
-    _native("xgboost", "rank:map", search_space.XGBOOST_PAIRS),
+    _native("xgboost", "rank:map", search_space.XGBOOST_PAIRS, "map"),
     _native("xgboost", "rank:pairwise", search_space.XGBOOST_PAIRS),
     _native("catboost", "YetiRank:mode=NDCG", search_space.YETIRANK),
-    _native("catboost", "YetiRank:mode=MAP", search_space.YETIRANK),
-    _native("catboost", "YetiRank:mode=MRR", search_space.YETIRANK),
+    _native("catboost", "YetiRank:mode=MAP", search_space.YETIRANK, "map"),
+    _native("catboost", "YetiRank:mode=MRR", search_space.YETIRANK, "mrr"),
     _native("catboost", "YetiRank:mode=Classic", search_space.YETIRANK),
     _native("catboost", "QueryRMSE"),
     *(_ours(framework, metric) for framework in _WITH_OURS for metric in _OURS),

@@ -14,7 +14,6 @@ Examples
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -84,11 +83,6 @@ class Validation:
             )
         for name, value in values.items():
             self.progress[name].add(self._round, value)
-
-    @property
-    def latest(self) -> float:
-        """The value of the first metric at the last evaluation; NaN before the first."""
-        return next((one.values[-1] for one in self.progress.values() if one.values), math.nan)
 
     @property
     def over(self) -> bool:
