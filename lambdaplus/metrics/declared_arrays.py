@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.data.arrays import plain
+from lambdaplus.data.arguments import plain
 from lambdaplus.data.queries import Floats, Ints, Queries, Strata, cached_property, reaches
 
 if TYPE_CHECKING:
@@ -177,8 +177,10 @@ def scope(metric: RankingMetric, queries: Queries, one_group: bool = False) -> Q
         If there are no queries and the metric needs them: if ``group=`` was forgotten, the data
         must not be treated as one large query unless ``one_group`` is set.
     """
+    if metric.over_data_set and metric.declaration.pooled:
+        return queries.ungrouped if queries.grouped else queries
     if metric.over_data_set:
-        return queries.ungrouped if metric.declaration.pooled else queries.as_one_query
+        return queries.as_one_query
     if queries.grouped or metric.declaration.pooled is not None:
         return queries
     if one_group:
