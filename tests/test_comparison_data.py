@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from lambdaplus.cli import app
 from lambdaplus.data import Fold, read_letor
-from lambdaplus.data.binary import fingerprint
+from lambdaplus.data.cache import fingerprint
 from lambdaplus.data.ranking_data import join
 from lambdaplus.study import Config
 from lambdaplus.study.study_data import folds_of

@@ -17,8 +17,8 @@ from damage import damaged
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdaplus.data import RankingData, binary, cache, letor, read_folds, read_letor
-from lambdaplus.data.binary import fingerprint
+from lambdaplus.data import RankingData, cache, letor, read_folds, read_letor
+from lambdaplus.data.cache import fingerprint
 
 TEXT = "2 qid:x 1:0.5 3:-1e-3\n0 qid:x 1:0.25\n1 qid:y 2:7\n"
 
@@ -161,7 +161,7 @@ def test_files_are_read_without_a_cache_that_cannot_be_written(
     if trouble == "a file":  # as with no permission, which root always has
         (tmp_path / "cache").write_text("in the way")
     elif trouble == "full":
-        monkeypatch.setattr(binary.np, "save", lambda *_, **__: fail(OSError(28, "No space left")))
+        monkeypatch.setattr(cache.np, "save", lambda *_, **__: fail(OSError(28, "No space left")))
     else:
         for name in ("LAMBDAPLUS_CACHE", "XDG_CACHE_HOME"):
             monkeypatch.delenv(name, raising=False)

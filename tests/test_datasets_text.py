@@ -21,7 +21,7 @@ from lambdaplus.data import (
     read_qrels,
     read_trec_run,
 )
-from lambdaplus.data.text_files import numbered_lines
+from lambdaplus.data.letor import numbered_lines
 
 SAMPLE = """\
 # a comment on a separate line

@@ -1,15 +1,4 @@
-"""RankSVM: a linear ranker with large margins on all pairs of documents, without the pairs.
-
-Examples
---------
->>> import numpy as np
->>> from lambdaplus.baselines import RankSVM
->>> X = np.random.default_rng(0).normal(size=(60, 3))
->>> y, qid = (X[:, 0] + X[:, 1] > 1).astype(int), np.repeat(np.arange(6), 10)
->>> model = RankSVM(C=10.0).fit(X, y, qid=qid)
->>> bool(model.gap_ <= 1e-6 * model.objective_)
-True
-"""
+"""RankSVM: a linear ranker with large margins on all pairs of documents, without the pairs."""
 
 from __future__ import annotations
 

@@ -16,13 +16,14 @@ import typer
 
 from lambdaplus.cli.command_files import errors_of
 from lambdaplus.cli.running import exit_code, progress_on, stoppable
-from lambdaplus.data.arrays import number_of
+from lambdaplus.data.arguments import number_of
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from lambdaplus.study import Config, Study
 
+DIGITS = "built-in images of handwritten digits: each query searches for its own digit"
 TABLES = ("per_query.csv", "per_query.parquet", "summary.csv", "choices.csv")
 
 
@@ -207,13 +208,14 @@ def _write(
     with console.status("Testing significance ..."):
         summary = Summary(study.results, baseline)
         table, sentences = results_table(summary), summary.sentences()
+    console.print(f"Data: {config.data or DIGITS}", soft_wrap=True)
     console.print(table)
     for sentence in sentences:
         console.print(f"- {sentence}", soft_wrap=True)
     write_csv(study.results, folder)
     write_parquet(study.results, folder)
     if report:
-        said = {"data": config.data or "built-in digits", "date": time.strftime("%Y-%m-%d")}
+        said = {"data": config.data or DIGITS, "date": time.strftime("%Y-%m-%d")}
         with console.status("Writing the report ..."):
             write_report(study.results, folder, baseline, config.to_toml(), **said)
 

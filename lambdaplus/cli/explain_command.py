@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from lambdaplus.cli.command_files import COLUMNS, Columns, DataFile, Qrels, errors_of, read_runs
-from lambdaplus.data.arrays import number_of
+from lambdaplus.data.arguments import number_of
 
 
 def explain(

@@ -1,13 +1,165 @@
-"""Checks of single arguments: numbers in a range, whole numbers, flags, fields of records."""
+"""Checks and conversions of arguments, with errors where NumPy would silently change values."""
 
 from __future__ import annotations
 
 import math
-import numbers
-from collections.abc import Callable
+import reprlib
+from collections.abc import Callable, Iterable, Sequence
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+
+def plain(values: Any, name: str) -> NDArray[Any]:
+    """Convert the values to an array, also from the GPU; a ValueError for masks, dates and such.
+
+    NumPy would drop masks and the imaginary parts of numbers, and make nanoseconds of dates.
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        masked = np.argwhere(np.ma.getmaskarray(values))
+        if len(masked):
+            raise ValueError(
+                f"{name} is a masked array with {len(masked)} masked "
+                f"{'entry' if len(masked) == 1 else 'entries'}, the first in row {masked[0][0]}: "
+                "leave those rows out or fill them"
+            )
+    if hasattr(values, "__cuda_array_interface__") and hasattr(values, "get"):
+        values = values.get()  # NumPy would raise an error: "Implicit conversion ..."
+    array = np.asarray(values)
+    if array.dtype.kind in "cmMV":
+        raise ValueError(f"{name} must be numbers, not {array.dtype}")
+    return array
+
+
+def number_of(text: str) -> float:
+    """Parse a number; a ValueError for ``1_0``, which Python reads as 10, and for ``1e400``."""
+    plain_text = text.isascii() and text.isprintable() and "_" not in text
+    try:
+        number = float(text if plain_text else "")
+    except ValueError:
+        raise ValueError(f"{text!r} is not a number") from None
+    if math.isinf(number) and any(map(str.isdigit, text)):
+        raise ValueError(f"{text!r} is beyond the largest float64, 1.8e308")
+    return number
+
+
+def numbers(values: Any, name: str, copy: bool = False) -> NDArray[np.float64]:
+    """Convert the values to float64, like `plain`; a ValueError for integers that are rounded."""
+    array = plain(values, name)
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
+        refuse_rounding(array[(array > 2**53) | (array < -(2**53))].tolist(), name)
+    elif array.dtype.kind == "O":
+        refuse_rounding((x for x in array.ravel().tolist() if isinstance(x, int)), name)
+    try:
+        if array.dtype.kind == "U":
+            array = np.array([*map(number_of, array.ravel().tolist())]).reshape(array.shape)
+        return array.astype(np.float64, copy=copy)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numbers: {error}") from None
+
+
+def refuse_rounding(integers: Iterable[int], name: str) -> None:
+    """Raise a ValueError for an integer that a float64 cannot represent."""
+    for number in integers:
+        try:
+            exact = float(number) == number
+        except OverflowError:
+            exact = False
+        if not exact:
+            raise ValueError(
+                f"{name} contains {reprlib.repr(number)}, which a float64 cannot represent: "
+                "integers beyond 2**53 would become equal to others; subtract an offset, or pass "
+                "ranks"
+            )
+
+
+def identifiers(values: Any, name: str = "qid", n: int | None = None) -> NDArray[Any]:
+    """Convert identifiers of (n) rows to an array without merging different ones.
+
+    A ValueError is raised if there is not one for each row, one is missing, numbers are mixed with
+    text (7 and "7" would be merged), and for floats that are too large to be exact.
+    """
+    shape = np.shape(values)
+    if len(shape) != 1 or (n is not None and shape != (n,)):
+        rows = "" if n is None else f" for {n} rows"
+        raise ValueError(f"{name} must have one entry per row: shape {shape}{rows}")
+    if isinstance(values, (list, tuple)):
+        # NumPy would convert a NaN among text to "nan", and large integers to floats.
+        array = np.fromiter(values, dtype=object, count=len(values))
+    elif getattr(getattr(values, "dtype", None), "kind", "") in ("m", "M"):
+        array = np.asarray(values)  # dates are not numbers, but valid identifiers
+    else:
+        array = plain(values, name)
+    if array.dtype.kind == "O" and array.size:
+        array = _of_one_kind(array, name)
+    if array.dtype.kind in "fmM":
+        missing = np.flatnonzero(array != array)
+        if missing.size:
+            raise ValueError(f"{name} is missing in row {missing[0]}: it is {array[missing[0]]}")
+    if array.dtype.kind == "f" and array.size:
+        bits = np.finfo(array.dtype).nmant + 1
+        if float(np.abs(array).max()) >= 2.0**bits:
+            raise ValueError(
+                f"{name} contains floats of 2**{bits} or more, which cannot represent all "
+                "integers: pass integers or text"
+            )
+    return array
+
+
+def int_or_text(names: Sequence[str]) -> NDArray[Any]:
+    """Convert identifiers to int64 if this loses nothing, otherwise to str: 007 and 7 differ."""
+    if any(name.endswith("\0") for name in names):
+        raise ValueError("an identifier ends in a NUL character, which NumPy drops")
+    ids = np.array(names, dtype=np.str_)
+    try:
+        integers = ids.astype(np.int64)
+    except (ValueError, OverflowError):
+        return ids
+    return integers if np.array_equal(integers.astype(np.str_), ids) else ids
+
+
+def flags_of_rows(values: Any, n: int, name: str) -> NDArray[np.bool_]:
+    """The values as (n,) bool; a ValueError for others than True and False, and another number."""
+    flags = plain(values, name)
+    if flags.shape != (n,) or not np.isin(flags, (0, 1)).all():
+        raise ValueError(f"{name} must be True or False for each of the {n} rows")
+    return flags.astype(bool)
+
+
+def _of_one_kind(objects: NDArray[Any], name: str) -> NDArray[Any]:
+    """Python objects as an array of text, integers, or floats."""
+    values = objects.tolist()
+    kind = next((kind for kind in (str, bytes, Real) if isinstance(values[0], kind)), None)
+    for row, value in enumerate(values):
+        if value is None or value is np.ma.masked or _is_nan(value):
+            raise ValueError(f"{name} is missing in row {row}: it is {value!r}")
+        if kind is None or not isinstance(value, kind):
+            raise ValueError(
+                f"{name} must be all text or all numbers; row {row} is the {type(value).__name__} "
+                f"{value!r}"
+            )
+    if kind is not Real:
+        text = objects.astype(np.str_ if kind is str else np.bytes_)
+        if (text.astype(object) != objects).any():
+            raise ValueError(
+                f"{name} contains text that ends in a NUL character, which NumPy drops"
+            )
+        return text
+    if not all(isinstance(value, Integral) for value in values):
+        return objects.astype(np.float64)
+    try:
+        return objects.astype(np.int64)
+    except OverflowError:
+        return objects.astype(np.str_)
+
+
+def _is_nan(value: Any) -> bool:
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # the truth value of pandas.NA is undefined
+        return not isinstance(value, np.ndarray)
 
 
 def number(
@@ -15,13 +167,12 @@ def number(
     value: Any,
     *,
     least: float | None = None,
-    above: float = -math.inf,
+    above: float = 0.0,
     most: float = math.inf,
 ) -> float:
     """The value as a float; a ValueError if it is not a number in this range."""
-    is_number = isinstance(value, numbers.Real) and not is_flag(value)
-    low = above if least is None else least
-    if not is_number or not math.isfinite(value) or not (above < value and low <= value <= most):
+    is_number = isinstance(value, Real) and not is_flag(value) and math.isfinite(value)
+    if not is_number or value > most or (value <= above if least is None else value < least):
         bounds = f"above {above:g}" if least is None else f"at least {least:g}"
         bounds += "" if most == math.inf else f" and at most {most:g}"
         raise ValueError(f"{name} must be a number {bounds}, got {value!r}")
@@ -50,7 +201,7 @@ def is_flag(value: Any) -> bool:
 
 def whole_number(name: str, value: Any, least: int = 0, below: int = 2**63) -> int:
     """The value as an int; a ValueError for anything but a whole number in this range."""
-    whole = isinstance(value, numbers.Integral) and not is_flag(value)
+    whole = isinstance(value, Integral) and not is_flag(value)
     if not (whole and value >= least):
         raise ValueError(f"{name} must be a whole number, at least {least}, got {value!r}")
     if value >= below:

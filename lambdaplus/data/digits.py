@@ -7,7 +7,8 @@ from functools import lru_cache
 import numpy as np
 
 from lambdaplus.data.queries import Floats, Ints
-from lambdaplus.data.ranking_data import Fold, RankingData, join
+from lambdaplus.data.ranking_data import Fold, RankingData
+from lambdaplus.data.splits import fold_of_queries
 
 
 def digits_queries(n_folds: int = 5, seed: int = 0) -> list[Fold]:
@@ -53,28 +54,24 @@ def digits_queries(n_folds: int = 5, seed: int = 0) -> list[Fold]:
     """
     if not 3 <= n_folds <= 12:
         raise ValueError(f"n_folds must be from 3 to 12, not {n_folds}")
-    parts = _parts(n_folds, seed)
+    data = _all_parts(n_folds, seed)
+    parts = np.split(np.arange(data.n_queries), n_folds)
     folds = []
     for i in range(n_folds):
-        turned = parts[i:] + parts[:i]
-        name = f"Fold{i + 1}"
-        train = join(turned[:-2], f"{name} train")
-        valid, test = join(turned[-2:-1], f"{name} vali"), join(turned[-1:], f"{name} test")
-        folds.append(Fold(name, train, valid, test))
+        *train, valid, test = parts[i:] + parts[:i]
+        folds.append(fold_of_queries(f"Fold{i + 1}", data, [np.concatenate(train), valid, test]))
     return folds
 
 
 @lru_cache(maxsize=1)  # folds have copies of their rows
-def _parts(n_folds: int, seed: int) -> list[RankingData]:
+def _all_parts(n_folds: int, seed: int) -> RankingData:
     from sklearn.datasets import load_digits
 
     pixels, digits = load_digits(return_X_y=True)
     images = pixels.reshape(-1, 8, 8) / 16.0
-    parts = []
-    for queries, documents in _draw(digits, n_folds, seed):
-        labels = (digits[queries] == digits[documents]).astype(np.float64)
-        parts.append(RankingData(_compare(images, queries, documents), labels, queries))
-    return parts
+    queries, documents = np.concatenate(_draw(digits, n_folds, seed), axis=1)
+    labels = (digits[queries] == digits[documents]).astype(np.float64)
+    return RankingData(_compare(images, queries, documents), labels, queries)
 
 
 def _draw(digits: Ints, n_folds: int, seed: int) -> list[tuple[Ints, Ints]]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from lambdaplus.data.letor import read_letor
-from lambdaplus.data.ranking_data import Fold, RankingData
+from lambdaplus.data.ranking_data import Fold, RankingData, named_fold
 from lambdaplus.data.splits import held_out
 from lambdaplus.data.table_files import SUFFIXES, read_columns
 
@@ -157,27 +157,28 @@ def _read_fold(name: str, files: dict[str, Path], valid: float | None) -> Fold:
         parts["train"], parts["vali"] = held_out(parts["train"], valid or 0.0)
     width = max(part.features.shape[1] for part in parts.values())
     for part, data in parts.items():
-        missing = width - data.features.shape[1]
-        wide = np.pad(data.features, ((0, 0), (0, missing))) if missing else data.features
-        parts[part] = replace(data, features=wide, name=f"{name} {part}")
-    return Fold(name, *(parts[part] for part in _PARTS))
+        if missing := width - data.features.shape[1]:
+            parts[part] = replace(data, features=np.pad(data.features, ((0, 0), (0, missing))))
+    return named_fold(name, *(parts[part] for part in _PARTS))
 
 
 def _with_features_of(
     train: RankingData, train_file: Path, data: RankingData, file: Path
 ) -> RankingData:
     """The data set with its features in the order of the training file, matched by name."""
-    names = train.feature_names
-    if data.feature_names == names:
+    names, given = train.feature_names, data.feature_names
+    if given == names:
         return data
-    if not (names and data.feature_names):
+    if not (names and given):
         raise ValueError(f"of {train_file} and {file} only one names its features")
-    lacks = {file: {*names} - {*data.feature_names}, train_file: {*data.feature_names} - {*names}}
-    for one, other in ((file, train_file), (train_file, file)):
-        if lacks[one]:
+    for one, other, lacks in (
+        (file, train_file, {*names} - {*given}),
+        (train_file, file, {*given} - {*names}),
+    ):
+        if lacks:
             raise ValueError(
-                f"{one} has no column of numbers {', '.join(map(repr, sorted(lacks[one])))}, which "
+                f"{one} has no column of numbers {', '.join(map(repr, sorted(lacks)))}, which "
                 f"{other} has: the parts of a fold need the same features"
             )
-    places = [data.feature_names.index(name) for name in names]
+    places = [given.index(name) for name in names]
     return replace(data, features=data.features[:, places], feature_names=names)

@@ -1,31 +1,34 @@
-"""Read one file in the LETOR text format: `label qid:ID 1:value 2:value ... # comment` a line.
+"""Lines of text files, compressed or not, and those of the LETOR format, also called svmlight.
 
-Also called svmlight; MSLR-WEB, Yahoo's and Istella's sets use it too. scikit-learn's
-`load_svmlight_file` takes as long, but accepts neither text as a query nor NULL as a value, and
-does not notice a line without a query, after which all queries are those of the next lines.
+scikit-learn's `load_svmlight_file` takes as long, but accepts neither text as a query nor NULL as a
+value, and does not notice a line without a query, after which rows have queries of later lines.
 """
 
 from __future__ import annotations
 
+import gzip
+import lzma
 import math
 import os
+import zlib
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
-from lambdaplus.data.arrays import int_or_text, number_of
+from lambdaplus.data.arguments import int_or_text, number_of
 from lambdaplus.data.cache import cached
 from lambdaplus.data.ranking_data import RankingData
-from lambdaplus.data.text_files import numbered_lines
 
+_PIECE = 1 << 15  # number of compressed bytes that are read at a time
 _MOST_COLUMNS = 2**31 - 1  # the limit of a SciPy matrix with 32-bit indices
 
 
 def read_letor(path: str | os.PathLike[str]) -> RankingData:
-    r"""Read one file in the LETOR format.
+    r"""Read one file in the LETOR format: `label qid:ID 1:value 2:value ... # comment` a line.
 
     A file of a megabyte or more is also cached in binary form, from which it is read faster the
     next time; see ``lambdaplus.data.cache``.
@@ -157,3 +160,44 @@ def _columns(keys: tuple[bytes, ...]) -> tuple[array[int], int]:
 
 def _shown(text: bytes) -> str:
     return repr(text.decode(errors="replace"))
+
+
+def numbered_lines(file: Path) -> Iterator[tuple[int, bytes]]:
+    """Lines with their numbers from 1; decompressed if the name of the file ends in .gz or .xz.
+
+    A ValueError is raised if a compressed file is truncated or damaged, and for a NUL character or
+    a carriage return within a line, after which the next row could be taken for a part of this one.
+    """
+    try:
+        with file.open("rb") as binary:
+            suffix = file.suffix.lower()
+            lines = _lines_of_xz(binary) if suffix == ".xz" else binary
+            lines = gzip.GzipFile(fileobj=binary) if suffix == ".gz" else lines
+            for number, line in enumerate(lines, 1):
+                if b"\0" in line:
+                    raise ValueError(f"{file}, line {number}: a NUL character")
+                if b"\r" in line.rstrip(b"\r\n"):
+                    raise ValueError(f"{file}, line {number}: a carriage return within a line")
+                yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
+        raise ValueError(
+            f"{file} is cut short or damaged, and cannot be decompressed: {error}"
+        ) from None
+
+
+def _lines_of_xz(binary: BinaryIO) -> Iterator[bytes]:
+    """Lines of all streams of a file; `lzma.open` would ignore a damaged second stream."""
+    stream, text = lzma.LZMADecompressor(lzma.FORMAT_XZ), b""
+    while piece := binary.read(_PIECE):
+        while piece:
+            if stream.eof:
+                piece = piece.lstrip(b"\0")  # padding between streams
+                stream = lzma.LZMADecompressor(lzma.FORMAT_XZ) if piece else stream
+            text += stream.decompress(piece) if piece else b""
+            piece = stream.unused_data if piece else b""
+        *lines, text = text.split(b"\n")
+        yield from (line + b"\n" for line in lines)
+    if not stream.eof:
+        raise EOFError("it ends before its end-of-stream marker")
+    if text:
+        yield text

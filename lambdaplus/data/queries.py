@@ -1,8 +1,4 @@
-"""Labels, queries and weights of a data set, which are checked in this module only.
-
-A *query* is a sequence of documents that are ranked together.  All other modules use a `Queries`
-and can rely on it: labels are finite, boundaries add up, and weights are valid.
-"""
+"""Labels, queries and weights of a data set, which are checked in this module only."""
 
 from __future__ import annotations
 
@@ -13,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.collective import ONE_MACHINE, Workers
-from lambdaplus.data.arrays import identifiers, numbers, plain
+from lambdaplus.data.arguments import identifiers, numbers, plain
 
 if TYPE_CHECKING:
     from functools import cached_property as cached_property
@@ -42,26 +38,13 @@ class Strata:
 
     Classes are numbered within their query, in ascending label order, so a query with two of a
     thousand labels has two strata.
-
-    Attributes
-    ----------
-    label : (s,) float64
-        Label of the documents in the stratum (0 or 1 if labels were split by a threshold).
-    count : (s,) float64
-        Number of documents in the stratum; of copies if weights are multiplicities.
-    query : (s,) int64
-        Query of the stratum.
-    first : (n_queries + 1,) int64
-        Index of the first stratum of each query.
-    relevance : (n,) int32
-        Class of each row within its query.
     """
 
-    label: Floats
-    count: Floats
-    query: Ints
-    first: Ints
-    relevance: NDArray[np.int32]
+    label: Floats  # (s,) of the documents in the stratum; 0 or 1 if a threshold splits them
+    count: Floats  # (s,) of documents in the stratum; of copies if weights are multiplicities
+    query: Ints  # (s,) of the stratum
+    first: Ints  # (n_queries + 1,) index of the first stratum of each query
+    relevance: NDArray[np.int32]  # (n,) class of each row within its query
 
     def sum(self, values: Floats) -> Floats:
         """Sum a value per stratum over each query: (s,) -> (n_queries,)."""
@@ -69,37 +52,11 @@ class Strata:
 
 
 class Queries:
-    """Checked labels, query boundaries and weights of one data set.
+    """Checked labels, query boundaries and weights of one data set; a ValueError for invalid ones.
 
-    Parameters
-    ----------
-    labels : (n,) array_like
-        Relevance label of each document, any finite numbers.
-    group : (n_queries,) array_like of int, optional
-        Number of documents in each query, in row order.
-    qid : (n,) array_like, optional
-        Query of each row; the rows of a query must be adjacent.
-    weight : (n,) array_like, optional
-        Row weights.  Without queries they are multiplicities: a row of weight k counts as k rows.
-    returned : (n_queries,) array_like of int, optional
-        Number of documents of each query that a system returned.  The others, the last ones by
-        score, have no rank, but are included in the number of relevant documents.
-    workers : Workers
-        Those that the rows of the data set are on, each of which has its own `Queries`.  Every
-        query is on one of them, and there may be none on this one.  Without queries, the rows of
-        all workers are one list, of which labels, weights and classes are those on this worker;
-        `strata` and `longest` count the rows of all.
-
-    Attributes
-    ----------
-    list_workers : Workers
-        The workers that each list of these rows is on.
-
-    Raises
-    ------
-    ValueError
-        For empty data, NaN or infinite labels, group sizes that are not positive or do not add up
-        to n, a qid whose rows are not adjacent, and negative, infinite or all-zero weights.
+    Queries are given by their sizes (``group``) or by one ``qid`` per row, adjacent for each query.
+    Without them, all rows, on all workers, are one list, in which a row of weight k counts as k
+    rows.  Of each query only ``returned`` documents have a rank; the last ones by score have none.
     """
 
     def __init__(
@@ -192,13 +149,9 @@ class Queries:
         queries.grouped = True
         return queries
 
-    @property
+    @cached_property
     def ungrouped(self) -> Queries:
         """The same rows without queries, in which case weights are multiplicities."""
-        return self._ungrouped if self.grouped else self
-
-    @cached_property
-    def _ungrouped(self) -> Queries:
         return Queries(self.labels, weight=self.weights, workers=self.workers)
 
     def strata(self, relevant: float | None = None) -> Strata:
@@ -266,29 +219,10 @@ def query_sizes(group: ArrayLike) -> Ints:
 def by_query(
     labels: ArrayLike, *, qid: ArrayLike | None = None, group: ArrayLike | None = None
 ) -> tuple[Queries, Ints | None]:
-    """Check labels and queries, and bring the rows of each query together.
+    """Check labels and queries, and bring the rows of each query together, in their order.
 
-    Queries are in order of first appearance, and the rows of each query keep their order.
-
-    Parameters
-    ----------
-    labels : (n,) array_like
-    qid : (n,) array_like, optional
-        Query of each row; the rows of a query do not have to be adjacent.
-    group : (n_queries,) array_like of int, optional
-        Query sizes in row order, instead of ``qid``.  Without both, all rows are one ranking.
-
-    Returns
-    -------
-    queries : Queries
-    rows : (n,) int64 or None
-        The row as given at each place, so that ``queries.labels`` is ``labels[rows]``.  None if
-        the order has not changed.
-
-    Raises
-    ------
-    ValueError
-        Like `Queries`, except that the rows of a query may be apart.
+    Queries are in order of first appearance.  The second result are the rows as given at each
+    place, (n,) int64, or None if the order has not changed.
     """
     if qid is None or group is not None:
         return Queries(labels, group=group, qid=qid), None

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.data.arrays import identifiers, plain
+from lambdaplus.data.arguments import identifiers, plain
 from lambdaplus.data.queries import Queries
 
 
@@ -115,13 +115,7 @@ class RankingData:
 
 
 def join(parts: Sequence[RankingData], name: str = "") -> RankingData:
-    """Concatenate the rows of several data sets with the same features.
-
-    Raises
-    ------
-    ValueError
-        If numbers or names of features differ, or a query is in two of them.
-    """
+    """Concatenate the rows of data sets with the same features and different queries."""
     _refuse_other_features([(part.name or f"part {i}", part) for i, part in enumerate(parts)])
     features = np.concatenate([part.features for part in parts])
     labels = np.concatenate([part.labels for part in parts])
@@ -178,3 +172,9 @@ class Fold:
     def __post_init__(self) -> None:
         parts = ("train", "valid", "test")
         _refuse_other_features([(f"{self.name}'s {part}", getattr(self, part)) for part in parts])
+
+
+def named_fold(name: str, train: RankingData, valid: RankingData, test: RankingData) -> Fold:
+    """The fold of these parts, which are named after it."""
+    parts = {"train": train, "vali": valid, "test": test}
+    return Fold(name, *(replace(data, name=f"{name} {part}") for part, data in parts.items()))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import os
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
@@ -11,31 +13,27 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.data.arrays import flags_of_rows, identifiers, plain
+from lambdaplus.data.arguments import (
+    flags_of_rows,
+    identifiers,
+    number_of,
+    plain,
+    refuse_rounding,
+)
+from lambdaplus.data.letor import numbered_lines
 from lambdaplus.data.queries import Queries, rows_by_query
 from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.data.table_files import TableFile
-from lambdaplus.data.text_files import fields_of_lines, finite_number
 
 Judgements = dict[str, dict[str, float]]
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """Scores and labels of documents; the rows of a query must be adjacent.
+    """Scores and labels of documents, (n,) arrays; the rows of a query must be adjacent.
 
-    Attributes
-    ----------
-    name : str
-    labels, scores : (n,) array
-    qid : (n,) array
-    docno : (n,) array of str, optional
-        Document numbers.
-    returned : (n,) array of bool, optional
-        False for judged documents that the system did not return; their scores must be below
-        those of the others.
-    judged : (n,) array of bool, optional
-        False for unjudged documents: they have label 0, and metrics such as bpref ignore them.
+    Documents that were not returned have scores below those of the others, and documents that were
+    not judged have label 0, and are ignored by metrics such as bpref.
     """
 
     name: str
@@ -74,10 +72,10 @@ def read_scores(path: str | os.PathLike[str], data: RankingData) -> Run:
     """
     file = Path(path)
     scores = []
-    for number, fields in fields_of_lines(file):
+    for where, fields in _fields_of_lines(file):
         if len(fields) != 1:
-            raise ValueError(f"{file}, line {number}: one score is expected, not {len(fields)}")
-        scores.append(finite_number(fields[0], "score", file, number))
+            raise ValueError(f"{where}: one score is expected, not {len(fields)}")
+        scores.append(_finite_number(fields[0], f"{where}: the score"))
     if len(scores) != len(data.labels):
         raise ValueError(f"{file} has {len(scores)} scores for {len(data.labels)} documents")
     return Run(_name(file), data.labels, np.array(scores), data.qid)
@@ -108,7 +106,7 @@ def read_qrels(path: str | os.PathLike[str]) -> Judgements:
     {'q1': {'d1': 1.0, 'd2': 0.0}}
     """
     fields = "query", "iteration", "document", "label"
-    judgements = _values_of_documents(Path(path), "judgement", fields, "judged")
+    judgements = _values_of_documents(Path(path), "judgement", fields, "label", "judged")
     if not judgements:
         raise ValueError(f"{path} has no judgements")
     return judgements
@@ -146,7 +144,7 @@ def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
     """
     file = Path(path)
     fields = "query", "Q0", "document", "rank", "score", "tag"
-    scores = _values_of_documents(file, "line of a run", fields, "returned")
+    scores = _values_of_documents(file, "line of a run", fields, "score", "returned")
     for query, judgements in qrels.items():
         for document, value in judgements.items():
             if not isinstance(value, Real) or not math.isfinite(value):
@@ -155,25 +153,16 @@ def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
                 )
     if not scores.keys() & qrels.keys():
         raise ValueError(f"no query of {file} is among the {len(qrels)} judged ones")
-    rows = []  # qid, label, score, docno, returned, judged
+    rows = []
     for query, judgements in qrels.items():
         found = scores.get(query, {})
         below = math.nextafter(min(found.values(), default=0.0), -math.inf)
         known = {document: value for document, value in judgements.items() if value >= 0.0}
         # Documents that are neither returned nor judged are only added if a query has no others.
-        rows += [
-            (
-                query,
-                known.get(document, 0.0),
-                found.get(document, below),
-                document,
-                document in found,
-                document in known,
-            )
-            for document in {**found, **known} or judgements
-        ]
-    qid, label, column, docno, returned, judged = (np.array(c) for c in zip(*rows, strict=True))
-    return Run(_name(file), label, column, qid, docno, returned, judged)
+        for document in {**found, **known} or judgements:
+            label, score = known.get(document, 0.0), found.get(document, below)
+            rows.append((label, score, query, document, document in found, document in known))
+    return Run(_name(file), *map(np.array, zip(*rows, strict=True)))
 
 
 def read_table(
@@ -212,12 +201,12 @@ def read_table(
     return Run(_name(table.file), labels[rows], scores[rows], ids[qid][rows], numbers)
 
 
-def _values_of_documents(file: Path, line: str, names: tuple[str, ...], verb: str) -> Judgements:
+def _values_of_documents(
+    file: Path, line: str, names: tuple[str, ...], what: str, verb: str
+) -> Judgements:
     """The value of each document by query and document, from lines with these fields."""
     values: Judgements = {}
-    what = "label" if "label" in names else "score"
-    for number, fields in fields_of_lines(file):
-        where = f"{file}, line {number}"
+    for where, fields in _fields_of_lines(file):
         if len(fields) != len(names):
             raise ValueError(
                 f"{where}: a {line} has {len(names)} fields ({', '.join(names)}), this one has "
@@ -227,8 +216,28 @@ def _values_of_documents(file: Path, line: str, names: tuple[str, ...], verb: st
         documents = values.setdefault(query, {})
         if document in documents:
             raise ValueError(f"{where}: {document} of {query} is {verb} twice")
-        documents[document] = finite_number(fields[names.index(what)], what, file, number)
+        documents[document] = _finite_number(fields[names.index(what)], f"{where}: the {what}")
     return values
+
+
+def _fields_of_lines(file: Path) -> Iterator[tuple[str, list[str]]]:
+    """Where each non-blank line is, and its fields."""
+    for number, line in numbered_lines(file):
+        # Invalid UTF-8 bytes are kept distinct, so that different document numbers stay different.
+        if fields := line.decode(errors="backslashreplace").split():
+            yield f"{file}, line {number}", fields
+
+
+def _finite_number(text: str, what: str) -> float:
+    try:
+        number = number_of(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise ValueError(f"{what} {text!r} is not a finite number")
+    if re.fullmatch("[+-]?[0-9]{16,}", text):
+        refuse_rounding([int(text)], what)
+    return number
 
 
 def _name(file: Path) -> str:

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
 from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.data.arguments import check_flag
-from lambdaplus.data.arrays import identifiers
+from lambdaplus.data.arguments import check_flag, identifiers
 from lambdaplus.data.queries import Ints, query_sizes
-from lambdaplus.data.ranking_data import Fold, RankingData
-
-_PARTS = ("train", "vali", "test")
+from lambdaplus.data.ranking_data import Fold, RankingData, named_fold
 
 
 def query_folds(
@@ -67,10 +63,8 @@ def query_folds(
     if (qid is None) == (group is None):
         raise ValueError("pass either qid= (one per row) or group= (sizes)")
     if group is not None:
-        sizes = query_sizes(group)
-        ids = np.repeat(np.arange(sizes.size), sizes)
-    else:
-        ids = identifiers(qid)
+        qid = np.repeat(np.arange(np.size(group)), query_sizes(group))
+    ids = identifiers(qid)
     n_queries = np.unique(ids).size
     if n_queries < n_splits:
         raise ValueError(f"{n_queries} queries cannot be split into {n_splits} folds")
@@ -146,7 +140,7 @@ def random_splits(
     else:
         parts = rng.permuted(np.tile(part_of, (n, 1)), axis=1)
     return [
-        _fold(f"Split{i}", data, [np.flatnonzero(row == part) for part in range(3)])
+        fold_of_queries(f"Split{i}", data, [np.flatnonzero(row == part) for part in range(3)])
         for i, row in enumerate(parts, start=1)
     ]
 
@@ -191,7 +185,7 @@ def cross_validation(data: RankingData, n_folds: int = 5, *, random_state: int =
     for i in range(n_folds):
         test, valid = part_of == i, part_of == (i - 1) % n_folds
         queries = [np.flatnonzero(chosen) for chosen in (~test & ~valid, valid, test)]
-        folds.append(_fold(f"Fold{i + 1}", data, queries))
+        folds.append(fold_of_queries(f"Fold{i + 1}", data, queries))
     return folds
 
 
@@ -205,12 +199,9 @@ def held_out(data: RankingData, share: float) -> tuple[RankingData, RankingData]
     return data.take_queries(np.sort(order[size:])), data.take_queries(np.sort(order[:size]))
 
 
-def _fold(name: str, data: RankingData, queries: Sequence[Ints]) -> Fold:
-    parts = [
-        replace(data.take_queries(chosen), name=f"{name} {part}")
-        for part, chosen in zip(_PARTS, queries, strict=True)
-    ]
-    return Fold(name, *parts)
+def fold_of_queries(name: str, data: RankingData, queries: Sequence[Ints]) -> Fold:
+    """The fold with these queries, by index, in training, validation and test."""
+    return named_fold(name, *map(data.take_queries, queries))
 
 
 def _count(part: float, n_queries: int) -> int:
@@ -221,11 +212,9 @@ def _count(part: float, n_queries: int) -> int:
 
 
 def _balanced(rng: np.random.Generator, n: int, part_of: Ints) -> NDArray[np.int64]:
-    """Part of each query (columns) in each split (rows).
-
-    Queries are on a circle, of which each split uses arcs that begin at evenly spaced positions,
-    so that the number of arcs which contain a query is the mean number, rounded down or up.
-    """
+    """Part of each query (columns) in each split (rows)."""
+    # Queries are on a circle, of which each split uses arcs that begin at evenly spaced positions,
+    # so that the number of arcs which contain a query is the mean number, rounded down or up.
     starts = np.arange(n) * len(part_of) // n
     parts = np.stack([np.roll(part_of, start) for start in starts])
     parts = rng.permutation(rng.permutation(parts, axis=0), axis=1)

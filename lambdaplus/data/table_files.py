@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.data.arrays import identifiers, int_or_text, refuse_rounding
+from lambdaplus.data.arguments import identifiers, int_or_text, refuse_rounding
 from lambdaplus.data.queries import rows_by_query
 from lambdaplus.data.ranking_data import RankingData
 
@@ -81,11 +81,7 @@ def read_columns(
 
 
 class TableFile:
-    """Columns of a CSV or Parquet file; an error names the file and the column.
-
-    The path is used literally: characters such as ``*`` and ``[`` are part of the name.  All
-    columns in ``needed`` must be there, and no name twice.
-    """
+    """Columns of a CSV or Parquet file, some of them needed; an error names file and column."""
 
     def __init__(self, file: Path, needed: Sequence[str]) -> None:
         try:
@@ -173,8 +169,6 @@ class TableFile:
 
     def identifiers(self, name: str) -> NDArray[Any]:
         """A column as (n,) int64, or as str if a conversion to int64 would lose information."""
-        import polars
-
         column = self._frame[name]
         try:
             if column.null_count():
@@ -187,7 +181,7 @@ class TableFile:
                 numbers = identifiers(column.to_numpy())
                 whole = numbers.astype(np.int64)
                 return whole if np.array_equal(whole, numbers) else numbers.astype(np.str_)
-            words = column.cast(polars.String).to_list()
+            words = column.cast(str).to_list()
             row = next((row for row, word in enumerate(words) if word.lower() == "nan"), -1)
             if row >= 0:
                 raise ValueError(f"{words[row]!r} in row {row + 1} below the header names nothing")
@@ -198,11 +192,9 @@ class TableFile:
 
 def _parsed(column: polars.Series) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Convert cells of text to numbers, or NaN if empty, and return the rows with other text."""
-    import polars
-
     cells = column.str.strip_chars()
     empty = cells.is_null() | cells.is_in(["", "NULL"])
-    numbers = cells.cast(polars.Float64, strict=False)
+    numbers = cells.cast(float, strict=False)
     return numbers.to_numpy(), np.flatnonzero((numbers.is_null() & ~empty).to_numpy())
 
 

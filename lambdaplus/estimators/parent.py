@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from lambdaplus.data.arrays import plain
+from lambdaplus.data.arguments import plain
 from lambdaplus.estimators.objective_names import find_objective
 from lambdaplus.objectives import Objective
 

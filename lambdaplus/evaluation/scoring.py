@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.data.arguments import check_flag
-from lambdaplus.data.arrays import flags_of_rows, identifiers
+from lambdaplus.data.arguments import check_flag, flags_of_rows, identifiers
 from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.data.run_files import Run
 from lambdaplus.evaluation.conventions import (

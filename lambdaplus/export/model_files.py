@@ -1,16 +1,4 @@
-"""Load a model that LightGBM or XGBoost saved to a file.
-
-Examples
---------
->>> import pathlib, tempfile
->>> from lambdaplus.export.model_files import read_model
->>> file = pathlib.Path(tempfile.mkdtemp(), "model.txt")
->>> _ = file.write_text("not a model")
->>> read_model(file)
-Traceback (most recent call last):
-...
-ValueError: ...model.txt is not a model: LightGBM's save_model writes text that begins with ...
-"""
+"""Load a model that LightGBM or XGBoost saved to a file."""
 
 from __future__ import annotations
 

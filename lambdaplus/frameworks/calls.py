@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.collective import ONE_MACHINE, LightGBMWorkers, Workers, XGBoostWorkers
-from lambdaplus.data.arrays import plain
+from lambdaplus.data.arguments import plain
 from lambdaplus.data.queries import Floats, Ints, Queries
 from lambdaplus.frameworks.internals import calling_booster, lightgbm_parameter
 
@@ -95,13 +95,8 @@ class Call(NamedTuple):
 def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) -> Iterator[Call]:
     """Read the arguments ``(scores, data set)`` or ``(labels, scores, weight, group)``.
 
-    An error within this context is raised on all workers of the training.
-
-    Raises
-    ------
-    ValueError
-        For invalid labels, groups or weights, if a LightGBM data set contains parts of queries,
-        and if LightGBM bags by query, with which a custom objective learns nothing.
+    An error within this context is raised on all workers of the training: a ValueError for invalid
+    labels, groups or weights, for parts of queries, and if LightGBM bags by query.
     """
     framework, booster = framework_of(second), calling_booster()
     workers = _workers_of(framework, second, booster)

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.data.arrays import plain
+from lambdaplus.data.arguments import plain
 from lambdaplus.data.queries import Floats, Ints, Queries, Strata, cached_property, reaches
 
 if TYPE_CHECKING:
@@ -162,8 +162,10 @@ def scope(metric: RankingMetric, queries: Queries, one_group: bool = False) -> Q
 
     A data set without queries is refused unless it is meant: ``group=`` may be forgotten.
     """
+    if metric.over_data_set and metric.declaration.pooled:
+        return queries.ungrouped if queries.grouped else queries
     if metric.over_data_set:
-        return queries.ungrouped if metric.declaration.pooled else queries.as_one_query
+        return queries.as_one_query
     if queries.grouped or metric.declaration.pooled is not None:
         return queries
     if one_group:

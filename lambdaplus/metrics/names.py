@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lambdaplus.data.arrays import number_of
+from lambdaplus.data.arguments import number_of
 from lambdaplus.metrics.catalogue import AUC, CATALOGUE, PARTIAL_AUC, TOP_PRECISION, P
 from lambdaplus.metrics.declaration import Declaration, Metric, RankingMetric
 

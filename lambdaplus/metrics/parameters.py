@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.data.arrays import number_of, plain
+from lambdaplus.data.arguments import number_of, plain
 
 Value = str | float | tuple[float, ...]
 

@@ -39,7 +39,7 @@ class Shape:
         If False, gradients are those of the textbook definition, whose scale differs between
         metrics and between queries.
     damping : float or None
-        None or 0: no damping.  See `lambdaplus.lambda_objective` for all three.
+        None or 0: no damping.  See `~lambdaplus.objectives.lambda_objective` for all three.
     """
 
     sigma: float = 1.0

@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 
 from lambdaplus.data import Fold
-from lambdaplus.data.binary import fingerprint
+from lambdaplus.data.cache import fingerprint
 from lambdaplus.evaluation import eval_metric
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.metrics import parse_metric

@@ -13,7 +13,7 @@ import numpy as np
 from numba.core.event import install_timer
 
 from lambdaplus.data import RankingData
-from lambdaplus.data.binary import fingerprint, read_binary, write_binary
+from lambdaplus.data.cache import fingerprint, read_binary, write_binary
 from lambdaplus.study.methods import Fitted, Job, Method, Settings
 from lambdaplus.study.store import Fit, Model, Store
 
