@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what type checkers read; at run time it is _MODULES
-    from lambdaplus.data.splits import query_folds as query_folds
+    from lambdaplus.data import query_folds as query_folds
     from lambdaplus.estimators import LightGBMClassifier as LightGBMClassifier
     from lambdaplus.estimators import LightGBMRanker as LightGBMRanker
     from lambdaplus.estimators import XGBoostClassifier as XGBoostClassifier
@@ -82,7 +82,7 @@ else:  # type checkers would accept every misspelt name
         "lambda_objective": "objectives",
         "metric_names": "metrics",
         "parse_metric": "metrics",
-        "query_folds": "data.splits",
+        "query_folds": "data",
     }
     __all__ = list(_MODULES)
 

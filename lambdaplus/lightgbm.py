@@ -19,6 +19,8 @@ from __future__ import annotations
 
 import inspect
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -62,6 +64,7 @@ def train(
         For a custom objective with ``bagging_by_query=True``, which would learn nothing; and for
         data sets without labels, or with NaN or infinite labels or weights, which LightGBM
         silently replaces by 0.  These can only be detected before a data set is constructed.
+        Also for data with too few rows or constant features only, which cannot be split.
 
     Warns
     -----
@@ -75,7 +78,8 @@ def train(
     for i, data in enumerate(valid_sets if isinstance(valid_sets, list | tuple) else [valid_sets]):
         if data is not train_set:
             _refuse_unusable(f"valid_sets[{i}]", data)
-    return lightgbm.train(**call, **more)
+    with constant_features_explained():
+        return lightgbm.train(**call, **more)
 
 
 def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **kwargs: Any) -> Any:
@@ -112,7 +116,23 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
         shuffle = call.get("shuffle", True)
         seed = call.get("seed", 0) if shuffle else None
         call["folds"] = GroupKFold(call.get("nfold", 5), shuffle=shuffle, random_state=seed)
-    return lightgbm.cv(**call, **more)
+    with constant_features_explained():
+        return lightgbm.cv(**call, **more)
+
+
+@contextmanager
+def constant_features_explained() -> Iterator[None]:
+    """Say in words what LightGBM says by a failed check in its source code."""
+    try:
+        yield
+    except lightgbm.basic.LightGBMError as error:
+        if "num_features()) > (0)" not in str(error):
+            raise
+        raise ValueError(
+            "LightGBM can split no feature of this training data: every one is constant, or has "
+            "fewer than min_data_in_leaf rows (min_child_samples, 20 by default) on one side of "
+            "each split. Lower it, or add rows"
+        ) from error
 
 
 def _refuse_unusable(name: str, data: Any) -> None:

@@ -77,8 +77,8 @@ def cv(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs:
     dtrain : xgboost.DMatrix
     num_boost_round : int
     **kwargs
-        Passed to ``xgboost.cv``.  ``folds=`` can be the result of `lambdaplus.query_folds`, or a
-        scikit-learn splitter by group; by default, queries are split into ``nfold`` folds (3),
+        Passed to ``xgboost.cv``.  ``folds=`` can be the result of `lambdaplus.data.query_folds`, or
+        a scikit-learn splitter by group; by default, queries are split into ``nfold`` folds (3),
         shuffled with ``seed`` (0) unless ``shuffle=False``.
 
     Returns

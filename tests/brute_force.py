@@ -10,6 +10,7 @@ defined on a list (no relevant document, say) is NaN there.
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -50,14 +51,12 @@ def share_in_order(ranked: Sequence[bool]) -> float:
     return in_order / pairs if pairs else NAN
 
 
-def auc(ranked: Labels, data: Labels, k: int | None, relevant: float, over: str) -> float:
+def auc(ranked: Labels, relevant: float) -> float:
     """Wilcoxon-Mann-Whitney: share of the (relevant, other) pairs in order."""
     return share_in_order([label >= relevant for label in ranked])
 
 
-def partial_auc(
-    ranked: Labels, data: Labels, k: int | None, relevant: float, max_fpr: float, over: str
-) -> float:
+def pauc(ranked: Labels, relevant: float, max_fpr: float) -> float:
     """Area under the ROC curve, drawn point by point, to max_fpr; McClish's standardisation."""
     hits = sum(label >= relevant for label in ranked)
     others = len(ranked) - hits
@@ -74,15 +73,7 @@ def partial_auc(
     return 0.5 * (1 + (area - at_random) / (at_best - at_random))
 
 
-def mauc(
-    ranked: Labels,
-    data: Labels,
-    k: int | None,
-    relevant: float,
-    classes: str,
-    share: str,
-    over: str,
-) -> float:
+def mauc(ranked: Labels, data: Labels, relevant: float, classes: str, share: str) -> float:
     """Welleck 2016, eq. 5: the mean of each class's AUC against the rest, by class share."""
     total = weights = 0.0
     for c in set(ranked):
@@ -95,18 +86,18 @@ def mauc(
     return total / weights if weights else NAN
 
 
-def class_auc(ranked: Labels, data: Labels, k: int | None, label: float, over: str) -> float:
+def class_auc(ranked: Labels, label: float) -> float:
     """AUC of one class against all others."""
     return share_in_order([found == label for found in ranked])
 
 
-def concordance(ranked: Labels, data: Labels, k: int | None) -> float:
+def concordance(ranked: Labels) -> float:
     """Share of the pairs of different labels that are in order."""
     pairs = [(a, b) for a, b in itertools.combinations(ranked, 2) if a != b]
     return sum(a > b for a, b in pairs) / len(pairs) if pairs else NAN
 
 
-def hand_till(ranked: Labels, data: Labels, k: int | None) -> float:
+def hand_till(ranked: Labels) -> float:
     """Hand & Till 2001: the mean, over pairs of classes, of the AUC of one against the other."""
     of_pairs = [
         share_in_order([label == high for label in ranked if label in (high, low)])
@@ -115,9 +106,7 @@ def hand_till(ranked: Labels, data: Labels, k: int | None) -> float:
     return sum(of_pairs) / len(of_pairs) if of_pairs else NAN
 
 
-def average_precision(
-    ranked: Labels, data: Labels, k: int | None, relevant: float, divisor: str
-) -> float:
+def average_precision(ranked: Labels, k: int | None, relevant: float, divisor: str) -> float:
     """Mean of the precision at each relevant document; at k, divided by min(R, k), or by R."""
     k = len(ranked) if k is None else k
     hits, total = 0, 0.0
@@ -131,7 +120,7 @@ def average_precision(
     return total / reachable if reachable else NAN
 
 
-def reciprocal_rank(ranked: Labels, data: Labels, k: int | None, relevant: float) -> float:
+def mrr(ranked: Labels, k: int | None, relevant: float) -> float:
     """One over the rank of the first relevant document, 0 if that is beyond k."""
     for rank, label in enumerate(ranked, 1):
         if label >= relevant:
@@ -139,7 +128,7 @@ def reciprocal_rank(ranked: Labels, data: Labels, k: int | None, relevant: float
     return NAN
 
 
-def success(ranked: Labels, data: Labels, k: int | None, relevant: float) -> float:
+def success(ranked: Labels, k: int | None, relevant: float) -> float:
     """Whether any of the first k is relevant; NaN where nothing is."""
     found = any(label >= relevant for label in ranked[:k])
     return float(found) if any(label >= relevant for label in ranked) else NAN
@@ -151,28 +140,21 @@ def gain_of(label: float, gain: Any) -> float:
     return label if gain == "linear" else 2.0**label - 1.0
 
 
-def discounted(ranked: Labels, k: int | None, gain: Any, discount: str) -> float:
+def dcg(ranked: Labels, k: int | None, gain: Any, discount: str) -> float:
     gains = [gain_of(label, gain) for label in ranked[:k]]
     shift = 0 if discount == "letor" else 1
     return sum(g / max(1.0, math.log2(shift + rank)) for rank, g in enumerate(gains, 1))
 
 
-def dcg(ranked: Labels, data: Labels, k: int | None, gain: Any, discount: str) -> float:
-    """Discounted cumulative gain."""
-    return discounted(ranked, k, gain, discount)
-
-
-def ndcg(
-    ranked: Labels, data: Labels, k: int | None, gain: Any, discount: str, short: str
-) -> float:
+def ndcg(ranked: Labels, k: int | None, gain: Any, discount: str, short: str) -> float:
     """Discounted cumulative gain over that of the best order."""
-    ideal = discounted(sorted(ranked, reverse=True), k, gain, discount)
+    ideal = dcg(sorted(ranked, reverse=True), k, gain, discount)
     if ideal and short == "zero" and k is not None and len(ranked) < k:
         return 0.0
-    return discounted(ranked, k, gain, discount) / ideal if ideal else NAN
+    return dcg(ranked, k, gain, discount) / ideal if ideal else NAN
 
 
-def expected_reciprocal_rank(ranked: Labels, data: Labels, k: int | None, top: float) -> float:
+def err(ranked: Labels, k: int | None, top: float) -> float:
     """Chapelle et al. 2009: label l satisfies the reader with probability (2^l - 1) / 2^top."""
     reached, total = 1.0, 0.0
     for rank, label in enumerate(ranked[:k], 1):
@@ -182,9 +164,7 @@ def expected_reciprocal_rank(ranked: Labels, data: Labels, k: int | None, top: f
     return total
 
 
-def p_found(
-    ranked: Labels, data: Labels, k: int | None, stop: Any, top: float, persistence: float
-) -> float:
+def pfound(ranked: Labels, k: int | None, stop: Any, top: float, persistence: float) -> float:
     """Yandex: pLook falls by (1 - pRel) for the answers found and by (1 - pBreak) at each rank."""
     look, total = 1.0, 0.0
     for label in ranked[:k]:
@@ -196,51 +176,47 @@ def p_found(
     return total
 
 
-def rank_biased_precision(
-    ranked: Labels, data: Labels, k: int | None, relevant: float, persistence: float
-) -> float:
+def rbp(ranked: Labels, k: int | None, relevant: float, persistence: float) -> float:
     """Share of relevant documents among those seen by a reader who continues with a probability."""
     return (1 - persistence) * sum(
         persistence**above for above, label in enumerate(ranked[:k]) if label >= relevant
     )
 
 
-def precision(ranked: Labels, data: Labels, k: int | None, relevant: float, divisor: str) -> float:
+def precision(ranked: Labels, k: int | None, relevant: float, divisor: str) -> float:
     """Relevant documents among the first k, over k or over as many as there are."""
     assert k is not None
     hits = sum(label >= relevant for label in ranked[:k])
     return hits / (k if divisor == "k" else min(k, len(ranked)))
 
 
-def top_precision(
-    ranked: Labels, data: Labels, k: int | None, relevant: float, fraction: float, over: str
-) -> float:
+def top_precision(ranked: Labels, relevant: float, fraction: float) -> float:
     """Precision at the fewest documents that are at least the share of the list."""
     first = next(m for m in range(1, len(ranked) + 1) if m / len(ranked) >= fraction - 1e-12)
-    return precision(ranked, data, first, relevant, "k")
+    return precision(ranked, first, relevant, "k")
 
 
-def f_one(ranked: Labels, data: Labels, k: int | None, relevant: float) -> float:
+def f1(ranked: Labels, k: int | None, relevant: float) -> float:
     """Harmonic mean of precision and recall at k."""
-    p, r = precision(ranked, data, k, relevant, "k"), recall(ranked, data, k, relevant)
+    p, r = precision(ranked, k, relevant, "k"), recall(ranked, k, relevant)
     if math.isnan(r):
         return NAN
     return 2 / (1 / p + 1 / r) if p else 0.0
 
 
-def recall(ranked: Labels, data: Labels, k: int | None, relevant: float) -> float:
+def recall(ranked: Labels, k: int | None, relevant: float) -> float:
     """Share of the relevant documents that are among the first k."""
     hits = [label >= relevant for label in ranked]
     return sum(hits[:k]) / sum(hits) if any(hits) else NAN
 
 
-def r_precision(ranked: Labels, data: Labels, k: int | None, relevant: float) -> float:
+def rprec(ranked: Labels, relevant: float) -> float:
     """Precision at the number of relevant documents."""
     hits = [label >= relevant for label in ranked]
     return sum(hits[: sum(hits)]) / sum(hits) if any(hits) else NAN
 
 
-def binary_preference(ranked: Labels, data: Labels, k: int | None, relevant: float) -> float:
+def bpref(ranked: Labels, relevant: float) -> float:
     """Elsas et al. 2008, sec. 3.1: of the first min(N, R) others, the share below, on average."""
     good = [rank for rank, label in enumerate(ranked) if label >= relevant]
     bad = [rank for rank, label in enumerate(ranked) if label < relevant]
@@ -264,17 +240,13 @@ def tables(
     return [(true, false) for true, false in found if true + false > 0]
 
 
-def micro_precision(
-    ranked: Labels, data: Labels, k: int | None, relevant: float, classes: str
-) -> float:
+def micro_precision(ranked: Labels, k: int | None, relevant: float, classes: str) -> float:
     """Welleck 2016, eq. 1."""
     found = tables(ranked, k, relevant, classes)
     return sum(t for t, _ in found) / sum(t + f for t, f in found) if found else NAN
 
 
-def macro_precision(
-    ranked: Labels, data: Labels, k: int | None, relevant: float, classes: str
-) -> float:
+def macro_precision(ranked: Labels, k: int | None, relevant: float, classes: str) -> float:
     """Welleck 2016, eq. 3."""
     found = tables(ranked, k, relevant, classes)
     return sum(t / (t + f) for t, f in found) / len(found) if found else NAN
@@ -288,36 +260,20 @@ def printed_precision(ranked: Labels, data: Labels, k: int | None, relevant: flo
 
 
 TEXTBOOK: dict[str, Callable[..., float]] = {
-    "auc": auc,
-    "pauc": partial_auc,
-    "success": success,
-    "pfound": p_found,
-    "top_precision": top_precision,
-    "f1": f_one,
-    "mauc": mauc,
-    "hand_till": hand_till,
-    "map": average_precision,
-    "mrr": reciprocal_rank,
-    "ndcg": ndcg,
-    "class_auc": class_auc,
-    "concordance": concordance,
-    "dcg": dcg,
-    "err": expected_reciprocal_rank,
-    "rbp": rank_biased_precision,
-    "p": precision,
-    "recall": recall,
-    "rprec": r_precision,
-    "bpref": binary_preference,
-    "micro_precision": micro_precision,
-    "macro_precision": macro_precision,
-    "printed_precision": printed_precision,
-}
+    definition.__name__: definition
+    for definition in (
+        auc, pauc, mauc, class_auc, concordance, hand_till, mrr, success, dcg, ndcg, err, pfound,
+        rbp, top_precision, f1, recall, rprec, bpref, micro_precision, macro_precision,
+        printed_precision,
+    )
+}  # fmt: skip
+TEXTBOOK |= {"map": average_precision, "p": precision}
 
 
 # One that the catalogue lacks, declared as a user would ---------------------------------------
 
 
-def cascade(ranked: Labels, data: Labels, k: int | None) -> float:
+def cascade(ranked: Labels, k: int | None) -> float:
     """Like ERR, stopping at label l with probability l/4: label 4 is a certain stop, 0 none."""
     reached, total = 1.0, 0.0
     for rank, label in enumerate(ranked[:k], 1):
@@ -369,8 +325,14 @@ def kinds(declarations: Iterable[Declaration]) -> list[Declaration]:
 def textbook(metric: RankingMetric) -> Callable[[Labels, Labels], float]:
     """The metric as a function of a ranked list and the labels of all queries."""
     options = {known.name: metric[known.name] for known in metric.declaration.parameters}
-    definition, k = TEXTBOOK[metric.declaration.name], metric.cutoff
-    return lambda ranked, data: definition(ranked, data, k, **options)
+    definition = TEXTBOOK[metric.declaration.name]
+    read = inspect.signature(definition).parameters
+
+    def measure(ranked: Labels, data: Labels) -> float:
+        given = {"k": metric.cutoff, "data": data, **options}
+        return definition(ranked, **{name: given[name] for name in given if name in read})
+
+    return measure
 
 
 def value(metric: RankingMetric, ranked: Labels, data: Labels | None = None) -> float:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from sklearn.base import clone
 from small_data import Small, graded
 
@@ -127,43 +126,6 @@ def test_a_sum_is_the_weighted_sum_of_its_parts(text: str, normalize: bool) -> N
         ]
         assert_allclose(found[i], sum(parts), rtol=1e-6, atol=1e-6)
         assert found[i].dtype == np.float32
-
-
-def test_the_plain_gradient_is_that_of_the_weighted_sum_by_force() -> None:
-    random = np.random.default_rng(0)
-    labels, scores = random.integers(0, 2, 9), random.permutation(9) / 3.0
-    weights = {"map": 1.0, "mrr": 0.5, "ndcg@4": 2.0}
-
-    def value(given: Any) -> float:
-        found = evaluate(labels, given, group=[9], metrics=list(weights))
-        return sum(weight * found[name] for name, weight in weights.items())
-
-    expected = np.zeros(9)
-    for i, j in itertools.permutations(range(9), 2):
-        if labels[i] > labels[j]:
-            swapped = scores.copy()
-            swapped[[i, j]] = scores[[j, i]]
-            push = abs(value(swapped) - value(scores)) / (1 + np.exp(scores[i] - scores[j]))
-            expected[i] -= push
-            expected[j] += push
-    text = "+".join(f"{weight}*{name}" for name, weight in weights.items())
-    textbook = {"normalize": False, "damping": None}
-    objective = combine(
-        {lambda_objective(m, surrogate=m, **textbook): w for m, w in weights.items()}
-    )
-    assert str(objective.metric) == text.replace("1.0*", "").replace("2.0*", "2*")
-    assert_allclose(objective(labels, scores, None, [9])[0], expected, rtol=1e-5, atol=1e-7)
-
-
-def test_the_order_of_rows_changes_no_bit_and_weights_multiply() -> None:
-    data, order = graded(), graded().shuffled()
-    objective = lambda_objective("ndcg@10+0.5*mrr+map")
-    gradient, hessian = gradient_of(objective, data)
-    moved = objective(data.labels[order], data.scores()[order], None, data.sizes)
-    assert_array_equal(gradient[order], moved[0])
-    assert_array_equal(hessian[order], moved[1])
-    weighted = gradient_of(objective, data, weight=data.row_weights)
-    assert_allclose(weighted[0], gradient * data.row_weights, rtol=1e-5, atol=1e-7)
 
 
 def test_data_without_queries_is_taken_where_every_part_takes_it() -> None:

@@ -16,7 +16,7 @@ import cloudpickle
 import joblib
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal, assert_equal
+from numpy.testing import assert_array_equal, assert_equal
 from small_data import OBJECTIVE_NAMES, TRAINED, Small, graded, queries_read
 
 import lambdaplus as lp
@@ -112,22 +112,6 @@ def test_estimators_see_four_parameters_and_the_name_sample_weight() -> None:
 # -- queries and weights as arrays ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("metric", NO_GROUP)
-def test_without_queries_a_weight_of_two_is_the_row_twice(metric: str) -> None:
-    data = graded(20)
-    twice = np.random.default_rng(5).integers(1, 3, data.n)
-    rows = np.repeat(np.arange(data.n), twice)
-    value = eval_metric(metric)
-    assert value(data.binary, data.scores(), twice) == pytest.approx(
-        value(data.binary[rows], data.scores()[rows]), abs=1e-12
-    )
-    if metric == "auc":  # MAP's gradient is a definition that is near the copies', not equal
-        weighted = lp.lambda_auc(data.binary, data.scores(), twice)
-        copies = lp.lambda_auc(data.binary[rows], data.scores()[rows])
-        for mine, theirs in zip(weighted, copies, strict=True):
-            assert_allclose(mine, np.bincount(rows, weights=theirs), rtol=1e-5)
-
-
 @EACH_METRIC
 def test_ungrouped_data_needs_one_group_unless_the_metric_is_pooled(metric: str) -> None:
     data = graded()
@@ -147,14 +131,6 @@ def test_one_group_takes_all_rows_as_a_single_query(metric: str) -> None:
     assert_same_gradient(one, lambda_objective(metric)(data.labels, data.scores(), None, [data.n]))
     one_value = eval_metric(metric, one_group=True)(data.labels, data.scores(), None, None)
     assert one_value == eval_metric(metric)(data.labels, data.scores(), None, [data.n])
-
-
-@pytest.mark.parametrize("metric", ["mrr", "ndcg"])
-def test_one_group_leaves_real_queries_alone(metric: str) -> None:
-    assert_same_gradient(
-        gradient_of(lambda_objective(metric, one_group=True), graded()),
-        gradient_of(lambda_objective(metric), graded()),
-    )
 
 
 # -- errors --------------------------------------------------------------------------------------

@@ -63,27 +63,6 @@ def test_lists_of_every_length_and_disorder(n: int) -> None:
         assert_ranked(queries, random.permutation(scores))
 
 
-@given(data=st.data())
-@examples(100)
-def test_the_order_of_the_rows_does_not_matter(data) -> None:
-    """Scores and classes are the same bit for bit: only interchangeable rows change places."""
-    documents = st.tuples(st.sampled_from([0, 1, 2]), st.sampled_from(TIED_SCORES))
-    labels, scores = np.array(data.draw(st.lists(documents, min_size=1, max_size=50))).T
-    n = len(labels)
-    order = np.array(data.draw(st.permutations(range(n))))
-    one, other = Queries(labels, group=[n]), Queries(labels[order], group=[n])
-    a, b = rank(one, scores), rank(other, scores[order])
-    np.testing.assert_array_equal(a.score.view(np.int64), b.score.view(np.int64))
-    classes = [q.strata().relevance[r.row] for q, r in ((one, a), (other, b))]
-    np.testing.assert_array_equal(*classes)
-
-
-def test_zeros_of_either_sign_are_tied() -> None:
-    found = rank(Queries([1, 0, 2, 0]), [0.0, -0.0, -0.0, 1.0])
-    assert found.row.tolist() == [3, 1, 0, 2]
-    assert np.signbit(found.score).tolist() == [False] * 4
-
-
 def test_neighbouring_floats_are_not_tied() -> None:
     above = np.nextafter(1.0, 2.0)
     queries = Queries([0, 1])

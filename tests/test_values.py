@@ -273,19 +273,6 @@ def test_values_are_from_0_to_that_of_the_best_order(declaration, data) -> None:
         assert best == close(value(metric, sorted(labels, reverse=True)))
 
 
-ONE_AT_BEST = ["auc", "hand_till", "concordance", "map", "map@3", "mrr", "ndcg", "ndcg@3", "rprec"]
-ONE_AT_BEST += ["bpref", "micro_precision", "macro_precision@4"]
-
-
-@pytest.mark.parametrize("name", ONE_AT_BEST)
-@given(data=st.data())
-@examples(20)
-def test_the_best_order_has_the_value_1_where_a_metric_is_normalised(name: str, data) -> None:
-    labels = data.draw(label_lists(16))
-    best = one_value(name, labels, labels)
-    assert math.isnan(best) or best == close(1.0)
-
-
 @each_metric
 def test_the_best_order_is_the_best_of_all_exactly_if_declared(name: str) -> None:
     metric = parse_metric(name)
@@ -357,18 +344,6 @@ def test_a_query_without_a_value_is_nan_counted_and_left_out() -> None:
     assert found.n_queries == 4
     assert (found["auc"], found["map"], found["mrr"]) == (0.5, close(2.5 / 3), close(2.5 / 3))
     assert found["ndcg"] == close((2 + 1 / math.log2(3)) / 3)
-
-
-@each_metric
-@pytest.mark.parametrize("label", [0.0, 1.0])
-def test_where_a_single_class_leaves_no_value(name: str, label: float) -> None:
-    """As by the definition: no relevant document, or no two classes to compare."""
-    found = evaluate([label] * 3, [1, 2, 3], group=[3], metrics=name)
-    assert found.per_query[name][0] == close(value(parse_metric(name), [label] * 3))
-    valued = ("dcg", "err", "pfound", "rbp", "p@", "top_precision", "printed")
-    if label == 0.0 and not name.startswith(valued):
-        assert math.isnan(found[name])
-        assert found.undefined[name] == 1
 
 
 @pytest.mark.parametrize("empty", [0, 1, 0.0, 1.0])

@@ -1,9 +1,8 @@
 """Sums over the active pairs of a query: label i > label j, but score i - score j < margin.
 
 Going down the ranking, active partners of the higher documents are only added, never removed; a
-Fenwick tree over the labels of a query gives each document the count and the sum over those of a
-lower label: O(n log L) for a query of n documents and L labels (Lee & Lin 2014).  In the reversed
-ranking, with opposite signs, higher labels are the lower ones.
+Fenwick tree over the labels of a query sums over those of a lower label in O(n log L) for n
+documents and L labels (Lee & Lin 2014).  Partners of a higher label come from the reversed ranking.
 """
 
 from __future__ import annotations
@@ -27,10 +26,7 @@ class Partners(NamedTuple):
 
 
 def active_pairs(queries: Queries, ranking: Ranking, margin: Floats, value: Floats) -> Partners:
-    """Count the active partners of each document, and sum their values, (n,).
-
-    The margin, (n_queries,), is that of each query.
-    """
+    """Count the active partners of each document, and sum their values; margin: (n_queries,)."""
     strata, boundaries = queries.strata(), queries.boundaries
     partners = Partners(*np.zeros((3, value.size)))
     over_queries(

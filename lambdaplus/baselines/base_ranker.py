@@ -134,15 +134,6 @@ class ValidationSet:
     """Documents with labels, and metrics of scores for them; the first is used for selection.
 
     Raises a ValueError for a metric without a value on any query.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from lambdaplus.baselines.base_ranker import ValidationSet
-    >>> from lambdaplus.data.queries import Queries
-    >>> documents = ValidationSet(np.eye(2), Queries([0, 1], group=[2]), ["mrr", "auc"])
-    >>> documents.values(np.array([0.3, 0.1]))
-    {'mrr': 0.5, 'auc': 0.0}
     """
 
     def __init__(self, X: Floats, queries: Queries, metrics: Iterable[Metric]) -> None:

@@ -1,15 +1,4 @@
-"""The best single feature, a minimal baseline for learned rankers.
-
-Examples
---------
->>> import numpy as np
->>> from lambdaplus.baselines import BestFeature
->>> X = np.random.default_rng(0).normal(size=(60, 3))
->>> y, qid = (X[:, 1] < -1).astype(int), np.repeat(np.arange(6), 10)
->>> model = BestFeature("map").fit(X, y, qid=qid)
->>> model.feature_, model.coef_.tolist(), model.values_.argmax(axis=1).tolist()
-(1, [0.0, -1.0, 0.0], [0, 1, 0])
-"""
+"""The best single feature, a minimal baseline for learned rankers."""
 
 from __future__ import annotations
 

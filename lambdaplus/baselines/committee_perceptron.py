@@ -1,15 +1,4 @@
-"""The committee perceptron for ranking, and the classic perceptrons that it generalises.
-
-Examples
---------
->>> import numpy as np
->>> from lambdaplus.baselines import CommitteePerceptron
->>> X = np.random.default_rng(0).normal(size=(60, 3))
->>> y, qid = (X[:, 0] + X[:, 1] > 1).astype(int), np.repeat(np.arange(6), 10)
->>> model = CommitteePerceptron(n_iter=5, random_state=0).fit(X, y, qid=qid)
->>> model.predict(X).shape, model.hypotheses_.shape[1]
-((60,), 3)
-"""
+"""The committee perceptron for ranking, and the classic perceptrons that it generalises."""
 
 from __future__ import annotations
 
@@ -182,10 +171,11 @@ class CommitteePerceptron(ValidatedRanker):
         return members, np.array([values[birth] for birth in births]), survival
 
     def _combine(self, X: Floats, hypotheses: Floats, votes: Floats, boundaries: Ints) -> Floats:
-        """Scores of documents, (n,)."""
+        """Scores, (n,); in a Borda count, votes for each document ranked below, half for ties."""
         if not self._borda:
             return np.asarray(X @ (votes @ hypotheses))
-        return borda_count(X, hypotheses, votes, boundaries)
+        ranks = (rankdata(q @ hypotheses.T, axis=0) for q in np.split(X, boundaries[1:-1]))
+        return np.concatenate([(rank - 1.0) @ votes for rank in ranks])
 
     @property
     def _borda(self) -> bool:
@@ -233,53 +223,20 @@ class CommitteePerceptron(ValidatedRanker):
         return np.asarray(self.votes_ @ self.hypotheses_)
 
 
-def borda_count(X: Floats, hypotheses: Floats, votes: Floats, boundaries: Ints) -> Floats:
-    """Points of each document: the sum over hypotheses of votes times documents ranked below it.
-
-    Of two tied documents, each counts half for the other.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from lambdaplus.baselines.committee_perceptron import borda_count
-    >>> X, one = np.array([[2.0], [5.0], [5.0]]), np.ones(1)
-    >>> borda_count(X, one[:, None], one, np.array([0, 3]))
-    array([0. , 1.5, 1.5])
-    """
-    queries = np.split(X, boundaries[1:-1])
-    return np.concatenate(
-        [(rankdata(query @ hypotheses.T, axis=0) - 1.0) @ votes for query in queries]
-    )
-
-
+# Consecutive pairs that w has ranked correctly, mistakes before w, members of the committee, the
+# one that survived least, and pairs that `State.total` sums over.
 RUN, VERSION, SIZE, WORST, SURVIVED = range(5)
 
 
 class State(NamedTuple):
-    """The state of the perceptron, which the kernel updates in place.
+    """The state of the perceptron, which the kernel updates in place."""
 
-    Attributes
-    ----------
-    w : (d,) float64
-        Current hypothesis.
-    total : (d,) float64
-        Sum of past hypotheses times the number of pairs that they survived.
-    members : (capacity, d) float64
-        Hypotheses of the committee; the first `counter[SIZE]` rows are in use.
-    survival, birth : (capacity,) int64
-        Number of consecutive pairs that a member ranked correctly, and index of the hypothesis.
-    counter : (5,) int64
-        By the names above: number of consecutive pairs that w has ranked correctly, mistakes before
-        w, number of committee members, index of the member that survived least, and number of pairs
-        that `total` sums over.
-    """
-
-    w: Floats
-    total: Floats
-    members: Floats
-    survival: Ints
-    birth: Ints
-    counter: Ints
+    w: Floats  # (d,): the current hypothesis
+    total: Floats  # (d,): sum of past hypotheses times the number of pairs that they survived
+    members: Floats  # (capacity, d): the committee, of which counter[SIZE] rows are in use
+    survival: Ints  # (capacity,): consecutive pairs that each member ranked correctly
+    birth: Ints  # (capacity,): index of each member among all hypotheses
+    counter: Ints  # (5,): by the names above
 
 
 @compiled

@@ -6,8 +6,6 @@ Every pass evaluates all hinges at the minimiser w of the problem with planes, w
 P(w) and a new plane for each hinge; the minimum of the problem with planes is a lower bound of P.
 The difference is the certificate.
 
-References
-----------
 Tsochantaridis et al. 2005 (n-slack cutting planes); Joachims, Finley & Yu 2009.
 """
 
@@ -41,21 +39,10 @@ class Cut(NamedTuple):
 
 
 class Hinges:
-    """One hinge per query, or with separate slacks one per query and loss.
+    """One hinge (block) per query or, with separate slacks, one per query and loss.
 
-    Parameters
-    ----------
-    X : (n, d) float64
-        Documents; the rows of each query are adjacent.
-    losses : sequence of Loss
-    separate : bool
-        Whether each loss has separate hinges; otherwise the hinge of a query is their maximum.
-
-    Attributes
-    ----------
-    n_blocks : int
-    loss_of_block : (n_blocks,) int64
-        All 0 if not separate.
+    X is (n, d) with the rows of each query adjacent.  Without separate slacks, the hinge of a query
+    is the maximum over the losses.
     """
 
     def __init__(self, X: Floats, losses: Sequence[Loss], separate: bool) -> None:
@@ -96,28 +83,17 @@ class Hinges:
 
 
 class Planes:
-    """Planes collected so far and their dual variables: a lower bound of each hinge.
+    """Planes collected so far and their dual variables: a lower bound of each hinge (block).
 
-    A block is one hinge.  Its first plane is 0, the plane of the correct ranking.
-
-    Attributes
-    ----------
-    first : (n_blocks + 1,) int64
-        Index of the first plane of each block.
-    slope : (m, d) float64
-    offset : (m,) float64
-    alpha : (m,) float64
-        Dual variables, which sum to 1 in each block.
-    idle : (m,) int64
-        Number of passes since a plane was last used.
+    The first plane of a block is 0, the plane of the correct ranking.
     """
 
     def __init__(self, n_blocks: int, n_features: int) -> None:
-        self.first: Ints = np.arange(n_blocks + 1)
+        self.first: Ints = np.arange(n_blocks + 1)  # index of the first plane of each block
         self.slope: Floats = np.zeros((n_blocks, n_features))
         self.offset: Floats = np.zeros(n_blocks)
-        self.alpha: Floats = np.ones(n_blocks)
-        self.idle: Ints = np.zeros(n_blocks, dtype=np.int64)
+        self.alpha: Floats = np.ones(n_blocks)  # sums to 1 in each block
+        self.idle: Ints = np.zeros(n_blocks, dtype=np.int64)  # passes since it was last used
 
     @property
     def block(self) -> Ints:
@@ -161,30 +137,14 @@ class Planes:
 
 
 class Pass(NamedTuple):
-    """The progress of one pass over the data.
+    """The progress of one pass over the data."""
 
-    Attributes
-    ----------
-    primal : float
-        Objective at the w of this pass.
-    dual : float
-        Best lower bound before the pass.
-    slack : float
-        Mean over the queries of their hinges (summed over losses if slacks are separate).
-    norm : float
-        Norm of w.
-    seconds : float
-        Time since the start of the fit.
-    oracle_seconds : float
-        Part of it spent on hinges: scores, the most violated ranking of every query, and planes.
-    """
-
-    primal: float
-    dual: float
-    slack: float
-    norm: float
-    seconds: float
-    oracle_seconds: float
+    primal: float  # objective at the w of this pass
+    dual: float  # best lower bound before the pass
+    slack: float  # mean over the queries of their hinges, summed over losses if separate
+    norm: float  # of w
+    seconds: float  # since the start of the fit
+    oracle_seconds: float  # of these, for scores, most violated rankings and planes
 
 
 class Solution(NamedTuple):
@@ -202,18 +162,10 @@ class Solution(NamedTuple):
 
 
 def solve(hinges: Hinges, planes: Planes, weight: Floats, tol: float, max_passes: int) -> Solution:
-    """Minimise P to a relative duality gap of ``tol``.
+    """Minimise P to a relative duality gap of ``tol``, with a positive weight for each block.
 
-    Parameters
-    ----------
-    hinges : Hinges
-    planes : Planes
-        Planes collected so far; new ones are added.  Planes do not depend on the weights, so those
-        of one C are a warm start for the next.
-    weight : (n_blocks,) float64
-        Positive.
-    tol : float
-    max_passes : int
+    New planes are added to the given ones, which do not depend on the weights: the planes of one C
+    are a warm start for the next.
     """
     begin = time.perf_counter()
     in_oracle = 0.0

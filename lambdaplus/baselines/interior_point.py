@@ -11,8 +11,6 @@ Eliminating slacks, maxima and duals leaves one positive definite system in w fo
 Few steps (5 to 15) are needed for any C, whereas pairwise steps on the dual, a common choice, need
 tens of thousands of sweeps if C is large or w = 0 is the optimum.
 
-References
-----------
 Mehrotra 1992 (predictor and corrector); Joachims, Finley & Yu 2009 (the problem).
 """
 
@@ -30,33 +28,10 @@ SHORT_OF_THE_EDGE = 0.995
 
 
 def minimise(first: Ints, slope: Floats, offset: Floats, weight: Floats, gap: float) -> Floats:
-    """Dual variables whose duality gap is at most ``gap``.
+    """Dual variables of planes, (m,), that sum to 1 in each block: z / weight.
 
-    Parameters
-    ----------
-    first : (n_blocks + 1,) int64
-        Index of the first plane of each block; no block is empty.
-    slope : (m, d) float64
-    offset : (m,) float64
-    weight : (n_blocks,) float64
-        Positive.
-    gap : float
-        Absolute gap.  If it cannot be reached because of rounding, the best point is returned.
-
-    Returns
-    -------
-    (m,) float64
-        z / weight: not negative, sum 1 in each block.
-
-    Examples
-    --------
-    The maximum of 1 - 2 w and 0, which are equal at w = 1/2:
-
-    >>> import numpy as np
-    >>> alpha = minimise(np.array([0, 2]), np.array([[0.0], [-2.0]]), np.array([0.0, 1.0]),
-    ...                  np.array([1.0]), gap=1e-12)
-    >>> alpha.round(6).tolist()
-    [0.75, 0.25]
+    ``first``, (n_blocks + 1,), has the index of the first plane of each block, none of which is
+    empty.  If the absolute gap cannot be reached because of rounding, the best point is returned.
     """
     start, sizes = first[:-1], np.diff(first)
     slope = _fewest_columns(slope)

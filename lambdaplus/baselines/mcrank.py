@@ -1,15 +1,4 @@
-"""McRank: boosted trees classify documents into relevance classes; the expected class ranks them.
-
-Examples
---------
->>> import numpy as np
->>> from lambdaplus.baselines import McRank
->>> X = np.random.default_rng(0).normal(size=(200, 3))
->>> y, qid = np.digitize(X[:, 0], [0, 1]), np.repeat(np.arange(20), 10)
->>> model = McRank(n_estimators=10).fit(X, y, qid=qid)
->>> model.classes_.tolist(), model.predict(X).shape
-([0.0, 1.0, 2.0], (200,))
-"""
+"""McRank: boosted trees classify documents by relevance; the expected class ranks them."""
 
 from __future__ import annotations
 

@@ -3,14 +3,6 @@
 If the documents of a query are sorted by label, those with a lower label than document i are the
 first ones of the query.  Pair number p belongs to the document whose range contains p, and its
 position in the range is the index of the lower document.
-
-Examples
---------
->>> from lambdaplus.baselines.preference_pairs import preference_pairs
->>> from lambdaplus.data.queries import Queries
->>> pairs = preference_pairs(Queries([0, 0, 1, 2], group=[4]))
->>> pairs.first.tolist(), pairs.rate.tolist()  # documents 2 and 3 have 2 and 3 below them
-([0, 0, 0, 2, 5], [0.2, 0.2, 0.2, 0.2])
 """
 
 from __future__ import annotations
@@ -28,25 +20,12 @@ Words = NDArray[np.uint64]
 
 
 class PreferencePairs(NamedTuple):
-    """Pairs of documents, in the order of `Queries.row_order`.
+    """Pairs of documents, in the order of `Queries.row_order`."""
 
-    Attributes
-    ----------
-    first : (n + 1,) int64
-        Index of the first pair in which each document is the higher one; last, the number of pairs.
-    lowest : (n,) int64
-        First document of the query of each document, which is the lower one of its first pair.
-    rate : (n,) float64
-        1/|S_q|, one over the number of pairs of the query.
-    owner : (n_marks,) int64
-        The higher document of every 2^shift-th pair, from which a search starts.
-    shift : int
-    """
-
-    first: Ints
-    lowest: Ints
-    rate: Floats
-    owner: Ints
+    first: Ints  # (n + 1,): first pair in which each document is the higher one; last, all pairs
+    lowest: Ints  # (n,): first document of the query, which is the lower one of the first pair
+    rate: Floats  # (n,): 1/|S_q|, one over the number of pairs of the query
+    owner: Ints  # (n_marks,): higher document of every 2^shift-th pair, where a search starts
     shift: int
 
     @property

@@ -1,15 +1,4 @@
-"""RankBoost: boosting of threshold rankers on pairs of documents, without the pairs.
-
-Examples
---------
->>> import numpy as np
->>> from lambdaplus.baselines import RankBoost
->>> X = np.random.default_rng(0).normal(size=(60, 3))
->>> y, qid = (X[:, 0] + X[:, 1] > 1).astype(int), np.repeat(np.arange(6), 10)
->>> model = RankBoost(n_rounds=10).fit(X, y, qid=qid)
->>> model.features_[:3].tolist(), bool((model.normalizers_ < 1).all())
-([1, 1, 0], True)
-"""
+"""RankBoost: boosting of threshold rankers on pairs of documents, without the pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The command line: ``lambdaplus`` and its commands."""
+"""The command line: ``lambdaplus`` and its commands, a file each.
+
+Arguments and files enter; tables on the terminal and files leave.
+"""
 
 from __future__ import annotations
 

@@ -59,12 +59,7 @@ class Workers:
     def together(self) -> AbstractContextManager[None]:
         """An error on one worker within this context is raised on all of them.
 
-        Raises
-        ------
-        FailedWorkerError
-            If another worker raised an error.
-        LostWorkerError
-            If another worker was stopped.
+        The others raise a FailedWorkerError, or a LostWorkerError if this one was stopped.
         """
         return nullcontext()
 

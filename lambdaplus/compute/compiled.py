@@ -3,15 +3,6 @@
 numba recompiles a kernel if its own file has changed, but not if something that its file imports
 has changed.  A cached kernel is therefore also keyed by the kernels and the numbers that its file
 imports: those, and nothing else, become part of its machine code.
-
-Examples
---------
->>> from lambdaplus.compute.compiled import compiled
->>> @compiled
-... def double(x):
-...     return 2 * x
->>> double(21)
-42
 """
 
 from __future__ import annotations
@@ -34,11 +25,7 @@ intrinsic: Any = _intrinsic  # typed as what it makes of a function: anything ca
 def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile a function that uses no Python objects; it releases the global interpreter lock.
 
-    Parameters
-    ----------
-    function : callable
-    **options
-        Options of `numba.njit`.
+    Options are those of `numba.njit`.
     """
     if function is None:
         return lambda given: compiled(given, **options)

@@ -4,10 +4,8 @@ That number is the training's own (LightGBM's ``num_threads``, XGBoost's ``nthre
 an estimator), which an objective applies by `limit_threads`; or else the environment variable
 ``OMP_NUM_THREADS``; or else numba's: ``NUMBA_NUM_THREADS``, or all cores of this process.
 
-The kernels release the global interpreter lock, and the result of a query depends on that query
-only, so Python threads are sufficient: results do not depend on the number of threads, OpenMP is
-not needed (where a fork hangs, and simultaneous calls from several threads may abort the process),
-and kernels compile without numba's slow parallel transform.
+Kernels release the global interpreter lock, so Python threads are sufficient: OpenMP is not needed
+(where a fork hangs, and simultaneous calls may abort the process), and kernels compile faster.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Ranking data: the container, readers of data and runs, splits, and built-in data sets."""
+"""Documents, queries and runs, checked once; readers, splits, and built-in data sets.
+
+Files and arrays enter by the readers and by `RankingData`, or by `queries.by_query` for labels and
+queries alone; `queries.Queries` is what metrics, objectives and baselines get.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from lambdaplus.data.folders import read_data, read_folds
 from lambdaplus.data.letor import read_letor
 from lambdaplus.data.ranking_data import Fold, RankingData
 from lambdaplus.data.run_files import read_qrels, read_scores, read_table, read_trec_run
-from lambdaplus.data.splits import cross_validation, random_splits
+from lambdaplus.data.splits import cross_validation, query_folds, random_splits
 from lambdaplus.data.table_files import read_columns
 from lambdaplus.data.web_search import web_search_like
 
@@ -16,6 +20,7 @@ __all__ = [
     "RankingData",
     "cross_validation",
     "digits_queries",
+    "query_folds",
     "random_splits",
     "read_columns",
     "read_data",

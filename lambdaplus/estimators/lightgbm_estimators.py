@@ -42,7 +42,7 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, **changed
         # LightGBM would evaluate the metric of its own objective, which refuses many labels.
         params["metric"] = "None"
     model._objective = objective
-    with replaced(model, _other_params=params, **changed):
+    with replaced(model, _other_params=params, **changed), lgb.constant_features_explained():
         fit(**call)
 
 

@@ -1,19 +1,4 @@
-"""Explanation of different values of a metric for the same ranking.
-
-Examples
---------
->>> from lambdaplus import explain
->>> print(explain("ndcg", [2, 1, 0, 0, 0], [0.5, 0.5, 0.9, 0.3, 0.1], group=[3, 2]))
-convention  ndcg    gap      because
-lambdaplus  0.6229  +0.0000
-lightgbm    0.8295  +0.2066  ties=stable +0.0361, empty=1 +0.1705
-xgboost     0.8295  +0.2066  ties=stable +0.0361, empty=1 +0.1705
-sklearn     0.3224  -0.3005  gain=linear +0.0218, empty=0 -0.3224
-trec        -       -        ties=docno needs docno=
-letor3      0.4539  -0.1691  discount=letor +0.1925, ties=stable +0.0923, empty=0 -0.4539
-letor4      0.4539  -0.1691  discount=letor +0.1925, ties=stable +0.0923, empty=0 -0.4539
-2 queries. Choices are applied one after the other; each is shown with its change of the value.
-"""
+"""Explanation of different values of a metric for the same ranking."""
 
 from __future__ import annotations
 

@@ -1,22 +1,4 @@
-"""Tables for the terminal, in Markdown and LaTeX.
-
-Examples
---------
->>> from lambdaplus.evaluation.result_tables import Cell, Table
->>> table = Table(("run", "map"), [("ours", Cell(0.52, "a")), ("theirs", 0.5)], ("5 queries",))
->>> print(table)
-run     map
-ours    0.5200a
-theirs  0.5000
-5 queries
->>> print(table.to_markdown())
-| run | map |
-|---|---|
-| ours | 0.5200<sup>a</sup> |
-| theirs | 0.5000 |
-<BLANKLINE>
-5 queries
-"""
+"""Tables for the terminal, in Markdown and LaTeX."""
 
 from __future__ import annotations
 

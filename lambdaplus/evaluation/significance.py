@@ -1,13 +1,4 @@
-"""Significance tests for two systems on the same queries.
-
-Examples
---------
->>> import numpy as np
->>> from lambdaplus.evaluation.significance import p_value
->>> difference = np.array([0.1, 0.2, 0.05, 0.3, -0.02, 0.15, 0.08, 0.01])
->>> round(p_value(difference, "wilcoxon", "two-sided"), 4)
-0.0234
-"""
+"""Significance tests for two systems on the same queries."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def lightgbm_parameters() -> dict[str, list[str]]:
 
 
 def is_constructed(data: Any) -> bool:
-    """Whether a lightgbm.Dataset has been given to the library, after which it may drop the labels."""  # noqa: E501
+    """Whether a lightgbm.Dataset was given to the library, after which it may drop the labels."""
     return bool(getattr(data, "_handle", None) or getattr(data, "handle", None))  # 4.x, 3.x
 
 

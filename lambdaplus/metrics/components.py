@@ -171,16 +171,14 @@ def ranks_in_share(counts: LabelCounts) -> Floats:
     return np.asarray(np.maximum(np.ceil(exact), 1.0))
 
 
-def first_share_of_ranks(counts: LabelCounts) -> tuple[Floats, Floats]:
-    return np.ones_like(counts.label), counts.spread(ranks_in_share(counts))
+def first_ranks(counts: LabelCounts) -> tuple[Floats, Floats]:
+    """As many ranks as the metric divides by."""
+    normalizer = counts.metric.declaration.normalizer(counts)
+    return np.ones_like(counts.label), counts.spread(normalizer)
 
 
 def mean_of_cutoff_and_relevant(counts: LabelCounts) -> Floats:
     return np.where(counts.n_relevant > 0, (counts.n_relevant + counts.at_most) / 2, 0.0)
-
-
-def first_r_ranks(counts: LabelCounts) -> tuple[Floats, Floats]:
-    return np.ones_like(counts.label), counts.spread(counts.n_relevant)
 
 
 def reachable_or_all_hits(counts: LabelCounts) -> Floats:
@@ -196,14 +194,10 @@ def both_classes(counts: LabelCounts) -> Floats:
     return counts.n_relevant * (counts.size - counts.n_relevant)
 
 
-def _best_rank_sum(counts: LabelCounts, gain: Floats) -> Floats:
+def best_rank_sum(counts: LabelCounts) -> Floats:
     """The offset that gives a ranking in which each class is at the top of all others its best."""
-    size = counts.spread(counts.size)
+    gain, size = counts.metric.declaration.gain(counts), counts.spread(counts.size)
     return counts.sum(gain * counts.count * (2 * size - counts.count + 1) / 2)
-
-
-def rank_sum_offset(counts: LabelCounts) -> Floats:
-    return _best_rank_sum(counts, relevance(counts))
 
 
 def class_share(counts: LabelCounts) -> Floats:
@@ -226,10 +220,6 @@ def total_share(counts: LabelCounts) -> Floats:
     return counts.sum(class_share(counts))
 
 
-def class_reference_offset(counts: LabelCounts) -> Floats:
-    return _best_rank_sum(counts, class_reference_gain(counts))
-
-
 def one_class(counts: LabelCounts) -> Floats:
     return np.where(counts.label == counts.metric["label"], 1.0, 0.0)
 
@@ -237,10 +227,6 @@ def one_class(counts: LabelCounts) -> Floats:
 def class_and_rest(counts: LabelCounts) -> Floats:
     members = counts.sum(one_class(counts) * counts.count)
     return members * (counts.size - members)
-
-
-def class_rank_sum_offset(counts: LabelCounts) -> Floats:
-    return _best_rank_sum(counts, one_class(counts))
 
 
 def nothing(counts: LabelCounts) -> Floats:

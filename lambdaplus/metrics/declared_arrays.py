@@ -143,20 +143,9 @@ def read_only(array: _Array) -> _Array:
 class MetricArrays(NamedTuple):
     """The values of a declaration for each stratum, query and rank.
 
-    Attributes
-    ----------
-    first : (n_queries + 1,) int64
-        Index of the first stratum of each query.
-    relevance : (n,) int32
-        Class of each row within its query.
-    discount : (longest query,) float64
-        d by rank, counted from 0.
-    gain : (s,) float64
-        g by stratum.
-    parts : tuple
-        What the form of the metric adds (`lambdaplus.metrics.forms`).
-    scale, offset : (n_queries,) float64
-        1/Z, which is 0 if the metric has no value, and the offset of the sum.
+    ``first`` is the first stratum of each query, ``relevance`` the class of each row within its
+    query; discounts count ranks from 0; ``parts`` are what the form adds, by stratum; and ``scale``
+    is 1/Z, which is 0 if the metric has no value.
     """
 
     first: Ints
@@ -171,11 +160,7 @@ class MetricArrays(NamedTuple):
 def scope(metric: RankingMetric, queries: Queries, one_group: bool = False) -> Queries:
     """The lists that the metric ranks: the queries, or all rows as one list.
 
-    Raises
-    ------
-    ValueError
-        If there are no queries and the metric needs them: if ``group=`` was forgotten, the data
-        must not be treated as one large query unless ``one_group`` is set.
+    A data set without queries is refused unless it is meant: ``group=`` may be forgotten.
     """
     if metric.over_data_set and metric.declaration.pooled:
         return queries.ungrouped if queries.grouped else queries
@@ -195,14 +180,7 @@ _of_queries: WeakKeyDictionary[Queries, dict[RankingMetric, MetricArrays]] = Wea
 
 
 def metric_arrays(metric: RankingMetric, queries: Queries) -> MetricArrays:
-    """Compute the arrays of a metric on a data set; they are cached for the lifetime of the data.
-
-    Raises
-    ------
-    ValueError
-        If the metric does not support the labels, such as negative ones in NDCG, and for a
-        declaration whose functions return arrays of another shape, NaN or infinity.
-    """
+    """The arrays of a metric on a data set; they are cached for the lifetime of the data."""
     kept = _of_queries.setdefault(queries, {})
     if metric not in kept:
         kept[metric] = _lay_out(metric, queries)

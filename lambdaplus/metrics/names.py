@@ -105,13 +105,7 @@ def _options_in(name: str, text: str) -> dict[str, Any]:
 
 
 def split_names(text: str) -> list[str]:
-    """Split names at commas that are not within parentheses, leaving out empty ones.
-
-    Examples
-    --------
-    >>> split_names("map, ndcg(gain=linear,short=zero)@10,")
-    ['map', 'ndcg(gain=linear,short=zero)@10']
-    """
+    """Split names at commas that are not within parentheses, leaving out empty ones."""
     names, depth = [""], 0
     for c in text:
         depth += (c == "(") - (c == ")")
@@ -123,13 +117,7 @@ def split_names(text: str) -> list[str]:
 
 
 def share_options(names: Sequence[Metric], options: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Distribute options among several metrics: each gets the options that it has.
-
-    Raises
-    ------
-    ValueError
-        For an option that none of them has.
-    """
+    """Distribute options among several metrics: each gets the options that it has."""
     shares = []
     unused = set(options)
     for name in names:

@@ -1,21 +1,16 @@
 """Long lists: the entries of rounded scores, without a sort.
 
-The scores of a list of many documents are rounded to cells, and the documents of each cell and
-class are counted; they make one entry (see `lambdaplus.objectives.lists`).  The gradient is the
-exact one of the rounded scores.  It takes a few passes over the rows, and the sweep over the
-entries, of which there are never more than about `CELLS` for each class.
+The scores of a list of many documents are rounded to about `CELLS` cells, and the documents of each
+cell and class make one entry.  The gradient is the exact one of the rounded scores.
 
-Cells follow the data.  The range of the scores is first cut into `COARSE` parts of the same width;
-a part with many documents is cut again, between its own smallest and largest score, so that single
-scores far from the others cost the others nothing.  Then half of the cells are distributed evenly
-to the parts with documents, and half in proportion to the differences of the logarithms of ranks,
-as the first ranks decide metrics such as average precision.  Few distinct scores are not rounded at
-all.
+Cells follow the data.  The range of the scores is cut into `COARSE` parts of the same width; a
+part with many documents is cut again, between its own extremes, so that outliers cost the others
+nothing.  Half of the cells are then distributed evenly to the parts with documents, and half in
+proportion to the differences of the logarithms of ranks, as the first ranks decide metrics such as
+average precision.  Few distinct scores are not rounded at all.
 
 Counts are integers, and so are weights (in units of a power of two), so the result depends neither
-on the order of the rows nor on the number of threads, nor on the worker that a row is on: for a
-list with rows on several workers, extremes and counts are those of all of them, and all workers
-have the same entries.
+on the order of the rows nor on threads, nor on the worker that a row is on.
 """
 
 from __future__ import annotations
@@ -42,11 +37,11 @@ MOST_CLASSES = 16  # lists of more classes are not rounded
 class Cells(NamedTuple):
     """How scores are rounded.
 
-    The part of a score s, which is first multiplied by ``lift``, is the integer part of
-    ``(top - s) * per_unit``.  While a part c is cut, the part is ``child[c]`` (or -1 if it is not
-    cut) plus the integer part of ``(high[c] - s) * rate[c]``.  The cell is ``first[c]`` plus the
-    nearest integer to ``(high[c] - s) * rate[c]`` for the last part c, where ``high[c]`` is the
-    largest score of a part.  ``score``, (n_cells,), are the rounded scores, the highest first.
+    The part of a score s, first multiplied by ``lift``, is the integer part of ``(top - s) *
+    per_unit``.  While a part c has a ``child[c]`` >= 0, it is divided: the part is then the child
+    plus the integer part of ``(high[c] - s) * rate[c]``.  The cell is ``first[c]`` plus the
+    nearest integer to ``(high[c] - s) * rate[c]``, and ``score`` are the rounded scores, the
+    highest first.
     """
 
     lift: float
@@ -87,18 +82,9 @@ def round_scores(
     copies: Floats | None,
     workers: Workers = ONE_MACHINE,
 ) -> Rounded:
-    """Round the scores of one list.
+    """Round the scores of one list, whose rows are on these workers.
 
-    Parameters
-    ----------
-    score : (n,) float64
-    relevance : (n,) int32
-        Class of each row.
-    n_classes : int
-    copies : (n,) float64, optional
-        Multiplicities.
-    workers : Workers
-        Those that the rows of the list are on.
+    ``relevance`` is the class of each row, and ``copies``, if any, its multiplicity.
     """
     n = int(workers.sum(np.array([score.size]))[0])
     cells = find_cells(score, n, workers)

@@ -1,14 +1,11 @@
 """Sort the documents of every query by score, and merge those that share all.
 
 Ties are broken independently of the order of the rows: higher scores first, then lower labels, then
-lower multiplicities (see `Queries.row_order`).  Documents with the same values of all three are
-interchangeable; those of one class with the same score become one entry.
+lower multiplicities (see `Queries.row_order`).
 
-The same algorithm is used for lists of every length: scores are distributed, by interpolation
-between the smallest and largest of the list, to twice as many buckets as there are documents; a
+Scores are distributed, by interpolation between the smallest and largest of the list, to buckets; a
 bucket with many documents is distributed again by its own extremes; and one insertion sort orders
-neighbours.  All steps are stable, so tied documents keep their order, and the time is proportional
-to the number of documents.
+neighbours.  All steps are stable, and the time is proportional to the number of documents.
 """
 
 from __future__ import annotations
@@ -29,29 +26,14 @@ MOST_BUCKETS = 2048  # with more, a long list is distributed more slowly
 
 
 class Ranking(NamedTuple):
-    """Documents of every query in ranked order.
-
-    Attributes
-    ----------
-    row : (n,) int32, int64 for long data
-        Row of the document at each rank.
-    score : (n,) float64
-        Its score; -0.0 is converted to 0.0.
-    """
+    """Row and score (0.0 for -0.0) of the documents of every query in ranked order."""
 
     row: NDArray[np.signedinteger[Any]]
     score: Floats
 
 
 def rank(queries: Queries, scores: ArrayLike) -> Ranking:
-    """Rank every query by descending score.
-
-    Parameters
-    ----------
-    queries : Queries
-    scores : (n,) array_like
-        Finite numbers; a ValueError names the first row that is not.
-    """
+    """Rank every query by descending score."""
     given, order = queries.check_scores(scores), queries.row_order
     ranking = Ranking(np.empty(given.size, dtype=order.dtype), np.empty(given.size))
     over_queries(sort_lists, queries.boundaries, queries.boundaries, given, order, *ranking)
@@ -59,16 +41,9 @@ def rank(queries: Queries, scores: ArrayLike) -> Ranking:
 
 
 def rank_some(boundaries: Ints, given: Floats, order: NDArray[np.signedinteger[Any]]) -> Ranking:
-    """Rank some consecutive queries.
+    """Rank some consecutive queries with these boundaries, by the scores of all rows.
 
-    Parameters
-    ----------
-    boundaries : (k + 1,) int64
-        Boundaries of these queries.
-    given : (n,) float64
-        Scores of all rows.
-    order : (m,) int
-        Rows of these queries; tied ones keep their order.
+    ``order`` are their rows; tied ones keep this order.
     """
     ranking = Ranking(np.empty(order.size, dtype=order.dtype), np.empty(order.size))
     sort_lists(0, boundaries.size - 1, boundaries, given, order, *ranking)
@@ -157,17 +132,8 @@ def sort_lists(
 class Entries(NamedTuple):
     """The documents of some queries in ranked order, those of one class and score as one entry.
 
-    Attributes
-    ----------
-    edges : (n_queries + 1,) int64
-        First entry of each query.
-    score : (m,) float64
-    relevance : (m,) int32
-        Class.
-    size : (m,) int64
-        Number of documents; only of those with a multiplicity above 0, if there are any.
-    weight : (m,) float64
-        Sum of their multiplicities.
+    ``edges`` are the first entry of each query; ``size`` counts the documents of each entry, only
+    those with a multiplicity above 0 if there are any; ``weight`` sums their multiplicities.
     """
 
     edges: Ints
@@ -180,19 +146,7 @@ class Entries(NamedTuple):
 def merge_ties(
     boundaries: Ints, row: Any, score: Floats, relevance: Int32s, copies: Floats | None
 ) -> tuple[Entries, Ints]:
-    """The entries of some ranked queries, and the first document of each entry.
-
-    Parameters
-    ----------
-    boundaries : (k + 1,) int64
-        Boundaries of these queries.
-    row, score : (m,)
-        Their ranking.
-    relevance : (n,) int32
-        Class of each row of the data.
-    copies : (n,) float64, optional
-        Multiplicity of each row.
-    """
+    """The entries of some ranked queries, and the first document of each entry."""
     n = row.size
     edges, first, scores = np.empty_like(boundaries), np.empty(n + 1, np.int64), np.empty(n)
     classes, size, weight = np.empty(n, np.int32), np.empty(n, np.int64), np.empty(n)
@@ -225,14 +179,7 @@ def _merge(
 
 
 class Scored:
-    """Scores of a data set, which are sorted when a metric first needs it, once for all metrics.
-
-    Parameters
-    ----------
-    queries : Queries
-    scores : (n,) array_like
-        Finite numbers; a ValueError names the first row that is not.
-    """
+    """Scores of a data set, which are sorted when a metric first needs it, once for all metrics."""
 
     def __init__(self, queries: Queries, scores: ArrayLike) -> None:
         self.queries = queries

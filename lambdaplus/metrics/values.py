@@ -1,10 +1,8 @@
 """The value of a metric on every query.
 
-Tied documents contribute the mean over their orders, in closed form: the expected counts above a
-rank in a block of ties are linear in the rank.  For metrics with probabilistic or gradual stops
-(ERR, bpref) there is no closed form, and ties are evaluated in their worst order.  On one ungrouped
-data set a threshold cannot split tied rows, so they enter together, as in scikit-learn.  Other
-rules can be selected.
+Tied documents contribute the mean over their orders, as the expected counts above a rank in a block
+of ties are linear in the rank.  Without a closed form (ERR, bpref) they are evaluated in their
+worst order.  On one ungrouped data set they enter together, as a threshold cannot split them.
 """
 
 from __future__ import annotations
@@ -30,28 +28,11 @@ def values(
     ties: Ties | None = None,
     order: Floats | None = None,
 ) -> Floats:
-    """Value of a metric on each query.
+    """The value of a metric on each query, (n_queries,); NaN where it is not defined.
 
-    Parameters
-    ----------
-    metric : RankingMetric
-    scored : Scored
-        Queries and scores.
-    ties : {"expected", "worst", "best", "stable", "together"}, optional
-        Rule for tied documents: the mean over their orders; their worst or best order; the order
-        of the rows; or all as one step, as at a threshold.  See above for the default.
-    order : (n,) float64, optional
-        With ``ties="stable"``, the order of the rows if it is not that of the data.
-
-    Returns
-    -------
-    (n_queries,) float64
-        NaN if the metric is not defined, for example without a relevant document.
-
-    Raises
-    ------
-    ValueError
-        If the metric does not support this rule for ties.
+    ``ties`` is the mean over the orders of tied documents, their worst or best order, the order of
+    the rows (``order``, (n,), if it is not that of the data), or all as one step, as at a
+    threshold.
     """
     if ties not in (None, *get_args(Ties)):
         raise ValueError(f"ties={ties!r} is not one of {', '.join(get_args(Ties))}")
@@ -94,16 +75,9 @@ def values(
 
 
 def rounded_value(metric: RankingMetric, queries: Queries, scores: Floats) -> float:
-    """Value of a metric on one list, at rounded scores (see `lambdaplus.metrics.rounding`).
+    """The value of a metric on one list whose rows may be on several workers, at rounded scores.
 
-    Its rows may be on several workers.  Documents in one cell count as tied.
-
-    Parameters
-    ----------
-    metric : RankingMetric
-    queries : Queries
-        The rows of the list on this worker.
-    scores : (n,) float64
+    Documents in one cell count as tied (see `lambdaplus.metrics.rounding`).
     """
     arrays = metric_arrays(metric, queries)
     copies, workers = queries.multiplicities, queries.list_workers

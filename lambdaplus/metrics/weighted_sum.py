@@ -1,14 +1,4 @@
-"""Weighted sums of metrics: ``ndcg@10+0.5*map``.
-
-Examples
---------
->>> from lambdaplus import eval_metric
->>> [both] = eval_metric("NDCG@10 + 0.5 * map").metrics
->>> str(both), both.parts[1][1]
-('ndcg@10+0.5*map', 0.5)
->>> value_of(both, {"ndcg@10": 0.6, "map": 0.4})
-0.8
-"""
+"""Weighted sums of metrics: ``ndcg@10+0.5*map``."""
 
 from __future__ import annotations
 
@@ -29,10 +19,6 @@ class WeightedSum:
     """A weighted sum of metrics; its ``str`` is an expression that can be parsed again.
 
     The name does not contain spaces, since XGBoost splits its evaluation line at spaces.
-
-    Attributes
-    ----------
-    parts : tuple of (RankingMetric, float)
     """
 
     parts: tuple[tuple[RankingMetric, float], ...]
@@ -59,13 +45,7 @@ class WeightedSum:
 
 
 def terms_of(name: Metric | WeightedSum) -> list[tuple[Metric, float]]:
-    """The metrics named in an expression, not parsed yet, and their weights.
-
-    Raises
-    ------
-    ValueError
-        For a weight that is not a number, or an empty term.
-    """
+    """The metrics named in an expression, not parsed yet, and their weights."""
     if isinstance(name, WeightedSum):
         return list(name.parts)
     if not isinstance(name, str) or not ({"+", "*"} & set(name)):

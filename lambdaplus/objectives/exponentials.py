@@ -18,15 +18,10 @@ from lambdaplus.objectives.lanes import LANES
 
 
 class PairFunction(NamedTuple):
-    """One pair function: its exact parameters, and rates and coefficients for the sweep.
+    """One pair function: its parameters (damping 0 if there is none), and what the sweep needs.
 
-    Attributes
-    ----------
-    sigma, damping : float
-        damping is 0 if there is none.
-    rates, concordant, discordant, hessian : (blocks, LANES) float64
-        Rates of decay, and their coefficients in the gradient of a concordant and of a discordant
-        pair and in the Hessian of both, including the factors sigma and sigma^2.
+    The rates of decay, (blocks, LANES), and their coefficients in the gradient of a concordant and
+    of a discordant pair and in the Hessian of both, including the factors sigma and sigma^2.
     """
 
     sigma: float

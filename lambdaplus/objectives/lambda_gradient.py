@@ -1,9 +1,8 @@
 """The gradient and Hessian of a ranking metric as a plain function.
 
-The path of the scores: queries are ranked and tied documents become one entry, or the scores of a
-long list are rounded (`sort`, `entries`, `rounding`); the entries make ranked lists with potentials
-(`lists`); the pairs of each list are summed (`sums`); and the sums of the entries are normalised
-and written to their rows.
+Queries are ranked and merged into entries, or long lists are rounded (`sort`, `rounding`); entries
+make ranked lists with potentials (`lists`); pairs are summed (`sums`), normalised, and written to
+rows.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ class Shape:
         If False, gradients are those of the textbook definition, whose scale differs between
         metrics and between queries.
     damping : float or None
-        None or 0: no damping.  See `lambdaplus.lambda_objective` for all three.
+        None or 0: no damping.  See `~lambdaplus.objectives.lambda_objective` for all three.
     """
 
     sigma: float = 1.0
@@ -65,17 +64,8 @@ def objective_metric(metric: str | RankingMetric | Declaration, **options: Any) 
 class LambdaGradient:
     """The gradient of a metric on a data set, at any scores.
 
-    Parameters
-    ----------
-    metric : RankingMetric
-    queries : Queries
-    shape : Shape
-    noise : float, optional
-        Scale of the noise.  Not used for one data set without queries.
-    balance : float
-        Exponent of the shares of classes: see `lambdaplus.objectives.lambda_objective`.
-    all_pairs : bool
-        Visit every pair, in O(n^2), instead of using the sweep.
+    ``noise`` has no effect on one data set without queries, where ``balance`` is the exponent of
+    the shares of classes; ``all_pairs`` visits every pair, in O(n^2), instead of using the sweep.
     """
 
     def __init__(
@@ -165,10 +155,7 @@ class LambdaGradient:
             refuse_many_classes(self.arrays.gain.size, on)
 
     def _values(self, first: int, entries: Entries) -> Floats:
-        """Gradient and Hessian of a document of each of these entries, (m, 2).
-
-        They are those of the queries from ``first`` on.
-        """
+        """Gradient and Hessian of a document of each of these entries, (m, 2)."""
         sums = self._sums(first, entries)
         factor = self._factor(sums, self.arrays.scale[first : first + entries.edges.size - 1])
         if self.noise:
@@ -292,8 +279,8 @@ def gradients(
     >>> gradient.round(4).tolist()
     [0.3655, -0.5, 0.1345]
     """
-    textbook: dict[str, Any] = {"sigma": 1.0, "normalize": False, "damping": None}
     check_flag(one_group=one_group, all_pairs=all_pairs)
+    textbook: dict[str, Any] = {"sigma": 1.0, "normalize": False, "damping": None}
     shape = Shape(**{name: options.pop(name, value) for name, value in textbook.items()})
     chosen = objective_metric(metric, **options)
     queries = scope(chosen, Queries(labels, group=group, qid=qid, weight=weight), one_group)

@@ -1,8 +1,7 @@
 """Arithmetic on vectors of eight float64, for numba kernels.
 
-numba does not know that two arrays do not overlap, so LLVM does not vectorise loops over several
-short arrays.  These operations use vectors explicitly: one AVX-512 register, two of AVX2 or four
-of NEON.  ``Lanes`` values are kept in registers; `load` and `store` move them from and to rows of a
+numba does not know that two arrays do not overlap, so LLVM does not vectorise loops over short
+arrays.  ``Lanes`` values are kept in registers; `load` and `store` move them from and to rows of a
 two-dimensional C-contiguous array with eight columns.
 """
 
@@ -151,11 +150,9 @@ def _folded(builder: Any, x: Any, y: Any, first: Any, second: Any) -> Any:
 
 @intrinsic
 def decay(_typing: Any, rates: Any, distance: Any) -> Any:
-    """exp(-rates * distance), and exactly 0 below 1e-60.
+    """exp(-rates * distance), and exactly 0 below 1e-60; the relative error is below 1e-9.
 
-    Computed as 2^n times a polynomial of the remainder in [-ln 2 / 2, ln 2 / 2], with a relative
-    error below 1e-9.  Setting small values to 0 prevents denormal numbers in later products, which
-    cost a hundred cycles.
+    Denormal numbers, prevented in later products by this 0, cost a hundred cycles.
     """
     return _operation(lanes, rates, types.float64, build=_decay)
 

@@ -37,27 +37,11 @@ ALL, OWN, ABOVE = (1.0, 1.0), (1.0, 0.0), (0.0, 1.0)  # parts of a potential, se
 class Lists(NamedTuple):
     """Ranked lists, from the highest to the lowest score.
 
-    Attributes
-    ----------
-    start, stop : (k,) int64
-        The elements of each list in the arrays below.
-    gain_at : (k,) int64
-        Index in ``gain`` of the gain of the lowest class of each list.
-    gain : (g,) float64
-        The swap delta of classes a and b is ``abs(gain[a] - gain[b])`` times the difference of the
-        potentials.
-    n_classes : (k,) int64
-    score : (m,) float64
-    relevance : (m,) int32
-        Class, higher is better.
-    U, V : (m,) float64
-        Potentials for concordant and for discordant pairs.  They are the same if there are more
-        than two classes.
-    weight : (m,) float64
-    query : (k,) int64
-        Query of each list.
-    entry : (m,) int64 or empty
-        Entry of each element; empty if they are the entries.
+    List k has the elements ``start[k]`` to ``stop[k]`` of the arrays by element (score, class, U
+    for concordant and V for discordant pairs, weight); ``entry`` is empty if these are the
+    entries.  The swap delta of classes a and b is ``abs(gain[at + a] - gain[at + b])`` times the
+    difference of the potentials, at = ``gain_at[k]``.  With more than two classes, U and V are the
+    same.
     """
 
     start: Ints
@@ -82,17 +66,9 @@ class Lists(NamedTuple):
 def ranked_lists(
     metric: RankingMetric, arrays: MetricArrays, first: int, entries: Entries, weighted: bool
 ) -> Iterator[Lists]:
-    """The lists of the queries whose entries these are; with multiplicities two sets of lists.
+    """The lists of the queries from ``first`` on, whose entries these are.
 
-    Parameters
-    ----------
-    metric, arrays
-        The metric, and its arrays on the data set.
-    first : int
-        The first of these queries.
-    entries : Entries
-    weighted : bool
-        Whether documents have multiplicities, of which there is one query.
+    With multiplicities (``weighted``; there is one query then) there may be two sets of lists.
     """
     form, edges = metric.declaration.form, entries.edges
     strata, scale = arrays.first[first : first + edges.size], arrays.scale[first:]

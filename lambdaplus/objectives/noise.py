@@ -1,17 +1,14 @@
 """Gradients from pairs of neighbours in noisy rankings, with weights from the same potentials.
 
 Noise is added to the scores of a query, its documents are ranked by the sum, and each document is
-compared with the next one in that ranking only.  The weight of a pair is its swap delta in the
-noisy ranking, a difference of potentials (see ``lambdaplus.metrics.forms.form``), so this works for
-every declared metric.  The logistic function is evaluated at the scores without noise.  With w the
-mean weight of a pair over three rankings, d the score of the better document minus that of the
-other, and rho = 1 / (1 + exp(sigma d)), the gradient is -sigma w rho for the better document and
-its opposite for the other, and the Hessian is sigma^2 w rho (1 - rho) for both.  Half of the
-gradient of a query is of these pairs, and half of all pairs in the ranking without noise.
+compared with the next one only.  The weight of a pair is its swap delta in the noisy ranking; the
+logistic function is evaluated at the scores without noise.  With w the mean weight of a pair over
+three rankings, d the score of the better document minus that of the other, and rho = 1 / (1 +
+exp(sigma d)), the gradient is -sigma w rho for the better document and its opposite for the other,
+and the Hessian is sigma^2 w rho (1 - rho) for both.
 
-The noise is logistic, and determined by the scores and labels of a query, document by document in
-ranked order.  It does not depend on the order of the rows, on other queries or on the number of
-threads, changes with the scores in every round, and is not repeated when a training is continued.
+The noise is logistic, and determined by the scores and labels of a query: it depends neither on the
+order of the rows, nor on other queries or threads, and changes in every round.
 
 This is the method of CatBoost's YetiRank.  Lyzhin, Ustimenko, Gulin, Prokhorenkova 2023, "Which
 Tricks are Important for Learning to Rank?", ICML.
@@ -41,18 +38,9 @@ def neighbour_sums(
     metric: RankingMetric, arrays: MetricArrays, first: int, entries: Entries, scale: float,
     sigma: float,
 ) -> Sums:  # fmt: skip
-    """Sums over the pairs of neighbours in the noisy rankings of some queries.
+    """Sums over the pairs of neighbours in the noisy rankings of the queries from ``first`` on.
 
-    Parameters
-    ----------
-    metric, arrays
-        The metric, and its arrays on the data set.
-    first : int
-        The first of these queries.
-    entries : Entries
-        Their documents in the order of the scores without noise.
-    scale : float
-        Scale of the noise.
+    ``scale`` is that of the noise.
     """
     documents = each_alone(entries)
     edges, score, relevance = documents[:3]
@@ -78,8 +66,7 @@ def neighbour_sums(
 def mixed(every: Sums, near: Sums, entries: Entries) -> Sums:
     """Half of the sums over all pairs, and as much of those over noisy neighbours in each query.
 
-    Both parts of a query are given the same sum over their pairs of ``2 |lambda|``, that of all
-    pairs.
+    As much means the same sum over pairs of ``2 |lambda|``, that of all pairs.
     """
     scale = np.divide(
         0.5 * every.received, near.received, out=np.zeros_like(near.received),
@@ -122,23 +109,11 @@ def _compare_neighbours(
     U: Any, V: Any, weight: Any, query: Any, entry: Any, clean: Any, score: Any, strength: Any,
     sigma: float, gradient: Any, hessian: Any, received: Any,
 ) -> None:  # fmt: skip
-    """Add the pairs of neighbours of one noisy ranking.
+    """Add the pairs of neighbours of one noisy ranking, from its `Lists`.
 
-    Parameters
-    ----------
-    start, ..., entry
-        `lambdaplus.objectives.lists.Lists` of the noisy ranking.
-    clean : (n,) int
-        Rank without noise of each document of the noisy ranking.
-    score : (n,) float64
-        By rank without noise.
-    strength : (n,) float64
-        exp(sigma * score) in units of the best document of the query, by rank without noise.  With
-        the strengths x and y of the better and the worse document, rho is y / (x + y) (Bradley &
-        Terry 1952), so that one exponential of each document is enough.
-    gradient, hessian : (n,) float64
-        By rank without noise.
-    received : (n_queries,) float64
+    ``clean`` is the rank without noise of each of its documents; what follows is by that
+    rank.  ``strength`` is exp(sigma * score) in units of the best document: with x and y those of
+    the better and the worse one, rho is y / (x + y) (Bradley & Terry 1952), without an exponential.
     """
     for k in range(query.size):
         at, met = gain_at[k], 0.0

@@ -248,8 +248,7 @@ def lambda_objective(
         0.01.  Worth a try where labels are clean or rounds are few.
     noise : float or None, default=None
         For data with queries, half of the gradient comes from neighbours in rankings by noisy
-        scores, as in CatBoost's YetiRank; the number is the scale of the noise, 1 as there.  See
-        `lambdaplus.objectives.noise`.
+        scores, as in CatBoost's YetiRank; the number is the scale of the noise, 1 as there.
     one_group : bool
         Treat a data set without queries as a single query, which is always the case for AUC and
         MAP.  For these two metrics row weights are multiplicities, also in the gradient of AUC,

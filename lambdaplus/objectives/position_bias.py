@@ -8,15 +8,6 @@ Positions are passed as LightGBM's ``Dataset(position=)``, which numbers them in
 (that of ``pandas.unique``): the first query has to begin with the first position.  XGBoost and
 LGBMRanker have no such argument: there, the rows of a query have to be in the order in which they
 were shown, as for XGBoost's ``lambdarank_unbiased``.
-
-Examples
---------
->>> from lambdaplus import lambda_objective
->>> from lambdaplus.objectives.position_bias import PositionBias
->>> objective = PositionBias(lambda_objective("ndcg@10"))
->>> gradient, hessian = objective([1, 0, 0], [0.0, 0.0, 0.0], None, [3])
->>> bool(objective.bias_[0] > objective.bias_[2])  # the click may be an effect of the position
-True
 """
 
 from __future__ import annotations
@@ -70,8 +61,10 @@ class PositionBias(Objective):
     Examples
     --------
     >>> from lambdaplus import lambda_ndcg
-    >>> PositionBias(lambda_ndcg)
-    PositionBias(lambda_objective('ndcg', sigma=1, normalize=True, damping=None))
+    >>> objective = PositionBias(lambda_ndcg)
+    >>> gradient, hessian = objective([1, 0, 0], [0.0, 0.0, 0.0], None, [3])
+    >>> bool(objective.bias_[0] > objective.bias_[2])  # the click may be an effect of the position
+    True
     """
 
     uses_positions = True

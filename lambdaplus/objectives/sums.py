@@ -20,14 +20,9 @@ FEW, FEW_A_CLASS = 12, 3
 
 
 class Sums(NamedTuple):
-    """Sums over pairs, in units of Z.
+    """Sums over pairs, in units of Z: gradient and Hessian by entry.
 
-    Attributes
-    ----------
-    gradient, hessian : (m,) float64
-        By entry.
-    received : (n_queries,) float64
-        S, the sum over the pairs of each query of 2 |lambda|.
+    ``received``, (n_queries,), is S, the sum over the pairs of each query of 2 |lambda|.
     """
 
     gradient: Floats

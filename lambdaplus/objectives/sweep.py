@@ -50,19 +50,9 @@ def sweep_two_classes(
     relevance: Any, U: Any, V: Any, weight: Any, rates: Any, concordant: Any, discordant: Any,
     curvature: Any, gradient: Any, hessian: Any, received: Any,
 ) -> None:  # fmt: skip
-    """Add the sums over the pairs of lists of two classes to gradient and Hessian.
+    """Add the sums over the pairs of the lists ``which``, of two classes each.
 
-    Parameters
-    ----------
-    which : (k,) int64
-        Lists to sweep.
-    start, ..., weight
-        `lambdaplus.objectives.lists.Lists.arrays`.
-    rates, concordant, discordant, curvature : (blocks, LANES) float64
-        The pair function, see `lambdaplus.objectives.exponentials.PairFunction`.
-    gradient, hessian : (m,) float64
-    received : (n_lists,) float64
-        S, the sum over the pairs of each list of 2 |lambda|, is added to it.
+    ``start`` to ``weight`` are `Lists.arrays`; ``rates`` to ``curvature`` are `PairFunction.fits`.
     """
     decays, tiny = aligned(CHUNK + 1), splat(TINY)
     for k in range(which.size):

@@ -1,4 +1,7 @@
-"""Compare objectives like the papers: folds, early stopping on validation data, test means.
+"""Compare methods as the papers do: folds, selection on validation data, significance tests.
+
+Folds and methods enter by `Study`, which makes and keeps the fits; `Results`, one long table,
+leaves, and everything that is shown is a function of it.
 
 Examples
 --------

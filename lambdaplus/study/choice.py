@@ -106,7 +106,7 @@ class Choice:
         return replace(found, **merged, metrics={})
 
     def fit_rows(self) -> Iterator[dict[str, Any]]:
-        """The rows of `~lambdaplus.study.results.Results.fits`."""
+        """The rows of ``Results.fits``."""
         for by, values in self.values.items():
             for task, fit, value in zip(self.tasks, self.fits, values.tolist(), strict=True):
                 yield {

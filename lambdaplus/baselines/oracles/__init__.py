@@ -2,19 +2,6 @@
 
 An oracle is given the documents of each query sorted by score, and returns a loss per query and a
 coefficient per document (see `Constraint`); everything else is shared by all losses.
-
-Examples
---------
-A relevant document has a slightly lower score than one of two others, which is therefore ahead of
-it in the most violated ranking:
-
->>> from lambdaplus.baselines.oracles import make_loss, ranked
->>> from lambdaplus.metrics import parse_metric
->>> from lambdaplus.data.queries import Queries
->>> loss = make_loss(parse_metric("map"), Queries([1, 0, 0], group=[3]))
->>> worst = loss.oracle(ranked(loss.queries, [0.5, 0.6, 0.3]))
->>> worst.loss.round(3).tolist(), worst.coefficient.tolist()
-([0.5], [-1.0, 1.0, 0.0])
 """
 
 from __future__ import annotations
@@ -30,7 +17,7 @@ from lambdaplus.baselines.oracles.mrr_map import MRRMapOracle
 from lambdaplus.baselines.oracles.pair_map import PairMapOracle
 from lambdaplus.baselines.oracles.ranked import Constraint, Oracle, Ranked, ranked
 from lambdaplus.data.arguments import whole_number
-from lambdaplus.data.queries import Queries, reaches
+from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import RankingMetric
 
 LOSSES = ("auc", "map", "mrr", "ndcg")
@@ -56,15 +43,10 @@ def make_loss(
     decay: str | int = "smooth",
     pair_scale: bool = True,
 ) -> Loss:
-    """Create the loss 1 - metric with a feature map.
+    """Create the loss 1 - metric with a feature map and the options of `StructuralSVM`.
 
-    The options are those of `StructuralSVM`; map and mrr need queries with binary labels.
-
-    Raises
-    ------
-    ValueError
-        For an unknown loss or map, a loss that the map does not support, or an option of another
-        map.
+    Map and mrr need queries with binary labels.  Raises a ValueError for an unknown loss or map,
+    one that the map does not support, or an option of another map.
     """
     name = metric.declaration.name
     if name not in LOSSES:
@@ -91,10 +73,4 @@ def make_loss(
     return Loss(PairMapOracle(metric, queries, pair_scale), queries)
 
 
-def binary(queries: Queries, relevant: float) -> Queries:
-    """The same queries with label 1 for relevant documents and 0 for others."""
-    labels = reaches(queries.labels, relevant).astype(np.float64)
-    return Queries(labels, group=queries.sizes)
-
-
-__all__ = ["Constraint", "Loss", "Oracle", "Ranked", "binary", "make_loss", "ranked"]
+__all__ = ["Constraint", "Loss", "Oracle", "Ranked", "make_loss", "ranked"]

@@ -4,8 +4,6 @@ Pairs of different grades are independent: a pair is violated if the score of th
 within the margin of the higher one or above it.  With two classes these decisions always form a
 ranking; with more they may form a cycle, and the hinge is that of Ranking SVM: the mean over pairs.
 
-References
-----------
 Joachims 2005, sec. 4 (ROC area); Joachims 2006 (ordinal regression); Chakrabarti 2008, eqs. 3, 4.
 """
 

@@ -4,8 +4,6 @@ The feature map of the correct ranking is not unique, since documents of one cla
 order; we use the mean over these orders.  The hinge is still convex and above the loss, and a w
 that ranks perfectly has no loss because of the order within classes in the file.
 
-References
-----------
 Le & Smola 2007 (DORM); Chakrabarti et al. 2008, secs. 3.1.3 and 3.5.
 """
 
@@ -25,18 +23,8 @@ from lambdaplus.metrics.declared_arrays import MetricArrays, metric_arrays
 
 
 class DORMOracle:
-    """Most violated constraints for 1 - NDCG.
+    """Most violated constraints for 1 - NDCG; A is the discount up to rank ``reach`` and 0 beyond.
 
-    Parameters
-    ----------
-    metric : RankingMetric
-        A discounted sum of gains whose best value is 1.
-    queries : Queries
-    reach : float
-        A(rank) is the discount of the metric, without its cutoff, and 0 beyond this rank.
-
-    Notes
-    -----
     If A is the discount of the loss, a sort by score - gain / ideal solves the assignment, in
     O(n log n) for any grades.  Otherwise two classes are merged in O(R N), since both are in the
     order of their scores, and for more classes a solver of assignment problems is used.

@@ -1,7 +1,5 @@
 """MRR with its own feature map: the bad documents ahead of the best good one, minus that one.
 
-References
-----------
 Chakrabarti et al. 2008, eq. 5, sec. 3.6 and fact 3.5.
 """
 

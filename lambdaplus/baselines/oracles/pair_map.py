@@ -11,8 +11,6 @@ Good and bad documents are each sorted by score in the most violated ranking (Yu
     sum over i of  weight * (sum of the m_i highest bad scores - m_i * score of good i)
                    - discount[i + m_i] * (gain + slope * i).
 
-References
-----------
 Yue et al. 2007, sec. 3.2 (MAP); Chakrabarti et al. 2008, secs. 3.1 to 3.4 (NDCG).  The score term
 of Yue's eq. 5 lacks the factor 1/(R N) of the feature map.
 """
@@ -33,11 +31,7 @@ from lambdaplus.metrics.forms import Cascade, CountAbove
 
 
 class PairMapOracle:
-    """Most violated constraints for 1 - metric, for queries with at most two classes.
-
-    The best value of the metric is 1, and what non-relevant documents contribute to it does not
-    depend on the documents above them.
-    """
+    """Most violated constraints for 1 - metric, for queries with at most two classes."""
 
     def __init__(self, metric: RankingMetric, queries: Queries, pair_scale: bool) -> None:
         classes = np.diff(queries.strata().first)

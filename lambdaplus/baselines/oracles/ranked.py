@@ -14,25 +14,13 @@ from lambdaplus.metrics.sort import rank
 
 
 class Ranked(NamedTuple):
-    """Documents of every query in descending order of scores.
-
-    Attributes
-    ----------
-    boundaries : (n_queries + 1,) int64
-    row : (n,) int64
-        Row of the document at each rank.
-    score : (n,) float64
-    code : (n,) int32
-        Class of the document within its query, ascending by label.
-    classes : (n_queries,) int64
-        Number of classes of a query; with a single class there is nothing to separate.
-    """
+    """Documents of every query in descending order of scores."""
 
     boundaries: Ints
-    row: Ints
-    score: Floats
-    code: NDArray[np.int32]
-    classes: Ints
+    row: Ints  # (n,): row of the document at each rank
+    score: Floats  # (n,)
+    code: NDArray[np.int32]  # (n,): class of the document within its query, ascending by label
+    classes: Ints  # (n_queries,): classes of each query; with one there is nothing to separate
 
 
 class Constraint(NamedTuple):
@@ -40,17 +28,10 @@ class Constraint(NamedTuple):
 
     Its value is ``loss + sum of coefficient * score`` over the documents of the query; its slope in
     w is the sum of coefficient * x.  Oracles return nothing else, so all losses share one solver.
-
-    Attributes
-    ----------
-    loss : (n_queries,) float64
-        Loss of the most violated ranking.
-    coefficient : (n,) float64
-        For each row, the difference between the feature maps of this and the correct ranking.
     """
 
-    loss: Floats
-    coefficient: Floats
+    loss: Floats  # (n_queries,): loss of the most violated ranking
+    coefficient: Floats  # (n,): of each row, this feature map minus that of the correct ranking
 
 
 Oracle = Callable[[Ranked], Constraint]

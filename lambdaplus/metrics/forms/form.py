@@ -25,11 +25,7 @@ from lambdaplus.metrics.declared_arrays import LabelCounts
 
 
 class Form(ABC):
-    """What the term of a document depends on beside its gain.
-
-    The kernels of a form get the arrays of `lambdaplus.metrics.declared_arrays.MetricArrays`; the
-    rest is the same for all forms.
-    """
+    """What the term of a document depends on beside its gain.  Kernels get `MetricArrays`."""
 
     potentials_by_classes: ClassVar[bool] = True  # or the same for all pairs of classes
     gain_follows_labels: ClassVar[bool] = True  # whether a gain must not fall with the label
@@ -47,9 +43,8 @@ class Form(ABC):
     def values(*arguments: Any) -> None:
         """Write the sum over all ranks of some queries, the mean over the orders of ties.
 
-        A kernel.  Its arguments are the first and last query; boundaries, and the number of ranked
-        documents of each query; row and score by rank; class by row; discount; index of the first
-        stratum of each query; gain by stratum; where to write the sum of each query; and the parts.
+        A kernel.  ``ranked`` is the number of ranked documents of each query; row and score are by
+        rank, relevance is by row, gain by stratum; ``strata`` is the first stratum of each query.
         """
 
     @staticmethod
@@ -57,15 +52,11 @@ class Form(ABC):
     def potentials(*arguments: Any) -> None:
         """Write the potentials U and V of two classes for the entries of some lists.
 
-        An entry stands for ``size`` documents of one class at consecutive ranks; its potentials are
-        the means over these ranks.  A list contains the entries of a query that are of its two
-        classes.  If potentials do not depend on classes, it contains all entries, and the
-        potentials are those of a gain of 1.
-
-        A kernel.  Its arguments are query, class a, class b and first entry of each list; of all
-        entries of the queries: the first of each query, class, size, and multiplicity of each of
-        its documents (empty if all are 1); discount by rank; index of the first stratum of each
-        query; gain by stratum; factors of a document's own contribution to its potentials and of
-        the contribution of documents above it (1 and 1, except for multiplicities: see
-        ``lambdaplus.objectives.lists``); U and V to write to; and the parts.
+        A kernel.  An entry stands for ``size`` documents of one class at consecutive ranks, and
+        gets the means over these.  A list has the entries of a query that are of its classes a and
+        b, from ``start`` on; if potentials do not depend on classes, it has all entries, with a
+        gain of 1.  ``edges``, class, size, and ``each`` (multiplicity of each document, empty if
+        all are 1) are those of all entries of the queries.  A document's own contribution is
+        multiplied by ``own`` and that of documents above by ``above`` (see
+        `lambdaplus.objectives.lists`).
         """
