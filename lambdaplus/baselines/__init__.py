@@ -2,6 +2,13 @@
 
 Documents enter by `fit(X, y, qid)` of `base_ranker.py`; scores leave by `predict(X)`.  Structural
 SVMs join `oracles/`, `cutting_planes.py` and `interior_point.py`; the others are one file each.
+
+Examples
+--------
+>>> from lambdaplus.baselines import StructuralSVM
+>>> svm = StructuralSVM("map", C=10.0).fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1], qid=[1, 1, 2, 2])
+>>> (svm.predict([[0.0], [1.0]]).argmax(), svm.relative_gap_ <= svm.tol)
+(1, True)
 """
 
 from lambdaplus.baselines.best_feature import BestFeature
