@@ -145,12 +145,8 @@ def test_class_shares_of_the_data_set_come_from_all_queries(data) -> None:
     labels = data.draw(label_lists(6))
     scores = [data.draw(st.sampled_from(TIED_SCORES)) for _ in labels]
     others = data.draw(label_lists(6))
-    found = evaluate(
-        labels + others,
-        scores + [0.0] * len(others),
-        group=[len(labels), len(others)],
-        metrics=[metric],
-    )
+    group, others_last = [len(labels), len(others)], scores + [0.0] * len(others)
+    found = evaluate(labels + others, others_last, group=group, metrics=[metric])
     expected = [
         brute_force.expected_value(metric, labels, scores, labels + others),
         brute_force.expected_value(metric, others, [0.0] * len(others), labels + others),
