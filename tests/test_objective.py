@@ -241,24 +241,6 @@ def test_equal_options_make_equal_objects_whatever_their_spelling() -> None:
     assert lambda_objective("ndcg", damping=None) == lp.lambda_ndcg
 
 
-def test_other_options_make_other_objects() -> None:
-    others = [
-        *OBJECTIVES,
-        lp.lambda_ndcg,
-        lambda_objective("ndcg@10"),
-        lambda_objective("ndcg", gain="linear"),
-        lambda_objective("ndcg", sigma=2),
-        lambda_objective("ndcg", normalize=False),
-        lambda_objective("ndcg", damping=0.01),
-        lambda_objective("ndcg", one_group=True),
-    ]
-    assert len(set(others)) == len(others)
-    assert all(a != b for i, a in enumerate(others) for b in others[:i])
-    assert lp.lambda_auc != lp.eval_auc
-    assert eval_metric("auc") != eval_metric("auc", one_group=True)
-    assert eval_metric("auc", "map") != eval_metric("map", "auc")
-
-
 def own_copies(item: Any) -> list[Any]:
     copies = [copy.copy(item), copy.deepcopy(item), pickle.loads(cloudpickle.dumps(item))]
     protocols = range(pickle.HIGHEST_PROTOCOL + 1)
