@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from small_data import forest_scores, graded
@@ -32,16 +31,12 @@ every_estimator = pytest.mark.parametrize("kind", KINDS)
 FLOAT32 = {"rtol": 1e-5, "atol": 2e-6}
 
 
-def features(missing: bool, categories: bool) -> Any:
+def features(missing: bool) -> Any:
     """Numbers that are exact in float32, which engines and XGBoost use."""
     X = graded().features.astype(np.float32).astype(np.float64)
     if missing:
         X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
-    if not categories:
-        return X
-    frame = pd.DataFrame(X, columns=list("abcde"))
-    frame["word"] = pd.Categorical(np.array(["x", "y", "z"])[np.arange(len(X)) % 3])
-    return frame
+    return X
 
 
 def noisy_labels() -> Any:
@@ -51,26 +46,22 @@ def noisy_labels() -> Any:
     return np.where(chance, np.random.default_rng(1).permutation(data.labels), data.labels)
 
 
-def stopped(kind: Any, X: Any, **options: Any) -> Any:
+def stopped(kind: Any, X: Any) -> Any:
     """Fitted with validation data that have their best round far from the last."""
     data, of_lightgbm = graded(), issubclass(kind, lgb.LGBMModel)
-    more = {"verbose": -1} if of_lightgbm else {"enable_categorical": True}
-    options = {
-        "n_estimators": 25, "learning_rate": 0.5, "early_stopping_rounds": 20, "n_jobs": 1,
-        "random_state": 0, **more, **options,
-    }  # fmt: skip
+    options: dict[str, Any] = {"verbose": -1} if of_lightgbm else {}
+    options |= {"n_estimators": 25, "learning_rate": 0.5, "early_stopping_rounds": 20, "n_jobs": 1}
     train = data.qid < 40
-    parts = [X[rows] if isinstance(X, np.ndarray) else X.loc[rows] for rows in (train, ~train)]
     if kind in KINDS[:2]:
-        # Fixed options, as it is to be this training that stops early and splits by categories.
-        options.setdefault("objective", lp.lambda_objective("ndcg", noise=None, damping=0.01))
+        # Fixed options, as it is to be this training that stops early.
+        objective = lp.lambda_objective("ndcg", noise=None, damping=0.01)
         y = np.where(train, data.labels, noisy_labels())
         fit: dict[str, Any] = {"qid": data.qid[train], "eval_qid": [data.qid[~train]]}
     else:
-        options.setdefault("objective", lp.lambda_objective("map", balance=0.0))  # likewise
+        objective = lp.lambda_objective("map", balance=0.0)
         y, fit = np.where(train, data.binary, noisy_labels() > 1), {}
-    fit |= {"eval_set": [(parts[1], y[~train])], **({} if of_lightgbm else {"verbose": False})}
-    return kind(**options).fit(parts[0], y[train], **fit)
+    fit |= {"eval_set": [(X[~train], y[~train])], **({} if of_lightgbm else {"verbose": False})}
+    return kind(objective=objective, random_state=0, **options).fit(X[train], y[train], **fit)
 
 
 def scores(model: Any, X: Any) -> Any:
@@ -83,7 +74,7 @@ def scores(model: Any, X: Any) -> Any:
 @every_estimator
 @pytest.mark.parametrize("missing", [False, True])
 def test_predict_save_pickle_and_export_agree(kind: Any, missing: bool, tmp_path: Path) -> None:
-    X = features(missing, False)
+    X = features(missing)
     model = stopped(kind, X)
     of_lightgbm = isinstance(model, lgb.LGBMModel)
     best = model.best_iteration_ if of_lightgbm else model.best_iteration + 1
@@ -100,14 +91,8 @@ def test_predict_save_pickle_and_export_agree(kind: Any, missing: bool, tmp_path
         assert len(json.loads(trees)["splits"]) == best
 
 
-@every_estimator
-def test_categories_are_not_exported(kind: Any) -> None:
-    with pytest.raises(ValueError, match="categories"):
-        export_model(stopped(kind, features(True, True)), "vespa")
-
-
 def test_what_xgboosts_own_estimator_saves_is_exported_as_it_predicts(tmp_path: Path) -> None:
-    data, X = graded(), features(False, False)
+    data, X = graded(), features(False)
     held_out = data.qid >= 40
     ranker = xgb.XGBRanker(n_estimators=40, early_stopping_rounds=20, learning_rate=0.8, n_jobs=1)
     ranker.fit(

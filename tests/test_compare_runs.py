@@ -261,15 +261,6 @@ def test_long_names_are_whole_on_the_terminal(width: int) -> None:
     assert shown.count(".1000 ") == shown.count(".3000") == 2
 
 
-def test_results_become_data_frames() -> None:
-    pandas = pytest.importorskip("pandas")
-    values = pandas.DataFrame(four_runs()["good"].per_query, four_runs()["good"].qid)
-    assert values.shape == (40, 2)
-    pairs = pandas.DataFrame(compare_runs(four_runs()).pairs)
-    assert pairs.shape == (12, 11)
-    assert pairs.p_value.max() <= 1
-
-
 def test_the_forms_of_an_evaluation_hold_its_numbers() -> None:
     found = four_runs()["good"]
     for text in (str(found), found.to_markdown(), found.to_latex()):

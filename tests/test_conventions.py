@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from typing import Any
 
@@ -277,17 +276,3 @@ def test_an_explanation_names_the_choice_that_matters() -> None:
     assert tied.value == close(0.75)
     assert [(s.choice, s.change) for s in tied["lightgbm"].steps] == [("ties=stable", close(0.25))]
     assert "ties=docno needs docno=" in str(tied)
-
-
-def test_no_two_conventions_are_the_same_but_lightgbms_and_xgboosts() -> None:
-    labels, scores, group = data_set(4)
-    docno = [f"{7 * i % 1000}" for i in range(len(labels))]
-    values = {
-        name: evaluate(
-            labels, scores, group=group, metrics=["ndcg@10", "map@3"], convention=name, docno=docno
-        ).mean.values()
-        for name in CONVENTIONS
-    }
-    for first, second in itertools.combinations(CONVENTIONS, 2):
-        alike = np.allclose([*values[first]], [*values[second]], rtol=0, atol=1e-12)
-        assert alike == ({first, second} == {"lightgbm", "xgboost"})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import lightgbm as lgb
 import numpy as np
 import pytest
 import xgboost as xgb
@@ -15,7 +14,6 @@ from sklearn.model_selection import GroupKFold
 from small_data import Recorder, graded
 
 import lambdaplus as lp
-import lambdaplus.lightgbm as llgb
 import lambdaplus.xgboost as lxgb
 from lambdaplus import query_folds
 
@@ -76,17 +74,6 @@ def test_the_seed_assigns_queries() -> None:
 def test_impossible_folds_are_refused(arguments: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         query_folds(**arguments)
-
-
-@pytest.mark.parametrize("own", [False, True], ids=["lightgbm", "lambdaplus.lightgbm"])
-def test_lightgbms_cv_takes_them(own: bool) -> None:
-    data = graded()
-    given_ = lgb.Dataset(data.features, data.labels, group=data.sizes)
-    folds = query_folds(group=data.sizes, n_splits=3)
-    metric = Recorder(lp.eval_map, lambda scores, part: np.asarray(part.used_indices))
-    cv = llgb.cv if own else lgb.cv
-    cv({**QUIET, "objective": lp.lambda_map}, given_, 1, folds=folds, feval=metric)
-    assert [rows.tolist() for rows in metric.seen] == [test.tolist() for _, test in folds]
 
 
 def matrix(rows: Any = None, weighted: bool = True) -> xgb.DMatrix:

@@ -14,7 +14,7 @@ from scipy.sparse import csr_matrix
 from sklearn.datasets import load_digits
 from sklearn.metrics import average_precision_score
 
-from lambdaplus.data import Fold, RankingData, digits_queries, read_folds
+from lambdaplus.data import Fold, RankingData, digits_queries, read_folds, web_search_like
 from lambdaplus.data.digits import _draw
 from lambdaplus.data.ranking_data import join
 
@@ -173,21 +173,6 @@ def test_validation_queries_can_be_set_aside(tmp_path: Path) -> None:
         read_folds(folder, valid=0.05)
 
 
-@pytest.mark.slow
-def test_mq2008_has_the_published_counts(data_folder: Path, tmp_path: Path) -> None:
-    command = [sys.executable, str(data_folder / "folds.py"), "mq2008", str(tmp_path)]
-    subprocess.run(command, check=True)
-    folds = read_folds(tmp_path)
-    assert [fold.name for fold in folds] == [f"Fold{i}" for i in range(1, 6)]
-    labels = np.concatenate([fold.test.labels for fold in folds])
-    assert sum(fold.test.n_queries for fold in folds) == 784
-    assert np.unique(labels, return_counts=True)[1].tolist() == [12_279, 2_001, 931]
-    assert {fold.test.features.shape[1] for fold in folds} == {46}
-    for fold in folds:
-        assert sum(len(p.labels) for p in (fold.train, fold.valid, fold.test)) == 15_211
-        assert not set(fold.train.qid) & set(fold.test.qid)
-
-
 # The digits --------------------------------------------------------------------------------------
 
 
@@ -261,3 +246,64 @@ def test_digits_are_neither_easy_nor_in_order_of_relevance(digits: list[Fold]) -
 def test_too_few_and_too_many_folds_of_the_digits_are_refused(n_folds: int) -> None:
     with pytest.raises(ValueError, match=f"from 3 to 12, not {n_folds}"):
         digits_queries(n_folds)
+
+
+# Web search --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def web_search() -> RankingData:
+    return web_search_like(600, 50)
+
+
+def within(data: RankingData, values: Any) -> Any:
+    """Values less their query's mean."""
+    query = np.repeat(np.arange(data.n_queries), data.group)
+    return values - (np.bincount(query, values) / data.group)[query]
+
+
+def test_proportions_of_the_web_search(web_search: RankingData) -> None:
+    data = web_search
+    shares = np.bincount(data.labels.astype(int)) / len(data.labels)
+    # MSLR-WEB10K's, up to the rounding of a quantile.
+    np.testing.assert_allclose(shares, [0.5201, 0.3218, 0.1329, 0.0178, 0.0074], atol=1e-4)
+    assert data.qid[[0, -1]].tolist() == [1, 600]
+    logs = np.log(data.group)
+    assert abs(data.group.mean() - 120) < 4 * 120 * 0.53 / 600**0.5
+    assert abs(logs.std() - 0.5) < 0.07
+    assert np.isfinite(data.features).all()
+
+
+def test_kinds_of_features_of_the_web_search(web_search: RankingData) -> None:
+    data = web_search
+    counts, lengths, scores, humps, junk, query = np.split(
+        data.features, [15, 25, 35, 40, 47], axis=1
+    )
+    np.testing.assert_array_equal(counts, np.floor(counts))
+    assert counts.min() == 0
+    assert lengths.min() > 0
+    assert scores.min() < 0
+    assert 0 <= humps.min() <= humps.max() <= 1
+    assert query.shape[1] == 3
+    for column in query.T:
+        np.testing.assert_allclose(within(data, column), 0, atol=1e-9)
+    # Standard error of a correlation over n documents: 1 / sqrt(n); here n is about 72,000.
+    labels = within(data, data.labels)
+    limit = 5 / len(labels) ** 0.5
+    known = [abs(np.corrcoef(within(data, x), labels)[0, 1]) for x in scores.T]
+    unknown = [abs(np.corrcoef(within(data, x), labels)[0, 1]) for x in junk.T]
+    assert min(known) > limit > max(unknown)
+
+
+def test_the_seed_of_the_web_search_decides() -> None:
+    one, again, other = (web_search_like(200, 9, random_state=seed) for seed in (5, 5, 6))
+    np.testing.assert_array_equal(one.features, again.features)
+    np.testing.assert_array_equal(one.labels, again.labels)
+    assert len(one.labels) != len(other.labels)
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 5])
+def test_few_features_and_queries_of_the_web_search(n_features: int) -> None:
+    assert web_search_like(1, n_features).features.shape[1] == n_features
+    with pytest.raises(ValueError, match="at least 1 of each"):
+        web_search_like(0, n_features)

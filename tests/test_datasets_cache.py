@@ -10,14 +10,13 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from brute_force import examples
 from damage import damaged
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdaplus.data import RankingData, cache, letor, read_folds, read_letor
+from lambdaplus.data import RankingData, cache, letor, read_letor
 from lambdaplus.data.cache import fingerprint
 
 TEXT = "2 qid:x 1:0.5 3:-1e-3\n0 qid:x 1:0.25\n1 qid:y 2:7\n"
@@ -135,21 +134,6 @@ def test_damage_of_any_kind_is_noticed(tmp_path: Path, folder: Path, draw: st.Da
     assert fingerprint(read_letor(file)) == wanted
 
 
-@pytest.mark.parametrize("pickled", [False, True])
-def test_missing_and_pickled_arrays_are_replaced(
-    tmp_path: Path, folder: Path, reads: list[Path], pickled: bool
-) -> None:
-    file = write(tmp_path / "a.txt")
-    read_letor(file)
-    array = entries(folder)[0] / "features.npy"
-    array.unlink()
-    if pickled:
-        np.save(array, np.array([{"a": 1}], dtype=object), allow_pickle=True)
-    for _ in range(2):
-        assert read_letor(file).features[2, 1] == 7
-    assert len(reads) == 2
-
-
 @pytest.mark.parametrize("trouble", ["a file", "full", "no home"])
 def test_files_are_read_without_a_cache_that_cannot_be_written(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, trouble: str
@@ -213,17 +197,6 @@ def test_entries_have_the_usual_permissions(tmp_path: Path, folder: Path) -> Non
     [entry] = folder.iterdir()
     assert entry.stat().st_mode & 0o777 == 0o755
     assert {path.stat().st_mode & 0o777 for path in entry.iterdir()} == {0o644}
-
-
-def test_cached_parts_of_a_fold_have_its_names(
-    tmp_path: Path, folder: Path, reads: list[Path]
-) -> None:
-    for part in ("train", "vali", "test"):
-        write(tmp_path / f"set1.{part}.txt")
-    for _ in range(2):
-        [fold] = read_folds(tmp_path)
-        assert fold.valid.name == "set1 vali"
-    assert len(reads) == 3
 
 
 def _read_often(file: str, root: str, n: int) -> set[str]:

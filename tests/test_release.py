@@ -55,35 +55,24 @@ def test_one_version() -> None:
 
 def test_citation_file_and_command_cite_the_same() -> None:
     yaml = pytest.importorskip("yaml")
+    from lambdaplus.cli import app
+
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    [author] = cited["authors"]
-    assert LAMBDAPLUS["author"] == f"{{{author['name']}}}"
     about = importlib.metadata.metadata("lambdaplus")
-    assert LAMBDAPLUS["title"] == f"{{{cited['title']}: {cited['abstract']}}}"
     assert (cited["title"], cited["abstract"]) == (about["Name"], about["Summary"])
-    assert LAMBDAPLUS["license"] == cited["license"]
-    assert len(cited["references"]) == len(REFERENCES) - 1
+    assert LAMBDAPLUS["title"] == f"{{{cited['title']}: {cited['abstract']}}}"
     for there, here in zip(cited["references"], REFERENCES[1:], strict=True):
         names = [f"{author['given-names']} {author['family-names']}" for author in there["authors"]]
         assert " and ".join(names) == here["author"]
         assert (f"{{{there['title']}}}", str(there["year"])) == (here["title"], here["year"])
         assert there["collection-title"] == here["booktitle"]
         assert there.get("doi", "") == here.get("doi", "")
-
-
-def test_lambdaplus_cite() -> None:
-    from lambdaplus.cli import app
-
     plain = CliRunner().invoke(app, ["cite"]).output.splitlines()
     assert plain == list(map(str, REFERENCES))
-    assert plain[0].startswith("The lambdaplus developers: lambdaplus: Objectives for AUC")
     entries = CliRunner().invoke(app, ["cite", "--bibtex"]).output
     assert entries.strip() == BIBTEX.strip()
-    keys = re.findall(r"^@\w+\{(.*),$", entries, re.M)
-    papers = ("yue-2007", "chakrabarti-2008", "elsas-2008", "welleck-2016")
-    assert keys == ["lambdaplus", *papers]
-    for key, paper in zip(papers, REFERENCES[1:], strict=True):
-        assert str(paper) in (ROOT / "docs" / "papers" / f"{key}.md").read_text()
+    for paper in REFERENCES[1:]:
+        assert any(str(paper) in page.read_text() for page in (ROOT / "docs" / "papers").glob("*"))
 
 
 @pytest.mark.slow

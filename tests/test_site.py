@@ -63,12 +63,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
 pytestmark = pytest.mark.filterwarnings("ignore")  # of Sphinx, about its own future
 
 
-def test_fitted_attributes_keep_their_underscore(page: str) -> None:
+def test_underscores_and_cutoffs_appear_as_they_are_written(page: str) -> None:
     assert "<strong>booster_</strong>" in page
-    assert "<strong>per_query_</strong>" in page
-
-
-def test_a_metric_with_a_cutoff_is_no_mail_address(page: str) -> None:
     assert "NDCG@10" in page
     assert "mailto:" not in page
 

@@ -128,42 +128,6 @@ def test_the_order_of_rows_within_queries_makes_no_difference(framework: Any) ->
         assert_allclose(here.scores(data), there.scores(data), rtol=1e-4, atol=1e-5)
 
 
-WAYS: dict[str, list[dict[str, Any]]] = {
-    "lightgbm": [
-        {"boosting": "goss"},
-        {"boosting": "dart", "drop_rate": 0.5},
-        {"bagging_fraction": 0.5, "bagging_freq": 1},
-        {"extra_trees": True},
-    ],
-    "xgboost": [
-        {"tree_method": "exact"},
-        {"tree_method": "approx"},
-        {"booster": "dart", "rate_drop": 0.3},
-        {"subsample": 0.5},
-        {"grow_policy": "lossguide", "max_leaves": 8},
-    ],
-}
-
-
-def test_ways_of_boosting_and_sampling_train(framework: Any) -> None:
-    data = graded()
-    for params in WAYS[framework.name]:
-        trained = framework.train(lp.lambda_ndcg, framework.data(data), 20, params=params)
-        assert value("ndcg", data, trained.scores(data)) > 0.85, params  # 0.62 untrained
-
-
-def test_quantized_gradients_and_linear_trees_of_lightgbm_train(lightgbm_alone: Any) -> None:
-    # A segmentation fault before 4.2, with any custom objective.
-    pytest.importorskip("lightgbm", "4.2")
-    data = graded()
-    for params in ({"use_quantized_grad": True}, {"linear_tree": True}):
-        given = lightgbm_alone.module.Dataset(
-            data.features, data.labels, group=data.sizes, params={**lightgbm_alone.quiet, **params}
-        )
-        trained = lightgbm_alone.train(lp.lambda_ndcg, given, 20, params=params)
-        assert value("ndcg", data, trained.scores(data)) > 0.85
-
-
 def test_a_booster_updated_by_hand_is_the_same_model(framework: Any) -> None:
     data = graded()
     by_hand = framework.by_hand(lp.lambda_mrr, framework.data(data), 8)
@@ -208,37 +172,32 @@ def test_a_saved_model_of_xgboost_may_say_that_it_ranks(
     assert_array_equal(models[0].predict(matrix), models[1].predict(matrix))
 
 
-def test_a_saved_model_of_lightgbm_predicts_the_same(lightgbm_alone: Any, tmp_path: Path) -> None:
-    data = graded()
-    trained = lightgbm_alone.train(lp.lambda_ndcg, lightgbm_alone.data(data))
-    trained.booster.save_model(str(tmp_path / "model.txt"))
-    loaded = lightgbm_alone.module.Booster(model_file=str(tmp_path / "model.txt"))
-    assert_array_equal(loaded.predict(data.features), trained.scores(data))
-
-
 # -- what the objective is given -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["DMatrix", "QuantileDMatrix", "in batches"])
+@pytest.mark.parametrize("kind", ["DMatrix", "QuantileDMatrix", "in batches", "external memory"])
 def test_every_kind_of_xgboosts_matrix_gives_the_same_gradient(
-    xgboost_alone: Any, kind: str
+    xgboost_alone: Any, kind: str, tmp_path: Path
 ) -> None:
-    data = graded()
+    data, xgb = graded(), xgboost_alone.module
     gradient, hessian = lp.lambda_ndcg(data.labels, data.scores(), None, data.sizes)
     if kind == "in batches":
-        given = xgboost_alone.module.QuantileDMatrix(batches(xgboost_alone.module, data))
+        given = xgb.QuantileDMatrix(batches(xgb, data))
+    elif kind == "external memory":
+        pytest.importorskip("xgboost", "3")
+        given = xgb.ExtMemQuantileDMatrix(batches(xgb, data, cache_prefix=str(tmp_path / "cache")))
     else:
         given = xgboost_alone.data(data, kind=kind)
     found = lp.lambda_ndcg(data.scores().astype(np.float32), given)
     assert same_gradient(found, (gradient, 2 * hessian))  # as XGBoost's own objectives
 
 
-def batches(xgb: Any, data: Small) -> Any:
+def batches(xgb: Any, data: Small, **options: Any) -> Any:
     """The rows in two batches of whole queries."""
 
     class Batches(xgb.DataIter):  # type: ignore[misc]
         def __init__(self) -> None:
-            super().__init__()
+            super().__init__(**options)
             self.first = 0
 
         def next(self, input_data: Callable[..., Any]) -> bool:
@@ -253,6 +212,28 @@ def batches(xgb: Any, data: Small) -> Any:
             self.first = 0
 
     return Batches()
+
+
+def test_sequences_of_lightgbm_train_the_same_model(lightgbm_alone: Any) -> None:
+    lgb, data = pytest.importorskip("lightgbm", "4"), graded()
+
+    class Rows(lgb.Sequence):  # type: ignore[misc]
+        batch_size = 100
+
+        def __init__(self, values: Any) -> None:
+            self.values = values
+
+        def __getitem__(self, index: Any) -> Any:
+            return self.values[index]
+
+        def __len__(self) -> int:
+            return len(self.values)
+
+    halves = np.split(data.features, [data.n // 2 + 3])  # within a query
+    given = lgb.Dataset([*map(Rows, halves)], data.labels, group=data.sizes)
+    found = lightgbm_alone.train(lp.lambda_ndcg, given).scores(data)
+    expected = lightgbm_alone.train(lp.lambda_ndcg, lightgbm_alone.data(data)).scores(data)
+    assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("metric", PLUMBED)
@@ -325,16 +306,6 @@ def test_weights_change_the_model_and_the_metric(framework: Any) -> None:
     expected = found[defined] @ by_query[defined] / by_query[defined].sum()
     assert lp.eval_map(data.scores(), given)[:2] == ("map", pytest.approx(expected, abs=1e-6))
     assert abs(expected - per_query["map"]) > 1e-3
-
-
-def test_a_query_counts_by_the_mean_weight_of_its_rows(lightgbm_alone: Any) -> None:
-    data = graded()
-    found = evaluate(data.labels, data.scores(), group=data.sizes, metrics="map").per_query["map"]
-    weight = np.bincount(data.qid, weights=data.row_weights.astype(np.float64)) / data.sizes
-    defined = ~np.isnan(found)
-    expected = found[defined] @ weight[defined] / weight[defined].sum()
-    given = lightgbm_alone.data(data, weight=data.row_weights)
-    assert lp.eval_map(data.scores(), given) == ("map", pytest.approx(expected, abs=1e-6), True)
 
 
 def test_weights_per_row_of_xgboosts_queries_raise(xgboost_alone: Any) -> None:

@@ -103,26 +103,6 @@ def answers(part: dict[str, Any], function: Any) -> Any:
     return function(part["scores"], matrix(part))
 
 
-def bytes_sent(part: dict[str, Any], objective: Any) -> tuple[int, int]:
-    """The number of bytes that a second round reduces, and of reductions."""
-    from xgboost import collective
-
-    data, sizes = matrix(part), []
-    objective(part["scores"], data)
-    reduce = collective.allreduce
-
-    def counted(values: Any, op: Any) -> Any:
-        sizes.append(values.nbytes)
-        return reduce(values, op)
-
-    collective.allreduce = counted
-    try:
-        objective(part["scores"], data)
-    finally:
-        collective.allreduce = reduce
-    return sum(sizes), len(sizes)
-
-
 class Stopwatch(xgb.callback.TrainingCallback):
     """Ends a worker at its second round."""
 

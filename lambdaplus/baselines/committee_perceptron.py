@@ -171,10 +171,11 @@ class CommitteePerceptron(ValidatedRanker):
         return members, np.array([values[birth] for birth in births]), survival
 
     def _combine(self, X: Floats, hypotheses: Floats, votes: Floats, boundaries: Ints) -> Floats:
-        """Scores of documents, (n,)."""
+        """Scores, (n,); in a Borda count, votes for each document ranked below, half for ties."""
         if not self._borda:
             return np.asarray(X @ (votes @ hypotheses))
-        return borda_count(X, hypotheses, votes, boundaries)
+        ranks = (rankdata(q @ hypotheses.T, axis=0) for q in np.split(X, boundaries[1:-1]))
+        return np.concatenate([(rank - 1.0) @ votes for rank in ranks])
 
     @property
     def _borda(self) -> bool:
@@ -220,17 +221,6 @@ class CommitteePerceptron(ValidatedRanker):
         if self._borda:
             raise AttributeError("a Borda count is not linear: it has hypotheses_, but no coef_")
         return np.asarray(self.votes_ @ self.hypotheses_)
-
-
-def borda_count(X: Floats, hypotheses: Floats, votes: Floats, boundaries: Ints) -> Floats:
-    """Points of each document: the sum over hypotheses of votes times documents ranked below it.
-
-    Of two tied documents, each counts half for the other.
-    """
-    queries = np.split(X, boundaries[1:-1])
-    return np.concatenate(
-        [(rankdata(query @ hypotheses.T, axis=0) - 1.0) @ votes for query in queries]
-    )
 
 
 # Consecutive pairs that w has ranked correctly, mistakes before w, members of the committee, the

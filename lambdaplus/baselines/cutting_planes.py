@@ -6,8 +6,6 @@ Every pass evaluates all hinges at the minimiser w of the problem with planes, w
 P(w) and a new plane for each hinge; the minimum of the problem with planes is a lower bound of P.
 The difference is the certificate.
 
-References
-----------
 Tsochantaridis et al. 2005 (n-slack cutting planes); Joachims, Finley & Yu 2009.
 """
 

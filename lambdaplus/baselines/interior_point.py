@@ -11,8 +11,6 @@ Eliminating slacks, maxima and duals leaves one positive definite system in w fo
 Few steps (5 to 15) are needed for any C, whereas pairwise steps on the dual, a common choice, need
 tens of thousands of sweeps if C is large or w = 0 is the optimum.
 
-References
-----------
 Mehrotra 1992 (predictor and corrector); Joachims, Finley & Yu 2009 (the problem).
 """
 

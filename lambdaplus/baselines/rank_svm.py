@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -142,34 +144,20 @@ class PairHinge:
         return np.asarray(direction + self.X.T @ bend)
 
 
-def _newton_direction(objective: PairHinge, point: Point, tolerance: float) -> Floats:
-    """Solve Hessian d = -gradient by conjugate gradients, to a relative residual."""
-    direction = np.zeros_like(point.w)
-    residual = -point.gradient
-    conjugate = residual.copy()
-    square = float(residual @ residual)
-    enough = tolerance**2 * square
-    for _ in range(2 * point.w.size + 10):  # d steps would be enough without rounding
-        if square <= enough:
-            break
-        image = objective.hessian_times(point, conjugate)
-        step = square / float(conjugate @ image)
-        direction += step * conjugate
-        residual -= step * image
-        square, previous = float(residual @ residual), square
-        conjugate = residual + square / previous * conjugate
-    return direction
-
-
 def _minimise(objective: PairHinge, tolerance: float, max_iter: int) -> tuple[Point, int]:
     """Newton steps until the gap is at most a share of the value; return also their number."""
-    point = objective.at(np.zeros(objective.X.shape[1]))
+    d = objective.X.shape[1]
+    point = objective.at(np.zeros(d))
     first = np.linalg.norm(point.gradient)
     for steps in range(max_iter):
         if point.gap <= tolerance * point.value:
             return point, steps
-        forcing = min(0.1, float(np.linalg.norm(point.gradient) / first) ** 0.5)
-        lower = _line_search(objective, point, _newton_direction(objective, point, forcing))
+        norm = float(np.linalg.norm(point.gradient))
+        forcing = min(0.1, float(norm / first) ** 0.5)
+        hessian = LinearOperator((d, d), partial(objective.hessian_times, point), dtype=np.float64)
+        # d steps would be enough without rounding.
+        direction, _ = cg(hessian, -point.gradient, atol=forcing * norm, maxiter=2 * d + 10)
+        lower = _line_search(objective, point, direction)
         if lower is None:  # no further progress because of rounding
             return point, steps
         point = lower

@@ -15,9 +15,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from lambdaplus.baselines.base_ranker import Ranker
 from lambdaplus.baselines.cutting_planes import Hinges, Planes, Solution, solve
-from lambdaplus.baselines.oracles import Loss, binary, make_loss
+from lambdaplus.baselines.oracles import Loss, make_loss
 from lambdaplus.data.arguments import check_flag, whole_number
-from lambdaplus.data.queries import Floats, Queries
+from lambdaplus.data.queries import Floats, Queries, reaches
 from lambdaplus.metrics import RankingMetric, parse_metric
 
 
@@ -164,7 +164,8 @@ class StructuralRanker(Ranker):
         """The labels for a loss: binary, or grades for AUC and NDCG by default."""
         if metric.declaration.name in ("auc", "ndcg") and self.relevant is None:
             return queries
-        return binary(queries, 1.0 if self.relevant is None else self.relevant)
+        good = reaches(queries.labels, 1.0 if self.relevant is None else self.relevant)
+        return Queries(good.astype(np.float64), group=queries.sizes)
 
 
 class StructuralSVM(StructuralRanker):

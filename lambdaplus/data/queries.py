@@ -66,7 +66,7 @@ class Queries:
         group: ArrayLike | None = None,
         qid: ArrayLike | None = None,
         weight: ArrayLike | None = None,
-        returned: ArrayLike | None = None,
+        returned: Ints | None = None,
         workers: Workers = ONE_MACHINE,
     ) -> None:
         self.labels: Floats = _vector(labels, "labels")
@@ -82,7 +82,7 @@ class Queries:
             self._check_whole()
         nothing = self.grouped and not n  # no query is on this worker
         self.boundaries: Ints = np.zeros(1, np.int64) if nothing else _boundaries(n, group, qid)
-        self.returned: Ints | None = None if returned is None else _returned(returned, self)
+        self.returned = returned
         self._strata: dict[float | None, Strata] = {}
 
     def _check_whole(self) -> None:
@@ -279,13 +279,6 @@ def _boundaries(n: int, group: ArrayLike | None, qid: ArrayLike | None) -> Ints:
             )
         return np.append(starts, n).astype(np.int64)
     return np.array([0, n], dtype=np.int64)
-
-
-def _returned(returned: ArrayLike, queries: Queries) -> Ints:
-    counts = np.asarray(returned, dtype=np.int64)
-    if counts.shape != (queries.n_queries,) or (counts < 0).any() or (counts > queries.sizes).any():
-        raise ValueError("returned must be, for each query, from 0 to its number of documents")
-    return counts
 
 
 def _weights(weight: ArrayLike, n: int) -> Floats:

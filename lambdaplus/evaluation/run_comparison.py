@@ -239,7 +239,11 @@ def compare_runs(
     )
     _check(runs, baseline)
     names, first = tuple(runs), next(iter(runs.values()))
-    compared = _compared(names, baseline, alternative)
+    if baseline is not None:
+        compared = [(name, baseline) for name in names if name != baseline]
+    else:
+        in_turn = itertools.permutations if alternative == "greater" else itertools.combinations
+        compared = list(in_turn(names, 2))
     chance = partial(p_value, test=test, alternative=alternative, resamples=resamples, seed=seed)
     intervals = partial(bootstrap_intervals, confidence=confidence, resamples=resamples, seed=seed)
     pairs: list[Pair] = []
@@ -284,17 +288,6 @@ def compare_runs(
     return RunComparison(
         names, means, tuple(pairs), test, alternative, correction, alpha, confidence, baseline, foot
     )
-
-
-def _compared(
-    names: tuple[str, ...], baseline: str | None, alternative: Alternative
-) -> list[tuple[str, str]]:
-    """The pairs of runs that are tested."""
-    if baseline is not None:
-        return [(name, baseline) for name in names if name != baseline]
-    if alternative == "greater":
-        return list(itertools.permutations(names, 2))
-    return list(itertools.combinations(names, 2))
 
 
 def _check(runs: Mapping[str, Evaluation], baseline: str | None) -> None:

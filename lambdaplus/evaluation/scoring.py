@@ -129,16 +129,7 @@ def evaluate_run(
     empty: Empty | None = None,
     **options: Any,
 ) -> Evaluation:
-    """Evaluate a run, with the options of `~lambdaplus.evaluation.evaluate`.
-
-    Examples
-    --------
-    >>> from lambdaplus.data.run_files import Run
-    >>> from lambdaplus.evaluation.scoring import evaluate_run
-    >>> run = Run("bm25", labels=[1, 0, 1], scores=[2.0, 1.5, 0.5], qid=["q1", "q1", "q1"])
-    >>> round(evaluate_run(run, ["map"])["map"], 4)
-    0.8333
-    """
+    """Evaluate a run, with the options of `~lambdaplus.evaluation.evaluate`."""
     convention = find_convention(convention)
     queries = run.queries
     return evaluate_queries(

@@ -18,6 +18,6 @@ Examples
 """
 
 from lambdaplus.export.engines import FORMATS, export_model
-from lambdaplus.export.model_files import read_model
+from lambdaplus.export.forest import read_model
 
 __all__ = ["FORMATS", "export_model", "read_model"]

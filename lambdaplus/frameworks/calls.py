@@ -126,21 +126,15 @@ def _workers_of(framework: Framework, second: Any, booster: Any) -> Workers:
     """The workers of the training, by the data set or, for an estimator, the booster that calls."""
     owner = framework_of(booster) if framework == "arrays" else framework
     if owner == "xgboost":
-        return _xgboost_workers()
+        collective = sys.modules.get("xgboost.collective")
+        connected = collective is not None and collective.get_world_size() > 1
+        return XGBoostWorkers(collective) if connected else ONE_MACHINE
     # Parameters that are stored with the data set may be those of another run.
     params = getattr(booster if framework_of(booster) == "lightgbm" else second, "params", None)
     if not params:
         return ONE_MACHINE
     refuse_bagging_by_query(params)  # LightGBM's estimators pass arrays
     return lightgbm_workers(params)
-
-
-def _xgboost_workers() -> Workers:
-    """The workers that XGBoost connects with this thread."""
-    collective = sys.modules.get("xgboost.collective")
-    if collective is None or collective.get_world_size() == 1:
-        return ONE_MACHINE
-    return XGBoostWorkers(collective)
 
 
 def lightgbm_workers(params: dict[str, Any]) -> Workers:

@@ -17,7 +17,7 @@ from lambdaplus.baselines.oracles.mrr_map import MRRMapOracle
 from lambdaplus.baselines.oracles.pair_map import PairMapOracle
 from lambdaplus.baselines.oracles.ranked import Constraint, Oracle, Ranked, ranked
 from lambdaplus.data.arguments import whole_number
-from lambdaplus.data.queries import Queries, reaches
+from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import RankingMetric
 
 LOSSES = ("auc", "map", "mrr", "ndcg")
@@ -73,10 +73,4 @@ def make_loss(
     return Loss(PairMapOracle(metric, queries, pair_scale), queries)
 
 
-def binary(queries: Queries, relevant: float) -> Queries:
-    """The same queries with label 1 for relevant documents and 0 for others."""
-    labels = reaches(queries.labels, relevant).astype(np.float64)
-    return Queries(labels, group=queries.sizes)
-
-
-__all__ = ["Constraint", "Loss", "Oracle", "Ranked", "binary", "make_loss", "ranked"]
+__all__ = ["Constraint", "Loss", "Oracle", "Ranked", "make_loss", "ranked"]
