@@ -260,7 +260,6 @@ def test_a_loaded_model_of_xgboost_predicts_the_same_codes(tmp_path: Path) -> No
     [
         ({"y": np.arange(3000) % 3}, "Only binary classification is supported.*multiclass"),
         ({"y": np.zeros(3000)}, "y holds one class"),
-        ({"y": None}, "target y is None"),
         ({"y": np.where(np.arange(3000) == 5, np.nan, np.arange(3000) % 2)}, "NaN"),
         ({"eval_set": "labels"}, "evaluation set 0: .2. are none of"),
         ({"sample_weight": np.full(3000, -1.0)}, "weights must not be negative"),
