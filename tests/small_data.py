@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lambdaplus.data import Fold, read_folds, read_letor
+from lambdaplus.data import Fold, read_folds
 from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation import evaluate
 from lambdaplus.frameworks.calls import read_call
@@ -157,12 +157,7 @@ def folds_of(data_folder: Path, name: str) -> list[Fold]:
 @cache
 def mq2008(data_folder: Path) -> Small:
     """Training data of the first fold of MQ2008, in its published layout."""
-    if not (data_folder / "mq2008").is_dir():
-        pytest.skip(f"MQ2008 is not in {data_folder}")
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, str(data_folder / "folds.py"), "mq2008", folder]
-        subprocess.run(command, check=True, timeout=60)
-        data = read_letor(Path(folder, "Fold1", "train.txt"))
+    data = folds_of(data_folder, "mq2008")[0].train
     starts = np.flatnonzero(np.append(True, data.qid[1:] != data.qid[:-1]))
     return Small(data.features, data.labels, np.diff(np.append(starts, len(data.labels))))
 

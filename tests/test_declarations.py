@@ -1,4 +1,4 @@
-"""User-defined metrics of each form, as in the documentation: values, objective, pooled lists.
+"""User-defined metrics, as in the documentation: values, objective, pooled lists.
 
 What a form cannot do is refused in words, and so is a declaration whose rules return nonsense.
 """
@@ -48,9 +48,6 @@ TWICE = CountAbove(lambda c: c.relevant * 2.0, lambda c: c.relevant * 1.0)
 ABOVE = declared("own_counts", binary=True, gain=lambda c: c.relevant * 1.0, form=TWICE)
 HIGHER = declared("own_order", gain=lambda c: 0 * c.label,
                   form=CountAbove(lambda c: 1 + 0 * c.label, label, "lower"))  # fmt: skip
-CASCADE = declared("own_cascade", form=Cascade(halved), closed_ties=False)
-WINDOW = declared("own_window", binary=True,
-                  form=Window(lambda c: (2 + 0 * c.label, 4 + 0 * c.label)))  # fmt: skip
 
 
 def of_gains(ranked: list[float]) -> float:
@@ -71,20 +68,7 @@ def of_order(ranked: list[float]) -> float:
                for r, y in enumerate(ranked, 1))  # fmt: skip
 
 
-def of_cascade(ranked: list[float]) -> float:
-    total, reached = 0.0, 1.0
-    for r, y in enumerate(ranked, 1):
-        total += reached * y / r**0.5
-        reached *= 1 - y / 4
-    return total
-
-
-def of_window(ranked: list[float]) -> float:
-    return sum((y >= 1) / r**0.5 for r, y in enumerate(ranked, 1) if 2 <= r <= 4)
-
-
-OWN = [(GAINS, of_gains), (ABOVE, of_counts), (HIGHER, of_order), (CASCADE, of_cascade),
-       (WINDOW, of_window)]  # fmt: skip
+OWN = [(GAINS, of_gains), (ABOVE, of_counts), (HIGHER, of_order)]
 each_form = pytest.mark.parametrize(("own", "by_hand"), OWN, ids=[d.name for d, _ in OWN])
 
 

@@ -85,20 +85,14 @@ def test_results_of_earlier_calls_and_the_scores_are_left_alone(metric: str) -> 
         assert_array_equal(array, copied)
 
 
-@pytest.mark.parametrize("kind", [list, np.float32, "column", "strided"])
-def test_scores_may_come_in_any_shape_of_vector(kind: Any) -> None:
+@pytest.mark.parametrize(
+    "convert", [list, np.float32, lambda x: x[:, None], lambda x: np.repeat(x, 2)[::2]]
+)
+def test_scores_may_come_in_any_shape_of_vector(convert: Any) -> None:
     data = graded()
-    scores: Any = data.scores()
-    if kind is list:
-        scores = scores.tolist()
-    elif kind == "column":
-        scores = scores[:, None]
-    elif kind == "strided":
-        scores = np.repeat(scores, 2)[::2]
-    else:
-        scores = scores.astype(kind)
     objective = lambda_objective("ndcg")  # all read their scores by the same lines
-    assert_same_gradient(gradient_of(objective, data, scores), gradient_of(objective, data))
+    found = gradient_of(objective, data, convert(data.scores()))
+    assert_same_gradient(found, gradient_of(objective, data))
 
 
 def test_estimators_see_four_parameters_and_the_name_sample_weight() -> None:
@@ -140,20 +134,10 @@ def test_one_group_takes_all_rows_as_a_single_query(metric: str) -> None:
     ("arguments", "message"),
     [
         (([1, 0], [0.0, np.nan], None, [2]), r"scores must be finite.*nan in row 1"),
-        (([1, 0], [np.inf, 0.0], None, [2]), r"scores must be finite.*inf in row 0"),
-        (([1, np.nan], [0.0, 1.0], None, [2]), r"labels must be finite.*nan in row 1"),
         (([1, 0], [0.0, 1.0, 2.0], None, [2]), r"3 scores for 2 labels"),
-        (([1, 0], ["a", "b"], None, [2]), r"scores must be numbers"),
-        (([[1, 0]], [0.0, 1.0], None, [2]), r"labels must be one-dimensional"),
-        (([1, 0], [[0.0, 1.0]], None, [2]), r"scores must be one-dimensional"),
         (([], [], None, None), r"labels is empty"),
         (([1, 0], [0.0, 1.0], None, [3]), r"add up to 3, but there are 2 rows"),
-        (([1, 0], [0.0, 1.0], None, [1.5, 0.5]), "query sizes: integers"),
-        (([1, 0], [0.0, 1.0], None, [2, 0]), r"at least 1"),
-        (([1, 0], [0.0, 1.0], [1.0], [2]), r"1 weights for 2 rows"),
         (([1, 0], [0.0, 1.0], [1.0, -1.0], [2]), r"not be negative: -1.0 in row 1"),
-        (([1, 0], [0.0, 1.0], [0.0, 0.0], [2]), r"all weights are zero"),
-        (([1, 0], [0.0, 1.0], [1.0, np.nan], [2]), r"weight must be finite"),
         (([1, -1], [0.0, 1.0], None, [2]), r"needs labels >= 0.*-1"),
         (([1, 1000], [0.0, 1.0], None, [2]), r"does not fit a float64; use gain='linear'"),
     ],
@@ -170,22 +154,14 @@ def test_unusable_input_is_a_value_error_that_says_what_is_wrong(
     ("metric", "options", "message"),
     [
         ("ndgc", {}, r"unknown metric 'ndgc' \(did you mean 'ndcg'\?\); known: auc"),
-        ("", {}, r"is not a metric name"),
-        (None, {}, r"known: auc"),
-        ("auc@5", {}, r"auc takes no cutoff"),
         ("ndcg", {"gian": "linear"}, r"no option 'gian'; it has: gain"),
-        ("ndcg", {"gain": "lin"}, r"gain='lin' is not one of exp2, linear"),
-        ("auc", {"gain": "linear"}, r"auc has no option 'gain'; it has: relevant"),
-        ("auc", {"relevant": np.inf}, r"not a finite number"),
         (
             "ndcg",
             {"sigma": 0},
             r"sigma must be a number at least 1e-100 and at most 1e\+100, got 0",
         ),
         ("ndcg", {"sigma": np.nan}, r"sigma must be a number at least 1e-100"),
-        ("ndcg", {"sigma": np.inf}, r"sigma must be a number at least 1e-100"),
         ("ndcg", {"damping": -0.1}, r"damping, if not None, must be a number at least 0"),
-        ("ndcg", {"damping": np.nan}, r"damping, if not None, must be a number at least 0"),
         ("ndcg", {"damping": "off"}, r"damping, if not None, must be a number at least 0"),
     ],
 )
@@ -246,24 +222,10 @@ def test_a_surrogate_weighs_the_pairs_and_is_shown() -> None:
 # -- identity: repr, equality, copies ------------------------------------------------------------
 
 
-def test_names_of_the_library_are_the_defaults() -> None:
-    assert lp.lambda_auc == lambda_objective("auc")
-    assert lp.lambda_mauc == lambda_objective("mauc")
-    assert lp.lambda_map == lambda_objective("map")
-    assert lp.lambda_mrr == lambda_objective("mrr")
-    assert lp.lambda_ndcg == lambda_objective("ndcg")
-    assert lp.eval_ndcg == eval_metric("ndcg")
-
-
 @pytest.mark.parametrize("made", [*OBJECTIVES, *METRICS], ids=repr)
 def test_repr_says_how_to_make_it_again(made: Any) -> None:
     names = {"lambda_objective": lambda_objective, "eval_metric": eval_metric}
     assert eval(repr(made), names) == made
-
-
-def test_functions_have_names_that_logs_can_show() -> None:
-    assert lambda_objective("ndcg@10").__name__ == "lambda_ndcg@10"
-    assert eval_metric("map", "ndcg@3").__name__ == "map_ndcg@3"
 
 
 def test_equal_options_make_equal_objects_whatever_their_spelling() -> None:
@@ -277,24 +239,6 @@ def test_equal_options_make_equal_objects_whatever_their_spelling() -> None:
     assert lambda_objective(NDCG(10)) == lambda_objective("ndcg@10")
     assert lambda_objective(NDCG) == lp.lambda_ndcg
     assert lambda_objective("ndcg", damping=None) == lp.lambda_ndcg
-
-
-def test_other_options_make_other_objects() -> None:
-    others = [
-        *OBJECTIVES,
-        lp.lambda_ndcg,
-        lambda_objective("ndcg@10"),
-        lambda_objective("ndcg", gain="linear"),
-        lambda_objective("ndcg", sigma=2),
-        lambda_objective("ndcg", normalize=False),
-        lambda_objective("ndcg", damping=0.01),
-        lambda_objective("ndcg", one_group=True),
-    ]
-    assert len(set(others)) == len(others)
-    assert all(a != b for i, a in enumerate(others) for b in others[:i])
-    assert lp.lambda_auc != lp.eval_auc
-    assert eval_metric("auc") != eval_metric("auc", one_group=True)
-    assert eval_metric("auc", "map") != eval_metric("map", "auc")
 
 
 def own_copies(item: Any) -> list[Any]:

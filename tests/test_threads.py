@@ -75,22 +75,14 @@ def test_xgboosts_nthread_is_the_limit(monkeypatch: Any) -> None:
     xgb = pytest.importorskip("xgboost")
     data, seen = graded(), []
 
-    def watched(scores: Any, matrix: Any) -> Any:
-        with monkeypatch.context() as patch:
-            patch.setattr("lambdaplus.objectives.objective.limit_threads", spied(seen))
-            return lp.lambda_map(scores, matrix)
-
-    matrix = xgb.DMatrix(data.features, label=data.labels, group=data.sizes)
-    xgb.train({"nthread": 1, "base_score": 0.0}, matrix, 2, obj=watched)
-    assert seen == [1, 1]
-
-
-def spied(seen: list[Any]) -> Any:
     def limit(n: int | None) -> Any:
         seen.append(n)
         return limit_threads(n)
 
-    return limit
+    monkeypatch.setattr("lambdaplus.objectives.objective.limit_threads", limit)
+    matrix = xgb.DMatrix(data.features, label=data.labels, group=data.sizes)
+    xgb.train({"nthread": 1, "base_score": 0.0}, matrix, 2, obj=lp.lambda_map)
+    assert seen == [1, 1]
 
 
 def test_a_call_goes_on_where_no_thread_can_be_started(monkeypatch: Any) -> None:

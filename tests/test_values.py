@@ -26,6 +26,7 @@ from brute_force import (
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from small_data import graded
 
 import lambdaplus as lp
 from lambdaplus import evaluate
@@ -145,12 +146,8 @@ def test_class_shares_of_the_data_set_come_from_all_queries(data) -> None:
     labels = data.draw(label_lists(6))
     scores = [data.draw(st.sampled_from(TIED_SCORES)) for _ in labels]
     others = data.draw(label_lists(6))
-    found = evaluate(
-        labels + others,
-        scores + [0.0] * len(others),
-        group=[len(labels), len(others)],
-        metrics=[metric],
-    )
+    group, others_last = [len(labels), len(others)], scores + [0.0] * len(others)
+    found = evaluate(labels + others, others_last, group=group, metrics=[metric])
     expected = [
         brute_force.expected_value(metric, labels, scores, labels + others),
         brute_force.expected_value(metric, others, [0.0] * len(others), labels + others),
@@ -186,19 +183,6 @@ def test_one_data_set_is_valued_as_by_sklearn(name, theirs, weighted, ties) -> N
         chosen = weight if weighted else None
         expected = getattr(sklearn, theirs)(labels, scores, sample_weight=chosen)
         assert one_value(name, labels, scores, group=None, weight=chosen) == close(expected)
-
-
-def graded_queries() -> tuple[Floats, Floats, NDArray[np.int64]]:
-    """Queries with both relevant and other documents, without ties."""
-    random = np.random.default_rng(12)
-    group = random.integers(4, 30, 40)
-    parts = []
-    for n in group:
-        labels = random.integers(0, 5, n).astype(float)
-        labels[random.permutation(n)[:2]] = 0, 3
-        parts.append(labels)
-    scores = random.permutation(group.sum()) / 64 - 5
-    return np.concatenate(parts), scores, group
 
 
 @pytest.mark.parametrize("max_fpr", [0.03, 0.1, 0.5, 0.99])
@@ -456,8 +440,8 @@ def test_a_metric_is_one_wherever_it_is_named() -> None:
 
 
 def test_over_the_data_set_queries_are_set_aside() -> None:
-    labels, scores, group = graded_queries()
-    scores = np.round(scores)
+    data = graded()
+    labels, scores, group = data.labels, data.scores(), data.sizes
     weight = np.random.default_rng(3).integers(1, 4, len(labels)).astype(float)
     names = ["auc", "mauc", "class_auc(label=2)"]
     over = [parse_metric(name, over="dataset") for name in names]

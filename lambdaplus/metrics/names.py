@@ -88,7 +88,11 @@ def parse_metric(
                 f"in {name!r}: fraction={chosen['fraction']} and @{cutoff} are two different shares"
             )
         declaration, chosen["fraction"], cutoff = TOP_PRECISION, _share(cutoff, str(name)), None
-    return declaration(_cutoff(cutoff, str(name)), **{**given, **chosen, **options})
+    # int() would read 1_0 and full-width digits.
+    if cutoff is not None and not re.fullmatch(r"\s*[+-]?[0-9]+\s*", cutoff):
+        raise ValueError(f"in {name!r}: the cutoff {cutoff!r} is not an integer")
+    k = None if cutoff is None else int(cutoff)
+    return declaration(k, **{**given, **chosen, **options})
 
 
 def _options_in(name: str, text: str) -> dict[str, Any]:
@@ -106,13 +110,7 @@ def _options_in(name: str, text: str) -> dict[str, Any]:
 
 def split_names(text: str) -> list[str]:
     """Split names at commas that are not within parentheses, leaving out empty ones."""
-    names, depth = [""], 0
-    for c in text:
-        depth += (c == "(") - (c == ")")
-        if c == "," and depth == 0:
-            names.append("")
-        else:
-            names[-1] += c
+    names = re.split(r",(?![^()]*\))", text)
     return [name.strip() for name in names if name.strip()]
 
 
@@ -145,11 +143,3 @@ def _share(text: str, name: str) -> float:
         return round(number_of(text.removesuffix("%")) / 100, 15)  # 0.7 / 100 is below 0.007
     except ValueError:
         raise ValueError(f"in {name!r}: {text!r} is not a share of the list such as 1%") from None
-
-
-def _cutoff(text: str | None, name: str) -> int | None:
-    if text is None:
-        return None
-    if not re.fullmatch(r"\s*[+-]?[0-9]+\s*", text):  # int() would read 1_0 and full-width digits
-        raise ValueError(f"in {name!r}: the cutoff {text!r} is not an integer")
-    return int(text)
