@@ -6,9 +6,10 @@ SVMs join `oracles/`, `cutting_planes.py` and `interior_point.py`; the others ar
 Examples
 --------
 >>> from lambdaplus.baselines import StructuralSVM
->>> svm = StructuralSVM("map", C=10.0).fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1], qid=[1, 1, 2, 2])
->>> (svm.predict([[0.0], [1.0]]).argmax(), svm.relative_gap_ <= svm.tol)
-(1, True)
+>>> X, labels, qid = [[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1], [1, 1, 2, 2]
+>>> svm = StructuralSVM("map", C=10.0).fit(X, labels, qid=qid)
+>>> bool(svm.coef_[0] > 0), bool(svm.relative_gap_ <= svm.tol)
+(True, True)
 """
 
 from lambdaplus.baselines.best_feature import BestFeature
