@@ -15,15 +15,10 @@ import xgboost as xgb
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
-from sklearn.metrics import average_precision_score, brier_score_loss, f1_score
-from sklearn.model_selection import (
-    GridSearchCV,
-    TunedThresholdClassifierCV,
-)
+from sklearn.metrics import average_precision_score, brier_score_loss
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from small_data import rare
 
-from lambdaplus import lambda_map
 from lambdaplus.estimators import LightGBMClassifier, XGBoostClassifier
 
 KINDS = [LightGBMClassifier, XGBoostClassifier]
@@ -215,18 +210,6 @@ def test_training_that_goes_on_wants_new_rows_to_calibrate_on(kind: Any) -> None
 # -- tools ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-@both
-def test_searches_of_scikit_learn_take_names_and_objectives(kind: Any) -> None:
-    X, y, Xt, yt = data()
-    tuned = TunedThresholdClassifierCV(made(kind), scoring="f1", cv=2, random_state=0).fit(X, y)
-    assert f1_score(yt, tuned.predict(Xt)) > 0.2
-    options = {"scoring": "average_precision", "cv": 2, "error_score": "raise"}
-    search = GridSearchCV(made(kind), {"objective": ["map", lambda_map]}, **options).fit(X, y)
-    by_name, by_object = search.cv_results_["mean_test_score"]
-    assert by_name == by_object > 3 * y.mean()
-
-
 @both
 def test_kinds_of_data_and_copies(kind: Any) -> None:
     X, y, Xt, _ = data()
@@ -260,7 +243,6 @@ def test_a_loaded_model_of_xgboost_predicts_the_same_codes(tmp_path: Path) -> No
     [
         ({"y": np.arange(3000) % 3}, "Only binary classification is supported.*multiclass"),
         ({"y": np.zeros(3000)}, "y holds one class"),
-        ({"y": None}, "target y is None"),
         ({"y": np.where(np.arange(3000) == 5, np.nan, np.arange(3000) % 2)}, "NaN"),
         ({"eval_set": "labels"}, "evaluation set 0: .2. are none of"),
         ({"sample_weight": np.full(3000, -1.0)}, "weights must not be negative"),

@@ -76,8 +76,8 @@ def test_unusable_scores_are_refused_with_what_and_where(scores: Any, message: s
         Queries([1, 0, 2]).check_scores(scores)
 
 
-def test_labels_and_weights_are_copied() -> None:
-    labels, weight = np.array([1.0, 0.0]), np.array([2.0, 1.0])
+def test_labels_and_weights_are_copied_and_may_be_a_column() -> None:
+    labels, weight = np.array([[1.0], [0.0]]), np.array([2.0, 1.0])
     queries = Queries(labels, weight=weight)
     labels[:], weight[:] = 5, 5
     assert queries.labels.tolist() == [1, 0]
