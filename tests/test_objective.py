@@ -42,7 +42,6 @@ METRICS = [
     eval_metric("map@10", "ndcg", relevant=2, gain="linear"),
     eval_metric("mrr", one_group=True),
 ]
-NO_GROUP = ("auc", "map")  # ungrouped data has a meaning for these
 
 
 def gradient_of(objective: Any, data: Small, scores: Any = None) -> Any:
@@ -70,21 +69,6 @@ def test_gradients_are_float32_vectors_that_cost_no_copy(metric: str) -> None:
     assert np.abs(gradient).sum() > 0
 
 
-@EACH_METRIC
-def test_results_of_earlier_calls_and_the_scores_are_left_alone(metric: str) -> None:
-    data, objective = graded(), lambda_objective(metric)
-    scores = data.scores()
-    scores.flags.writeable = False
-    first = gradient_of(objective, data, scores)
-    kept = [array.copy() for array in first]
-    for seed in (7, 8):
-        later = gradient_of(objective, data, data.scores(seed))
-        for array in later:
-            assert not any(np.shares_memory(array, mine) for mine in (*first, scores))
-    for array, copied in zip(first, kept, strict=True):
-        assert_array_equal(array, copied)
-
-
 @pytest.mark.parametrize(
     "convert", [list, np.float32, lambda x: x[:, None], lambda x: np.repeat(x, 2)[::2]]
 )
@@ -104,18 +88,6 @@ def test_estimators_see_four_parameters_and_the_name_sample_weight() -> None:
 
 
 # -- queries and weights as arrays ---------------------------------------------------------------
-
-
-@EACH_METRIC
-def test_ungrouped_data_needs_one_group_unless_the_metric_is_pooled(metric: str) -> None:
-    data = graded()
-    if metric in NO_GROUP:
-        assert np.any(lambda_objective(metric)(data.labels, data.scores())[0])
-    else:
-        with pytest.raises(ValueError, match=r"no queries.*one_group=True"):
-            lambda_objective(metric)(data.labels, data.scores())
-        with pytest.raises(ValueError, match=r"no queries.*one_group=True"):
-            eval_metric(metric)(data.labels, data.scores())
 
 
 @pytest.mark.parametrize("metric", ["mauc", "hand_till", "mrr", "ndcg"])

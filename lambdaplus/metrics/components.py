@@ -191,7 +191,9 @@ def any_relevant(counts: LabelCounts) -> Floats:
 
 
 def both_classes(counts: LabelCounts) -> Floats:
-    return counts.n_relevant * (counts.size - counts.n_relevant)
+    """The number of pairs of a document with the gain 1 and one with the gain 0."""
+    members = counts.sum(counts.metric.declaration.gain(counts) * counts.count)
+    return members * (counts.size - members)
 
 
 def best_rank_sum(counts: LabelCounts) -> Floats:
@@ -222,11 +224,6 @@ def total_share(counts: LabelCounts) -> Floats:
 
 def one_class(counts: LabelCounts) -> Floats:
     return np.where(counts.label == counts.metric["label"], 1.0, 0.0)
-
-
-def class_and_rest(counts: LabelCounts) -> Floats:
-    members = counts.sum(one_class(counts) * counts.count)
-    return members * (counts.size - members)
 
 
 def nothing(counts: LabelCounts) -> Floats:

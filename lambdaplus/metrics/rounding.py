@@ -127,7 +127,7 @@ def refuse_many_classes(n_classes: int, what: str) -> None:
         )
 
 
-def find_cells(score: Floats, n: int, workers: Workers = ONE_MACHINE) -> Cells:
+def find_cells(score: Floats, n: int, workers: Workers) -> Cells:
     """Cells for n scores, of which these are the ones on this worker."""
     smallest = float(workers.smallest(np.array([score.min(initial=np.inf)]))[0])
     largest = float(workers.largest(np.array([score.max(initial=-np.inf)]))[0])
