@@ -30,13 +30,11 @@ _MOST_COLUMNS = 2**31 - 1  # the limit of a SciPy matrix with 32-bit indices
 def read_letor(path: str | os.PathLike[str]) -> RankingData:
     r"""Read one file in the LETOR format: `label qid:ID 1:value 2:value ... # comment` a line.
 
-    A file of a megabyte or more is also cached in binary form, from which it is read faster the
-    next time; see ``lambdaplus.data.cache``.
-
     Parameters
     ----------
     path : str or path-like
-        Plain text, or compressed with a name that ends in `.xz` or `.gz`.
+        Plain text, or compressed with a name that ends in `.xz` or `.gz`. A file of a megabyte or
+        more is cached in binary form; see ``lambdaplus.data.cache``.
 
     Returns
     -------
@@ -53,8 +51,6 @@ def read_letor(path: str | os.PathLike[str]) -> RankingData:
         `RankingData` refuses the rows.
     MemoryError
         If the features do not fit into memory.
-    FileNotFoundError
-        If the file does not exist.
 
     Examples
     --------
@@ -81,7 +77,7 @@ def _read(file: Path) -> RankingData:
         if not fields:
             continue
         try:
-            labels.append(_label(fields[0]))
+            labels.append(_number(fields[0], "the label"))
             query, *pairs = fields[1:] or [b"nothing"]
             queries.append(numbers.setdefault(_query(query), len(numbers)))
             parts = [pair.partition(b":") for pair in pairs]
@@ -107,11 +103,11 @@ def _read(file: Path) -> RankingData:
         raise ValueError(f"{file}: {error}") from None
 
 
-def _label(text: bytes) -> float:
+def _number(text: bytes, what: str) -> float:
     try:
         return number_of(text.decode(errors="replace"))
     except ValueError as error:
-        raise ValueError(f"the label {error}") from None
+        raise ValueError(f"{what} {error}") from None
 
 
 def _query(field: bytes) -> bytes:
@@ -137,10 +133,7 @@ def _values(pairs: Sequence[bytes], texts: Sequence[bytes]) -> list[float]:
 
 
 def _value(pair: bytes, text: bytes) -> float:
-    try:
-        return math.nan if text == b"NULL" else number_of(text.decode(errors="replace"))
-    except ValueError as error:
-        raise ValueError(f"{_shown(pair)} is not feature:value, {error}") from None
+    return math.nan if text == b"NULL" else _number(text, f"{_shown(pair)} is not feature:value,")
 
 
 @lru_cache(maxsize=1)  # in most files, all lines have the same features
