@@ -24,10 +24,10 @@ from test_store import folds, odd, study
 from lambdaplus.data import Fold
 from lambdaplus.metrics import parse_metric
 from lambdaplus.objectives import lambda_objective
-from lambdaplus.study import Fitted, Method, Settings, Store, Study, find_methods
+from lambdaplus.study import Fitted, Method, Settings, Study, find_methods
 from lambdaplus.study.boosting import train_lightgbm
 from lambdaplus.study.identity import digest, source_of_lambdaplus
-from lambdaplus.study.store import Fit, Model
+from lambdaplus.study.store import Fit, Model, Store
 
 RANKER = """
 {imports}

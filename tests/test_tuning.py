@@ -26,7 +26,7 @@ from lambdaplus.study import (
     write_report,
 )
 from lambdaplus.study.search_space import CATBOOST, LIGHTGBM, XGBOOST, OneOf, Range, draw
-from lambdaplus.study.searches import (
+from lambdaplus.study.study_tables import (
     best_by_trial,
     parameter_table,
     rounds_at_the_cap,

@@ -69,15 +69,7 @@ def read_runs(
     qrels: pathlib.Path | None,
     columns: str,
 ) -> dict[str, Run]:
-    """Read runs by name: scores for a LETOR file, TREC runs with qrels, or CSV and Parquet.
-
-    Raises
-    ------
-    ValueError
-        For files that cannot be read.
-    OSError
-        For files that do not exist.
-    """
+    """Read runs by name: scores for a LETOR file, TREC runs with qrels, or CSV and Parquet."""
     from lambdaplus.data import read_letor, read_qrels, read_scores, read_table, read_trec_run
     from lambdaplus.data.table_files import SUFFIXES
 

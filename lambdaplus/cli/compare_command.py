@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import pathlib
 import re
+import signal
+import threading
 import time
 import warnings
 from collections.abc import Iterator
@@ -15,11 +18,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lambdaplus.cli.command_files import errors_of
-from lambdaplus.cli.running import exit_code, progress_on, stoppable
 from lambdaplus.data.arguments import number_of
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress
 
     from lambdaplus.study import Config, Study
 
@@ -171,7 +174,7 @@ def _run(
         (made / "study.toml").write_text(config.to_toml() + "\n", encoding="utf-8")
         folder.refuse_foreign(["study.toml"], made)
         try:
-            with _warnings_told(console), stoppable():
+            with _warnings_told(console), _stoppable():
                 _fit(study, console)
         except KeyboardInterrupt as stop:
             console.print(
@@ -179,7 +182,7 @@ def _run(
                 f"{out}: the same command goes on from there.",
                 soft_wrap=True,
             )
-            return exit_code(stop)
+            return _exit_code(stop)
         if study.finished:
             _write(study, config, made, report, console)
             folder.publish(made, outdated=["plots/", "tables/"] if report else [])
@@ -191,7 +194,7 @@ def _run(
 
 
 def _fit(study: Study, console: Console) -> None:
-    with progress_on(console) as progress:
+    with _progress_on(console) as progress:
         bar = progress.add_task("starting", total=len(study))
         for done, task in enumerate(study.run(), start=1):
             progress.update(bar, advance=1, description=f"{task.method.name} {task.fold:<12}")
@@ -231,6 +234,54 @@ def _warnings_told(console: Console) -> Iterator[None]:
         finally:
             for text in dict.fromkeys(str(warning.message) for warning in caught):
                 console.print(text, style="yellow", soft_wrap=True)
+
+
+def _progress_on(console: Console) -> Progress:
+    """A context manager to add tasks to; its bars are removed at the end."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    # The time left follows from all steps, since fits of different methods take different times.
+    return Progress(*columns, console=console, transient=True, speed_estimate_period=math.inf)
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM was received."""
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Let SIGTERM raise an exception in the block, as Ctrl-C does, to release resources."""
+    if threading.current_thread() is not threading.main_thread():  # which alone gets signals
+        yield
+        return
+
+    def stop(*_: Any) -> None:
+        raise Terminated
+
+    former = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, former)
+
+
+def _exit_code(stop: KeyboardInterrupt) -> int:
+    """The exit code that a shell expects after a signal: 128 plus its number."""
+    return 128 + (signal.SIGTERM if isinstance(stop, Terminated) else signal.SIGINT)
 
 
 def _names(option: str, text: str) -> tuple[str, ...]:

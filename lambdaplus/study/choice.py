@@ -27,26 +27,13 @@ _KINDS = ("per_query", "mean", "undefined", "conventions")
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The parameters selected on validation data for a method on a fold with a seed.
-
-    Attributes
-    ----------
-    tasks, fits : list
-        All that were tried.
-    fold : Fold
-    values : dict of str to (n_fits,) float64
-        Validation value of each fit, by selecting metric.
-    selects : dict of str to str
-        The selecting metric of each evaluated metric.
-    convention : Convention
-        The rules of the evaluation on test queries.
-    """
+    """The parameters selected on validation data for a method on a fold with a seed."""
 
     tasks: Sequence[Task]
     fits: Sequence[Fit]
     fold: Fold
-    values: Mapping[str, Floats]
-    selects: Mapping[str, str]
+    values: Mapping[str, Floats]  # of each fit on validation data, by selecting metric
+    selects: Mapping[str, str]  # the selecting metric of each evaluated metric
     convention: Convention
 
     @property
@@ -137,13 +124,7 @@ def choose(
     selects: Mapping[str, str],
     convention: Convention,
 ) -> Choice:
-    """Evaluate all fits on validation data.
-
-    Parameters
-    ----------
-    selects : dict of str to str
-        For each evaluated metric, the validation metric (or sum of metrics) that selects.
-    """
+    """Evaluate all fits on validation data."""
     values = {
         by: np.array([_value(fit, by, fold.valid) for fit in fits])
         for by in dict.fromkeys(selects.values())

@@ -11,13 +11,14 @@ from lambdaplus.evaluation import Cell, Table
 from lambdaplus.study.figures import save_plot
 from lambdaplus.study.plots import plots_of
 from lambdaplus.study.results import Results
-from lambdaplus.study.searches import parameter_table, search_in_words
 from lambdaplus.study.study_tables import (
     choices_table,
     folds_table,
     pairs_table,
+    parameter_table,
     results_table,
     rules_table,
+    search_in_words,
 )
 from lambdaplus.study.summary import Summary, count
 

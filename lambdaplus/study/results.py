@@ -1,22 +1,4 @@
-"""What a study measured: a few tables, of which every report, file and plot is a function.
-
-Examples
---------
->>> from lambdaplus.study import Settings, Study, find_methods
->>> from lambdaplus.data import digits_queries
->>> study = Study(
-...     folds=digits_queries()[:2],
-...     methods=find_methods("feature:best,lightgbm:lambda_map"),
-...     metrics=["map", "ndcg@10"],
-...     settings=Settings(rounds=5),
-... )
->>> study.finish()
->>> results = study.results
->>> results.values.columns, results.values.height
-(['method', 'fold', 'seed', 'metric', 'query', 'value'], 400)
->>> results.mean("lightgbm:lambda_map", "map") > 0.6
-True
-"""
+"""What a study measured: a few tables, of which every report, file and plot is a function."""
 
 from __future__ import annotations
 
