@@ -22,7 +22,6 @@ from lambdaplus.data.arguments import number_of
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress
 
     from lambdaplus.study import Config, Study
 
@@ -182,7 +181,8 @@ def _run(
                 f"{out}: the same command goes on from there.",
                 soft_wrap=True,
             )
-            return _exit_code(stop)
+            # As a shell expects after a signal.
+            return 128 + (signal.SIGTERM if isinstance(stop, Terminated) else signal.SIGINT)
         if study.finished:
             _write(study, config, made, report, console)
             folder.publish(made, outdated=["plots/", "tables/"] if report else [])
@@ -194,7 +194,18 @@ def _run(
 
 
 def _fit(study: Study, console: Console) -> None:
-    with _progress_on(console) as progress:
+    from rich import progress as bars
+
+    columns = (
+        bars.TextColumn("{task.description}", markup=False),
+        bars.BarColumn(),
+        bars.MofNCompleteColumn(),
+        bars.TimeElapsedColumn(),
+        bars.TimeRemainingColumn(),
+    )
+    # The time left follows from all steps, since fits of different methods take different times.
+    options: Any = {"transient": True, "speed_estimate_period": math.inf}
+    with bars.Progress(*columns, console=console, **options) as progress:
         bar = progress.add_task("starting", total=len(study))
         for done, task in enumerate(study.run(), start=1):
             progress.update(bar, advance=1, description=f"{task.method.name} {task.fold:<12}")
@@ -236,28 +247,6 @@ def _warnings_told(console: Console) -> Iterator[None]:
                 console.print(text, style="yellow", soft_wrap=True)
 
 
-def _progress_on(console: Console) -> Progress:
-    """A context manager to add tasks to; its bars are removed at the end."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    # The time left follows from all steps, since fits of different methods take different times.
-    return Progress(*columns, console=console, transient=True, speed_estimate_period=math.inf)
-
-
 class Terminated(KeyboardInterrupt):
     """SIGTERM was received."""
 
@@ -277,11 +266,6 @@ def _stoppable() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, former)
-
-
-def _exit_code(stop: KeyboardInterrupt) -> int:
-    """The exit code that a shell expects after a signal: 128 plus its number."""
-    return 128 + (signal.SIGTERM if isinstance(stop, Terminated) else signal.SIGINT)
 
 
 def _names(option: str, text: str) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ import numpy as np
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.queries import Floats
 from lambdaplus.evaluation import Convention, Evaluation, evaluate
-from lambdaplus.study.methods import Method, Parameters
+from lambdaplus.study.methods import Method
 from lambdaplus.study.store import Fit, Model
 from lambdaplus.study.tasks import Task
 from lambdaplus.study.validation import values_of
@@ -50,19 +50,9 @@ class Choice:
         return main_of(self.method, self.values)
 
     @property
-    def parameters(self) -> Parameters:
-        """The parameters selected by `by`."""
-        return self.tasks[self.place(self.by)].parameters
-
-    @property
     def model(self) -> Model:
         """The model selected by `by`."""
         return self.model_of(self.by)
-
-    @property
-    def seconds(self) -> float:
-        """Training time of all fits."""
-        return sum(fit.seconds for fit in self.fits)
 
     def place(self, by: str) -> int:
         """The number of the best fit, the first among equals; 0 if none has a value."""

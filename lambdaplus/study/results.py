@@ -106,11 +106,6 @@ class Results:
         by_method = fits.group_by("method").agg(pl.col("seconds").sum())
         return dict(by_method.iter_rows())
 
-    @cached_property
-    def finished(self) -> list[str]:
-        """Methods that finished every fold, with at least one seed."""
-        return [method for method in self.methods if self.evaluation(method) is not None]
-
     def evaluation(self, method: str) -> Evaluation | None:
         """Values of all test queries, averaged over seeds and repeated splits; None if unfinished.
 

@@ -14,8 +14,6 @@ from lambdaplus.evaluation import Cell, Table
 from lambdaplus.study.results import Results
 from lambdaplus.study.summary import Summary, count, label
 
-CAP = 0.95  # share of the allowed rounds; a later best round suggests that more are needed
-
 
 def results_table(summary: Summary, *, narrow: bool = True) -> Table:
     """Methods by metrics: test means, with a mark for the best of each column.
@@ -128,18 +126,14 @@ def searched_methods(results: Results) -> list[str]:
     return [method for method in results.about["searched"] if method in results.seconds]
 
 
-def rounds_at_the_cap(results: Results) -> int:
-    """Number of choices whose round is in the last twentieth of the allowed rounds."""
-    return _chosen(results).filter(pl.col("round") > CAP * results.about["rounds"]).height
-
-
 def search_in_words(results: Results) -> str:
-    """How many chosen rounds are at their limit."""
+    """How many chosen rounds are close to their limit, which suggests that more are needed."""
     chosen = _chosen(results)
     if not chosen.height:
         return ""
+    late = chosen.filter(pl.col("round") > 0.95 * results.about["rounds"]).height
     return (
-        f"{rounds_at_the_cap(results)} of {count(chosen.height, 'chosen round')} are in the last "
+        f"{late} of {count(chosen.height, 'chosen round')} are in the last "
         f"twentieth of the {results.about['rounds']:,} allowed."
     )
 
