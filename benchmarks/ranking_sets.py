@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from lambdaplus.data import Fold, RankingData
-from lambdaplus.study.study_data import folds_of
+from lambdaplus.study.config import folds_of
 
 LABEL_NOISE = {"generated-clean": 0.2, "generated-noisy": 3.0}
 QUERIES = (300, 150, 1000)  # for training, validation and testing

@@ -21,8 +21,8 @@ import traceback
 from odd_estimators import Slow
 
 from lambdaplus.cli import app
-from lambdaplus.study import Store
 from lambdaplus.study.identity import digest
+from lambdaplus.study.store import Store
 
 METHODS = "odd_estimators:Slow,odd_estimators:FirstFeature"
 

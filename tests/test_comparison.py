@@ -186,7 +186,7 @@ def test_a_sum_is_trained_on_stopped_on_and_selected_by(
             [value] = values_of([study.select], choice.fold.valid, model.valid_scores).values()
             values.append(value)
             assert max(model.curve) == pytest.approx(value)  # training has followed the sum
-        assert choice.parameters == choice.tasks[int(np.argmax(values))].parameters
+        assert choice.place(choice.by) == int(np.argmax(values))
 
 
 def test_a_convention_is_that_of_test_queries(letor: pathlib.Path, tmp_path: pathlib.Path) -> None:

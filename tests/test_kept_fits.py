@@ -24,10 +24,10 @@ from test_store import folds, odd, study
 from lambdaplus.data import Fold
 from lambdaplus.metrics import parse_metric
 from lambdaplus.objectives import lambda_objective
-from lambdaplus.study import Fitted, Method, Settings, Store, Study, find_methods
+from lambdaplus.study import Fitted, Method, Settings, Study, find_methods
 from lambdaplus.study.boosting import train_lightgbm
 from lambdaplus.study.identity import digest, source_of_lambdaplus
-from lambdaplus.study.store import Fit, Model
+from lambdaplus.study.store import Fit, Model, Store
 
 RANKER = """
 {imports}
@@ -212,9 +212,9 @@ def test_kernels_are_not_compiled_on_a_methods_time(tmp_path: pathlib.Path) -> N
     """numba takes a second or more for a kernel that is new to it; the fit itself nothing."""
     found = study(tmp_path, odd("Compiles", "Slow"))
     found.finish()
-    compiling, slow = (found.choices(method) for method in found.methods)
-    assert max(choice.seconds for choice in compiling) < 0.1
-    assert min(choice.seconds for choice in slow) > 0.25  # sleep is time, compilation is not
+    compiling, slow = (found.results.seconds[method.name] for method in found.methods)
+    assert compiling < 0.1
+    assert slow > 0.25  # sleep is time, compilation is not
 
 
 @pytest.mark.parametrize(

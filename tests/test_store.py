@@ -147,8 +147,9 @@ def test_parameters_are_chosen_on_validation_data(tmp_path: pathlib.Path) -> Non
             ]
             for c in (2, 1, 0)
         ]
-        assert choice.parameters == {"column": (2, 1, 0)[int(np.argmax(values))]}
-        column = test.features[:, choice.parameters["column"]]
+        parameters = choice.tasks[choice.place(choice.by)].parameters
+        assert parameters == {"column": (2, 1, 0)[int(np.argmax(values))]}
+        column = test.features[:, parameters["column"]]
         expected = evaluate(test.labels, column, qid=test.qid, metrics="map")["map"]
         assert choice.evaluation["map"] == expected
 

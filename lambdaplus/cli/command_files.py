@@ -26,7 +26,7 @@ COLUMNS = "qid,label,score"
 
 
 @contextmanager
-def errors_of(command: str, program: str = "lambdaplus") -> Iterator[None]:
+def errors_of(command: str) -> Iterator[None]:
     """Print an error message and exit with code 2 instead of showing a traceback."""
     try:
         yield
@@ -35,7 +35,7 @@ def errors_of(command: str, program: str = "lambdaplus") -> Iterator[None]:
     except BrokenPipeError:  # the reader, such as head, has closed the pipe
         raise
     except (ValueError, OSError, ImportError, MemoryError) as error:
-        typer.echo(f"{program} {command}: {error}", err=True)
+        typer.echo(f"lambdaplus {command}: {error}", err=True)
         raise typer.Exit(2) from None
 
 
@@ -69,15 +69,7 @@ def read_runs(
     qrels: pathlib.Path | None,
     columns: str,
 ) -> dict[str, Run]:
-    """Read runs by name: scores for a LETOR file, TREC runs with qrels, or CSV and Parquet.
-
-    Raises
-    ------
-    ValueError
-        For files that cannot be read.
-    OSError
-        For files that do not exist.
-    """
+    """Read runs by name: scores for a LETOR file, TREC runs with qrels, or CSV and Parquet."""
     from lambdaplus.data import read_letor, read_qrels, read_scores, read_table, read_trec_run
     from lambdaplus.data.table_files import SUFFIXES
 

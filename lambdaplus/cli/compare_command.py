@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import pathlib
 import re
+import signal
+import threading
 import time
 import warnings
 from collections.abc import Iterator
@@ -15,7 +18,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lambdaplus.cli.command_files import errors_of
-from lambdaplus.cli.running import exit_code, progress_on, stoppable
 from lambdaplus.data.arguments import number_of
 
 if TYPE_CHECKING:
@@ -171,7 +173,7 @@ def _run(
         (made / "study.toml").write_text(config.to_toml() + "\n", encoding="utf-8")
         folder.refuse_foreign(["study.toml"], made)
         try:
-            with _warnings_told(console), stoppable():
+            with _warnings_told(console), _stoppable():
                 _fit(study, console)
         except KeyboardInterrupt as stop:
             console.print(
@@ -179,7 +181,8 @@ def _run(
                 f"{out}: the same command goes on from there.",
                 soft_wrap=True,
             )
-            return exit_code(stop)
+            # As a shell expects after a signal.
+            return 128 + (signal.SIGTERM if isinstance(stop, Terminated) else signal.SIGINT)
         if study.finished:
             _write(study, config, made, report, console)
             folder.publish(made, outdated=["plots/", "tables/"] if report else [])
@@ -191,7 +194,18 @@ def _run(
 
 
 def _fit(study: Study, console: Console) -> None:
-    with progress_on(console) as progress:
+    from rich import progress as bars
+
+    columns = (
+        bars.TextColumn("{task.description}", markup=False),
+        bars.BarColumn(),
+        bars.MofNCompleteColumn(),
+        bars.TimeElapsedColumn(),
+        bars.TimeRemainingColumn(),
+    )
+    # The time left follows from all steps, since fits of different methods take different times.
+    options: Any = {"transient": True, "speed_estimate_period": math.inf}
+    with bars.Progress(*columns, console=console, **options) as progress:
         bar = progress.add_task("starting", total=len(study))
         for done, task in enumerate(study.run(), start=1):
             progress.update(bar, advance=1, description=f"{task.method.name} {task.fold:<12}")
@@ -231,6 +245,27 @@ def _warnings_told(console: Console) -> Iterator[None]:
         finally:
             for text in dict.fromkeys(str(warning.message) for warning in caught):
                 console.print(text, style="yellow", soft_wrap=True)
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM was received."""
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Let SIGTERM raise an exception in the block, as Ctrl-C does, to release resources."""
+    if threading.current_thread() is not threading.main_thread():  # which alone gets signals
+        yield
+        return
+
+    def stop(*_: Any) -> None:
+        raise Terminated
+
+    former = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, former)
 
 
 def _names(option: str, text: str) -> tuple[str, ...]:

@@ -1,11 +1,4 @@
-"""``lambdaplus cite``: the library, and the papers whose methods it implements.
-
-Examples
---------
->>> from lambdaplus.cli.references import WELLECK
->>> print(WELLECK)
-Welleck: Efficient AUC optimization for information ranking applications. ECIR 2016.
-"""
+"""``lambdaplus cite``: the library, and the papers whose methods it implements."""
 
 from __future__ import annotations
 

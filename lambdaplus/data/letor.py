@@ -28,7 +28,9 @@ _MOST_COLUMNS = 2**31 - 1  # the limit of a SciPy matrix with 32-bit indices
 
 
 def read_letor(path: str | os.PathLike[str]) -> RankingData:
-    r"""Read one file in the LETOR format: `label qid:ID 1:value 2:value ... # comment` a line.
+    r"""Read one file in the LETOR format, a document on each line.
+
+    A line is ``label qid:ID 1:value 2:value`` with an optional comment behind ``#``.
 
     Parameters
     ----------

@@ -19,28 +19,24 @@ Examples
 True
 """
 
-from lambdaplus.study.choice import Choice
 from lambdaplus.study.config import Config
 from lambdaplus.study.identity import installed_versions, versions_in_words
 from lambdaplus.study.methods import Fitted, Job, Method, Settings
 from lambdaplus.study.registry import METHODS, find_methods
 from lambdaplus.study.report import write_report
 from lambdaplus.study.results import Results
-from lambdaplus.study.store import Store
 from lambdaplus.study.study import Study
 from lambdaplus.study.study_tables import results_table, write_csv, write_parquet
 from lambdaplus.study.summary import Summary
 
 __all__ = [
     "METHODS",
-    "Choice",
     "Config",
     "Fitted",
     "Job",
     "Method",
     "Results",
     "Settings",
-    "Store",
     "Study",
     "Summary",
     "find_methods",

@@ -1,22 +1,9 @@
-"""The trainers of LightGBM and XGBoost, with our objectives or theirs.
+"""The trainers of LightGBM, XGBoost and CatBoost, with our objectives or theirs.
 
 They are trained by the frameworks' own ``train``, and every round is shown to a `Validation`.
 Parameters with the name of an option of `~lambdaplus.objectives.lambda_objective` make the
-objective, the others go to the framework.
-
-Examples
---------
->>> from lambdaplus.study import Settings, find_methods
->>> from lambdaplus.study.methods import Job
->>> from lambdaplus.data import digits_queries
->>> fold, [method] = digits_queries()[0], find_methods("lightgbm:lambda_map")
->>> parameters = {"num_leaves": 4, "sigma": 2.0}
->>> metrics = ("map", "ndcg@10")
->>> fitted = method.trainer(
-...     Job(method, parameters, fold.train, fold.valid, Settings(rounds=6), 0, metrics)
-... )
->>> len(fitted["map"].curve), fitted["map"].predict(fold.test).shape == fold.test.labels.shape
-(6, True)
+objective, the others go to the framework.  CatBoost does not pass queries to a custom objective, so
+it has only its own.
 """
 
 from __future__ import annotations
@@ -58,50 +45,29 @@ OF_THE_STUDY = frozenset(
 )  # fmt: skip
 """Parameters that the study sets itself."""
 
+LOSS_OPTIONS = ("num_neighbors", "noise", "noise_power", "permutations", "decay")
+"""Parameters that CatBoost takes within the name of its loss."""
+
 BINARY = {"rank:map", "YetiRank:mode=MAP", "YetiRank:mode=MRR"}
 """Native objectives that take labels 0 and 1 only."""
 
 
 def training_labels(objective: Any, labels: Floats) -> Floats:
-    """The labels that an objective is trained on, (n,) float64.
-
-    For a native objective that takes 0 and 1 only, 1 is what MAP and MRR call relevant: a label of
-    at least 1.
-    """
+    """The labels that an objective is trained on: 0 and 1 for native ones that take no others."""
     binary = isinstance(objective, str) and objective in BINARY
     return (labels >= 1).astype(np.float64) if binary else labels
 
 
 @dataclass(frozen=True)
 class Boosting:
-    """A trainer of boosted trees.
+    """A trainer of boosted trees."""
 
-    Attributes
-    ----------
-    run : callable
-        Trains an objective, or one of the framework by its name, with the framework's parameters,
-        and returns the function that predicts.
-    words : callable
-        The settings of a study as parameters of the framework.
-    takes_ours : bool
-        Whether it can be trained with our objectives.
-    """
-
-    run: Callable[[Job, Any, dict[str, Any], Validation], Predict]
-    words: Callable[[Settings], dict[str, Any]]
-    takes_ours: bool = True
+    run: Callable[[Job, Any, dict[str, Any], Validation], Predict]  # an objective, or its name
+    words: Callable[[Settings], dict[str, Any]]  # the settings as parameters of the framework
+    takes_ours: bool = True  # whether it can be trained with our objectives
 
     def __call__(self, job: Job) -> dict[str, Fitted]:
-        """Train once, and stop at the best round of each metric.
-
-        Raises
-        ------
-        ValueError
-            For options of an objective that is not ours, or that was made with other ones, and for
-            parameters that the framework would ignore.
-        ImportError
-            If the framework is not installed.
-        """
+        """Train once, and stop at the best round of each metric."""
         # CatBoost's losses have an option `noise` too.
         ours = OBJECTIVE_OPTIONS if self.takes_ours else frozenset()
         options = {k: v for k, v in job.parameters.items() if k in ours}
@@ -121,13 +87,7 @@ class Boosting:
 
 
 def with_options(target: Any, options: Parameters) -> Any:
-    """Our objective for the same metric with other options.
-
-    Raises
-    ------
-    ValueError
-        If the objective is not ours, or has options already, which would be lost.
-    """
+    """Our objective for the same metric with other options; those it has would be lost."""
     metric = getattr(target, "metric", None)
     if metric is None or target != lambda_objective(metric):
         raise ValueError(
@@ -156,6 +116,11 @@ def _of_xgboost(settings: Settings) -> dict[str, Any]:
         "tree_method": "hist",
         "base_score": 0.0,
     }
+
+
+def _of_catboost(settings: Settings) -> dict[str, Any]:
+    depth = max(1, round(np.log2(settings.leaves)))  # its trees are symmetric
+    return {"depth": depth, "learning_rate": settings.learning_rate}
 
 
 def _run_lightgbm(
@@ -278,6 +243,73 @@ def _refuse_what_xgboost_ignores(params: Parameters) -> None:
             raise ValueError(f"XGBoost has no parameter {', '.join(map(repr, unused))}{hint}")
 
 
+def _run_catboost(
+    job: Job, objective: str, params: dict[str, Any], validation: Validation
+) -> Predict:
+    try:
+        import catboost
+    except ImportError as error:
+        raise ImportError("CatBoost is not installed: pip install catboost") from error
+
+    of_loss = [f"{name}={params.pop(name)}" for name in LOSS_OPTIONS if name in params]
+    loss, _, mode = objective.partition(":")
+    options = ";".join(filter(None, [mode, *of_loss]))
+    threads = {"thread_count": job.settings.threads}
+
+    def pool(part: RankingData) -> Any:
+        query = np.repeat(np.arange(len(part.group)), part.group)
+        labels = training_labels(objective, part.labels)
+        return catboost.Pool(part.features, labels, group_id=query)
+
+    class Look:
+        """A metric that CatBoost copies, and calls on its training data as well."""
+
+        labels = training_labels(objective, job.valid.labels).astype(np.float32)
+        scores: Floats | None = None
+
+        def is_max_optimal(self) -> bool:
+            return True
+
+        def get_final_error(self, error: float, weight: float) -> float:
+            return error
+
+        def evaluate(self, approxes: Any, labels: Any, weight: Any) -> tuple[float, float]:
+            if np.array_equal(labels, self.labels):
+                type(self).scores = np.array(approxes[0], dtype=np.float64)
+            return 0.0, 1.0
+
+    class AfterRound:
+        def after_iteration(self, _: Any) -> bool:
+            assert Look.scores is not None, "CatBoost evaluates before it calls back"
+            validation.see(Look.scores)
+            return not validation.over
+
+    model = catboost.CatBoost(
+        {
+            **params,
+            **threads,
+            "loss_function": f"{loss}:{options}" if options else loss,
+            "eval_metric": Look(),
+            "iterations": job.settings.rounds,
+            "random_seed": job.seed,
+            "allow_writing_files": False,
+            "logging_level": "Silent",
+        }
+    )
+    with warnings.catch_warnings():
+        # It would like to compile Look with numba, and says that it can't.
+        warnings.filterwarnings("ignore", "Can't optimze method", UserWarning)
+        valid = pool(job.valid)
+        model.fit(pool(job.train), eval_set=valid, callbacks=[AfterRound()], use_best_model=False)
+
+    def predict(part: RankingData, rounds: int) -> Floats:
+        kind = "RawFormulaVal"
+        scores = model.predict(part.features, prediction_type=kind, ntree_end=rounds, **threads)
+        return np.asarray(scores, dtype=np.float64)
+
+    return predict
+
+
 def _hint(name: str, known: Collection[str]) -> str:
     close = difflib.get_close_matches(name, known, n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
@@ -285,3 +317,4 @@ def _hint(name: str, known: Collection[str]) -> str:
 
 train_lightgbm = Boosting(_run_lightgbm, _of_lightgbm)
 train_xgboost = Boosting(_run_xgboost, _of_xgboost)
+train_catboost = Boosting(_run_catboost, _of_catboost, takes_ours=False)

@@ -17,7 +17,7 @@ import numpy as np
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.queries import Floats
 from lambdaplus.evaluation import Convention, Evaluation, evaluate
-from lambdaplus.study.methods import Method, Parameters
+from lambdaplus.study.methods import Method
 from lambdaplus.study.store import Fit, Model
 from lambdaplus.study.tasks import Task
 from lambdaplus.study.validation import values_of
@@ -27,26 +27,13 @@ _KINDS = ("per_query", "mean", "undefined", "conventions")
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The parameters selected on validation data for a method on a fold with a seed.
-
-    Attributes
-    ----------
-    tasks, fits : list
-        All that were tried.
-    fold : Fold
-    values : dict of str to (n_fits,) float64
-        Validation value of each fit, by selecting metric.
-    selects : dict of str to str
-        The selecting metric of each evaluated metric.
-    convention : Convention
-        The rules of the evaluation on test queries.
-    """
+    """The parameters selected on validation data for a method on a fold with a seed."""
 
     tasks: Sequence[Task]
     fits: Sequence[Fit]
     fold: Fold
-    values: Mapping[str, Floats]
-    selects: Mapping[str, str]
+    values: Mapping[str, Floats]  # of each fit on validation data, by selecting metric
+    selects: Mapping[str, str]  # the selecting metric of each evaluated metric
     convention: Convention
 
     @property
@@ -63,19 +50,9 @@ class Choice:
         return main_of(self.method, self.values)
 
     @property
-    def parameters(self) -> Parameters:
-        """The parameters selected by `by`."""
-        return self.tasks[self.place(self.by)].parameters
-
-    @property
     def model(self) -> Model:
         """The model selected by `by`."""
         return self.model_of(self.by)
-
-    @property
-    def seconds(self) -> float:
-        """Training time of all fits."""
-        return sum(fit.seconds for fit in self.fits)
 
     def place(self, by: str) -> int:
         """The number of the best fit, the first among equals; 0 if none has a value."""
@@ -137,13 +114,7 @@ def choose(
     selects: Mapping[str, str],
     convention: Convention,
 ) -> Choice:
-    """Evaluate all fits on validation data.
-
-    Parameters
-    ----------
-    selects : dict of str to str
-        For each evaluated metric, the validation metric (or sum of metrics) that selects.
-    """
+    """Evaluate all fits on validation data."""
     values = {
         by: np.array([_value(fit, by, fold.valid) for fit in fits])
         for by in dict.fromkeys(selects.values())

@@ -1,17 +1,8 @@
-"""The configuration of a study, which is set on the command line or in a TOML file.
-
-Examples
---------
->>> from lambdaplus.study.config import Config
->>> config = Config.from_toml("methods = ['svm:map']")
->>> config.methods, config.seeds
-(('svm:map',), (0,))
->>> Config.from_toml(config.to_toml()) == config
-True
-"""
+"""The configuration of a study, which is set on the command line or in a TOML file."""
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -21,14 +12,24 @@ from typing import Any
 import numpy as np
 
 from lambdaplus.baselines import QueryScaler
-from lambdaplus.data import Fold, RankingData
+from lambdaplus.data import (
+    Fold,
+    RankingData,
+    cross_validation,
+    digits_queries,
+    random_splits,
+    read_data,
+    read_folds,
+    web_search_like,
+)
+from lambdaplus.data.ranking_data import join
 from lambdaplus.evaluation import eval_metric
 from lambdaplus.metrics import parse_metric
 from lambdaplus.study.methods import Method, Settings
 from lambdaplus.study.registry import find_methods
 from lambdaplus.study.study import Study
-from lambdaplus.study.study_data import folds_of
 
+MADE_UP = "web-search-like"
 SCALINGS = ("none", "query")
 DRAWN = ("leaves", "learning_rate", "documents_in_leaf")  # drawn in a random search
 LONG = (1000, 100)  # rounds and patience of trials
@@ -48,8 +49,18 @@ class Config:
 
     Attributes
     ----------
-    data, splits, shares, balanced, valid
-        Source of the folds; see ``lambdaplus.study.study_data.folds_of``.
+    data : str
+        A folder, read by `~lambdaplus.data.read_folds`; a file, read by
+        `~lambdaplus.data.read_data`; or ``web-search-like`` for 500 synthetic queries,
+        ``web-search-like:N`` for N of them.  Files and synthetic data are split into five folds by
+        `~lambdaplus.data.cross_validation`.  By default, the built-in digits.
+    splits : int
+        Number of `~lambdaplus.data.random_splits` to use instead; of a folder, all queries of its
+        first fold are split.
+    shares, balanced
+        Training, validation and test queries of each split; see `~lambdaplus.data.random_splits`.
+    valid : float
+        Share of training queries for validation if a folder has no validation part.
     methods : tuple of str
         See `find_methods`; by default, the boosted trees.
     metrics : tuple of str
@@ -263,6 +274,58 @@ def _chosen(folds: str, n: int) -> list[int]:
     if not numbers or min(numbers) < 1 or max(numbers) > n:
         raise ValueError(f"folds {folds!r}: the data has folds 1 to {n}")
     return [number - 1 for number in numbers]
+
+
+def folds_of(
+    data: str = "",
+    splits: int = 0,
+    shares: tuple[float, ...] = (0.6, 0.2, 0.2),
+    balanced: bool = False,
+    valid: float = 0.0,
+) -> list[Fold]:
+    """Read or generate the folds of a data set, by options of `Config`."""
+    if len(shares) != 3:
+        raise ValueError(f"shares {shares} should be three: of training, validation, test queries")
+    if balanced and not splits:
+        raise ValueError("balanced is an option of repeated splits: set the number of splits")
+    path = Path(data)
+    if data and not path.is_dir():
+        made_up = data.partition(":")[0] == MADE_UP
+        whole = _made_up(data) if made_up else read_data(path)
+        return (
+            random_splits(whole, splits, *shares, balanced=balanced)
+            if splits
+            else cross_validation(whole)
+        )
+    folds = _complete(data, read_folds(path, valid=valid or None)) if data else digits_queries()
+    if not splits:
+        return folds
+    whole = join([folds[0].train, folds[0].valid, folds[0].test], "all queries")
+    return random_splits(whole, splits, *shares, balanced=balanced)
+
+
+def _complete(data: str, folds: list[Fold]) -> list[Fold]:
+    """Give each fold a unique name, after checking that no numbered fold is missing."""
+    names = [fold.name for fold in folds]
+    counted = [int(found[1]) for name in names if (found := re.fullmatch(r"(?i)fold(\d+)", name))]
+    missing = sorted(set(range(1, max(counted, default=0))) - set(counted))
+    if missing:
+        raise ValueError(
+            f"{data} has {', '.join(names)}, and no {', '.join(f'Fold{n}' for n in missing)}: the "
+            "mean over these folds could be mistaken for that over all folds; add the missing "
+            "ones, or pass the folder of a single fold"
+        )
+    if len(set(names)) == len(names):
+        return folds
+    # Fold1/set1.train.txt and Fold2/set1.train.txt
+    return [replace(fold, name=f"{fold.name} {n}") for n, fold in enumerate(folds, start=1)]
+
+
+def _made_up(name: str) -> RankingData:
+    number = name.partition(":")[2] or "500"
+    if not number.isdecimal():
+        raise ValueError(f"{name!r} is not {MADE_UP} or {MADE_UP}:N with N queries")
+    return web_search_like(int(number))
 
 
 def scaled_fold(fold: Fold) -> Fold:

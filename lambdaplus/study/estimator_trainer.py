@@ -69,13 +69,7 @@ def _curve(model: Any, criterion: str) -> list[float]:
 
 
 def find_class(target: Any) -> Any:
-    """The class itself, or that given as ``module:Class``.
-
-    Raises
-    ------
-    ValueError
-        If the module or class does not exist.
-    """
+    """The class itself, or that given as ``module:Class``."""
     if not isinstance(target, str):
         return target
     module, _, attribute = target.partition(":")

@@ -5,14 +5,6 @@ without comments and docstrings, of other installed packages their version, and 
 modules their source and that of the user's modules which they import.  What cannot be pickled (a
 lambda, a lock), or has no source, or was edited after this process started, never has the digest of
 anything else, so that it is fitted again rather than mistaken for another.
-
-Examples
---------
->>> from lambdaplus.study.identity import digest
->>> digest({"a": 1, "b": [2.0, None]}) == digest({"b": [2.0, None], "a": 1})
-True
->>> digest(1) == digest(1.0), digest(lambda x: x) == digest(lambda x: x)
-(False, False)
 """
 
 from __future__ import annotations

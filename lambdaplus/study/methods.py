@@ -1,14 +1,4 @@
-"""The methods of a study: rankers, the parameters that are tried, and how one set is trained.
-
-Examples
---------
->>> from lambdaplus.baselines import RankSVM
->>> from lambdaplus.study import Fitted, Method
->>> from lambdaplus.study.estimator_trainer import train_estimator
->>> Method("ranksvm", train_estimator, RankSVM, grid={"C": [0.1, 1.0]}).points
-[{'C': 0.1}, {'C': 1.0}]
->>> first = Method("first feature", lambda job: Fitted(lambda part: part.features[:, 0]))
-"""
+"""The methods of a study: rankers, the parameters that are tried, and how one set is trained."""
 
 from __future__ import annotations
 

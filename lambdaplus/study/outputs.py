@@ -22,20 +22,7 @@ OURS = ".lambdaplus"  # subfolder for the lock and the list of written files
 
 
 class OutputFolder:
-    """A context manager that locks the folder for one run.
-
-    Parameters
-    ----------
-    folder : Path
-        Created if it does not exist.
-    inputs : iterable of Path
-        Files that the run reads, which it must not overwrite.
-
-    Raises
-    ------
-    OSError
-        On entering, if another run has locked the folder, or it is not writable.
-    """
+    """A context manager that makes the folder, and locks it for one run that reads the inputs."""
 
     def __init__(self, folder: Path, inputs: Iterable[Path] = ()) -> None:
         self.folder = folder

@@ -22,7 +22,7 @@ from lambdaplus.study.figures import (
     styled,
 )
 from lambdaplus.study.results import Results
-from lambdaplus.study.searches import best_by_trial, choosers
+from lambdaplus.study.study_tables import best_by_trial, choosers
 from lambdaplus.study.summary import Summary, label
 
 if TYPE_CHECKING:
@@ -145,14 +145,7 @@ def shares(means: Floats) -> Floats:
 
 @styled
 def difference_panels(metric: str, against: str, values: Mapping[str, Floats]) -> Figure:
-    """A panel for each system with its sorted differences per query from a reference system.
-
-    Parameters
-    ----------
-    metric, against : str
-    values : dict of str to (n_queries,) float64
-        NaN on queries without a value.
-    """
+    """A panel for each system with its sorted differences per query from a reference system."""
     rows = math.ceil(len(values) / 2)
     height = 0.85 + 0.95 * rows
     # The general layout takes seconds for dozens of panels.

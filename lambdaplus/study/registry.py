@@ -9,8 +9,7 @@ from typing import Any
 from lambdaplus.metrics.names import split_names
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import search_space
-from lambdaplus.study.boosting import Boosting, train_lightgbm, train_xgboost
-from lambdaplus.study.catboost import train_catboost
+from lambdaplus.study.boosting import Boosting, train_catboost, train_lightgbm, train_xgboost
 from lambdaplus.study.estimator_trainer import find_class, train_estimator
 from lambdaplus.study.methods import Method
 from lambdaplus.study.search_space import Space

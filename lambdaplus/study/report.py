@@ -5,28 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from lambdaplus.evaluation import Cell, Table
 from lambdaplus.study.figures import save_plot
 from lambdaplus.study.plots import plots_of
 from lambdaplus.study.results import Results
-from lambdaplus.study.searches import parameter_table, search_in_words
 from lambdaplus.study.study_tables import (
     choices_table,
     folds_table,
     pairs_table,
+    parameter_table,
     results_table,
     rules_table,
+    search_in_words,
 )
 from lambdaplus.study.summary import Summary, count
-
-
-class InlinePlot(NamedTuple):
-    """A plot as a part of the page."""
-
-    caption: str
-    svg: str
 
 
 def write_report(
@@ -76,10 +70,10 @@ def write_report(
     summary = Summary(results, baseline)
     for name in ("plots", "tables"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    plots: dict[str, list[InlinePlot]] = {}
+    plots: dict[str, list[dict[str, str]]] = {}
     for plot in plots_of(summary):
         svg = save_plot(plot.figure, folder / "plots", plot.name)
-        plots.setdefault(plot.section, []).append(InlinePlot(plot.caption, svg))
+        plots.setdefault(plot.section, []).append({"caption": plot.caption, "svg": svg})
     tables = {"results": results_table(summary, narrow=False), "pairs": pairs_table(summary)}
     for name, table in tables.items():
         if table is not None:

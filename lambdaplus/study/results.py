@@ -1,22 +1,4 @@
-"""What a study measured: a few tables, of which every report, file and plot is a function.
-
-Examples
---------
->>> from lambdaplus.study import Settings, Study, find_methods
->>> from lambdaplus.data import digits_queries
->>> study = Study(
-...     folds=digits_queries()[:2],
-...     methods=find_methods("feature:best,lightgbm:lambda_map"),
-...     metrics=["map", "ndcg@10"],
-...     settings=Settings(rounds=5),
-... )
->>> study.finish()
->>> results = study.results
->>> results.values.columns, results.values.height
-(['method', 'fold', 'seed', 'metric', 'query', 'value'], 400)
->>> results.mean("lightgbm:lambda_map", "map") > 0.6
-True
-"""
+"""What a study measured: a few tables, of which every report, file and plot is a function."""
 
 from __future__ import annotations
 
@@ -123,11 +105,6 @@ class Results:
         fits = self.fits.unique(["method", "fold", "seed", "trial"], maintain_order=True)
         by_method = fits.group_by("method").agg(pl.col("seconds").sum())
         return dict(by_method.iter_rows())
-
-    @cached_property
-    def finished(self) -> list[str]:
-        """Methods that finished every fold, with at least one seed."""
-        return [method for method in self.methods if self.evaluation(method) is not None]
 
     def evaluation(self, method: str) -> Evaluation | None:
         """Values of all test queries, averaged over seeds and repeated splits; None if unfinished.

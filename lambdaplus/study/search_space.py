@@ -3,13 +3,6 @@
 A draw only depends on the seed, the number of the trial and the name of the parameter.  Therefore
 every method gets the same values of the parameters that all trees have in common, under the names
 of its framework, and a new parameter does not change the draws of the others.
-
-Examples
---------
->>> from lambdaplus.study.search_space import LIGHTGBM, XGBOOST, draw
->>> first, again = draw(LIGHTGBM, seed=0, trial=1), draw(XGBOOST, seed=0, trial=1)
->>> first["num_leaves"] == again["max_leaves"], 3 <= first["num_leaves"] <= 64
-(True, True)
 """
 
 from __future__ import annotations
@@ -24,25 +17,13 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Range:
-    """Numbers between two bounds.
-
-    Attributes
-    ----------
-    low, high : float
-        Bounds, which are included.
-    log : bool
-        Whether to draw uniformly on a log scale.
-    whole : bool
-        Whether to draw integers only.
-    like : str
-        Common name of the parameter, if other methods have the same parameter by another name.
-    """
+    """Numbers between two bounds, which are included."""
 
     low: float
     high: float
-    log: bool = False
-    whole: bool = False
-    like: str = ""
+    log: bool = False  # uniform on a log scale
+    whole: bool = False  # integers only
+    like: str = ""  # a common name of what other methods call otherwise
 
     def at(self, share: float) -> float | int:
         """The number at this share of the range, in [0, 1)."""

@@ -23,42 +23,22 @@ _ARRAYS = ("validation", "test", "curve")
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A model of a fit.
+    """A model of a fit."""
 
-    Attributes
-    ----------
-    valid_scores, test_scores : (n,) float64
-        Of the documents; empty if an earlier trial was better.
-    rounds : int
-    curve : (n_evaluations,) float64
-        Validation values, after every ``every`` rounds.
-    every : int
-    """
-
-    valid_scores: Floats
+    valid_scores: Floats  # of the documents; both are empty if an earlier trial was better
     test_scores: Floats
     rounds: int
-    curve: Floats
+    curve: Floats  # validation values, after every `every` rounds
     every: int = 1
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """One set of parameters fitted on one fold.
+    """One set of parameters fitted on one fold."""
 
-    Attributes
-    ----------
-    models : dict of str to Model
-        By the validation metric that chose the rounds; a ranker without a choice has the name "".
-    seconds : float
-        Training time, excluding prediction.
-    warnings : tuple of str
-        Warnings during the fit, each once.
-    """
-
-    models: dict[str, Model]
-    seconds: float
-    warnings: tuple[str, ...] = ()
+    models: dict[str, Model]  # by the metric that chose the rounds, or "" if none did
+    seconds: float  # of training, without prediction
+    warnings: tuple[str, ...] = ()  # each once
 
     def best(self, metric: str) -> float:
         """Best validation value of a metric that chose the rounds; NaN if it never had a value."""
@@ -67,19 +47,7 @@ class Fit:
 
 
 class Store:
-    """A folder of fits.
-
-    Examples
-    --------
-    >>> import numpy as np, tempfile
-    >>> from lambdaplus.study.store import Fit, Model, Store
-    >>> fit = Fit({"": Model(np.zeros(2), np.ones(2), 3, np.zeros(0))}, 0.5)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     store = Store(folder)
-    ...     store.save("key", fit, {"seed": 0})
-    ...     store.load("key").models[""].test_scores.tolist(), store.load("another")
-    ([1.0, 1.0], None)
-    """
+    """A folder of fits."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
@@ -88,13 +56,7 @@ class Store:
         return self.folder / "fits" / f"{key}.npz"
 
     def save(self, key: str, fit: Fit, about: dict[str, Any]) -> None:
-        """Write a fit, with a description for readers of the file.
-
-        Raises
-        ------
-        OSError
-            If it cannot be written; the message names the file.
-        """
+        """Write a fit, with a description for readers of the file."""
         arrays: dict[str, Any] = {}
         for number, model in enumerate(fit.models.values()):
             kinds = (model.valid_scores, model.test_scores, model.curve)
@@ -106,13 +68,7 @@ class Store:
             np.savez(file, about=np.array(text), **arrays)
 
     def load(self, key: str) -> Fit | None:
-        """Load a finished fit, or None if there is none.
-
-        Raises
-        ------
-        ValueError
-            If the file is damaged or contains another fit; the message names it.
-        """
+        """Load a finished fit; None if there is none, a ValueError if the file is damaged."""
         path = self.path(key)
         if not path.exists():
             return None

@@ -1,22 +1,4 @@
-"""The conclusions of a study: which differences are significant, and the best methods in words.
-
-Examples
---------
->>> from lambdaplus.study import Settings, Study, Summary, find_methods
->>> from lambdaplus.data import digits_queries
->>> study = Study(
-...     folds=digits_queries()[:1],
-...     methods=find_methods("lightgbm:auc,feature:best"),
-...     metrics=[parse_metric("auc")],
-...     settings=Settings(rounds=60),
-... )
->>> study.finish()
->>> summary = Summary(study.results)
->>> summary.below("auc", "lightgbm:lambda_auc")
-['feature:best']
->>> summary.sentences()[0].partition(" (")[0]
-'AUC: lightgbm:lambda_auc has the highest mean'
-"""
+"""The conclusions of a study: which differences are significant, and the best methods in words."""
 
 from __future__ import annotations
 

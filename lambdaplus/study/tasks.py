@@ -19,30 +19,15 @@ from lambdaplus.study.store import Fit, Model, Store
 
 
 class Task(NamedTuple):
-    """One fit of a study.
-
-    Attributes
-    ----------
-    method : Method
-    fold : str
-        Its name.
-    seed : int
-    trial : int
-        The number of its parameters among those tried on this fold with this seed.
-    parameters : dict
-    metrics : tuple of str
-        Validation metrics that choose the number of rounds.
-    key : str
-        Name of the stored fit.
-    """
+    """One fit of a study."""
 
     method: Method
     fold: str
     seed: int
-    trial: int
+    trial: int  # the number of its parameters among those tried on this fold with this seed
     parameters: dict[str, Any]
-    metrics: tuple[str, ...]
-    key: str
+    metrics: tuple[str, ...]  # those that choose the number of rounds
+    key: str  # the name of the stored fit
 
 
 def fit_and_save(
@@ -54,13 +39,7 @@ def fit_and_save(
 ) -> None:
     """Train, score validation and test documents, and store the scores.
 
-    Parameters
-    ----------
-    beaten : dict of str to float
-        By metric, the best validation value of an earlier trial.  Scores that are not better are
-        not stored, since they are not needed.
-    parts : sequence of RankingData or of path
-        Training, validation and test data, or the folders that they are in.
+    Those of a trial that is not better than the best earlier value of a metric are not needed.
     """
     train, valid, test = (p if isinstance(p, RankingData) else read_binary(p) for p in parts)
     method = task.method

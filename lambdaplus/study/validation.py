@@ -1,16 +1,4 @@
-"""Validation values of one training by round, and early stopping.
-
-Examples
---------
->>> from lambdaplus.study.validation import Validation
->>> from lambdaplus.data import RankingData
->>> data = RankingData([[0.0], [1.0]], labels=[0, 1], qid=[1, 1])
->>> validation = Validation(data, ["mrr"], patience=2)
->>> for scores in ([1.0, 0.0], [0.0, 1.0], [0.0, 2.0], [0.0, 3.0]):
-...     validation.see(scores)
->>> validation.progress["mrr"].values, validation.best_round("mrr"), validation.over
-([0.5, 1.0, 1.0, 1.0], 2, True)
-"""
+"""Validation values of one training by round, and early stopping."""
 
 from __future__ import annotations
 
@@ -38,23 +26,7 @@ def values_of(metrics: Sequence[str], data: RankingData, scores: ArrayLike) -> d
 
 
 class Validation:
-    """Evaluates a training on its validation queries.
-
-    Parameters
-    ----------
-    data : RankingData
-    metrics : sequence of str
-        Metrics, or sums of metrics, which are all evaluated.
-    patience : int
-        Number of rounds without improvement of any metric after which the training stops.
-    every : int, default=1
-        Number of rounds between evaluations.
-
-    Attributes
-    ----------
-    progress : dict of str to Progress
-        The values of each metric, NaN where it has none.
-    """
+    """Evaluates a training every so many rounds; it is over once no metric improves any more."""
 
     def __init__(
         self, data: RankingData, metrics: Sequence[str], patience: int, every: int = 1
@@ -65,13 +37,7 @@ class Validation:
         self._round = 0
 
     def see(self, scores: ArrayLike) -> None:
-        """Evaluate the scores of the validation documents after one more round, (n,) float64.
-
-        Raises
-        ------
-        ValueError
-            If no metric has a value on any of the queries.
-        """
+        """Evaluate the scores of the validation documents after one more round."""
         self._round += 1
         if self._round % self.every:
             return

@@ -58,5 +58,5 @@ class Form(ABC):
         gain of 1.  ``edges``, class, size, and ``each`` (multiplicity of each document, empty if
         all are 1) are those of all entries of the queries.  A document's own contribution is
         multiplied by ``own`` and that of documents above by ``above`` (see
-        `lambdaplus.objectives.lists`).
+        ``objectives/lists.py``).
         """
