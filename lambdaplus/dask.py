@@ -3,8 +3,7 @@
 LightGBM's and XGBoost's Dask interfaces call an objective on each worker with that worker's rows.
 All rows of a query have to be on one worker.  Otherwise its parts are ranked separately, without an
 error: LightGBM uses partitions as they are, XGBoost splits queries at the ends of partitions.
-`partition_by_qid` distributes whole queries; `refuse_cut_queries` raises an error if partitions
-split a query.  Data without queries need none of this with XGBoost.
+Data without queries need none of this with XGBoost.
 
 Examples
 --------
@@ -57,6 +56,8 @@ def partition_by_qid(
 ) -> QueryPartitions:
     """Sort rows by query and distribute them to partitions of whole queries.
 
+    A KeyError is raised for columns that are not in the frame, a ValueError for rows without a qid.
+
     Parameters
     ----------
     frame : dask DataFrame
@@ -66,13 +67,6 @@ def partition_by_qid(
         Columns with the query and the relevance label; all other columns are features.
     weight : str, optional
         Column of row weights.
-
-    Raises
-    ------
-    KeyError
-        For columns that are not in the frame.
-    ValueError
-        For rows without a qid.
 
     Notes
     -----

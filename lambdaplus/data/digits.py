@@ -7,8 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from lambdaplus.data.queries import Floats, Ints
-from lambdaplus.data.ranking_data import Fold, RankingData
-from lambdaplus.data.splits import fold_of_queries
+from lambdaplus.data.ranking_data import Fold, RankingData, named_fold
 
 
 def digits_queries(n_folds: int = 5, seed: int = 0) -> list[Fold]:
@@ -54,7 +53,8 @@ def digits_queries(n_folds: int = 5, seed: int = 0) -> list[Fold]:
     folds = []
     for i in range(n_folds):
         *train, valid, test = parts[i:] + parts[:i]
-        folds.append(fold_of_queries(f"Fold{i + 1}", data, [np.concatenate(train), valid, test]))
+        queries = (np.concatenate(train), valid, test)
+        folds.append(named_fold(f"Fold{i + 1}", *map(data.take_queries, queries)))
     return folds
 
 

@@ -59,16 +59,13 @@ class Run:
 def read_scores(path: str | os.PathLike[str], data: RankingData) -> Run:
     """Read scores of the documents of a LETOR or svmlight file, one number per line.
 
+    A ValueError is raised for a line that is not a finite number, and for too few or too many.
+
     Parameters
     ----------
     path : path
         A file with one line for each row of the data, in the same order; .gz and .xz are supported.
     data : RankingData
-
-    Raises
-    ------
-    ValueError
-        For a line that is not a finite number, and for too few or too many lines.
     """
     file = Path(path)
     scores = []
@@ -84,16 +81,13 @@ def read_scores(path: str | os.PathLike[str], data: RankingData) -> Run:
 def read_qrels(path: str | os.PathLike[str]) -> Judgements:
     """Read TREC relevance judgements: lines of query, iteration, document number, label.
 
+    A ValueError is raised for a malformed line or a document that is judged twice, with the line
+    number, and for a file without judgements.
+
     Returns
     -------
     dict of str to dict of str to float
         Label by query and document number.  A label below 0 marks an unjudged document.
-
-    Raises
-    ------
-    ValueError
-        For a malformed line or a document that is judged twice, with the line number; for a file
-        without judgements.
     """
     fields = "query", "iteration", "document", "label"
     judgements = _values_of_documents(Path(path), "judgement", fields, "label", "judged")
@@ -166,6 +160,8 @@ def read_table(
 ) -> Run:
     """Read a run from a CSV or Parquet file; the rows of a query do not have to be adjacent.
 
+    Errors are those of `read_columns`; a score has to be a finite number.
+
     Parameters
     ----------
     path : path
@@ -174,13 +170,6 @@ def read_table(
         Names of the columns.
     docno : str, optional
         Column of document numbers.
-
-    Raises
-    ------
-    ValueError
-        As `read_columns`, and for a score that is not a finite number.
-    ImportError
-        If polars is not installed.
     """
     named = [qid, *([docno] if docno else [])]
     table = TableFile(Path(path), [*named, label, score])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from numbers import Real
 
 import numpy as np
@@ -33,7 +32,7 @@ def query_folds(
     qid : (n,) array_like, optional
         Query of each row; the rows of a query do not have to be adjacent.
     group : (n_queries,) array_like of int, optional
-        Query sizes in row order, instead of ``qid``.
+        Query sizes in row order, instead of ``qid``; one of the two has to be passed.
     n_splits : int
         Number of folds, at least 2 and at most the number of queries.
     shuffle : bool
@@ -45,12 +44,6 @@ def query_folds(
     -------
     list of (train, test)
         Ascending row indices for every fold: (n_train,) and (n_test,) int64.
-
-    Raises
-    ------
-    ValueError
-        If not exactly one of qid and group is passed, group is invalid, a row has no qid, or there
-        are fewer queries than folds.
 
     Examples
     --------
@@ -92,7 +85,7 @@ def random_splits(
     train, valid, test : int or float
         Number of queries in each part (int), or share of all queries (float), rounded down. If
         `test` is not given, the test part gets the remaining queries. If the parts do not add up to
-        all queries, some are left out of each split.
+        all queries, some are left out of each split. Each part needs at least one query.
     balanced : bool, default=False
         Whether to draw the splits together, so that over the splits the numbers of times that two
         queries are in training differ by at most one; likewise for validation and test (Yue,
@@ -104,12 +97,6 @@ def random_splits(
     -------
     list of Fold
         Named Split1, Split2, ...; queries keep the order of `data`, and each part is a copy.
-
-    Raises
-    ------
-    ValueError
-        If `n` is less than one, `balanced` is neither True nor False, a part gets no query, or the
-        parts have more queries in total than there are.
 
     Examples
     --------
@@ -140,7 +127,7 @@ def random_splits(
     else:
         parts = rng.permuted(np.tile(part_of, (n, 1)), axis=1)
     return [
-        fold_of_queries(f"Split{i}", data, [np.flatnonzero(row == part) for part in range(3)])
+        named_fold(f"Split{i}", *(data.take_queries(np.flatnonzero(row == p)) for p in range(3)))
         for i, row in enumerate(parts, start=1)
     ]
 
@@ -161,15 +148,6 @@ def cross_validation(data: RankingData, n_folds: int = 5, *, random_state: int =
     -------
     list of Fold
         Named Fold1, Fold2, ...; each part is a copy.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from lambdaplus.data import RankingData, cross_validation
-    >>> data = RankingData(np.ones((10, 1)), np.ones(10), np.arange(10))
-    >>> folds = cross_validation(data)
-    >>> sorted(np.concatenate([fold.test.qid for fold in folds]).tolist())
-    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
     """
     if not 3 <= n_folds <= data.n_queries:
         raise ValueError(
@@ -179,8 +157,8 @@ def cross_validation(data: RankingData, n_folds: int = 5, *, random_state: int =
     folds = []
     for i in range(n_folds):
         test, valid = part_of == i, part_of == (i - 1) % n_folds
-        queries = [np.flatnonzero(chosen) for chosen in (~test & ~valid, valid, test)]
-        folds.append(fold_of_queries(f"Fold{i + 1}", data, queries))
+        queries = map(np.flatnonzero, (~test & ~valid, valid, test))
+        folds.append(named_fold(f"Fold{i + 1}", *map(data.take_queries, queries)))
     return folds
 
 
@@ -192,11 +170,6 @@ def held_out(data: RankingData, share: float) -> tuple[RankingData, RankingData]
         raise ValueError(f"{size} of {n_queries} queries cannot be set aside; each part needs one")
     order = np.random.default_rng(0).permutation(n_queries)
     return data.take_queries(np.sort(order[size:])), data.take_queries(np.sort(order[:size]))
-
-
-def fold_of_queries(name: str, data: RankingData, queries: Sequence[Ints]) -> Fold:
-    """The fold with these queries, by index, in training, validation and test."""
-    return named_fold(name, *map(data.take_queries, queries))
 
 
 def _count(part: float, n_queries: int) -> int:

@@ -22,8 +22,6 @@ def written_whole(path: Path) -> Iterator[Path]:
         yield part
         os.replace(part, path)
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise type(error)(error.errno, f"could not write: {error.strerror}", str(path)) from error
-    except BaseException:
+    finally:
         part.unlink(missing_ok=True)
-        raise

@@ -134,15 +134,6 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
 
     Parameters, attributes and the meaning of scores are those of `LightGBMClassifier`; ``**kwargs``
     are XGBClassifier's.  The saved model says ``binary:logitraw``, whose prediction is the score.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from lambdaplus import XGBoostClassifier
-    >>> X = np.random.default_rng(0).normal(size=(1000, 3))
-    >>> model = XGBoostClassifier(n_estimators=5).fit(X, np.where(X[:, 0] > 2, "fraud", "ok"))
-    >>> model.classes_.tolist(), str(model.pos_label_)
-    (['fraud', 'ok'], 'fraud')
     """
 
     _names: ClassVar = _NAMES
