@@ -51,40 +51,21 @@ if TYPE_CHECKING:  # what type checkers read; at run time it is _MODULES
     __version__: str
 else:  # type checkers would accept every misspelt name
     _MODULES = {  # public name: the module that it is imported from
-        "CombinedObjective": "objectives",
-        "Declaration": "metrics",
-        "EvalMetric": "evaluation",
-        "Evaluation": "evaluation",
-        "Explanation": "evaluation",
-        "LambdaObjective": "objectives",
-        "LightGBMClassifier": "estimators",
-        "LightGBMRanker": "estimators",
-        "PositionBias": "objectives.position_bias",
-        "RunComparison": "evaluation",
-        "XGBoostClassifier": "estimators",
-        "XGBoostRanker": "estimators",
-        "combine": "objectives",
-        "compare_runs": "evaluation",
-        "eval_auc": "evaluation.feval",
-        "eval_map": "evaluation.feval",
-        "eval_mauc": "evaluation.feval",
-        "eval_metric": "evaluation",
-        "eval_mrr": "evaluation.feval",
-        "eval_ndcg": "evaluation.feval",
-        "evaluate": "evaluation",
-        "explain": "evaluation",
-        "gradients": "objectives",
-        "lambda_auc": "objectives.objective",
-        "lambda_map": "objectives.objective",
-        "lambda_mauc": "objectives.objective",
-        "lambda_mrr": "objectives.objective",
-        "lambda_ndcg": "objectives.objective",
-        "lambda_objective": "objectives",
-        "metric_names": "metrics",
-        "parse_metric": "metrics",
-        "query_folds": "data",
+        name: module
+        for module, names in (
+            ("data", "query_folds"),
+            ("estimators", "LightGBMClassifier LightGBMRanker XGBoostClassifier XGBoostRanker"),
+            ("evaluation", "EvalMetric Evaluation Explanation RunComparison"),
+            ("evaluation", "compare_runs eval_metric evaluate explain"),
+            ("evaluation.feval", "eval_auc eval_map eval_mauc eval_mrr eval_ndcg"),
+            ("metrics", "Declaration metric_names parse_metric"),
+            ("objectives", "CombinedObjective LambdaObjective combine gradients lambda_objective"),
+            ("objectives.objective", "lambda_auc lambda_map lambda_mauc lambda_mrr lambda_ndcg"),
+            ("objectives.position_bias", "PositionBias"),
+        )
+        for name in names.split()
     }
-    __all__ = list(_MODULES)
+    __all__ = sorted(_MODULES)
 
     def __getattr__(name: str) -> Any:
         if name == "__version__":

@@ -67,10 +67,6 @@ def partition_by_qid(
     weight : str, optional
         Column of row weights.
 
-    Returns
-    -------
-    QueryPartitions
-
     Raises
     ------
     KeyError
@@ -78,8 +74,8 @@ def partition_by_qid(
     ValueError
         For rows without a qid.
 
-    Examples
-    --------
+    Notes
+    -----
     The parts are passed to LightGBM and XGBoost (``client`` is a ``dask.distributed.Client``)::
 
         ranker = lightgbm.DaskLGBMRanker(objective=lambda_objective("ndcg@10"), metric="None")
@@ -103,17 +99,12 @@ def partition_by_qid(
 
 
 def refuse_cut_queries(qid: Any) -> None:
-    """Raise an error if a query is split between partitions or its rows are not adjacent.
+    """Raise a ValueError if a query is split between partitions or its rows are not adjacent.
 
     Parameters
     ----------
     qid : dask Series or Array, (n,)
         Query identifiers of the training data, in its order.
-
-    Raises
-    ------
-    ValueError
-        The message names such a query and says what to do.
     """
     first_rows = dask.compute(*[dask.delayed(_one_per_run)(part) for part in qid.to_delayed()])
     ids, runs = np.unique(np.concatenate(first_rows), return_counts=True)

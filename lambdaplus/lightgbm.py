@@ -46,17 +46,7 @@ def train(
 ) -> Any:
     """Like ``lightgbm.train``, with a custom objective as ``fobj=`` or in params in any version.
 
-    Parameters
-    ----------
-    params : dict
-    train_set : lightgbm.Dataset
-    *args, **kwargs
-        Passed to ``lightgbm.train``.
-    fobj : callable, optional
-
-    Returns
-    -------
-    lightgbm.Booster
+    All other arguments and the result are those of ``lightgbm.train``.
 
     Raises
     ------
@@ -89,23 +79,8 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
     by default), shuffled with ``seed`` (0 by default) unless ``shuffle=False``.  ``lightgbm.cv``
     itself would stratify by row and split every query.  The groups of data in a file are only known
     after ``train_set.construct()`` (our objectives raise an error if queries are split anyway).
-
-    Parameters
-    ----------
-    params : dict
-    train_set : lightgbm.Dataset
-    *args, **kwargs
-        Passed to ``lightgbm.cv``.
-    fobj : callable, optional
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    ValueError
-        As `train`, which warns, too.
+    All other arguments and the result are those of ``lightgbm.cv``; errors and warnings are those
+    of `train`.
     """
     params, more = _with_objective(params, fobj)
     _refuse_unusable("train_set", train_set)

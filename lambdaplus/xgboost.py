@@ -43,19 +43,8 @@ def train(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwar
     - ``base_score`` is 0 with a custom objective (XGBoost's 0.5 is meant for probabilities).
     - With a custom objective and no ``eval_metric``, the default metric (rmse) is not printed.
 
-    Arguments that are given explicitly are not changed.
-
-    Parameters
-    ----------
-    params : dict
-    dtrain : xgboost.DMatrix
-    num_boost_round : int
-    **kwargs
-        Passed to ``xgboost.train``.
-
-    Returns
-    -------
-    xgboost.Booster
+    Arguments that are given explicitly are not changed; they and the result are those of
+    ``xgboost.train``.
 
     Warns
     -----
@@ -70,25 +59,10 @@ def cv(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs:
     """Like ``xgboost.cv``, keeping queries and their weights together, with defaults as in `train`.
 
     ``xgboost.cv`` ignores query weights, and does not support ``folds=`` for data with queries.
-
-    Parameters
-    ----------
-    params : dict
-    dtrain : xgboost.DMatrix
-    num_boost_round : int
-    **kwargs
-        Passed to ``xgboost.cv``.  ``folds=`` can be the result of `lambdaplus.data.query_folds`, or
-        a scikit-learn splitter by group; by default, queries are split into ``nfold`` folds (3),
-        shuffled with ``seed`` (0) unless ``shuffle=False``.
-
-    Returns
-    -------
-    dict or pandas.DataFrame
-
-    Raises
-    ------
-    ValueError
-        For folds that split queries.
+    Here it can be the result of `lambdaplus.data.query_folds`, or a scikit-learn splitter by group;
+    by default, queries are split into ``nfold`` folds (3), shuffled with ``seed`` (0) unless
+    ``shuffle=False``.  A ValueError is raised for folds that split queries.  All other arguments
+    and the result are those of ``xgboost.cv``.
     """
     params, kwargs = _with_our_defaults(params, kwargs)
     bounds = np.asarray(dtrain.get_uint_info("group_ptr"), dtype=np.int64)

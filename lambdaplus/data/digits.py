@@ -24,7 +24,7 @@ def digits_queries(n_folds: int = 5, seed: int = 0) -> list[Fold]:
     Parameters
     ----------
     n_folds : int, default=5
-        From 3 to 12; with more, parts would have too few images.
+        From 3 to 12, or a ValueError is raised: with more, parts would have too few images.
     seed : int, default=0
         Seed of the random assignment; the same seed gives the same data set.
 
@@ -39,11 +39,6 @@ def digits_queries(n_folds: int = 5, seed: int = 0) -> list[Fold]:
         the best shift by up to one pixel, that of each quadrant, and the absolute differences in
         ink, centre (vertical, horizontal), spread (vertical, horizontal) and slant. ``qid`` is the
         index of the query image in ``load_digits``.
-
-    Raises
-    ------
-    ValueError
-        If `n_folds` is not from 3 to 12.
 
     Examples
     --------

@@ -39,11 +39,6 @@ def read_data(
         `read_letor`.
     qid, label : str
         Columns of a CSV or Parquet file.
-
-    Raises
-    ------
-    ValueError, ImportError, MemoryError, FileNotFoundError
-        Like `read_letor` and `read_columns`.
     """
     file = Path(path)
     if file.suffix.lower() in SUFFIXES:

@@ -32,13 +32,11 @@ def read_letor(path: str | os.PathLike[str]) -> RankingData:
 
     A line is ``label qid:ID 1:value 2:value`` with an optional comment behind ``#``.
 
-    A file of a megabyte or more is also cached in binary form, from which it is read faster the
-    next time; see ``lambdaplus.data.cache``.
-
     Parameters
     ----------
     path : str or path-like
-        Plain text, or compressed with a name that ends in `.xz` or `.gz`.
+        Plain text, or compressed with a name that ends in `.xz` or `.gz`. A file of a megabyte or
+        more is cached in binary form; see ``lambdaplus.data.cache``.
 
     Returns
     -------
@@ -55,8 +53,6 @@ def read_letor(path: str | os.PathLike[str]) -> RankingData:
         `RankingData` refuses the rows.
     MemoryError
         If the features do not fit into memory.
-    FileNotFoundError
-        If the file does not exist.
 
     Examples
     --------
@@ -83,7 +79,7 @@ def _read(file: Path) -> RankingData:
         if not fields:
             continue
         try:
-            labels.append(_label(fields[0]))
+            labels.append(_number(fields[0], "the label"))
             query, *pairs = fields[1:] or [b"nothing"]
             queries.append(numbers.setdefault(_query(query), len(numbers)))
             parts = [pair.partition(b":") for pair in pairs]
@@ -109,11 +105,11 @@ def _read(file: Path) -> RankingData:
         raise ValueError(f"{file}: {error}") from None
 
 
-def _label(text: bytes) -> float:
+def _number(text: bytes, what: str) -> float:
     try:
         return number_of(text.decode(errors="replace"))
     except ValueError as error:
-        raise ValueError(f"the label {error}") from None
+        raise ValueError(f"{what} {error}") from None
 
 
 def _query(field: bytes) -> bytes:
@@ -139,10 +135,7 @@ def _values(pairs: Sequence[bytes], texts: Sequence[bytes]) -> list[float]:
 
 
 def _value(pair: bytes, text: bytes) -> float:
-    try:
-        return math.nan if text == b"NULL" else number_of(text.decode(errors="replace"))
-    except ValueError as error:
-        raise ValueError(f"{_shown(pair)} is not feature:value, {error}") from None
+    return math.nan if text == b"NULL" else _number(text, f"{_shown(pair)} is not feature:value,")
 
 
 @lru_cache(maxsize=1)  # in most files, all lines have the same features

@@ -99,10 +99,7 @@ class RankingData:
     def take_queries(self, queries: ArrayLike) -> RankingData:
         """Copy the rows of some queries, given by their indices from 0 in order of the rows.
 
-        Raises
-        ------
-        ValueError
-            For anything but indices; of a mask, pass ``np.flatnonzero(mask)``.
+        A ValueError is raised for anything else; of a mask, pass ``np.flatnonzero(mask)``.
         """
         chosen = np.asarray(queries)
         if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
@@ -156,12 +153,7 @@ class Fold:
     name : str
         For example "Fold1".
     train, valid, test : RankingData
-        The three parts, with the same features.
-
-    Raises
-    ------
-    ValueError
-        If the parts differ in the number or in the names of features.
+        The three parts; a ValueError is raised if their features differ in number or names.
     """
 
     name: str

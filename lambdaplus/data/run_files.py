@@ -94,16 +94,6 @@ def read_qrels(path: str | os.PathLike[str]) -> Judgements:
     ValueError
         For a malformed line or a document that is judged twice, with the line number; for a file
         without judgements.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from lambdaplus.data import read_qrels
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "qrels.txt")
-    ...     _ = file.write_text("q1 0 d1 1\\nq1 0 d2 0\\n")
-    ...     read_qrels(file)
-    {'q1': {'d1': 1.0, 'd2': 0.0}}
     """
     fields = "query", "iteration", "document", "label"
     judgements = _values_of_documents(Path(path), "judgement", fields, "label", "judged")
@@ -134,11 +124,12 @@ def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from lambdaplus.data import read_trec_run
+    >>> from lambdaplus.data import read_qrels, read_trec_run
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "bm25.run")
+    ...     qrels, file = pathlib.Path(folder, "qrels.txt"), pathlib.Path(folder, "bm25.run")
+    ...     _ = qrels.write_text("q1 0 d1 1\\nq1 0 d2 0\\n")
     ...     _ = file.write_text("q1 Q0 d2 1 7.5 bm25\\nq1 Q0 d9 2 6.5 bm25\\n")
-    ...     run = read_trec_run(file, {"q1": {"d1": 1.0, "d2": 0.0}})
+    ...     run = read_trec_run(file, read_qrels(qrels))
     >>> run.docno.tolist(), run.returned.tolist(), run.judged.tolist()
     (['d2', 'd9', 'd1'], [True, True, False], [True, False, True])
     """
@@ -187,8 +178,7 @@ def read_table(
     Raises
     ------
     ValueError
-        For a missing column (the message lists the others), a label or score that is not a finite
-        number, and an identifier that is empty or a float of 2**53 or more.
+        As `read_columns`, and for a score that is not a finite number.
     ImportError
         If polars is not installed.
     """

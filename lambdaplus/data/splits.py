@@ -152,8 +152,8 @@ def cross_validation(data: RankingData, n_folds: int = 5, *, random_state: int =
     ----------
     data : RankingData
     n_folds : int, default=5
-        Number of parts, whose numbers of queries differ by at most one. As in LETOR, fold `i` tests
-        on part `i`, validates on the part before it and trains on the others.
+        Number of parts, from 3 to the number of queries; their sizes differ by at most one. As in
+        LETOR, fold `i` tests on part `i`, validates on the part before it and trains on the others.
     random_state : int, default=0
         Seed of the folds.
 
@@ -161,11 +161,6 @@ def cross_validation(data: RankingData, n_folds: int = 5, *, random_state: int =
     -------
     list of Fold
         Named Fold1, Fold2, ...; each part is a copy.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than three folds, or fewer queries than folds.
 
     Examples
     --------

@@ -26,8 +26,8 @@ def web_search_like(n_queries: int, n_features: int = 136, *, random_state: int 
     Parameters
     ----------
     n_queries : int
-        Number of queries. Their sizes are lognormal with a mean of 120 documents; 5,850 queries
-        have about 700,000 documents.
+        At least 1. Their sizes are lognormal with a mean of 120 documents; 5,850 queries have about
+        700,000 documents.
     n_features : int, default=136
     random_state : int, default=0
         Seed; the same seed gives the same data.
@@ -39,11 +39,6 @@ def web_search_like(n_queries: int, n_features: int = 136, *, random_state: int 
         0; 20% lengths, lognormal; 20% scores, normal; 10% non-monotone features, highest for medium
         values of the latent variable, so that a linear ranker cannot use them alone; 14% noise,
         independent of relevance; the others are query features, equal for all documents of a query.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than one query or feature.
 
     Examples
     --------

@@ -51,6 +51,7 @@ class RankingClassifier(FrameworkEstimator):
     is the parent's; ``offset_`` is there only if an objective of ours has trained the model.
     """
 
+    _own_parameters = ("eval_metric", "pos_label", "calibration", "cv")
     _other_outputs: ClassVar[tuple[str, ...]]
     """Arguments of the parent's predict that ask for something else than labels."""
     _raw: Callable[..., Any]
@@ -73,12 +74,8 @@ class RankingClassifier(FrameworkEstimator):
     def fit(self, X: Any, y: Any, *args: Any, **kwargs: Any) -> Self:
         """Train as the parent does, on two labels of any kind, and calibrate if asked to.
 
-        Raises
-        ------
-        ValueError
-            For labels and weights that cannot be used, masked arrays, and more or fewer classes.
-        TypeError
-            If the model to continue from is none.
+        A ValueError is raised for labels and weights that cannot be used, for masked arrays, and
+        for more or fewer than two classes.
         """
         train = super().fit  # type: ignore[misc]
         call = arguments(train, X, y, *args, **kwargs)

@@ -74,7 +74,6 @@ class LightGBMRanker(Ranker, lgb.LGBMRanker):  # type: ignore[misc]
     True
     """
 
-    _own_parameters: ClassVar = ("eval_metric",)
     _names: ClassVar = _NAMES
     _train = _train
 
@@ -135,7 +134,6 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
     True
     """  # noqa: E501
 
-    _own_parameters: ClassVar = ("eval_metric", "pos_label", "calibration", "cv")
     _names: ClassVar = _NAMES
     _other_outputs: ClassVar = ("raw_score", "pred_leaf", "pred_contrib")
     _train = _train

@@ -28,7 +28,7 @@ class ArgumentNames(NamedTuple):
 class FrameworkEstimator:
     """A subclass of a framework's estimator, which has all of its parent's parameters."""
 
-    _own_parameters: ClassVar[tuple[str, ...]]  # which the framework itself does not know
+    _own_parameters: ClassVar[tuple[str, ...]] = ("eval_metric",)  # not known to the framework
     _names: ClassVar[ArgumentNames]
 
     objective: Any

@@ -103,7 +103,6 @@ class XGBoostRanker(Ranker, xgb.XGBRanker):  # type: ignore[misc]
     1.0
     """
 
-    _own_parameters: ClassVar = ("eval_metric",)
     _names: ClassVar = _NAMES
     _saved_as: ClassVar = "rank:ndcg"
     _train = _train
@@ -146,7 +145,6 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
     (['fraud', 'ok'], 'fraud')
     """
 
-    _own_parameters: ClassVar = ("eval_metric", "pos_label", "calibration", "cv")
     _names: ClassVar = _NAMES
     _other_outputs: ClassVar = ("output_margin",)
     _saved_as: ClassVar = "binary:logitraw"

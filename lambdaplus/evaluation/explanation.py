@@ -100,15 +100,6 @@ def explain(
         As in `~lambdaplus.evaluation.evaluate`.
     **options
         Parameters of the metric; they apply to every convention.
-
-    Returns
-    -------
-    Explanation
-
-    Raises
-    ------
-    ValueError
-        For input that is invalid for `~lambdaplus.evaluation.evaluate`.
     """
     queries = Queries(labels, group=group, qid=qid, weight=weight)
     return explain_queries(parse_metric(metric, **options), queries, scores, docno, options)

@@ -28,9 +28,10 @@ class EvalMetric:
 
     Returned by `~lambdaplus.evaluation.eval_metric`.
 
-    For LightGBM the result is ``(name, value, True)`` (higher is better), for XGBoost
-    ``(name, value)``, for several metrics a list of these, and for XGBoost's estimators only the
-    value.
+    The frameworks call it with ``(scores, data set)`` or with ``(labels, scores)``, and perhaps
+    weights and query sizes.  For LightGBM the result is ``(name, value, True)`` (higher is better),
+    for XGBoost ``(name, value)``, for several metrics a list of these, and for XGBoost's estimators
+    only the value.
 
     Attributes
     ----------
@@ -53,14 +54,6 @@ class EvalMetric:
         group: Any = _UNSET,
     ) -> Any:
         """Evaluate the metrics, with the arguments that the frameworks pass.
-
-        Parameters
-        ----------
-        y_true_or_preds : (n,) array_like
-            Scores, if the second argument is a data set; labels otherwise.
-        y_pred_or_data : lightgbm.Dataset, xgboost.DMatrix or (n,) array_like
-        sample_weight, group : array_like, optional
-            Only if labels and scores are passed.
 
         Raises
         ------
@@ -143,10 +136,6 @@ def eval_metric(
         Treat data without queries as one query, for metrics other than AUC and MAP.
     **options
         Parameters for the metrics that have them.
-
-    Returns
-    -------
-    EvalMetric
 
     Notes
     -----

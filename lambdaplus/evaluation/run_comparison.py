@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import string
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lambdaplus.data.queries import Floats
-from lambdaplus.evaluation.result import Evaluation, queries_in_words
+from lambdaplus.evaluation.result import Evaluation, mean_of, queries_in_words
 from lambdaplus.evaluation.result_tables import Cell, Table, Tabular
 from lambdaplus.evaluation.significance import (
     TESTS,
@@ -198,10 +197,6 @@ def compare_runs(
     resamples, seed : int
         Number of samples and seed of the randomisation test and the bootstrap.
 
-    Returns
-    -------
-    RunComparison
-
     Raises
     ------
     ValueError
@@ -228,15 +223,8 @@ def compare_runs(
     >>> (pair.wins, pair.losses, pair.ties, pair.p_value < 0.001)
     (45, 5, 0, True)
     """
-    check_options(
-        alpha,
-        confidence,
-        resamples,
-        seed,
-        test=test,
-        alternative=alternative,
-        correction=correction,
-    )
+    allowed_names = {"test": test, "alternative": alternative, "correction": correction}
+    check_options(alpha, confidence, resamples, seed, **allowed_names)
     _check(runs, baseline)
     names, first = tuple(runs), next(iter(runs.values()))
     if baseline is not None:
@@ -250,18 +238,18 @@ def compare_runs(
     means: dict[str, dict[str, float]] = {}
     for metric, values in _aligned(runs).items():
         known = ~np.isnan(np.array(list(values.values()))).any(axis=0)
-        means[metric] = {name: _mean(of_run[known]) for name, of_run in values.items()}
+        means[metric] = {name: mean_of(of_run[known]) for name, of_run in values.items()}
         if known.size != first.n_queries or known.size < 2:
             continue  # a value of the whole data set: no sample
         differences = [_difference(values[a], values[b]) for a, b in compared]
-        p = np.array([chance(shared) if shared.size else math.nan for shared in differences])
+        p = np.array([chance(shared) if shared.size else np.nan for shared in differences])
         corrected = holm(p) if correction == "holm" else p
         pairs += [
             Pair(
                 metric,
                 *names_of_pair,
                 n_queries=difference.size,
-                difference=_mean(difference),
+                difference=mean_of(difference),
                 interval=interval,
                 wins=int((difference > 0).sum()),
                 losses=int((difference < 0).sum()),
@@ -341,7 +329,3 @@ def _difference(first: Floats, second: Floats) -> Floats:
     known = difference[~np.isnan(difference)]
     known[np.abs(known) <= ROUNDING] = 0.0
     return known
-
-
-def _mean(values: Floats) -> float:
-    return float(values.mean()) if values.size else math.nan

@@ -78,10 +78,6 @@ def evaluate(
     **options
         Parameters for the metrics that have them, such as ``gain="linear"``.
 
-    Returns
-    -------
-    Evaluation
-
     Raises
     ------
     ValueError

@@ -46,10 +46,6 @@ def export_model(
         Feature names of the engine, in the order of the training columns: those of the feature set
         or store, or Vespa's rank features such as ``bm25(title)``.
 
-    Returns
-    -------
-    str
-
     Raises
     ------
     ValueError

@@ -162,12 +162,7 @@ def _xgboost_tree(tree: dict[str, Any], weight: float) -> Node:
 def read_model(path: str | os.PathLike[str]) -> Any:
     """Load a Booster that `lightgbm` saved as text, or `xgboost` as JSON or UBJSON.
 
-    Raises
-    ------
-    ValueError
-        If the file is not a model, or was truncated.
-    ImportError
-        If the framework of the model is not installed.
+    A ValueError is raised if the file is not a model, or was truncated.
     """
     file = Path(path)
     content = file.read_bytes()
