@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lambdaplus.cli.command_files import errors_of
+
 if TYPE_CHECKING:
     from lambdaplus.evaluation import Table
     from lambdaplus.metrics import Declaration
@@ -32,10 +34,8 @@ def metrics(
     if wanted in by_name and "+" not in name:
         Console().print(_details(by_name[wanted]))
         return
-    try:
+    with errors_of("metrics"):
         parse_metric(name)  # the error suggests a similar name
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
 
 
 def _names(declaration: Declaration) -> str:

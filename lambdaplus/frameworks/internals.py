@@ -1,4 +1,4 @@
-"""What LightGBM and XGBoost do not tell in public: every use of their private parts is here.
+"""The private interfaces of LightGBM and XGBoost that are used, all in this file.
 
 Neither framework is imported before it is needed.
 """

@@ -210,7 +210,7 @@ class Config:
                 metrics = tuple(metric for metric in metrics if metric != "mauc")
         folds = [folds[i] for i in _chosen(self.folds, len(folds))]
         return Study(
-            [scaled_fold(fold) for fold in folds] if self.scaling == "query" else folds,
+            [_scaled(fold) for fold in folds] if self.scaling == "query" else folds,
             methods,
             list(dict.fromkeys(map(str, map(parse_metric, metrics)))),
             self._settings(threads),
@@ -328,11 +328,10 @@ def _made_up(name: str) -> RankingData:
     return web_search_like(int(number))
 
 
-def scaled_fold(fold: Fold) -> Fold:
+def _scaled(fold: Fold) -> Fold:
     """The fold with features scaled linearly to [0, 1] within each query."""
-    return Fold(fold.name, *(_scaled(part) for part in (fold.train, fold.valid, fold.test)))
-
-
-def _scaled(data: RankingData) -> RankingData:
-    features = QueryScaler().fit_transform(data.features, qid=data.qid)
-    return RankingData(features, data.labels, data.qid, data.name)
+    parts = []
+    for part in (fold.train, fold.valid, fold.test):
+        features = QueryScaler().fit_transform(part.features, qid=part.qid)
+        parts.append(RankingData(features, part.labels, part.qid, part.name))
+    return Fold(fold.name, *parts)
