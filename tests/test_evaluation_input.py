@@ -218,7 +218,7 @@ def test_unknown_options_of_evaluate_are_refused(options: dict[str, Any], messag
 def test_unknown_options_are_refused_elsewhere_too() -> None:
     run = Run("a", FEW, THEIR_SCORES, ["q"] * 4)
     for refused in (
-        lambda: evaluate_run(run, ["map"], ties="wrost"),  # type: ignore[arg-type]
+        lambda: evaluate_run(run, ["map"], ties="wrost"),
         lambda: Rule(ties="wrost"),  # type: ignore[arg-type]
         lambda: Rule(empty=2),
         lambda: replace(CONVENTIONS["trec"], single="no"),

@@ -38,13 +38,6 @@ def digits_queries(n_folds: int = 5, seed: int = 0) -> list[Fold]:
         the best shift by up to one pixel, that of each quadrant, and the absolute differences in
         ink, centre (vertical, horizontal), spread (vertical, horizontal) and slant. ``qid`` is the
         index of the query image in ``load_digits``.
-
-    Examples
-    --------
-    >>> from lambdaplus.data import digits_queries
-    >>> first = digits_queries()[0]
-    >>> first.name, first.train.n_queries, first.test.n_queries, first.test.features.shape[1]
-    ('Fold1', 150, 50, 29)
     """
     if not 3 <= n_folds <= 12:
         raise ValueError(f"n_folds must be from 3 to 12, not {n_folds}")

@@ -76,17 +76,6 @@ def read_folds(folder: str | os.PathLike[str], *, valid: float | None = None) ->
     ValueError
         If two files are the same part, the folder contains several data sets, the parts of a fold
         have different column names, or a file is invalid.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from lambdaplus.data import read_folds
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for part in "train", "vali", "test":
-    ...         _ = pathlib.Path(folder, f"{part}.txt").write_text("1 qid:a 1:0.5 # a page")
-    ...     [fold] = read_folds(folder)
-    >>> fold.test.features.tolist(), fold.test.qid.tolist()
-    ([[0.5]], ['a'])
     """
     root = Path(folder).resolve()
     if not root.is_dir():

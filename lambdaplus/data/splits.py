@@ -97,17 +97,6 @@ def random_splits(
     -------
     list of Fold
         Named Split1, Split2, ...; queries keep the order of `data`, and each part is a copy.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from lambdaplus.data import RankingData, random_splits
-    >>> data = RankingData(np.ones((10, 1)), np.ones(10), np.arange(10))
-    >>> splits = random_splits(data, 10, 2, 1, 7, balanced=True)
-    >>> splits[0].name, len(splits[0].train.qid), len(splits[0].test.qid)
-    ('Split1', 2, 7)
-    >>> np.unique(np.concatenate([split.train.qid for split in splits]), return_counts=True)[1]
-    array([2, 2, 2, 2, 2, 2, 2, 2, 2, 2])
     """
     if n < 1:
         raise ValueError(f"at least one split is needed, not {n}")

@@ -156,7 +156,7 @@ CONVENTIONS: dict[str, Convention] = {convention.name: convention for convention
 
 
 def find_convention(name: str | Convention) -> Convention:
-    """Find a convention by name; a ValueError lists the known ones."""
+    """The convention of a name; a ValueError lists the known ones."""
     if isinstance(name, Convention):
         return name
     if not isinstance(name, str) or name not in CONVENTIONS:

@@ -55,10 +55,7 @@ class Explanation(Tabular):
     n_queries: int
 
     def __getitem__(self, convention: str) -> Path:
-        for path in self.paths:
-            if path.convention.name == convention:
-                return path
-        raise KeyError(convention)
+        return {path.convention.name: path for path in self.paths}[convention]
 
     @property
     def table(self) -> Table:

@@ -120,13 +120,10 @@ class RunComparison(Tabular):
     def _letters_of_beaten(self, name: str, metric: str) -> str:
         beaten = set()
         for pair in self.of(metric):
-            if pair.p_corrected < self.alpha:
-                if self.alternative == "greater" or pair.difference > 0:
-                    better, worse = pair.first, pair.second
-                else:
-                    better, worse = pair.second, pair.first
-                if better == name:
-                    beaten.add(worse)
+            won = self.alternative == "greater" or pair.difference > 0
+            better, worse = (pair.first, pair.second) if won else (pair.second, pair.first)
+            if pair.p_corrected < self.alpha and better == name:
+                beaten.add(worse)
         return "".join(letter for other, letter in self._letters.items() if other in beaten)
 
     @property
@@ -202,8 +199,6 @@ def compare_runs(
     ValueError
         If runs differ in queries or metrics, including different metrics with the same name; if
         there are fewer than two runs, or an option is unknown.
-    TypeError
-        If runs is not a dict of evaluations.
 
     Notes
     -----

@@ -117,27 +117,19 @@ def evaluate(
 
 
 def evaluate_run(
-    run: Run,
-    metrics: Iterable[Metric],
-    *,
-    convention: str | Convention = "lambdaplus",
-    ties: TieRule | None = None,
-    empty: Empty | None = None,
-    **options: Any,
+    run: Run, metrics: Iterable[Metric], convention: str | Convention = "lambdaplus", **rules: Any
 ) -> Evaluation:
-    """Evaluate a run, with the options of `~lambdaplus.evaluation.evaluate`."""
-    convention = find_convention(convention)
-    queries = run.queries
+    """Evaluate a run; rules are ``ties`` and ``empty`` of `~lambdaplus.evaluation.evaluate`."""
+    queries, convention = run.queries, find_convention(convention)
     return evaluate_queries(
-        choose_metrics(list(metrics), options, convention),
+        choose_metrics(list(metrics), {}, convention),
         queries,
         run.scores,
         convention=convention,
-        ties=ties,
-        empty=empty,
         docno=run.docno,
         qid=identifiers(run.qid)[queries.boundaries[:-1]],
         judged=run.judged,
+        **rules,
     )
 
 
