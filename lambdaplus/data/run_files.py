@@ -99,6 +99,9 @@ def read_qrels(path: str | os.PathLike[str]) -> Judgements:
 def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
     """Read a TREC run: lines of query, Q0, document number, rank, score, tag.
 
+    A ValueError is raised for a malformed line or a document that is returned twice, with the line
+    number, and if no query of the run is judged.
+
     Parameters
     ----------
     path : path
@@ -108,12 +111,6 @@ def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
         the run, no document is returned.  Queries of the run that are not judged are left out.  As
         in trec_eval, a label below 0 marks an unjudged document: it counts as label 0, and is left
         out by metrics of judged documents such as bpref.
-
-    Raises
-    ------
-    ValueError
-        For a malformed line or a document that is returned twice, with the line number; if no query
-        of the run is judged.
 
     Examples
     --------

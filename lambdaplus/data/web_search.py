@@ -39,13 +39,6 @@ def web_search_like(n_queries: int, n_features: int = 136, *, random_state: int 
         0; 20% lengths, lognormal; 20% scores, normal; 10% non-monotone features, highest for medium
         values of the latent variable, so that a linear ranker cannot use them alone; 14% noise,
         independent of relevance; the others are query features, equal for all documents of a query.
-
-    Examples
-    --------
-    >>> from lambdaplus.data import web_search_like
-    >>> data = web_search_like(20, random_state=1)
-    >>> data.n_queries, data.features.shape[1], sorted(set(data.labels.tolist()))
-    (20, 136, [0.0, 1.0, 2.0, 3.0, 4.0])
     """
     if min(n_queries, n_features) < 1:
         raise ValueError(f"{n_queries} queries with {n_features} features: at least 1 of each")

@@ -61,8 +61,6 @@ class Ranker(FrameworkEstimator):
         ValueError
             For labels, weights and queries that cannot be used, masked arrays, and if the metric
             of the objective tells no documents of any query apart.
-        TypeError
-            If the model to continue from is none.
         """
         call = arguments(super().fit, X, y, *args, **kwargs)  # type: ignore[misc]
         objective = find_objective(self.objective)

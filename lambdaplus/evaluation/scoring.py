@@ -316,10 +316,8 @@ def _rules(
 ) -> str:
     """The rules of one metric in words, such as ``gain=exp2, ties=expected, empty=skip``."""
     if ties is None:
-        if not metric.declaration.closed_ties:
-            ties = "worst"
-        else:
-            ties = "expected" if queries.grouped else "together"
+        expected = "expected" if queries.grouped else "together"
+        ties = expected if metric.declaration.closed_ties else "worst"
     said = {known.name: metric[known.name] for known in metric.declaration.parameters}
     said |= {"ties": ties, "empty": empty}
     words = ", ".join(f"{name}={as_text(value)}" for name, value in said.items())
