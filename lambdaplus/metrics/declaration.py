@@ -168,15 +168,6 @@ class Declaration:
 @dataclass(frozen=True)
 class RankingMetric:
     """A declaration with a cutoff and parameters; its ``str`` is a name such as ``ndcg@10``.
-
-    Examples
-    --------
-    >>> from lambdaplus.metrics import parse_metric
-    >>> metric = parse_metric("ndcg@10", gain="linear")
-    >>> str(metric)
-    'ndcg(gain=linear)@10'
-    >>> parse_metric(str(metric)) == metric
-    True
     """
 
     declaration: Declaration

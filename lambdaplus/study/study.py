@@ -84,20 +84,6 @@ class Study:
     ------
     ValueError
         If there is nothing to fit, two have the same name, or a metric or a number is invalid.
-
-    Examples
-    --------
-    >>> from lambdaplus.study import Settings, Study, find_methods
-    >>> from lambdaplus.data import digits_queries
-    >>> study = Study(
-    ...     folds=digits_queries()[:1],
-    ...     methods=find_methods("lightgbm:lambda_map,feature:best"),
-    ...     metrics=["map", "ndcg@10"],
-    ...     settings=Settings(rounds=5),
-    ... )
-    >>> study.finish()
-    >>> study.results.mean("lightgbm:lambda_map", "map") > 0.6
-    True
     """
 
     folds: Sequence[Fold]
