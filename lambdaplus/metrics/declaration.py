@@ -167,8 +167,7 @@ class Declaration:
 
 @dataclass(frozen=True)
 class RankingMetric:
-    """A declaration with a cutoff and parameters; its ``str`` is a name such as ``ndcg@10``.
-    """
+    """A declaration with a cutoff and parameters; its ``str`` is a name such as ``ndcg@10``."""
 
     declaration: Declaration
     cutoff: int | None = None
