@@ -18,7 +18,7 @@ from lambdaplus.metrics import parse_metric
 
 Floats = NDArray[np.float64]
 
-CASES = 10 * settings().max_examples  # 1000, or a part of them if in a hurry
+CASES = 10 * settings().max_examples  # 400, or 200 of them in make test-fast
 TWO_CLASSES = [
     Setting("auc"),
     Setting("auc", pair_scale=False),
