@@ -174,7 +174,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=100)
     given = parser.parse_args()
     made = tables(given.queries, given.rows, given.rounds)
-    keep("training", f"python benchmarks/training.py --rounds {given.rounds}", made)
+    sizes = f"--queries {given.queries} --rows {given.rows} --rounds {given.rounds}"
+    keep("training", f"python benchmarks/training.py {sizes}", made)
 
 
 if __name__ == "__main__":
