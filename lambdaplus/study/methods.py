@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lambdaplus.data import RankingData
+from lambdaplus.data.arguments import number, whole_number
 from lambdaplus.data.queries import Floats
 from lambdaplus.study.search_space import Draw, OneOf
 
@@ -52,13 +52,10 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name, least in _LEAST.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-                raise ValueError(f"{name} = {value!r} should be a whole number, at least {least}")
-        if not 0 < self.learning_rate < math.inf:
-            raise ValueError(f"learning_rate = {self.learning_rate!r} should be a positive number")
+            whole_number(name, getattr(self, name), least)
+        number("learning_rate", self.learning_rate)
         if self.every > min(self.rounds, self.patience):
-            raise ValueError(f"every = {self.every} should not exceed rounds or patience")
+            raise ValueError(f"every must be at most rounds and patience, got {self.every}")
 
     def __str__(self) -> str:
         return (

@@ -22,6 +22,7 @@ import numpy as np
 import polars as pl
 
 from lambdaplus.data import Fold
+from lambdaplus.data.arguments import whole_number
 from lambdaplus.data.cache import fingerprint
 from lambdaplus.evaluation import eval_metric
 from lambdaplus.evaluation.conventions import find_convention
@@ -118,16 +119,15 @@ class Study:
                     "identified by name: use different names"
                 )
         for seed in self.seeds:
-            if isinstance(seed, bool) or not 0 <= seed < 2**31:
-                raise ValueError(f"seeds: {seed!r} is not a whole number from 0 to {2**31 - 1}")
+            whole_number("a seed", seed, below=2**31)
+        whole_number("trials", self.trials)
+        whole_number("jobs", self.jobs, least=1)
         fits = len(self.folds) * len(self.methods) * len(self.seeds) * max(self.trials, 1)
         if fits > MOST_FITS:
             raise ValueError(
                 f"{fits:,} fits, of all folds, methods, seeds and trials, are more than a study "
                 f"may have: at most {MOST_FITS:,}"
             )
-        if self.jobs < 1:
-            raise ValueError(f"jobs={self.jobs} should be at least 1")
         find_convention(self.convention)
         for criterion in {self.select or method.criterion for method in self.methods}:
             eval_metric(criterion)

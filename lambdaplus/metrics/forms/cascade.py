@@ -61,9 +61,8 @@ class Cascade(Form):
                         closed = False
                     end += 1
                 if not closed:
-                    for r in range(
-                        start, end
-                    ):  # lower labels first: the order of `Queries.row_order`
+                    # Lower labels first: the order of `Queries.row_order`.
+                    for r in range(start, end):
                         x = strata[q] + relevance[row[base + r]]
                         total += discount[r] * gain[x] * reach
                         if stop[x] == 1.0:
@@ -104,9 +103,8 @@ class Cascade(Form):
                 x = strata[q] + relevance[e]
                 total_U = total_V = 0.0
                 for done in range(size[e]):
-                    if (
-                        stops - abs(stops_change) >= most
-                    ):  # nobody reaches this rank, even after a swap
+                    if stops - abs(stops_change) >= most:
+                        # Nobody reaches this rank, even after a swap.
                         total_U += (size[e] - done) * passed_U
                         total_V += (size[e] - done) * passed_V
                         break
