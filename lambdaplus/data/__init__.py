@@ -1,7 +1,11 @@
-"""Documents, queries and runs, checked once; readers, splits, and built-in data sets.
+"""Ranking data: containers, readers of files, splits by query, and built-in data sets.
 
-Files and arrays enter by the readers and by `RankingData`, or by `queries.by_query` for labels and
-queries alone; `queries.Queries` is what metrics, objectives and baselines get.
+Examples
+--------
+>>> from lambdaplus.data import cross_validation, web_search_like
+>>> fold = cross_validation(web_search_like(20))[0]
+>>> fold.train.n_queries, fold.valid.n_queries, fold.test.n_queries
+(12, 4, 4)
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ from lambdaplus.data.digits import digits_queries
 from lambdaplus.data.folders import read_data, read_folds
 from lambdaplus.data.letor import read_letor
 from lambdaplus.data.ranking_data import Fold, RankingData
-from lambdaplus.data.run_files import read_qrels, read_scores, read_table, read_trec_run
+from lambdaplus.data.run_files import Run, read_qrels, read_scores, read_table, read_trec_run
 from lambdaplus.data.splits import cross_validation, query_folds, random_splits
 from lambdaplus.data.table_files import read_columns
 from lambdaplus.data.web_search import web_search_like
@@ -18,6 +22,7 @@ from lambdaplus.data.web_search import web_search_like
 __all__ = [
     "Fold",
     "RankingData",
+    "Run",
     "cross_validation",
     "digits_queries",
     "query_folds",
