@@ -98,7 +98,6 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
     Returns
     -------
     dict
-        The result of ``lightgbm.cv``.
 
     Raises
     ------

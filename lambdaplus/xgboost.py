@@ -81,7 +81,6 @@ def cv(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs:
     Returns
     -------
     pandas.DataFrame or dict
-        The result of ``xgboost.cv``.
 
     Raises
     ------

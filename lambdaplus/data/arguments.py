@@ -129,7 +129,6 @@ def flags_of_rows(values: Any, n: int, name: str) -> NDArray[np.bool_]:
 
 
 def _of_one_kind(objects: NDArray[Any], name: str) -> NDArray[Any]:
-    """Convert an array of Python objects to text, integers or floats."""
     values = objects.tolist()
     kind = next((kind for kind in (str, bytes, Real) if isinstance(values[0], kind)), None)
     for row, value in enumerate(values):

@@ -152,6 +152,5 @@ def fingerprint(data: RankingData) -> str:
 
 
 def _sum(path: Path) -> int:
-    """CRC-32 of a file."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         return zlib.crc32(content)

@@ -31,13 +31,10 @@ def digits_queries(n_folds: int = 5, seed: int = 0) -> list[Fold]:
     -------
     list of Fold
         With 5 folds, there are 250 queries and about 20,000 documents in all parts. The 29 columns
-        of `features` compare query and document: columns 0, 1 and 2 are the Euclidean, the city
-        block and the cosine distance of the pixels; the next five groups of three are the same
-        distances of the blurred images, the sums of rows, the sums of columns, and the horizontal
-        and vertical differences of neighbouring pixels; the others are the Euclidean distance after
-        the best shift by up to one pixel, that of each quadrant, and the absolute differences in
-        ink, centre (vertical, horizontal), spread (vertical, horizontal) and slant. ``qid`` is the
-        index of the query image in ``load_digits``.
+        of `features` are distances between query and document: Euclidean, city block and cosine
+        distance of the pixels, of the blurred images, of their rows, columns and gradients, and
+        differences of ink, centre, spread and slant. ``qid`` is the index of the query image in
+        ``load_digits``.
 
     Raises
     ------

@@ -123,7 +123,6 @@ def _fold_folders(folder: Path) -> list[Path]:
 
 
 def _files_by_fold(folder: Path, may_lack_valid: bool) -> dict[str, dict[str, Path]]:
-    """Files by fold and part."""
     folds: dict[str, dict[str, Path]] = {}
     for file in sorted(folder.iterdir()):
         if match := _PART.fullmatch(file.name):

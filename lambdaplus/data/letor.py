@@ -49,11 +49,9 @@ def read_letor(path: str | os.PathLike[str]) -> RankingData:
 
     Raises
     ------
-    FileNotFoundError
-        If the file does not exist.
-    ValueError
-        If a line is malformed (the message gives its number), a compressed file is damaged, or the
-        rows of a query are not adjacent.
+    FileNotFoundError, ValueError
+        If the file does not exist or is damaged, a line is malformed (the message gives its
+        number), or the rows of a query are not adjacent.
     MemoryError
         If the features do not fit into memory.
 
@@ -116,7 +114,6 @@ def _number(text: bytes, what: str) -> float:
 
 
 def _query(field: bytes) -> bytes:
-    """The identifier after ``qid:``."""
     query = field.removeprefix(b"qid:")
     if query == field or not query:
         raise ValueError(f"after the label there must be qid:ID, not {_shown(field)}")

@@ -86,7 +86,7 @@ class Queries:
         self._strata: dict[float | None, Strata] = {}
 
     def _check_whole(self) -> None:
-        """Raise a ValueError for no rows, or only zero weights; a worker without weights has ones."""
+        """Raise a ValueError for no rows or zero weights; weights that a worker lacks are 1."""
         n, weights = self.labels.size, self.weights
         some = n > 0 if weights is None else weights.any()
         flags = np.array([weights is not None, some], np.int64)

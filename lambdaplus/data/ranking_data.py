@@ -21,10 +21,9 @@ class RankingData:
     Parameters
     ----------
     features : array_like of shape (n, f)
-        One row for each query-document pair; NaN marks a missing value. A float64 array is not
-        copied.
+        One row for each query-document pair, float64; NaN marks a missing value.
     labels : array_like of shape (n,)
-        Relevance grades; higher is more relevant.
+        Relevance grades, float64; higher is more relevant.
     qid : array_like of shape (n,), int or str
         The query of each row.
     name : str, default=""
@@ -34,9 +33,6 @@ class RankingData:
 
     Attributes
     ----------
-    features : (n, f) float64
-    labels : (n,) float64
-    qid : (n,) int or str
     queries : Queries
         Checked labels and boundaries of the queries.
 

@@ -83,11 +83,9 @@ def read_scores(path: str | os.PathLike[str], data: RankingData) -> Run:
 
     Raises
     ------
-    FileNotFoundError
-        If the file does not exist.
-    ValueError
-        For a line that is not a finite number (the message gives its number), or another number of
-        lines than rows.
+    FileNotFoundError, ValueError
+        If the file does not exist, a line is not a finite number (the message gives the line), or
+        there are not as many lines as rows.
     """
     file = Path(path)
     scores = []
@@ -115,11 +113,9 @@ def read_qrels(path: str | os.PathLike[str]) -> Judgements:
 
     Raises
     ------
-    FileNotFoundError
-        If the file does not exist.
-    ValueError
-        For a malformed line or a document that is judged twice (the message gives the line number),
-        and for a file without judgements.
+    FileNotFoundError, ValueError
+        If the file does not exist or has no judgements, a line is malformed, or a document is
+        judged twice (the message gives the line).
     """
     fields = "query", "iteration", "document", "label"
     judgements = _values_of_documents(Path(path), "judgement", fields, "label", "judged")
@@ -147,11 +143,9 @@ def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
 
     Raises
     ------
-    FileNotFoundError
-        If the file does not exist.
-    ValueError
-        For a malformed line or a document that is returned twice (the message gives the line
-        number), for a label that is not a finite number, and if no query of the run is judged.
+    FileNotFoundError, ValueError
+        If the file does not exist, a line is malformed, a document is returned twice (the message
+        gives the line), a label is not a finite number, or no query of the run is judged.
 
     Examples
     --------

@@ -47,10 +47,8 @@ def read_columns(
 
     Raises
     ------
-    FileNotFoundError
-        If the file does not exist.
-    ValueError
-        For a file that cannot be read or has no rows or features; a column that is missing (the
+    FileNotFoundError, ValueError
+        For a file that does not exist or has no rows or features; a column that is missing (the
         message lists the others), occurs twice, or mixes numbers and text; a line with missing
         fields; a label that is not a finite number; and a query that is empty or a float of 2**53
         or more.
