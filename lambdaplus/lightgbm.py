@@ -34,7 +34,6 @@ _TAKES_FOBJ = int(lightgbm.__version__.partition(".")[0]) < 4
 
 
 def __getattr__(name: str) -> Any:
-    """All other names are LightGBM's."""
     return getattr(lightgbm, name)
 
 

@@ -31,7 +31,6 @@ except ImportError as error:  # pragma: no cover
 
 
 def __getattr__(name: str) -> Any:
-    """All other names are XGBoost's."""
     return getattr(xgboost, name)
 
 
@@ -133,7 +132,6 @@ class _WholeQueries:
 def _with_our_defaults(
     params: dict[str, Any], kwargs: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Parameters and arguments with the defaults that `train` lists."""
     params, objective, metric = dict(params), kwargs.get("obj"), kwargs.get("custom_metric")
     if objective is not None:
         warn_of_unused(params, objective, stacklevel=4)

@@ -2,10 +2,9 @@
 
 Examples
 --------
->>> from lambdaplus.data import cross_validation, web_search_like
->>> fold = cross_validation(web_search_like(20))[0]
->>> fold.train.n_queries, fold.valid.n_queries, fold.test.n_queries
-(12, 4, 4)
+>>> from lambdaplus.data import digits_queries
+>>> digits_queries()[0].train.features.shape[1]
+29
 """
 
 from __future__ import annotations

@@ -114,7 +114,6 @@ class Queries:
 
     @property
     def longest(self) -> int:
-        """Number of documents in the longest query."""
         return self._n_rows if self.list_workers.size > 1 else int(self.sizes.max())
 
     @property

@@ -40,12 +40,9 @@ class Run:
     qid : (n,) array_like of int or str
         The query of each row; the rows of a query are adjacent.
     docno : (n,) array_like of str, optional
-        Document numbers.
-    returned : (n,) array_like of bool, optional
-        Whether the system returned the document.  Other documents have the lowest scores.
-    judged : (n,) array_like of bool, optional
-        Whether the document was judged.  Other documents have label 0, and metrics such as bpref
-        leave them out.
+    returned, judged : (n,) array_like of bool, optional
+        Documents that were not returned have the lowest scores.  Those that were not judged have
+        label 0, and metrics such as bpref leave them out.
     """
 
     name: str

@@ -151,8 +151,6 @@ def _threads_of(booster: Any) -> int:
     return _threads[booster]
 
 
-# Parameters that do not work with custom objectives -----------------------------------------------
-
 # Only built-in objectives read these, and all that begin with lambdarank_.
 _OF_BUILT_IN_OBJECTIVES = {
     "label_gain", "sigmoid", "objective_seed", "boost_from_average", "reg_sqrt", "is_unbalance",
@@ -180,9 +178,6 @@ def refuse_bagging_by_query(params: Mapping[str, Any]) -> None:
             "with bagging_by_query=True, LightGBM learns nothing from a custom objective: set it "
             "to False; bagging by rows works"
         )
-
-
-# Queries ---------------------------------------------------------------------------------------
 
 
 def _queries_of(owner: Any, raw: RawData, workers: Workers) -> Queries:

@@ -11,8 +11,6 @@ from lambdaplus.data.queries import Floats
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.declared_arrays import LabelCounts
 
-# Discounts ----------------------------------------------------------------------------------------
-
 
 def logarithmic(metric: RankingMetric, rank: Floats) -> Floats:
     if metric["discount"] == "letor":  # Jarvelin & Kekalainen 2002 with base 2
@@ -40,9 +38,6 @@ def constant(metric: RankingMetric, rank: Floats) -> Floats:
 
 def geometric(metric: RankingMetric, rank: Floats) -> Floats:
     return np.asarray((1.0 - metric["persistence"]) * decay(metric, rank))
-
-
-# Gains, normalizers, offsets ----------------------------------------------------------------------
 
 
 def relevance(counts: LabelCounts) -> Floats:

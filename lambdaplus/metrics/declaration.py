@@ -7,8 +7,7 @@ Every metric of lambdaplus has the form
 where x_r is the class of the document at rank r, C_c(r) is the number of class-c documents above
 it, and h_r is the probability that the reader reaches rank r.  A `Declaration` defines d, g, Z and
 offset, and its ``form`` the other parts: none (`Gains`), A (`CountAbove`), h (`Cascade`), or the
-ranks within which a class has its gain (`Window`).  A `RankingMetric` is a declaration with a
-cutoff and parameters, such as ``ndcg@10``.
+ranks within which a class has its gain (`Window`).
 """
 
 from __future__ import annotations
@@ -63,7 +62,6 @@ class Declaration:
         Whether ``name@k`` sets d to 0 beyond rank k.
     parameters : tuple of Parameter
     aliases : tuple of str
-        Other names.
     pooled : {"middle", "last"}, optional
         Set if the metric is defined on one data set without queries.  Tied rows are then one step,
         as at a threshold, and weights are multiplicities; the discount of a step is that of the
@@ -170,14 +168,7 @@ class Declaration:
 class RankingMetric:
     """A declaration with a cutoff and parameters; its ``str`` is a name such as ``ndcg@10``.
 
-    ``metric[parameter]`` is the value of a parameter.
-
-    Attributes
-    ----------
-    declaration : Declaration
-    cutoff : int or None
-    changed : tuple of (str, value)
-        Parameters that differ from their defaults.
+    ``metric[parameter]`` is the value of a parameter; ``changed`` are those that are not defaults.
     """
 
     declaration: Declaration

@@ -233,9 +233,9 @@ def gradients(
     of the better document and the opposite to that of the worse one, and
     ``sigma^2 * |delta M| * rho * (1 - rho)`` to both Hessians.  Here rho is
     ``1 / (1 + exp(sigma * d))``, d is the score of the better document minus that of the other, and
-    delta M is the change of the metric if the two are swapped in the ranking.  For the normalised
-    values of a training, call an objective: ``lambda_objective(metric)(labels, scores, None,
-    group)``.
+    delta M is the change of the metric if the two are swapped in the ranking (Burges 2010; for AUC
+    and MAUC: Welleck 2016, eqs. 6-19).  For the normalised values of a training, call an objective:
+    ``lambda_objective(metric)(labels, scores, None, group)``.
 
     Parameters
     ----------
@@ -268,10 +268,6 @@ def gradients(
     ValueError
         For invalid labels, scores, groups, weights or options, for a metric that is unknown or
         cannot be an objective, and for data without queries if the metric needs them.
-
-    Notes
-    -----
-    Source: Welleck 2016, eqs. 6-19, for AUC and MAUC; Burges 2010 for the others.
 
     Examples
     --------

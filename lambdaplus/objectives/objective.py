@@ -120,10 +120,7 @@ class LambdaObjective(Objective):
     optimised : RankingMetric
         The metric whose swap deltas weight the pairs: ``metric``, or its surrogate.
     shape : Shape
-        sigma, normalize and damping.
-    noise : float or None
-    one_group : bool
-    balance : float
+    noise, one_group, balance : float or None, bool, float
     """
 
     metric: RankingMetric
@@ -333,9 +330,7 @@ def combine(parts: Mapping[Objective, float]) -> CombinedObjective:
     Weights are comparable, since every part is normalised for each query (see ``normalize`` of
     `lambda_objective`): a metric with large swap deltas, such as DCG, does not dominate one with
     small deltas, such as P@10.  With ``normalize=False``, the parts have the units of their
-    metrics.
-
-    The corresponding evaluation metric is ``eval_metric("ndcg@10 + 0.5*map")``.
+    metrics.  The corresponding evaluation metric is ``eval_metric("ndcg@10 + 0.5*map")``.
 
     Examples
     --------

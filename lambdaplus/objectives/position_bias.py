@@ -24,7 +24,8 @@ class PositionBias(Objective):
     """Add a bias for each position to the scores during training, and learn it with the trees.
 
     The gradient is that of the objective at score + bias.  Its sum over the documents at a position
-    is the gradient of the bias of that position; each call ends with a Newton step on it.
+    is the gradient of the bias of that position; each call ends with a Newton step on it.  The
+    estimate is reset at the start of each training; use one object for one training at a time.
 
     Positions are those of LightGBM's ``Dataset(position=)``, which numbers them in order of
     appearance, so the first query must begin with the first position.  XGBoost and LGBMRanker have
@@ -51,11 +52,6 @@ class PositionBias(Objective):
         For a learning rate or regularization out of range.
     TypeError
         If the objective is not an `Objective`, or is a `PositionBias`.
-
-    Notes
-    -----
-    The object stores the estimate, so use it for one training at a time.  The estimate is reset at
-    the start of each training.
 
     Examples
     --------

@@ -47,5 +47,5 @@ class Form(ABC):
         potentials do not depend on classes, it has all entries, and potentials are those of a gain
         of 1.  ``edges``, class, size and ``each`` (multiplicity of each document; empty if all are
         1) are those of all entries of the queries.  A document's own contribution is multiplied by
-        ``own``, and that of documents above by ``above`` (see `lambdaplus.objectives.lists`).
+        ``own``, and that of documents above by ``above``.
         """
