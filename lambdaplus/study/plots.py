@@ -212,10 +212,12 @@ def learning_curves(metric: str, curves: pl.DataFrame) -> Figure:
 @styled
 def best_values(metric: str, values: Mapping[str, Floats]) -> Figure:
     """Best validation value after each trial, a line for each method."""
+    from matplotlib.ticker import MaxNLocator
+
     figure, [axes] = new_figure(2.4 + 0.09 * len(values))
     for number, (name, best) in enumerate(values.items()):
         axes.plot(np.arange(1, best.size + 1), best, **_line(number), label=short(name, 26))
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set(xlabel="trials", ylabel=f"best validation {metric}")
     figure.legend(loc="outside lower center", ncols=2)
     return figure
