@@ -182,6 +182,16 @@ if __name__ == "__main__":
 
 
 @pytest.mark.slow
+def test_a_script_that_is_imported_by_its_own_fits_is_told_so(tmp_path: pathlib.Path) -> None:
+    script = tmp_path / "run.py"
+    text = RUN.format(tests=str(TESTS), folder=str(tmp_path / "study"))
+    script.write_text(text.replace('if __name__ == "__main__"', "if True"))
+    ended = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert ended.stderr.count("Traceback") == 1
+    assert "import your script" in ended.stderr.splitlines()[-1]
+
+
+@pytest.mark.slow
 def test_a_killed_study_goes_on_where_it_was(tmp_path: pathlib.Path) -> None:
     """No finished fit is lost or made again, and report and tables are those of a whole run."""
     script, folder = tmp_path / "run.py", tmp_path / "study"

@@ -64,7 +64,9 @@ class Study:
     folder : path, optional
         Where finished fits are stored; by default in a temporary folder.
     jobs : int
-        Number of parallel fits, each in its own process; 1 fits in this process.
+        Number of parallel fits, each in its own process; 1 fits in this process.  A script that
+        uses more has to run the study under ``if __name__ == "__main__":``, since every process
+        imports the script.
     trials : int
         Number of trials of a random search for the parameters of each boosted method, on each fold
         with each seed; 0 for no search.
