@@ -126,7 +126,7 @@ class StructuralRanker(Ranker):
 
     def _weights(self, hinges: Hinges, C: float | Iterable[float]) -> Floats:
         """Weight of each hinge: C / number of queries, including those with a single class."""
-        each = np.array([number("C", value) for value in np.ravel(C).tolist()])
+        each = np.array([number("C", value) for value in np.asarray(C).ravel().tolist()])
         slacks = len(hinges.losses) if self._separate else 1
         if each.size not in (1, slacks):
             raise ValueError(f"C has {each.size} values, but a query has {slacks} slack variables")
