@@ -33,10 +33,7 @@ OURS = {
 }
 LIGHTGBM = {
     "lambdarank": {"objective": "lambdarank"},
-    "lambdarank, all pairs": {
-        "objective": "lambdarank",
-        "lambdarank_truncation_level": 10_000_000,
-    },
+    "lambdarank, all pairs": {"objective": "lambdarank", "lambdarank_truncation_level": 10**7},
     "rank_xendcg": {"objective": "rank_xendcg"},
     "squared error": {"objective": "regression", "boost_from_average": False},
 }

@@ -9,8 +9,7 @@ its weight is the root of its number of queries, and half of that for generated 
 
 The n-th draw of the trees' parameters is the same for every objective, and is trained on the n-th
 fold.  The value of a training is the highest mean of `WINDOW` consecutive evaluations on validation
-queries.  Finished trainings are stored in the folder --kept.  `rare_positives.py` has data without
-queries.
+queries.  Finished trainings are stored in the folder --kept.
 """
 
 from __future__ import annotations

@@ -92,7 +92,6 @@ def gains_of(studies: Mapping[str, pl.DataFrame], by: str) -> list[Gain]:
     sets, gains = list(studies), []
     for metric, ours in SPECIALISTS.items():
         values = values_of(studies, metric, by)
-
         means = {name: mean_of(values, name, sets) for name in values}
         whole = [name for name, mean in means.items() if not np.isnan(mean)]
         for framework in FRAMEWORKS:

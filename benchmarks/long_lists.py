@@ -16,7 +16,7 @@ import sys
 import time
 import tracemalloc
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import lightgbm as lgb
@@ -99,10 +99,7 @@ def of_trainings(rows: int) -> dict[str, Table]:
             for exact in (False, True):
                 data = lgb.Dataset(X[:rows], y[:rows], params={"verbose": -1})
                 params = {**TREES, "objective": lp.lambda_objective(metric), "seed": seed}
-                if exact:
-                    with without_rounding():
-                        model = lgb.train(params, data, 100)
-                else:
+                with without_rounding() if exact else nullcontext():
                     model = lgb.train(params, data, 100)
                 scores = model.predict(X[rows:])
                 values += [f(y[rows:], scores) for f in (roc_auc_score, average_precision_score)]

@@ -104,10 +104,7 @@ LARGE: dict[str, Callable[[], tuple[pd.DataFrame, pd.Series]] | Source] = {
 
 
 def read(name: str) -> Rows:
-    """Features and labels, (n, d) float64 and (n,) int64, of a random sample of rows.
-
-    Categories are numbered in alphabetical order; "?" is NaN.
-    """
+    """Features and labels of a random sample of rows; categories are numbered, and "?" is NaN."""
     source, at_most = (SETS | LARGE)[name], AT_MOST_LARGE if name in LARGE else AT_MOST
     if not isinstance(source, Source):
         table, positive = source()

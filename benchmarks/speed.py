@@ -2,8 +2,7 @@
 
     python benchmarks/speed.py [--full]
 
-Without --full, data is smaller.  Our gradients include sorting, and scores change between calls as
-they do in training.
+Without --full, data is smaller.  Our gradients include sorting; scores change between calls.
 """
 
 from __future__ import annotations

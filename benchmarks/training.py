@@ -141,15 +141,9 @@ def rare(rows: int, rounds: int) -> dict[str, Table]:
     lines = []
     for name, value in found.items():
         scores = models[name].predict(x_test, raw_score=True)
-        lines.append(
-            [
-                name,
-                f"{value:.1f}",
-                f"{value / found['log-loss']:.2f}",
-                f"{roc_auc_score(y_test, scores):.4f}",
-                f"{average_precision_score(y_test, scores):.4f}",
-            ]
-        )
+        tests = (f(y_test, scores) for f in (roc_auc_score, average_precision_score))
+        cost = f"{value:.1f}", f"{value / found['log-loss']:.2f}"
+        lines.append([name, *cost, *(f"{value:.4f}" for value in tests)])
     title = (
         f"Rare positives: {rows:,} rows, 1 % positive, LightGBM, {rounds} rounds of 63 leaves, "
         f"{os.cpu_count()} threads"

@@ -34,7 +34,7 @@ from lambdaplus.study.methods import Fitted, Method
 from lambdaplus.study.plots import curves_of, learning_curves, plots_of
 
 HOSTILE = "svm:<script>alert('x')</script>&\"$title"
-VOID = {"meta", "link", "input", "br"}
+VOID = {"meta", "link", "input", "br", "wbr"}
 
 
 def by_first_feature(*_: Any) -> Fitted:

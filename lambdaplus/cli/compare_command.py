@@ -69,10 +69,7 @@ def compare(
     ] = None,
     metrics: Annotated[
         str | None,
-        typer.Option(
-            help="Comma-separated metrics to evaluate on test queries. Default: "
-            "auc,mauc,map,mrr,ndcg@1,ndcg@5,ndcg@10; mauc only for three or more grades."
-        ),
+        typer.Option(help="Test metrics; default: auc,mauc,map,mrr,ndcg@1,ndcg@5,ndcg@10."),
     ] = None,
     convention: Annotated[
         str | None,
@@ -111,7 +108,7 @@ def compare(
         str | None, typer.Option(help="Method to compare the others with; default: all pairs.")
     ] = None,
     report: Annotated[
-        bool, typer.Option("--report", help="Also write report.html, plots, and its tables.")
+        bool, typer.Option("--report", help="Also write report.html, its plots and tables.")
     ] = False,
     jobs: Annotated[int, typer.Option(min=0, help="Number of parallel fits; 0: one per core.")] = 0,
     out: Annotated[

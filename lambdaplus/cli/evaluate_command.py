@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -43,9 +44,7 @@ def evaluate(
     ] = "lambdaplus",
     ties: Annotated[
         str | None,
-        typer.Option(
-            help="Rule for equal scores: expected, worst, best, stable, together or docno."
-        ),
+        typer.Option(help="Equal scores: expected, worst, best, stable, together or docno."),
     ] = None,
     empty: Annotated[
         str | None,
@@ -54,13 +53,13 @@ def evaluate(
     baseline: Annotated[
         str | None, typer.Option(help="Run to compare the others with; default: all pairs.")
     ] = None,
-    test: Annotated[str, typer.Option(help="Test: wilcoxon, t or randomization.")] = "wilcoxon",
+    test: Annotated[str, typer.Option(help="wilcoxon, t or randomization.")] = "wilcoxon",
     alternative: Annotated[str, typer.Option(help="two-sided or greater.")] = "two-sided",
     form: Annotated[
         str, typer.Option("--format", help="Tables for terminal, markdown or latex.")
     ] = "terminal",
     pairs: Annotated[
-        bool, typer.Option("--pairs", help="Also print differences, wins, losses, ties by pair.")
+        bool, typer.Option("--pairs", help="Also print the differences of each pair of runs.")
     ] = False,
     per_query: Annotated[
         pathlib.Path | None, typer.Option(help="CSV file to write: run, qid, metric, value.")
@@ -93,7 +92,8 @@ def evaluate(
         else:
             options = {"baseline": baseline, "test": test, "alternative": alternative}
             comparison = compare_runs(found, **options)
-            tables = [comparison.table, *([comparison.pair_table] if pairs else [])]
+            by_pair = replace(comparison.pair_table, narrow=True)  # fits 80 columns
+            tables = [comparison.table, *([by_pair] if pairs else [])]
         if per_query is not None:
             write_whole(per_query, _per_query(found))
         for table in tables:

@@ -5,7 +5,7 @@ reports, files and plots are made.
 
 Examples
 --------
->>> from lambdaplus.study import Settings, Study, find_methods
+>>> from lambdaplus.study import Settings, Study, Summary, find_methods
 >>> from lambdaplus.data import digits_queries
 >>> study = Study(
 ...     folds=digits_queries()[:1],
@@ -17,6 +17,8 @@ Examples
 (1, {})
 >>> study.results.mean("lightgbm:lambda_map", "map") > 0.6
 True
+>>> Summary(study.results).best("map")
+'lightgbm:lambda_map'
 """
 
 from lambdaplus.study.config import Config

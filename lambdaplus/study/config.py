@@ -292,15 +292,13 @@ def folds_of(
     if data and not path.is_dir():
         made_up = data.partition(":")[0] == MADE_UP
         whole = _made_up(data) if made_up else read_data(path)
-        return (
-            random_splits(whole, splits, *shares, balanced=balanced)
-            if splits
-            else cross_validation(whole)
-        )
-    folds = _complete(data, read_folds(path, valid=valid or None)) if data else digits_queries()
-    if not splits:
-        return folds
-    whole = join([folds[0].train, folds[0].valid, folds[0].test], "all queries")
+        if not splits:
+            return cross_validation(whole)
+    else:
+        folds = _complete(data, read_folds(path, valid=valid or None)) if data else digits_queries()
+        if not splits:
+            return folds
+        whole = join([folds[0].train, folds[0].valid, folds[0].test], "all queries")
     return random_splits(whole, splits, *shares, balanced=balanced)
 
 

@@ -43,9 +43,8 @@ def digest(value: Any) -> str:
     except Exception:  # a class that was not made to be pickled may raise anything
         content = [str(uuid.uuid4())]
     versions = [platform.python_version(), *installed_versions().items()]
-    return hashlib.sha256(repr([content, source_of_lambdaplus(), versions]).encode()).hexdigest()[
-        :20
-    ]
+    every = repr([content, source_of_lambdaplus(), versions])
+    return hashlib.sha256(every.encode()).hexdigest()[:20]
 
 
 @functools.cache

@@ -107,18 +107,15 @@ class Summary:
         below = self.below(metric, best)
         others = [name for name in found.names if name != best]
         level = [name for name in others if name not in below]
+        only = others[0] if len(others) == 1 else ""
         if not level:
-            every = others[0] if len(others) == 1 else "every other method"
-            return f"{highest}, significantly above {every}."
+            return f"{highest}, significantly above {only or 'every other method'}."
         if not below:
-            any_other = others[0] if len(others) == 1 else "any other method"
-            return f"{highest}, but not significantly above {any_other}."
+            return f"{highest}, but not significantly above {only or 'any other method'}."
         if len(others) > MOST_NAMES:
             return f"{highest}, significantly above {len(below)} of {len(others)} other methods."
-        return (
-            f"{highest}, significantly above {_listed(below)}; not significantly above "
-            f"{_listed(level)}."
-        )
+        highest += f", significantly above {_listed(below)}"
+        return f"{highest}; not significantly above {_listed(level)}."
 
     def notes(self) -> list[str]:
         """Notes below a table of means: what is averaged, and how differences were tested."""
