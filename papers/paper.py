@@ -1,4 +1,4 @@
-"""A paper, what it claims, and what was found of it on one data set."""
+"""A paper, its claims, and the findings on one data set."""
 
 from __future__ import annotations
 

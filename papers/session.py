@@ -1,4 +1,4 @@
-"""Where an experiment works: its data, its folder, and how many things it may do at a time."""
+"""An experiment on one data set: its folds, its folder, and the number of fits at a time."""
 
 from __future__ import annotations
 

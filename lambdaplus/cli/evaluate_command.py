@@ -9,6 +9,7 @@ import typer
 
 from lambdaplus.cli.command_files import (
     COLUMNS,
+    CONVENTIONS,
     Columns,
     DataFile,
     Qrels,
@@ -26,8 +27,8 @@ def evaluate(
     runs: Annotated[
         list[pathlib.Path],
         typer.Argument(
-            help="Scores, one per line (with --data); TREC runs (with --qrels); or CSV or Parquet "
-            "with columns qid, label, score."
+            help="Files with one score per line (with --data), TREC runs (with --qrels), or CSV or "
+            "Parquet files with the columns qid, label and score."
         ),
     ],
     data: DataFile = None,
@@ -38,10 +39,13 @@ def evaluate(
     ),
     convention: Annotated[
         str,
-        typer.Option(help="lambdaplus, lightgbm, xgboost, sklearn, trec, letor3 or letor4."),
+        typer.Option(help=f"Rules of the metrics: {CONVENTIONS}. --ties and --empty change it."),
     ] = "lambdaplus",
     ties: Annotated[
-        str | None, typer.Option(help="expected, worst, best, stable, together or docno.")
+        str | None,
+        typer.Option(
+            help="Rule for equal scores: expected, worst, best, stable, together or docno."
+        ),
     ] = None,
     empty: Annotated[
         str | None,
@@ -50,16 +54,16 @@ def evaluate(
     baseline: Annotated[
         str | None, typer.Option(help="Run to compare the others with; default: all pairs.")
     ] = None,
-    test: Annotated[str, typer.Option(help="wilcoxon, t or randomization.")] = "wilcoxon",
+    test: Annotated[str, typer.Option(help="Test: wilcoxon, t or randomization.")] = "wilcoxon",
     alternative: Annotated[str, typer.Option(help="two-sided or greater.")] = "two-sided",
     form: Annotated[
-        str, typer.Option("--format", help="terminal, markdown or latex.")
+        str, typer.Option("--format", help="Tables for terminal, markdown or latex.")
     ] = "terminal",
     pairs: Annotated[
-        bool, typer.Option("--pairs", help="Also print all pairs: difference, interval, W/L/T, p.")
+        bool, typer.Option("--pairs", help="Also print differences, wins, losses, ties by pair.")
     ] = False,
     per_query: Annotated[
-        pathlib.Path | None, typer.Option(help="CSV file for run, qid, metric, value.")
+        pathlib.Path | None, typer.Option(help="CSV file to write: run, qid, metric, value.")
     ] = None,
 ) -> None:
     """Evaluate runs; if there are several, test their differences for significance."""

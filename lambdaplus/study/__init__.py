@@ -1,7 +1,7 @@
 """Compare methods as the papers do: folds, selection on validation data, significance tests.
 
-Folds and methods enter by `Study`, which makes and keeps the fits; `Results`, one long table,
-leaves, and everything that is shown is a function of it.
+A `Study` trains methods on folds and stores the fits.  Its `Results` are tables, from which
+reports, files and plots are made.
 
 Examples
 --------
