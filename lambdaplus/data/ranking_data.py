@@ -60,7 +60,7 @@ class RankingData:
 
     def __post_init__(self) -> None:
         if hasattr(self.features, "tocsr"):
-            raise ValueError("features must be an array; pass features.toarray()")
+            raise ValueError("features must be a dense array: pass features.toarray()")
         features = plain(self.features, "features").astype(np.float64, copy=False)
         qid, names = identifiers(self.qid), tuple(self.feature_names)
         queries = Queries(self.labels, qid=qid)
