@@ -39,9 +39,9 @@ class RankingData:
     Raises
     ------
     ValueError
-        If there are no rows, a shape is wrong or the lengths differ, features are sparse, an array
-        has masked entries, a label is not finite, a qid is neither int nor str, the rows of a query
-        are not adjacent, or two features have the same name.
+        If there are no rows, a shape is wrong or the lengths differ, features are sparse or not
+        numbers, an array has masked entries, a label is not finite, a qid is neither int nor str,
+        the rows of a query are not adjacent, or two features have the same name.
 
     Examples
     --------

@@ -33,8 +33,8 @@ DAMPED_WITH_CUTOFF = ("ndcg", "dcg")
 class Objective(ABC):
     """Base class of custom objectives for all interfaces of LightGBM and XGBoost.
 
-    LightGBM's ``params["objective"]`` (4.x) and ``fobj=`` (3.x), ``LGBMRanker(objective=)``,
-    ``xgb.train(obj=)`` and ``XGBRegressor(objective=)``.
+    These are LightGBM's ``params["objective"]`` (4.x) and ``fobj=`` (3.x),
+    ``LGBMRanker(objective=)``, ``xgb.train(obj=)`` and ``XGBRegressor(objective=)``.
 
     Attributes
     ----------
