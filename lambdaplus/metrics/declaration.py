@@ -168,7 +168,7 @@ class Declaration:
 class RankingMetric:
     """A declaration with a cutoff and parameters; its ``str`` is a name such as ``ndcg@10``.
 
-    ``metric[parameter]`` is the value of a parameter; ``changed`` has those that differ from their defaults.
+    ``metric[parameter]`` is the value of a parameter; ``changed`` has those that are not defaults.
     """
 
     declaration: Declaration
