@@ -175,7 +175,7 @@ def test_evaluate_several_runs_in_every_form(tmp_path: Path) -> None:
 def test_evaluate_says_what_is_wrong(tmp_path: Path) -> None:
     data, scores = letor_files(tmp_path)
     for arguments, message in (
-        ([scores], "is neither .csv nor .parquet: for scores in lines pass --data"),
+        ([scores], "is neither .csv nor .parquet: pass --data for a file with"),
         ([scores, "--data", data, "--qrels", data], "pass either --data (LETOR) or --qrels"),
         ([scores, "--data", tmp_path / "none"], "none"),
         ([scores, "--data", data, "--metrics", "ndgc"], "did you mean 'ndcg'"),

@@ -119,7 +119,7 @@ def test_a_fit_that_fails_takes_no_other_with_it(tmp_path: pathlib.Path) -> None
     assert len(found.finished) == len(states(tmp_path)) == 3
     assert not np.isnan(found.results.mean("odd_estimators:FirstFeature", "map"))
     assert np.isnan(found.results.mean("odd_estimators:Column", "map"))
-    with pytest.raises(RuntimeError, match="failed, the finished fits are kept: odd_estimators"):
+    with pytest.raises(RuntimeError, match="failed; the finished ones are stored: odd_est"):
         found.finish()
 
 

@@ -33,8 +33,8 @@ def run_in_processes(
 ) -> Generator[tuple[int, str]]:
     """Call ``work(*arguments)`` for every tuple, and yield its place and error when it ends.
 
-    The error is empty if there was none.  Arguments are read when there is a process for them.
-    Closing the iterator kills running calls.
+    The error is empty if there was none.  Arguments are read when a process is free.  Closing the
+    iterator kills running calls.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def _child(work: Callable[..., None], arguments: tuple[Any, ...], sends: Connect
 
 
 def _leave_with_parent(parent: int) -> None:
-    """End with the parent, so that no fits of a killed study run next to those of another one."""
+    """End with the parent, so that fits of a killed study do not continue."""
     while os.getppid() == parent:
         time.sleep(GRACE)
     os._exit(1)
