@@ -52,13 +52,12 @@ def export_model(
 
     Raises
     ------
-    NotFittedError
-        For an estimator that is not fitted.
     ValueError
-        For an unknown format; for names that do not match the columns; for models that are not a
-        sum of trees with numerical splits: several outputs, linear trees, categorical features,
-        random forests of LightGBM, objectives that transform the sum, zero_as_missing; and, except
-        for Vespa and OpenSearch, for a LightGBM model that was trained with missing values.
+        For an unknown format; for an estimator that is not fitted (NotFittedError); for names that
+        do not match the columns; for models that are not a sum of trees with numerical splits:
+        several outputs, linear trees, categorical features, random forests of LightGBM, objectives
+        that transform the sum, zero_as_missing; and, except for Vespa and OpenSearch, for a
+        LightGBM model that was trained with missing values.
 
     Notes
     -----
