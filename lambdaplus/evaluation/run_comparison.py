@@ -189,7 +189,7 @@ def compare_runs(
     correction : {"holm", "none"}
         Correction for the number of tests of one metric.
     alpha : float
-        Significance level of the letters; stars, with a baseline, have levels of their own.
+        Significance level of the letters; stars have the levels .05, .01 and .001.
     confidence : float
         Confidence level of the bootstrap intervals.
     resamples, seed : int
@@ -234,7 +234,7 @@ def compare_runs(
     else:
         in_turn = itertools.permutations if alternative == "greater" else itertools.combinations
         compared = list(in_turn(names, 2))
-    chance = partial(p_value, test=test, alternative=alternative, resamples=resamples, seed=seed)
+    p_of = partial(p_value, test=test, alternative=alternative, resamples=resamples, seed=seed)
     intervals = partial(bootstrap_intervals, confidence=confidence, resamples=resamples, seed=seed)
     pairs: list[Pair] = []
     means: dict[str, dict[str, float]] = {}
@@ -244,7 +244,7 @@ def compare_runs(
         if known.size != first.n_queries or known.size < 2:
             continue  # one value for the whole data set, or a single query
         differences = [_difference(values[a], values[b]) for a, b in compared]
-        p = np.array([chance(shared) if shared.size else np.nan for shared in differences])
+        p = np.array([p_of(shared) if shared.size else np.nan for shared in differences])
         corrected = holm(p) if correction == "holm" else p
         pairs += [
             Pair(
@@ -314,8 +314,8 @@ def _aligned(runs: Mapping[str, Evaluation]) -> dict[str, dict[str, Floats]]:
         missing = [query for query in queries if query not in place]
         if missing or run.n_queries != first.n_queries:
             raise ValueError(
-                f"{both} do not have the same queries: {run.n_queries} and {first.n_queries}, and "
-                f"{len(missing)} of the latter are not among the former"
+                f"{both} do not have the same queries: they have {run.n_queries} and "
+                f"{first.n_queries}, and {len(missing)} of {first_name!r} are missing in {name!r}"
                 + (f", such as {missing[0]!r}" if missing else "")
             )
         places = [place[query] for query in queries]
