@@ -150,6 +150,12 @@ def test_ctrl_c_says_in_a_line_what_is_kept(
         "Stopped after 1 of 2 fits, which are kept in out: the same command continues from there."
     )
     assert not (home / "out" / "summary.csv").exists()
+    with monkeypatch.context() as patch:  # while differences are tested
+        patch.setattr("lambdaplus.study.write_csv", lambda *_: signal.raise_signal(signal.SIGINT))
+        code, said = compare("data", "--out", "out")
+    assert code == 130
+    assert "Stopped after 2 of 2 fits, which are kept in out: the same command continues" in said
+    assert not (home / "out" / "summary.csv").exists()
     assert compare("data", "--out", "out")[0] == 0
 
 

@@ -89,16 +89,12 @@ def compare(
     trials: Annotated[
         int | None,
         typer.Option(
-            min=1,
-            help="Number of trials of a random search for the parameters of every boosted method, "
-            "on each fold with each seed; each metric selects trial and round on validation data.",
+            min=1, help="Trials of a random search for each boosted method, fold and seed."
         ),
     ] = None,
     rounds: Annotated[
         int | None,
-        typer.Option(
-            min=1, help="Maximum number of boosting rounds; default: 200, with --trials 1000."
-        ),
+        typer.Option(min=1, help="Maximum number of rounds; default: 200, or 1000 with --trials."),
     ] = None,
     seeds: Annotated[
         str | None,
@@ -176,6 +172,9 @@ def _run(
         try:
             with _warnings_told(console), _stoppable():
                 _fit(study, console)
+            if study.finished:
+                _write(study, config, made, report, console)
+                folder.publish(made, outdated=["plots/", "tables/"] if report else [])
         except KeyboardInterrupt as stop:
             console.print(
                 f"Stopped after {len(study.finished)} of {len(study)} fits, which are kept in "
@@ -185,8 +184,6 @@ def _run(
             # As a shell expects after a signal.
             return 128 + (signal.SIGTERM if isinstance(stop, Terminated) else signal.SIGINT)
         if study.finished:
-            _write(study, config, made, report, console)
-            folder.publish(made, outdated=["plots/", "tables/"] if report else [])
             what = ", study.toml, report.html, plots and tables" if report else " and study.toml"
             console.print(f"Wrote {', '.join(TABLES)}{what} to {out}.", soft_wrap=True)
     for name, message in study.errors.items():

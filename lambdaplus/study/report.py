@@ -128,11 +128,8 @@ def _alarms(summary: Summary) -> list[str]:
 
 
 def _results(summary: Summary) -> dict[str, Any]:
-    several = len(summary.results.folds) > 1
-    return {
-        "table": results_table(summary, narrow=False),
-        "folds": folds_table(summary.results) if several else None,
-    }
+    folds = folds_table(summary.results) if len(summary.results.folds) > 1 else None
+    return {"table": results_table(summary, narrow=False), "folds": folds}
 
 
 def _searches(summary: Summary) -> dict[str, Any] | None:

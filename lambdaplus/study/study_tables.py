@@ -120,9 +120,8 @@ def rules_table(results: Results) -> Table:
     by_rules: dict[str, list[str]] = {}
     for metric, rules in results.about["rules"].items():
         by_rules.setdefault(rules, []).append(label(metric))
-    return Table(
-        ("metric", "rules"), [(", ".join(metrics), rules) for rules, metrics in by_rules.items()]
-    )
+    rows = [(", ".join(metrics), rules) for rules, metrics in by_rules.items()]
+    return Table(("metric", "rules"), rows)
 
 
 def searched_methods(results: Results) -> list[str]:
@@ -204,17 +203,30 @@ def warnings_of(results: Results) -> list[str]:
 
 
 def write_parquet(results: Results, folder: Path) -> None:
-    """Write ``per_query.parquet`` to a folder: the rows of per_query.csv, null for no value."""
+    """Write the rows of per_query.csv (see `write_csv`) to ``per_query.parquet``.
+
+    Parameters
+    ----------
+    results : Results
+    folder : path
+        It is created if it does not exist.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     results.values.rename({"query": "qid"}).write_parquet(folder / "per_query.parquet")
 
 
 def write_csv(results: Results, folder: Path) -> None:
-    """Write ``per_query.csv``, ``summary.csv`` and ``choices.csv`` to a folder.
+    """Write ``per_query.csv``, ``summary.csv`` and ``choices.csv``.
 
     per_query.csv has the columns method, fold, seed, metric, qid and value, which is empty if a
     metric has no value on a query; summary.csv has method, metric, mean, and the mean of each fold;
     choices.csv has the parameters chosen on validation data.
+
+    Parameters
+    ----------
+    results : Results
+    folder : path
+        It is created if it does not exist.
     """
     folder.mkdir(parents=True, exist_ok=True)
     means = [
