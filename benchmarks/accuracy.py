@@ -1,11 +1,10 @@
-"""Is the objective for a metric the best one by that metric, if every method is tuned alike?
+"""Compare our objectives with the frameworks' own after the same random search for each method.
 
     python benchmarks/accuracy.py SET [SET ...] [--trials 16] [--jobs 2]
 
-Our objectives in LightGBM and XGBoost beside both frameworks' own and CatBoost's (`pip install
---group benchmarks`; left out where it is missing), by a random search with the same number of draws
-for every method.  Trial and round are chosen on the validation queries of a fold, for each metric
-apart.  Finished trainings are kept in the folder --kept, and the same command goes on from there.
+CatBoost is included if it is installed (`pip install --group benchmarks`).  Trial and round are
+chosen on the validation queries of a fold, separately for each metric.  Finished trainings are
+stored in the folder --kept, from which the same command continues.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ LEVEL = 0.05
 
 
 def readme_table(studies: Mapping[str, pl.DataFrame], gains: list[Gain]) -> Table:
-    """Each framework's best by a metric beside our objective for it, and what chance explains."""
+    """The best of each framework's own objectives and ours by metric, with paired t-tests."""
     means = [gain for gain in gains if gain.on == "mean"]
     by_metric = {metric: values_of(studies, metric, "query") for metric in METRICS}
     rows, verdicts = [], []
@@ -62,7 +61,7 @@ def readme_table(studies: Mapping[str, pl.DataFrame], gains: list[Gain]) -> Tabl
             + ("*" if gain.p < LEVEL else "")
             for gain in mine.values()
         ]
-        verdicts.append(f"{name}: ours less its best {', '.join(said)}")
+        verdicts.append(f"{name}: ours minus the best of its own: {', '.join(said)}")
     foot = (*verdicts, "*: significant, by a t-test paired by query")
     return Table(("", *METRICS.values()), rows, foot, narrow=True)
 
@@ -70,7 +69,7 @@ def readme_table(studies: Mapping[str, pl.DataFrame], gains: list[Gain]) -> Tabl
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("sets", nargs="+", help="folders of LETOR folds, or web-search-like:N")
-    parser.add_argument("--methods", default=METHODS, help="as of `lambdaplus compare`")
+    parser.add_argument("--methods", default=METHODS, help="as for `lambdaplus compare`")
     parser.add_argument("--trials", type=int, default=16)
     parser.add_argument("--rounds", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
@@ -97,11 +96,11 @@ def main() -> None:
     by_query, by_fold = gains_of(studies, "query"), gains_of(studies, "fold")
     tables = {
         "The best of each framework": readme_table(studies, by_query),
-        "Our objective for each metric less the best of the framework's own": gain_table(
-            by_query, "±: standard errors over queries, which take the models as given"
+        "Our objective for each metric minus the best of the framework's own": gain_table(
+            by_query, "±: standard errors over queries, for the given models"
         ),
         "The same over folds": gain_table(
-            by_fold, "±: standard errors over folds, and so over trainings and searches"
+            by_fold, "±: standard errors over folds, with a search for each fold"
         ),
         "Means over sets": means_table(studies, "query"),
     }

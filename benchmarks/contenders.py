@@ -1,7 +1,7 @@
-"""What the speed benchmarks compare: data of given shapes, our calls, the frameworks' own.
+"""Data and gradients for the speed benchmarks: ours, and those of the frameworks.
 
-Native gradients can't be called alone.  Their time is that of a boosting round on one feature with
-two leaves, less the same round with a squared error, whose gradient is next to free.
+The frameworks' gradients cannot be called separately.  Their time is that of a boosting round on
+one feature with two leaves, minus that of the same round with squared error.
 """
 
 from __future__ import annotations
@@ -33,10 +33,7 @@ OURS = {
 }
 LIGHTGBM = {
     "lambdarank": {"objective": "lambdarank"},
-    "lambdarank, all pairs": {
-        "objective": "lambdarank",
-        "lambdarank_truncation_level": 10_000_000,
-    },
+    "lambdarank, all pairs": {"objective": "lambdarank", "lambdarank_truncation_level": 10**7},
     "rank_xendcg": {"objective": "rank_xendcg"},
     "squared error": {"objective": "regression", "boost_from_average": False},
 }
@@ -48,7 +45,7 @@ XGBOOST = {
 
 
 class Shape(NamedTuple):
-    """Labels, query sizes, and scores that know something."""
+    """Labels, query sizes, and scores that are correlated with the labels."""
 
     labels: Array
     sizes: Array
@@ -56,14 +53,14 @@ class Shape(NamedTuple):
 
 
 def web_search(n_queries: int, grades: int = 5, seed: int = 0) -> Shape:
-    """MSLR's shape: queries of about 120 documents; with two grades, the upper four are one."""
+    """Queries of about 120 documents, as in MSLR; with two grades, the upper four are merged."""
     rng = np.random.default_rng(seed)
     sizes = np.clip(rng.lognormal(4.65, 0.5, n_queries).astype(int), 5, 900)
     return _labelled(rng, sizes, grades)
 
 
 def short_queries(rows: int = 10_000, seed: int = 0) -> Shape:
-    """MQ2008's shape: queries of 10 to 50 documents, three grades."""
+    """Queries of 10 to 50 documents with three grades, as in MQ2008."""
     rng = np.random.default_rng(seed)
     sizes = rng.integers(10, 51, 2 * rows // 10)
     return _labelled(rng, sizes[: int(np.searchsorted(np.cumsum(sizes), rows))], 3)
@@ -79,7 +76,7 @@ def _labelled(rng: Any, sizes: Array, grades: int) -> Shape:
 
 
 def our_call(shape: Shape, objective: Any) -> Callable[[], Any]:
-    """A function that moves the scores, as a round of training does, and returns what to time."""
+    """A function that changes the scores, as a boosting round does, and returns a call to time."""
     rng = np.random.default_rng(1)
     blank = np.zeros((shape.labels.size, 1))
     data = lightgbm.Dataset(
@@ -114,10 +111,7 @@ def xgboost_round(shape: Shape, params: Any, threads: int) -> Callable[[], Any]:
 def milliseconds(
     shape: Shape, rounds: int, threads: int, ours: dict[str, Any] = OURS
 ) -> dict[str, float]:
-    """Median time of a gradient of each contender, all in turns.
-
-    On one thread it is the processor's time, which other processes disturb least.
-    """
+    """Median time of each gradient, measured in turns; on one thread, it is processor time."""
     clock = time.thread_time if threads == 1 else time.perf_counter
     calls = {f"lambdaplus {name}": our_call(shape, found) for name, found in ours.items()}
     theirs = {f"LightGBM {k}": lightgbm_round(shape, v, threads) for k, v in LIGHTGBM.items()}

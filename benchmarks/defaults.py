@@ -1,16 +1,15 @@
-"""Which options should our objectives have by default?
+"""Choose the default options of our objectives on validation queries.
 
     python benchmarks/defaults.py SET [SET ...] [--draws 5]
 
-The rule: the cheapest option within one standard error of the best on validation queries, over both
-frameworks.  Tables mark what it picks of all options, "rule", and of those whose gradient costs at
-most `AT_MOST` of lambdarank's, "chosen".  SET is a folder of LETOR folds, generated-clean or
-generated-noisy; a set counts by the root of its number of queries, a generated one half as much.
+The rule is the cheapest option within one standard error of the best, over both frameworks.  Tables
+mark its choice among all options ("rule") and among those whose gradient costs at most `AT_MOST`
+times lambdarank's ("chosen").  SET is a folder of LETOR folds, generated-clean or generated-noisy;
+its weight is the root of its number of queries, and half of that for generated sets.
 
 The n-th draw of the trees' parameters is the same for every objective, and is trained on the n-th
 fold.  The value of a training is the highest mean of `WINDOW` consecutive evaluations on validation
-queries, since single ones fluctuate.  No test query decides anything.  Finished trainings are kept
-in the folder --kept.  `rare_positives.py` chooses for data without queries.
+queries.  Finished trainings are stored in the folder --kept.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from lambdaplus.study.boosting import train_lightgbm, train_xgboost
 TRAINERS = {"lightgbm": train_lightgbm, "xgboost": train_xgboost}
 METRICS = ("map", "ndcg", "auc", "ndcg@10", "ndcg@5", "map@5", "p@5", "mrr", "success@1")
 WINDOW = 5
-AT_MOST = (0.6, 0.9)  # of lambdarank's price, in MSLR's shape and in short queries
+AT_MOST = (0.6, 0.9)  # of lambdarank's time, on queries as in MSLR and on short ones
 WITHOUT_CUTOFF = ("map", "ndcg", "auc")
 OPTIONS: dict[str, dict[str, Any]] = {
     "": {},
@@ -60,7 +59,7 @@ CANDIDATES: dict[str, Sequence[str]] = {  # by metric: what may be its default
 
 def objective(name: str) -> Any:
     metric, options = OURS[name]
-    surrogate = {} if "+" in metric else {"surrogate": metric}  # the metric itself, no default
+    surrogate = {} if "+" in metric else {"surrogate": metric}  # of this metric, not its default
     return lambda_objective(metric, **{"damping": None, **surrogate, **options})
 
 
@@ -72,7 +71,7 @@ def methods(framework: str) -> list[Method]:
 
 
 class Training(NamedTuple):
-    """One training: which, and the mean of its best window by each metric."""
+    """One training, with the mean of its best window by each metric."""
 
     framework: str
     name: str
@@ -109,7 +108,7 @@ def best_window(curve: Any) -> float:
 
 
 def prices() -> dict[str, list[float]]:
-    """Nanoseconds a row of a gradient, in MSLR's shape and in short queries, on one thread."""
+    """Nanoseconds of a gradient per row, on queries as in MSLR and short ones, on one thread."""
     found: dict[str, list[float]] = {}
     for shape in (contenders.web_search(2000), contenders.short_queries(200_000)):
         ours = {name: objective(name) for name in OURS}
@@ -151,7 +150,7 @@ def table_of(
     metric: str, trainings: list[Training], price: dict[str, list[float]],
     weight_of: dict[str, float],
 ) -> Table:  # fmt: skip
-    """What each option has less than the best, in the order of price."""
+    """The difference of each option from the best one, in the order of cost."""
     by_name: dict[str, dict[tuple[str, int], list[float]]] = {}
     for one in trainings:
         mine = by_name.setdefault(one.name, {})
@@ -179,8 +178,8 @@ def table_of(
             *(f"{value:+.4f}" for value in by_set), f"{mean:+.4f} ± {error:.4f}",
         ])  # fmt: skip
     foot = (
-        f"validation {metric} less that of {best}; ns: of a gradient, a row, in MSLR's shape and "
-        "in short queries; ±: standard errors over pairs of a set and a draw"
+        f"validation {metric} minus that of {best}; ns: time of a gradient per row, on queries as "
+        "in MSLR and on short ones; ±: standard errors over pairs of a set and a draw"
     )
     return Table(["", "ns", *weight_of, "mean"], rows, [foot])
 

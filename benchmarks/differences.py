@@ -1,6 +1,6 @@
-"""Differences between methods over several data sets, and whether chance would make them.
+"""Differences between methods over several data sets, and their significance.
 
-A mean over sets weighs them equally, whatever their number of queries.
+Means over sets weight all sets equally.
 """
 
 from __future__ import annotations
@@ -23,14 +23,9 @@ Values = dict[str, dict[str, NDArray[Any]]]  # by method and set: one for each q
 
 
 def values_of(studies: Mapping[str, pl.DataFrame], metric: str, by: str) -> Values:
-    """The values of the methods that finished every fold of a set, means over seeds.
+    """The values by "query" or "fold", averaged over seeds, of methods that finished every fold.
 
-    Parameters
-    ----------
-    studies : dict of str to DataFrame
-        Results.values by set.
-    metric : str
-    by : "query" or "fold"
+    ``studies`` has ``Results.values`` of each set.
     """
     values: Values = {}
     for name, frame in studies.items():
@@ -47,14 +42,14 @@ def values_of(studies: Mapping[str, pl.DataFrame], metric: str, by: str) -> Valu
 
 
 def mean_of(values: Values, method: str, sets: list[str]) -> float:
-    """NaN for a method that lacks one of the sets."""
+    """The mean over sets; NaN for a method that has no values on one of them."""
     if not set(sets) <= set(values.get(method, ())):
         return float("nan")
     return float(np.mean([values[method][name].mean() for name in sets]))
 
 
 class Difference(NamedTuple):
-    """Of the means of two methods over sets: its standard error, and p by a paired t-test."""
+    """A difference of the means of two methods, its standard error, and p of a paired t-test."""
 
     mean: float
     error: float
@@ -65,7 +60,7 @@ class Difference(NamedTuple):
 
 
 def difference(values: Values, first: str, second: str, sets: list[str]) -> Difference:
-    """With Welch and Satterthwaite's degrees of freedom; one set is the paired t-test."""
+    """The difference over sets, with degrees of freedom by Welch and Satterthwaite."""
     gains = [values[first][name] - values[second][name] for name in sets]
     mean = float(np.mean([gain.mean() for gain in gains]))
     variances = np.array([gain.var(ddof=1) / gain.size for gain in gains]) / len(sets) ** 2
@@ -77,7 +72,7 @@ def difference(values: Values, first: str, second: str, sets: list[str]) -> Diff
 
 
 class Gain(NamedTuple):
-    """What our objective for a metric has more than the best of a framework's own."""
+    """The difference of our objective for a metric from the best of a framework's own."""
 
     metric: str
     framework: str
@@ -90,14 +85,13 @@ class Gain(NamedTuple):
 
 
 def gains_of(studies: Mapping[str, pl.DataFrame], by: str) -> list[Gain]:
-    """By metric and framework, on each set and on their mean.
+    """Gains by metric and framework, on each set and on their mean.
 
-    CatBoost trains none of ours: its best is compared with the better of LightGBM's and XGBoost's.
+    CatBoost's best objective is compared with ours in LightGBM or XGBoost, whichever is better.
     """
     sets, gains = list(studies), []
     for metric, ours in SPECIALISTS.items():
         values = values_of(studies, metric, by)
-
         means = {name: mean_of(values, name, sets) for name in values}
         whole = [name for name, mean in means.items() if not np.isnan(mean)]
         for framework in FRAMEWORKS:

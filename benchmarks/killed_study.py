@@ -1,11 +1,11 @@
-"""Is anything lost, or done twice, when a comparison is killed?
+"""Check that a comparison that was killed loses nothing and repeats nothing.
 
     python benchmarks/killed_study.py [--kills 20] [--seed 0]
 
-Each time a small `lambdaplus compare --report` starts in an empty folder, is killed (SIGKILL) at a
-random moment, and the same command runs again to its end.  No finished fit may be written again,
-values and configuration must be those of a study that was never killed, byte for byte, and nothing
-else may be left in the folder.  It ends with 1 if this does not hold.
+A small `lambdaplus compare --report` starts in an empty folder, is killed (SIGKILL) at a random
+moment, and the same command runs again to its end.  No finished fit may be written again, values
+and configuration must be the same bytes as without the kill, and no other file may remain in the
+folder.  The exit code is 1 if this does not hold.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def fits(folder: Path) -> dict[str, int]:
 
 
 def killed(folder: Path, after: float) -> dict[str, int] | None:
-    """The fits of a study that was killed so many seconds after its start; None if it had ended."""
+    """Start a study and kill it after some seconds: its fits, or None if it had already ended."""
     running = start(folder)
     try:
         running.wait(after)
@@ -51,7 +51,7 @@ def killed(folder: Path, after: float) -> dict[str, int] | None:
 
 
 def wrong(folder: Path, kept: dict[str, int], whole: Path) -> Iterator[str]:
-    """What the second run has done that it should not have."""
+    """Errors of the second run."""
     if start(folder).wait() != 0:
         yield "the second run failed"
         return

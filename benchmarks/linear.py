@@ -1,9 +1,9 @@
-"""The structural SVMs: seconds and certificates, beside scikit-learn's LinearSVC on all pairs.
+"""Time and optimality gaps of the structural SVMs, and of scikit-learn's LinearSVC on all pairs.
 
     python benchmarks/linear.py FOLDER [FOLDER ...]
 
-FOLDER has LETOR folds.  Labels from grade 1 are relevant.  Then the growth with the number of rows,
-on generated data.  Test values of these SVMs are in `python -m papers chakrabarti-2008`.
+FOLDER has LETOR folds; documents of grade 1 and higher are relevant.  A second table has the time
+by the number of rows of generated data.  `python -m papers chakrabarti-2008` has test values.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def seconds_of(part: RankingData, name: str, C: float) -> float:
 
 
 def explicit_pairs(part: RankingData, C: float) -> tuple[float, float]:
-    """SVMauc as a LinearSVC of all pairs: seconds, and the objective reached."""
+    """SVMauc as a LinearSVC on all pairs: seconds, and the final value of its objective."""
     begin = time.perf_counter()
     X, y = part.features, part.labels >= 1
     pairs, price = [], []
@@ -59,7 +59,7 @@ def explicit_pairs(part: RankingData, C: float) -> tuple[float, float]:
             pairs.append(2 * (good[:, None] - bad).reshape(-1, X.shape[1]))
             price.append(np.full(len(pairs[-1]), C / part.n_queries / len(pairs[-1])))
     differences, weight = np.concatenate(pairs), np.concatenate(price)
-    sign = np.where(np.arange(len(differences)) % 2, 1, -1)  # a classifier wants two classes
+    sign = np.where(np.arange(len(differences)) % 2, 1, -1)  # a classifier requires two classes
     classifier = LinearSVC(C=1.0, loss="hinge", fit_intercept=False, tol=1e-3, max_iter=1000)
     classifier.fit(differences * sign[:, None], sign, sample_weight=weight)
     seconds, w = time.perf_counter() - begin, classifier.coef_[0]

@@ -2,12 +2,11 @@
 
     python benchmarks/long_lists.py [--rows 1000000] [--trained 300000]
 
-1 % of the rows are positive.  Errors are those of the gradient (and of the Hessian) to the exact
-sweep, the mean in units of the mean absolute value and the largest in units of the largest value:
-for scores of several shapes, and after rounds of a training.  Then trainings with and without
-rounding, with five seeds: test AUC and AP.  Then the time of a gradient on one thread, the most
-memory that it takes beyond the data set's own, and the time of a training beside log-loss, round by
-round in turns.
+1 % of the rows are positive.  Errors are those of the gradient (and of the Hessian) compared with
+the exact sweep: the mean relative to the mean absolute value, and the largest relative to the
+largest value, for several distributions of scores and for scores of a training.  Further tables:
+test AUC and AP of trainings with and without rounding, with five seeds; time of a gradient on one
+thread and its peak memory; time of a boosting round with our objectives and with log-loss.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import sys
 import time
 import tracemalloc
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import lightgbm as lgb
@@ -45,7 +44,7 @@ def without_rounding() -> Iterator[None]:
 
 
 def made_up(rows: int, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any]]:
-    """28 features, of which eight and one interaction decide."""
+    """28 features; the label depends on eight of them and on one interaction."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(rows, 28)).astype(np.float32)
     logit = X[:, :8] @ np.random.default_rng(7).normal(size=8) * 0.7 + X[:, 8] * X[:, 9] - 6.2
@@ -100,10 +99,7 @@ def of_trainings(rows: int) -> dict[str, Table]:
             for exact in (False, True):
                 data = lgb.Dataset(X[:rows], y[:rows], params={"verbose": -1})
                 params = {**TREES, "objective": lp.lambda_objective(metric), "seed": seed}
-                if exact:
-                    with without_rounding():
-                        model = lgb.train(params, data, 100)
-                else:
+                with without_rounding() if exact else nullcontext():
                     model = lgb.train(params, data, 100)
                 scores = model.predict(X[rows:])
                 values += [f(y[rows:], scores) for f in (roc_auc_score, average_precision_score)]

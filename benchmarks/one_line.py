@@ -1,13 +1,11 @@
-"""What changes if one line changes: our objective in the place of the framework's own.
+"""Replace the framework's own objective by ours, and change nothing else.
 
     python benchmarks/one_line.py SET [SET ...] [--draws 2] [--frameworks lightgbm,xgboost,catboost]
 
 SET is a folder of LETOR folds, generated-clean or generated-noisy.  Every objective, with its
-default options, is trained with the same draws of the trees' parameters; the round is chosen on
-validation queries by the metric shown, and values are averaged over the draws.  A search would add
-its own luck to the comparison; this says what a pipeline gains whose parameters stay as they are.
-
-Finished trainings are kept in the folder --kept, and the same command goes on from there.
+default options, is trained with the same draws of the trees' parameters.  The round is chosen on
+validation queries by the metric in the table, and values are averaged over the draws.  Finished
+trainings are stored in the folder --kept, from which the same command continues.
 """
 
 from __future__ import annotations
@@ -38,14 +36,14 @@ FOOT = "±: standard errors over folds, of means over draws; p: t-tests"
 
 
 def contenders(framework: str) -> list[Method]:
-    """The framework's own objectives, and ours unless it is CatBoost, with their defaults."""
+    """The framework's own objectives and, unless it is CatBoost, ours, with default options."""
     ours = () if framework == "catboost" else SPECIALISTS.values()
     names = [f"{framework}:{name}" for name in (*OWN[framework], *ours)]
     return find_methods(",".join(names))
 
 
 def with_trees(method: Method, number: int) -> Method:
-    """The method with one draw of the trees' parameters and no others."""
+    """The method with one draw of the trees' parameters, and its own defaults otherwise."""
     drawn = draw(TREES[method.family], 0, number)
     return replace(method, space={}, grid={name: [value] for name, value in drawn.items()})
 
@@ -87,7 +85,7 @@ def main() -> None:
         given.results,
         " ".join(["python benchmarks/one_line.py", *sys.argv[1:]]),
         {
-            "Our objective for each metric less the best of the framework's own": gain_table(
+            "Our objective for each metric minus the best of the framework's own": gain_table(
                 gains, FOOT
             ),
             "Means over sets": means_table(values, "fold"),

@@ -1,4 +1,4 @@
-"""The folds of a set by its name: a folder, or generated queries with clean or noisy labels."""
+"""Folds of a data set by name: a folder, or generated queries with clean or noisy labels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ QUERIES = (300, 150, 1000)  # for training, validation and testing
 
 
 def folds_by_name(name: str) -> list[Fold]:
-    """Five generated folds, each of its own random stream, or what `folds_of` reads."""
+    """Five folds, generated from different random streams, or read by `folds_of`."""
     if name in LABEL_NOISE:
         return [generated(LABEL_NOISE[name], fold) for fold in range(5)]
     return folds_of(name)

@@ -1,14 +1,12 @@
-"""Few positives, no queries: lambda_auc and lambda_map beside log-loss, on up to 26 tables.
+"""Compare lambda_auc and lambda_map with log-loss on 26 tables with rare positives.
 
     python benchmarks/rare_positives.py [--sets NAME ...] [--frameworks lightgbm,xgboost]
 
-Twenty small sets and six of 100,000 to 150,000 rows, two of them generated, 1 to 30 % positive
-(`rare_positives_data.py`).  Every loss grows trees with the same settings (`TREES`); setting and
-round are chosen on validation rows for AUC and for average precision apart.  A fifth of the rows
-is for testing, a fifth for validation.  With other exponents of
-`lambdaplus.objectives.class_balance` among the losses.
-
-Finished trainings are kept in the folder --kept, and the same command goes on from there.
+`rare_positives_data.py` has twenty small sets and six of 100,000 to 150,000 rows, two of which are
+generated.  Every loss is trained with the same settings of trees (`TREES`), and ours with several
+exponents `BALANCES` of `lambdaplus.objectives.class_balance`.  A fifth of the rows is for testing
+and a fifth for validation, which chooses setting and round separately for AUC and average
+precision.  Finished trainings are stored in --kept, from which the same command continues.
 """
 
 from __future__ import annotations
@@ -58,7 +56,7 @@ LOG_LOSS = {"lightgbm": (train_lightgbm, "binary"), "xgboost": (train_xgboost, "
 
 @dataclass(frozen=True)
 class WithoutQueries:
-    """Our objective of data without queries, in a study, whose data has one query."""
+    """Our objective for data without queries, in a study, whose data is one query."""
 
     metric: str
     balance: float
@@ -83,7 +81,7 @@ def methods(framework: str, trees: dict[str, Any]) -> list[Method]:
 
 
 def fold_of(name: str) -> Fold:
-    """Of five parts, the first tests and the third validates; all rows of a part are one query."""
+    """The first of five parts for testing, the third for validation, the others for training."""
     X, y = read(name)
     parts = [rows for _, rows in StratifiedKFold(5, shuffle=True, random_state=0).split(X, y)]
     chosen = np.concatenate([parts[1], parts[3], parts[4]]), parts[2], parts[0]
@@ -91,7 +89,7 @@ def fold_of(name: str) -> Fold:
 
 
 def trained(names: list[str], frameworks: list[str], kept: Path, jobs: int) -> pl.DataFrame:
-    """Test values of each set, metric and method, with the setting that validation rows chose."""
+    """Test values of each set, metric and method, with the setting chosen on validation rows."""
     by_trees = []
     for name in track(names, description="sets"):
         fold = fold_of(name)
@@ -112,7 +110,7 @@ def trained(names: list[str], frameworks: list[str], kept: Path, jobs: int) -> p
 
 
 def table_of(values: pl.DataFrame, framework: str, metric: str) -> Table:
-    """Log-loss, and what others have more: on each large set, and on the small ones."""
+    """Log-loss, and the differences of others from it: on large sets, and over the small ones."""
     of = values.filter(pl.col("metric") == metric)
     test = {(loss, name): v for loss, name, v in of.select("method", "fold", "value").iter_rows()}
     first = f"{framework}:log-loss"
@@ -132,8 +130,8 @@ def table_of(values: pl.DataFrame, framework: str, metric: str) -> Table:
         more = (f"{test[loss, name] - test[first, name]:+.4f}" for name in large)
         rows.append([loss.partition(":")[2], *more, *cells])
     foot = (
-        f"test {METRICS[metric]} of log-loss, and what others have more; ±: standard error over "
-        "the small sets; ahead: on how many of them; p: Wilcoxon's signed-rank test over them"
+        f"test {METRICS[metric]} of log-loss, and differences of others from it; ±: standard error "
+        "over the small sets; ahead: number of them that are higher; p: Wilcoxon's signed-rank test"
     )
     return Table(["", *large, f"{len(small)} small sets", "ahead", "p"], rows, [foot])
 

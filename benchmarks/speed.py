@@ -1,9 +1,8 @@
-"""Cost beside the frameworks' own: gradients, whole trainings, long rankings, the first call.
+"""Time of gradients and trainings, ours and the frameworks', of long rankings, and of the start.
 
     python benchmarks/speed.py [--full]
 
-Without --full a small version, in about three minutes on two cores.  Ours include the sort, and
-scores move from call to call as they do in training.
+Without --full, data is smaller.  Our gradients include sorting; scores change between calls.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from lambdaplus import gradients
 from lambdaplus.evaluation import Table
 
 SWEPT = {"MAP, 2 grades": ("map", 2), "NDCG, 5 grades": ("ndcg", 5)}
-PATIENCE = 2.0  # seconds, from which measuring once is enough
+PATIENCE = 2.0  # seconds after which a measurement is not repeated
 FIRST = """
 import numpy as np
 import lambdaplus as lp
@@ -71,7 +70,7 @@ def of_gradients(queries: int, rounds: int) -> dict[str, Table]:
 
 
 def sweep_and_pairs(largest: int, rounds: int) -> tuple[Table, list[dict[str, Any]]]:
-    """A gradient over all pairs of one ranking, swept and pair by pair, on one thread."""
+    """Time of a gradient over all pairs of one ranking, by the sweep and pair by pair."""
     sizes = [n for k in range(4, 13) if (n := round(10 ** (k / 2))) <= largest]
     points, rows = [], []
     for name, (metric, grades) in SWEPT.items():
@@ -89,7 +88,7 @@ def sweep_and_pairs(largest: int, rounds: int) -> tuple[Table, list[dict[str, An
 
 
 def of_one_ranking(shape: Shape, metric: str, all_pairs: bool, rounds: int) -> float:
-    """Median of the processor's milliseconds; the first call compiles."""
+    """Median of milliseconds of processor time, without the first call, which compiles."""
     took: list[float] = []
     while len(took) <= rounds and sum(took) < 1000 * PATIENCE:
         start = time.thread_time()
@@ -99,7 +98,7 @@ def of_one_ranking(shape: Shape, metric: str, all_pairs: bool, rounds: int) -> f
 
 
 def starts() -> Table:
-    """Each in a process of its own: the best of three, with kernels from the cache."""
+    """Times in new processes, the best of three, with kernels from the cache."""
     with tempfile.TemporaryDirectory() as folder:
         cold = seconds_of(ALL, "process_time", folder)
         rows = [
@@ -121,7 +120,7 @@ def seconds_of(code: str, clock: str, folder: str) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--full", action="store_true", help="the sizes of the README; 15 minutes")
+    parser.add_argument("--full", action="store_true", help="the sizes of the documentation")
     full = parser.parse_args().full
     ranking, points = sweep_and_pairs(1_000_000 if full else 10_000, 7 if full else 3)
     tables = {

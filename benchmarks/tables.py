@@ -1,4 +1,4 @@
-"""Tables of the benchmarks: printed, and kept in benchmarks/results, where the site shows them."""
+"""Prints tables of benchmarks, and writes them to benchmarks/results for the documentation."""
 
 from __future__ import annotations
 
@@ -16,18 +16,7 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def keep(name: str, command: str, tables: Mapping[str, Table], **numbers: Any) -> None:
-    """Print tables, and write them to ``benchmarks/results/NAME.json``.
-
-    Parameters
-    ----------
-    name : str
-    command : str
-        What was typed.
-    tables : dict of str to Table
-        By title.
-    **numbers
-        What figures are drawn from.
-    """
+    """Print tables, and write them, the command and further numbers to ``results/NAME.json``."""
     console = Console(width=140)
     for title, table in tables.items():
         console.print(f"\n{title}", style="bold", markup=False)

@@ -1,10 +1,9 @@
-"""Time of whole trainings, side by side: ours and the frameworks' own, round by round in turns.
+"""Time of trainings with our objectives and the frameworks' own, measured in turns.
 
     python benchmarks/training.py [--queries 1500] [--rows 300000] [--rounds 100]
 
-README's example, queries of about 120 documents (MSLR's shape, with a metric each round too), and
-queries of 10 to 50; then rare positives without queries, with the test AUC and average precision
-after the same number of rounds.
+Data: README's example, queries of about 120 documents, queries of 10 to 50, and rare positives
+without queries, with test AUC and average precision after the same number of rounds.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ METRIC = lp.eval_metric("ndcg@10")
 
 
 def seconds(contenders: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """Sum over rounds, in turns, so that a busy moment hits all of them."""
+    """Sums over rounds, in turns, so that other processes slow down all contenders equally."""
     found = dict.fromkeys(contenders, 0.0)
     for _ in range(2):  # compile
         for step in contenders.values():
@@ -48,7 +47,7 @@ def seconds(contenders: dict[str, Callable[[], Any]], rounds: int) -> dict[str, 
 
 
 def lightgbm_steps(data: Any) -> dict[str, Callable[[], Any]]:
-    """A round of each, without and with the metric of the training queries."""
+    """A round of each objective, without and with the metric of the training queries."""
     features = np.asarray(data.features)
 
     def step(objective: Any, watched: bool = False) -> Callable[[], Any]:
@@ -91,7 +90,7 @@ def xgboost_steps(data: Any) -> dict[str, Callable[[], Any]]:
 
 
 def in_short_queries(rows: int) -> RankingData:
-    """Queries of 10 to 50 documents, 20 features of which the first knows something."""
+    """Queries of 10 to 50 documents, and 20 features, of which the first is informative."""
     labels, sizes, scores = short_queries(rows)
     features = np.random.default_rng(2).normal(size=(labels.size, 20))
     features[:, 0] = scores
@@ -142,15 +141,9 @@ def rare(rows: int, rounds: int) -> dict[str, Table]:
     lines = []
     for name, value in found.items():
         scores = models[name].predict(x_test, raw_score=True)
-        lines.append(
-            [
-                name,
-                f"{value:.1f}",
-                f"{value / found['log-loss']:.2f}",
-                f"{roc_auc_score(y_test, scores):.4f}",
-                f"{average_precision_score(y_test, scores):.4f}",
-            ]
-        )
+        tests = (f(y_test, scores) for f in (roc_auc_score, average_precision_score))
+        cost = f"{value:.1f}", f"{value / found['log-loss']:.2f}"
+        lines.append([name, *cost, *(f"{value:.4f}" for value in tests)])
     title = (
         f"Rare positives: {rows:,} rows, 1 % positive, LightGBM, {rounds} rounds of 63 leaves, "
         f"{os.cpu_count()} threads"

@@ -1,7 +1,4 @@
-"""Compare methods, and read the results: values, wins, and significance of differences.
-
-python examples/comparison_report.py
-"""
+"""Run a comparison of methods from Python: tables, conclusions, and a CSV file of all values."""
 
 import csv
 import pathlib

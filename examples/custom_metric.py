@@ -1,7 +1,4 @@
-"""A metric of your own, declared in ten lines, evaluated and optimised at once.
-
-python examples/custom_metric.py
-"""
+"""Declare a metric, train for it, and evaluate it."""
 
 import lightgbm as lgb
 import numpy as np
@@ -10,8 +7,8 @@ import lambdaplus as lp
 from lambdaplus.data import digits_queries
 from lambdaplus.metrics import Declaration
 
-# A shop: the label is the price of what would be bought, 0 for the rest, and a visitor who scans
-# five results gives the one at rank r the attention 6 - r.
+# The label is the price of an item if it would be bought, and 0 otherwise.  Only the first five
+# ranks count; the weight of rank r is 6 - r.
 revenue = Declaration(
     name="revenue",
     title="Share of the best possible revenue",
@@ -24,12 +21,12 @@ revenue = Declaration(
 
 
 def priced(data, random):
-    """Features and labels of items at prices from 1 to 10; the price is the last feature."""
+    """Features and labels of items at random prices; the price is the last feature."""
     price = random.integers(1, 11, len(data.labels))
     return np.column_stack([data.features, price]), data.labels * price
 
 
-# AUC tells what is bought from what is not, and knows no prices.
+# For comparison, AUC as the objective, which ignores prices.
 values = {"revenue": [], "auc": []}
 random = np.random.default_rng(0)
 for fold in digits_queries():

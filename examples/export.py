@@ -1,7 +1,4 @@
-"""One model, as four search engines read it.
-
-python examples/export.py
-"""
+"""Export a model to the formats of four search engines."""
 
 import lightgbm as lgb
 

@@ -1,10 +1,4 @@
-"""LightGBM as you have it, with another objective: one line changes.
-
-Trains LightGBM's own lambdarank and lambdaplus objectives on the built-in queries of handwritten
-digits, and prints what each reaches on the test queries.
-"""
-
-from __future__ import annotations
+"""Train LightGBM with lambdarank and with objectives of lambdaplus, and print test values."""
 
 import lightgbm as lgb
 

@@ -1,7 +1,4 @@
-"""Clicks favour what was shown first: learn the positions' bias beside the ranking.
-
-python examples/position_bias.py
-"""
+"""Train on simulated clicks, with and without a correction for position bias."""
 
 import lightgbm as lgb
 import numpy as np
@@ -14,9 +11,9 @@ fold = digits_queries()[0]
 train, test = fold.train, fold.test
 random = np.random.default_rng(0)
 
-# Ten documents of each query were shown by a poor ranker (one feature), in 20 sessions. A document
-# at rank r is looked at with probability 1 / r, and then clicked if relevant, or by mistake.
-rows, clicks, positions, sessions = [], [], [], []
+# In 20 sessions of each query, ten documents were shown in the order of one feature.  A document at
+# rank r is seen with probability 1 / r, and then clicked with probability .9 if relevant, else .1.
+rows, clicks = [], []
 for query in np.unique(train.qid):
     found = np.flatnonzero(train.qid == query)
     shown = found[np.argsort(train.features[found, 27])][:10]
@@ -26,14 +23,12 @@ for query in np.unique(train.qid):
         if clicked.any():
             rows.append(shown)
             clicks.append(clicked)
-            positions.append(np.arange(10))
-            sessions.append(10)
 
 data = lgb.Dataset(
     train.features[np.concatenate(rows)],
     np.concatenate(clicks).astype(int),
-    group=sessions,
-    position=np.concatenate(positions),
+    group=[10] * len(rows),
+    position=np.tile(np.arange(10), len(rows)),
 )
 plain = lp.lambda_objective("ndcg@10")
 corrected = PositionBias(plain)

@@ -1,7 +1,4 @@
-"""XGBoost on two workers of Ray Train: whole queries in a file for each, and average precision.
-
-python examples/ray_train.py
-"""
+"""Train XGBoost on two workers of Ray Train: NDCG with queries, average precision without."""
 
 import tempfile
 from pathlib import Path
@@ -18,7 +15,7 @@ WORKERS, ROUNDS = 2, 20
 
 
 def write_whole_queries(rows: pd.DataFrame, folder: Path) -> None:
-    """A file for each worker.  Ray Data would split the rows anywhere, so it does not read them."""
+    """Write a file for each worker; Ray Data would split queries, so it does not read them."""
     worker_of_query = rows["qid"].rank(method="dense").astype(int) % WORKERS
     for worker in range(WORKERS):
         mine = rows[worker_of_query == worker].sort_values("qid", kind="stable")
@@ -31,7 +28,7 @@ def train(config: dict) -> None:
     metric, queries = config["metric"], config["queries"]
     features, qid = rows.drop(columns=["qid", "label"]), rows["qid"] if queries else None
     data = xgb.DMatrix(features, rows["label"], qid=qid)
-    checkpoint = ray.train.get_checkpoint()  # of workers that were interrupted
+    checkpoint = ray.train.get_checkpoint()  # after an interruption
     model = RayTrainReportCallback.get_model(checkpoint) if checkpoint else None
     xgb.train(
         {"base_score": 0.0, "disable_default_eval_metric": 1, "nthread": 1},
@@ -52,7 +49,7 @@ def main() -> None:
     rows = rows.assign(qid=fold.train.qid.astype(int), label=fold.train.labels)
     with tempfile.TemporaryDirectory() as folder:
         write_whole_queries(rows, Path(folder))
-        # Without queries all rows are one ranking, and it does not matter which worker has them.
+        # Without queries, all rows are one ranking, and may be on any worker.
         for metric, queries in (("ndcg@10", True), ("map", False)):
             trainer = XGBoostTrainer(
                 train,

@@ -1,10 +1,4 @@
-"""Several objectives at once, beside the specialists of each.
-
-``"map + 0.5*mrr"`` optimises the weighted sum, stops on it and is scored by it.  Prints the test
-values of two specialists and of two sums.
-"""
-
-from __future__ import annotations
+"""Optimise weighted sums of metrics, and compare them with objectives for a single metric."""
 
 from lambdaplus import LightGBMRanker, evaluate
 from lambdaplus.data import digits_queries
@@ -18,13 +12,8 @@ train, valid, test = fold.train, fold.valid, fold.test
 rows = []
 for objective in ("map", "mrr", "auc", "map + 0.5*mrr", "map + mrr + auc"):
     model = LightGBMRanker(objective=objective, num_leaves=15, n_jobs=1, random_state=0, **STOP)
-    model.fit(
-        train.features,
-        train.labels,
-        qid=train.qid,
-        eval_set=[(valid.features, valid.labels)],
-        eval_qid=[valid.qid],
-    )
+    held_out = {"eval_set": [(valid.features, valid.labels)], "eval_qid": [valid.qid]}
+    model.fit(train.features, train.labels, qid=train.qid, **held_out)
     scores = model.predict(test.features)
     found = evaluate(test.labels, scores, qid=test.qid, metrics=METRICS)
     rows.append((objective, model.best_iteration_, *(found[metric] for metric in METRICS)))

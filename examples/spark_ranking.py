@@ -1,7 +1,4 @@
-"""XGBoost on two tasks of Spark in barrier mode: whole queries on each, connected by a tracker.
-
-python examples/spark_ranking.py
-"""
+"""Train XGBoost on two tasks of Spark in barrier mode, each with whole queries."""
 
 import os
 import sys
@@ -17,7 +14,7 @@ import lambdaplus as lp
 from lambdaplus.data import digits_queries
 
 TASKS = 2
-os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # of a cluster: one that has lambdaplus
+os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # on a cluster, one that has lambdaplus
 
 
 def main() -> None:
@@ -27,10 +24,10 @@ def main() -> None:
     spark = SparkSession.builder.master(f"local[{TASKS}]").config("spark.ui.enabled", False)
     session = spark.config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
     slots = session.sparkContext.defaultParallelism
-    if slots < TASKS:  # the tasks would wait for each other for ever
+    if slots < TASKS:  # the tasks would wait for each other forever
         raise SystemExit(f"{TASKS} tasks have to run at the same time, and there are {slots} slots")
 
-    host = session.conf.get("spark.driver.bindAddress")  # of a cluster: the driver's own address
+    host = session.conf.get("spark.driver.bindAddress")  # on a cluster, the driver's address
     tracker = RabitTracker(n_workers=TASKS, host_ip=host, sortby="task")
     tracker.start()
     connection = tracker.worker_args()
@@ -40,7 +37,7 @@ def main() -> None:
         from pyspark import BarrierTaskContext
 
         rank = BarrierTaskContext.get().partitionId()
-        # Every task takes part, also one that has no rows.
+        # Every task takes part, even without rows.
         mine = pd.concat([pd.DataFrame(columns=columns, dtype=float), *batches])
         features = mine.drop(columns=["qid", "label"])
         with CommunicatorContext(**connection, dmlc_task_id=str(rank)):
@@ -60,7 +57,7 @@ def main() -> None:
             value = log["train"]["ndcg@10"][-1]
             yield pd.DataFrame({"model": [bytes(booster.save_raw("json"))], "value": [value]})
 
-    frame = session.createDataFrame(rows)  # of a cluster: session.read.parquet(...)
+    frame = session.createDataFrame(rows)  # on a cluster, session.read.parquet(...)
     whole = frame.repartition(TASKS, "qid").sortWithinPartitions("qid")
     (made,) = whole.mapInPandas(train, "model binary, value double", barrier=True).collect()
     booster = xgb.Booster(model_file=bytearray(made["model"]))

@@ -1,10 +1,4 @@
-"""XGBoost as you have it, with another objective: ``obj=`` is added.
-
-Trains XGBoost's own rank:ndcg and lambdaplus objectives on the built-in queries of handwritten
-digits, and prints what each reaches on the test queries.
-"""
-
-from __future__ import annotations
+"""Train XGBoost with rank:ndcg and with objectives of lambdaplus, and print test values."""
 
 import xgboost as xgb
 
@@ -22,7 +16,7 @@ def matrix(part: RankingData) -> xgb.DMatrix:
 fold = digits_queries()[0]
 train, valid, test = matrix(fold.train), matrix(fold.valid), matrix(fold.test)
 params = {
-    "objective": "rank:ndcg",  # with obj= only the name in the saved model, which servers accept
+    "objective": "rank:ndcg",  # with obj=, only the name in the saved model
     "disable_default_eval_metric": 1,
     "base_score": 0.0,
     "max_depth": 4,

@@ -1,6 +1,4 @@
-"""Lambda objectives for AUC, MAUC, MAP, MRR, NDCG and other metrics in LightGBM and XGBoost.
-
-Importing the package does not load any submodule: each name is imported when it is first used.
+"""Objectives for LightGBM and XGBoost that train for AUC, MAUC, MAP, MRR, NDCG and other metrics.
 
 Examples
 --------
@@ -14,7 +12,7 @@ True
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # what type checkers read; at run time it is _MODULES
+if TYPE_CHECKING:  # at run time, names are imported when they are first used
     from lambdaplus.data import query_folds as query_folds
     from lambdaplus.estimators import LightGBMClassifier as LightGBMClassifier
     from lambdaplus.estimators import LightGBMRanker as LightGBMRanker
@@ -49,7 +47,7 @@ if TYPE_CHECKING:  # what type checkers read; at run time it is _MODULES
     from lambdaplus.objectives.position_bias import PositionBias as PositionBias
 
     __version__: str
-else:  # type checkers would accept every misspelt name
+else:  # with __getattr__, type checkers would accept misspelt names
     _MODULES = {  # public name: the module that it is imported from
         name: module
         for module, names in (
@@ -73,7 +71,7 @@ else:  # type checkers would accept every misspelt name
         if name not in _MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         found = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-        globals()[name] = found  # from now on without this function
+        globals()[name] = found  # not imported again
         return found
 
     def __dir__() -> list[str]:

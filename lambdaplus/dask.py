@@ -1,9 +1,8 @@
-"""Whole queries on each Dask worker.
+"""Ranking data for the Dask interfaces of LightGBM and XGBoost.
 
-LightGBM's and XGBoost's Dask interfaces call an objective on each worker with that worker's rows.
-All rows of a query have to be on one worker.  Otherwise its parts are ranked separately, without an
-error: LightGBM uses partitions as they are, XGBoost splits queries at the ends of partitions.
-Data without queries need none of this with XGBoost.
+These call an objective on each worker with the rows of that worker, so all rows of a query have to
+be on one worker.  Otherwise the parts of a query are ranked separately, without an error.  For data
+without queries, use XGBoost, where rows may be on any worker.
 
 Examples
 --------
@@ -30,7 +29,7 @@ except ImportError as error:  # pragma: no cover
 
 
 class QueryPartitions(NamedTuple):
-    """Ranking data for the Dask interfaces; all parts have the same rows in each partition.
+    """The result of `partition_by_qid`; all parts have the same rows in each partition.
 
     Attributes
     ----------
@@ -56,21 +55,31 @@ def partition_by_qid(
 ) -> QueryPartitions:
     """Sort rows by query and distribute them to partitions of whole queries.
 
-    A KeyError is raised for columns that are not in the frame, a ValueError for rows without a qid.
-
     Parameters
     ----------
     frame : dask DataFrame
-        Rows in any order.  They are shuffled, and the result is kept in the workers' memory, in as
-        many partitions (fewer if there are fewer queries): have at least one for each worker.
+        Rows in any order, in at least as many partitions as there are workers.
     qid, label : str
         Columns with the query and the relevance label; all other columns are features.
     weight : str, optional
         Column of row weights.
 
+    Returns
+    -------
+    QueryPartitions
+        Kept in the workers' memory, in as many partitions as the frame, or fewer if there are
+        fewer queries.
+
+    Raises
+    ------
+    KeyError
+        For columns that are not in the frame.
+    ValueError
+        For rows without a query.
+
     Notes
     -----
-    The parts are passed to LightGBM and XGBoost (``client`` is a ``dask.distributed.Client``)::
+    Pass the parts to LightGBM or XGBoost (``client`` is a ``dask.distributed.Client``)::
 
         ranker = lightgbm.DaskLGBMRanker(objective=lambda_objective("ndcg@10"), metric="None")
         ranker.fit(parts.X, parts.y, group=parts.group)
@@ -80,8 +89,8 @@ def partition_by_qid(
     """
     columns = [column for column in (qid, label, weight) if column]
     if bool(frame[columns][qid].isna().any().compute()):
-        raise ValueError(f"{qid} is missing in some rows: every row needs its query")
-    # All rows with the same index value are in the same partition, for any divisions.
+        raise ValueError(f"{qid} is missing in some rows: each row needs a query")
+    # Dask puts all rows with the same index value into one partition.
     frame = frame.set_index(qid, drop=False, npartitions=frame.npartitions).persist()
     return QueryPartitions(
         X=frame.drop(columns=columns),
@@ -93,12 +102,17 @@ def partition_by_qid(
 
 
 def refuse_cut_queries(qid: Any) -> None:
-    """Raise a ValueError if a query is split between partitions or its rows are not adjacent.
+    """Check that no query is split between partitions, and that its rows are adjacent.
 
     Parameters
     ----------
     qid : dask Series or Array, (n,)
-        Query identifiers of the training data, in its order.
+        The query of each row.
+
+    Raises
+    ------
+    ValueError
+        If a query is split; the message names one of them.
     """
     first_rows = dask.compute(*[dask.delayed(_one_per_run)(part) for part in qid.to_delayed()])
     ids, runs = np.unique(np.concatenate(first_rows), return_counts=True)

@@ -1,9 +1,6 @@
 """LightGBM with `fobj=` in every version, and cross-validation that keeps queries together.
 
-``import lambdaplus.lightgbm as lgb`` provides all names of LightGBM, with other `train` and `cv`:
-
-    lgb.train(params, train_set, fobj=lambda_auc, feval=eval_metric("auc"))
-    lgb.cv(params, train_set, fobj=lambda_map, feval=eval_metric("map"))
+``import lambdaplus.lightgbm as lgb`` provides all names of LightGBM, with its own `train` and `cv`.
 
 Examples
 --------
@@ -37,29 +34,39 @@ _TAKES_FOBJ = int(lightgbm.__version__.partition(".")[0]) < 4
 
 
 def __getattr__(name: str) -> Any:
-    """All other names are LightGBM's."""
     return getattr(lightgbm, name)
 
 
 def train(
     params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **kwargs: Any
 ) -> Any:
-    """Like ``lightgbm.train``, with a custom objective as ``fobj=`` or in params in any version.
+    """Like ``lightgbm.train``, with custom objectives in any version of LightGBM.
 
-    All other arguments and the result are those of ``lightgbm.train``.
+    Parameters
+    ----------
+    params : dict
+        May contain a custom objective.
+    train_set : lightgbm.Dataset
+    *args, **kwargs
+        Other arguments of ``lightgbm.train``.
+    fobj : callable, optional
+        Custom objective, instead of the one in ``params``.
+
+    Returns
+    -------
+    lightgbm.Booster
 
     Raises
     ------
     ValueError
-        For a custom objective with ``bagging_by_query=True``, which would learn nothing; and for
-        data sets without labels, or with NaN or infinite labels or weights, which LightGBM
-        silently replaces by 0.  These can only be detected before a data set is constructed.
-        Also for data with too few rows or constant features only, which cannot be split.
+        For a custom objective with ``bagging_by_query=True``, with which LightGBM learns nothing;
+        for a data set that is not constructed yet and has no labels, or NaN or infinite labels or
+        weights, which LightGBM would silently replace; and if no feature can be split.
 
     Warns
     -----
     UserWarning
-        For parameters that have no effect on a custom objective.
+        For parameters that have no effect on a custom objective, such as ``label_gain``.
     """
     params, more = _with_objective(params, fobj)
     call = inspect.signature(lightgbm.train).bind(params, train_set, *args, **kwargs).arguments
@@ -73,14 +80,28 @@ def train(
 
 
 def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **kwargs: Any) -> Any:
-    """Like ``lightgbm.cv``, with ``fobj=`` in any version, and keeping queries together.
+    """Like ``lightgbm.cv``, keeping queries together, with custom objectives as in `train`.
 
-    If the data has groups and ``folds=`` is not given, queries are split into ``nfold`` folds (5
-    by default), shuffled with ``seed`` (0 by default) unless ``shuffle=False``.  ``lightgbm.cv``
-    itself would stratify by row and split every query.  The groups of data in a file are only known
-    after ``train_set.construct()`` (our objectives raise an error if queries are split anyway).
-    All other arguments and the result are those of ``lightgbm.cv``; errors and warnings are those
-    of `train`.
+    ``lightgbm.cv`` itself would stratify by row and split queries.
+
+    Parameters
+    ----------
+    params, train_set, fobj
+        As in `train`.  If the data is in a file, its groups are only known after
+        ``train_set.construct()``.
+    *args, **kwargs
+        Other arguments of ``lightgbm.cv``.  If the data has groups and ``folds=`` is not given,
+        queries are split into ``nfold`` folds (5 by default), shuffled with ``seed`` (0 by default)
+        unless ``shuffle=False``.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ValueError
+        As in `train`; and by our objectives, if ``folds=`` splits queries.
     """
     params, more = _with_objective(params, fobj)
     _refuse_unusable("train_set", train_set)
@@ -97,21 +118,21 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
 
 @contextmanager
 def constant_features_explained() -> Iterator[None]:
-    """Say in words what LightGBM says by a failed check in its source code."""
+    """Raise a ValueError instead of LightGBM's failed internal check."""
     try:
         yield
     except lightgbm.basic.LightGBMError as error:
         if "num_features()) > (0)" not in str(error):
             raise
         raise ValueError(
-            "LightGBM can split no feature of this training data: every one is constant, or has "
+            "LightGBM cannot split a feature of this training data: every one is constant, or has "
             "fewer than min_data_in_leaf rows (min_child_samples, 20 by default) on one side of "
-            "each split. Lower it, or add rows"
+            "every split. Set a lower min_data_in_leaf, or add rows"
         ) from error
 
 
 def _refuse_unusable(name: str, data: Any) -> None:
-    """Raise a ValueError for labels and weights that LightGBM would replace, if they are known."""
+    """Raise a ValueError for labels and weights that LightGBM would silently replace."""
     if not isinstance(data, lightgbm.Dataset) or is_constructed(data):
         return
     in_file = isinstance(data.data, str | os.PathLike)
@@ -131,7 +152,7 @@ def _has_groups(data: Any) -> bool:
     while data is not None:
         if (data.get_field("group") if is_constructed(data) else data.group) is not None:
             return True
-        # A subset that is not constructed yet gets its queries from its original data set.
+        # A subset that is not constructed yet gets its queries from the original data set.
         data = data.reference if getattr(data, "used_indices", None) is not None else None
     return False
 

@@ -1,6 +1,6 @@
-"""XGBoost with early stopping that maximises our metrics, and scores that start at 0.
+"""XGBoost with early stopping that maximises our metrics, and cross-validation that keeps queries.
 
-``import lambdaplus.xgboost as xgb`` provides all names of XGBoost, with other `train` and `cv`.
+``import lambdaplus.xgboost as xgb`` provides all names of XGBoost, with its own `train` and `cv`.
 
 Examples
 --------
@@ -31,25 +31,33 @@ except ImportError as error:  # pragma: no cover
 
 
 def __getattr__(name: str) -> Any:
-    """All other names are XGBoost's."""
     return getattr(xgboost, name)
 
 
 def train(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs: Any) -> Any:
     """Like ``xgboost.train``, with the defaults that our objectives and metrics need.
 
-    - ``custom_metric=eval_metric(...)`` with early stopping is maximised.  XGBoost would minimise
-      all metrics whose names it does not know, such as mrr and mauc.
-    - ``base_score`` is 0 with a custom objective (XGBoost's 0.5 is meant for probabilities).
+    - Early stopping maximises ``custom_metric=eval_metric(...)``.  XGBoost would minimise metrics
+      whose names it does not know, such as mrr and mauc.
+    - ``base_score`` is 0 with a custom objective; XGBoost's 0.5 is meant for probabilities.
     - With a custom objective and no ``eval_metric``, the default metric (rmse) is not printed.
 
-    Arguments that are given explicitly are not changed; they and the result are those of
-    ``xgboost.train``.
+    Parameters
+    ----------
+    params : dict
+    dtrain : xgboost.DMatrix
+    num_boost_round : int, default=10
+    **kwargs
+        Other arguments of ``xgboost.train``, which override these defaults.
+
+    Returns
+    -------
+    xgboost.Booster
 
     Warns
     -----
     UserWarning
-        For parameters that have no effect on a custom objective.
+        For parameters that have no effect on a custom objective, such as ``scale_pos_weight``.
     """
     params, kwargs = _with_our_defaults(params, kwargs)
     return xgboost.train(params, dtrain, num_boost_round, **kwargs)
@@ -58,11 +66,25 @@ def train(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwar
 def cv(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs: Any) -> Any:
     """Like ``xgboost.cv``, keeping queries and their weights together, with defaults as in `train`.
 
-    ``xgboost.cv`` ignores query weights, and does not support ``folds=`` for data with queries.
-    Here it can be the result of `lambdaplus.data.query_folds`, or a scikit-learn splitter by group;
-    by default, queries are split into ``nfold`` folds (3), shuffled with ``seed`` (0) unless
-    ``shuffle=False``.  A ValueError is raised for folds that split queries.  All other arguments
-    and the result are those of ``xgboost.cv``.
+    ``xgboost.cv`` itself ignores query weights, and does not support ``folds=`` of queries.
+
+    Parameters
+    ----------
+    params, dtrain, num_boost_round
+        As in `train`.
+    **kwargs
+        Other arguments of ``xgboost.cv``.  For data with queries, ``folds=`` can be the result of
+        `lambdaplus.data.query_folds` or a scikit-learn splitter by group.  By default, queries are
+        split into ``nfold`` folds (3), shuffled with ``seed`` (0) unless ``shuffle=False``.
+
+    Returns
+    -------
+    pandas.DataFrame or dict
+
+    Raises
+    ------
+    ValueError
+        If ``folds=`` splits queries.
     """
     params, kwargs = _with_our_defaults(params, kwargs)
     bounds = np.asarray(dtrain.get_uint_info("group_ptr"), dtype=np.int64)
@@ -80,7 +102,7 @@ def cv(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs:
 
 
 class _WholeQueries:
-    """A DMatrix whose slices keep queries and weights; ``xgboost.cv`` only slices it."""
+    """A DMatrix whose slices keep queries and their weights, for ``xgboost.cv``."""
 
     def __init__(self, data: Any, sizes: Ints) -> None:
         self.data, self.sizes = data, sizes
@@ -110,7 +132,6 @@ class _WholeQueries:
 def _with_our_defaults(
     params: dict[str, Any], kwargs: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Parameters and arguments with the defaults that our objectives and metrics need."""
     params, objective, metric = dict(params), kwargs.get("obj"), kwargs.get("custom_metric")
     if objective is not None:
         warn_of_unused(params, objective, stacklevel=4)

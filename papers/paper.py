@@ -1,4 +1,4 @@
-"""A paper, what it claims, and what was found of it on one data set."""
+"""A paper, its claims, and the findings on one data set."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Claim(NamedTuple):
     holds : bool or None
         None: this data says nothing about it.
     evidence : str
-        Our figures in a sentence.
+        Our figures, short enough for a cell of a table.
     """
 
     place: str
@@ -53,7 +53,9 @@ class Paper:
         What is run, in a line.
     fits : dict of str to str
         Published sets that it fits, with what they are.
-    protocol : tuple of str
+    figures : str
+        What the figures in the evidence of claims are.
+    protocol : str
         What is done, and where it departs from the paper.
     run : callable
         From a `~papers.session.Session`, and sizes of the experiment by name, to `Findings`.
@@ -63,5 +65,6 @@ class Paper:
     citation: str
     shows: str
     fits: Mapping[str, str]
-    protocol: tuple[str, ...]
+    figures: str
+    protocol: str
     run: Callable[..., Findings]

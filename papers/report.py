@@ -1,17 +1,19 @@
-"""Findings as one page in Markdown: the claims with their evidence, then the tables, folded."""
+"""Findings as one page in Markdown: a table of the claims, the method, and folded tables."""
 
 from __future__ import annotations
 
-from collections import Counter
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lambdaplus.evaluation import Table
 from lambdaplus.study import versions_in_words
-from papers.paper import Claim, Findings, Paper
+from papers.paper import Findings, Paper
 from papers.session import Session
 
 PROGRAM = "python -m papers"
+ANSWERS = {True: "**yes**", False: "no", None: "not tested"}
 
 
 def run_paper(
@@ -35,7 +37,7 @@ def run_paper(
     ValueError
         If two data folders have the same name, or a size makes no sense.
     OSError
-        If ``out`` has a findings.md that is none of this paper.
+        If ``out`` has a findings.md of another paper.
     """
     page = out / "findings.md"
     if page.exists() and not page.read_text(encoding="utf-8").startswith(f"# {paper.name}\n"):
@@ -58,26 +60,35 @@ def run_paper(
 def lines(paper: Paper, found: Mapping[str, Findings], command: str) -> Iterator[str]:
     """The page."""
     yield from (f"# {paper.name}", "", paper.citation, "")
+    yield from (claims_section(paper, found), "", method_section(paper, command), "")
     for name, findings in found.items():
-        counts = Counter(claim.verdict for claim in findings.claims)
-        yield f"{name}: {', '.join(f'{n} {verdict}' for verdict, n in counts.items())}."
-    yield from ("", "## The paper's claims", "")
-    statements: dict[tuple[str, str], list[tuple[str, Claim]]] = {}
-    for name, findings in found.items():
-        for claim in findings.claims:
-            statements.setdefault((claim.place, claim.statement), []).append((name, claim))
-    for number, ((place, statement), of_sets) in enumerate(statements.items(), start=1):
-        yield f"{number}. *{place}.* {statement}"
-        same: dict[tuple[str, str], list[str]] = {}
-        for name, claim in of_sets:
-            same.setdefault((claim.verdict, claim.evidence), []).append(name)
-        for (verdict, evidence), sets in same.items():
-            yield f"    - **{verdict}**, {', '.join(sets)}: {evidence}"
-    yield from ("", "## How", "")
-    yield from (f"- {line}" for line in paper.protocol)
-    yield from ("", f"Measured by `{command}` ({versions_in_words()}).", "")
-    for name, findings in found.items():
-        yield from (f"## {name}", "")
         for title, table in findings.tables.items():
-            yield f"<details>\n<summary>{title}</summary>\n"
+            yield f"<details>\n<summary>{title} ({name})</summary>\n"
             yield from (table.to_markdown(), "", "</details>", "")
+
+
+def claims_section(paper: Paper, found: Mapping[str, Findings]) -> str:
+    """How many claims hold, and a table with a row for each and a column for each data set."""
+    counts, rows = [], dict[tuple[str, str], dict[str, str]]()
+    for name, findings in found.items():
+        answers = [claim.holds for claim in findings.claims if claim.holds is not None]
+        counts.append(f"{sum(answers)} of {len(answers)} on {name}")
+        for claim in findings.claims:
+            row = rows.setdefault((claim.statement, claim.place), {})
+            row[name] = f"{ANSWERS[claim.holds]}: {claim.evidence}"
+    table = Table(
+        ("claim", "in the paper", *found),
+        [(*claim, *(row.get(name, "") for name in found)) for claim, row in rows.items()],
+    )
+    holding = f"Claims that hold, of those that can be tested: {', '.join(counts)}."
+    text = _paragraph(f"{holding} {paper.figures}")
+    return f"## The paper's claims\n\n{text}\n\n{table.to_markdown()}"
+
+
+def method_section(paper: Paper, command: str) -> str:
+    measured = f"Measured by `{command}` ({versions_in_words()})."
+    return f"## Method\n\n{_paragraph(paper.protocol)}\n\n{measured}"
+
+
+def _paragraph(text: str) -> str:
+    return textwrap.fill(text, 118, break_long_words=False, break_on_hyphens=False)

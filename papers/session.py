@@ -1,4 +1,4 @@
-"""Where an experiment works: its data, its folder, and how many things it may do at a time."""
+"""An experiment on one data set: its folds, its folder, and the number of fits at a time."""
 
 from __future__ import annotations
 
@@ -119,7 +119,6 @@ class Versus(NamedTuple):
         Queries on which the first is better, and worse.
     """
 
-    metric: str
     first: float
     second: float
     p: float
@@ -127,12 +126,12 @@ class Versus(NamedTuple):
     losses: int
 
     @classmethod
-    def of(cls, metric: str, first: Any, second: Any) -> Versus:
+    def of(cls, first: Any, second: Any) -> Versus:
         """Compare values by query, NaN where there are none."""
         gain = (first - second)[~np.isnan(first - second)]
         p = float(p_value(gain, "wilcoxon", "two-sided"))
         means = float(np.nanmean(first)), float(np.nanmean(second))
-        return cls(metric, *means, p, int((gain > 0).sum()), int((gain < 0).sum()))
+        return cls(*means, p, int((gain > 0).sum()), int((gain < 0).sum()))
 
     @property
     def better(self) -> bool:
@@ -144,13 +143,13 @@ class Versus(NamedTuple):
         return self.first < self.second and self.p < LEVEL
 
     def __str__(self) -> str:
-        return f"{self.metric} {points(self.first)} against {points(self.second)}, {said(self.p)}"
+        return f"{points(self.first)} against {points(self.second)}, {said(self.p)}"
 
 
 def versus(results: Results, first: str, second: str, metric: str) -> Versus:
     """Two methods of a study; means are over folds."""
     metric = str(parse_metric(metric))
-    found = Versus.of(metric, *(by_query(results, name, metric) for name in (first, second)))
+    found = Versus.of(*(by_query(results, name, metric) for name in (first, second)))
     means = results.mean(first, metric), results.mean(second, metric)
     return found._replace(first=means[0], second=means[1])
 

@@ -109,12 +109,18 @@ def test_validation_data_are_checked(ranker: Any) -> None:
 
 
 @pytest.mark.parametrize("ranker", RANKERS, ids=name_of)
+def test_labels_are_required(ranker: Any) -> None:
+    with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
+        clone(ranker).fit(graded(4).features, None)
+
+
+@pytest.mark.parametrize("ranker", RANKERS, ids=name_of)
 def test_labels_that_are_all_the_same_teach_nothing(ranker: Any) -> None:
     data = graded(4)
     message = {
         BestFeature: "ndcg@10 has no value on any query",
         ClassAUCSVM: "labels must be 0 or more, some of them above; they are 0 to 0",
-        McRank: "all labels are 0, which is one class: at least two",
+        McRank: "all labels are 0, one class; at least two",
         StructuralSVM: "labels of one class only",
         SVMAccuracy: "one class only",
         SVMCombo: "labels of one class only",
@@ -142,10 +148,11 @@ def test_labels_that_are_all_the_same_teach_nothing(ranker: Any) -> None:
         (RankSVM, {"C": np.inf}, "C"),
         (RankSVM, {"max_iter": 0}, "max_iter"),
         (RankSVM, {"tol": -1.0}, "tol"),
-        (StructuralSVM, {"C": 0.0}, "C=0.0"),
-        (StructuralSVM, {"C": np.nan}, "C=nan"),
-        (StructuralSVM, {"tol": 0.0}, "tol=0.0"),
-        (StructuralSVM, {"tol": "a"}, "tol='a'"),
+        (StructuralSVM, {"C": 0.0}, "C must be a number above 0, got 0.0"),
+        (StructuralSVM, {"C": np.nan}, "C must be a number above 0, got nan"),
+        (StructuralSVM, {"C": "a"}, "C must be a number above 0, got 'a'"),
+        (StructuralSVM, {"tol": 0.0}, "tol must be a number above 0, got 0.0"),
+        (StructuralSVM, {"tol": "a"}, "tol must be a number above 0, got 'a'"),
         (StructuralSVM, {"max_passes": 0}, "max_passes must be a whole number, at least 1, got 0"),
         (StructuralSVM, {"pair_scale": "no"}, "pair_scale='no' is neither True nor False"),
         (
@@ -162,7 +169,7 @@ def test_labels_that_are_all_the_same_teach_nothing(ranker: Any) -> None:
         (SVMCombo, {"losses": []}, "non-empty list"),
         (SVMCombo, {"losses": "map"}, "must be a non-empty list"),
         (SVMCombo, {"feature_maps": ["po"]}, "1 feature maps for 3 losses"),
-        (SVMCombo, {"C": [1.0, 2.0]}, "2 values of C for 1 kinds of slack"),
+        (SVMCombo, {"C": [1.0, 2.0]}, "C has 2 values, but a query has 1 slack"),
         (QueryScaler, {"method": "mean"}, "method='mean'"),
     ],
 )

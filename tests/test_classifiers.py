@@ -99,7 +99,7 @@ def test_another_class_is_trained_on_request(kind: Any) -> None:
     with pytest.raises(ValueError, match=r"pos_label='yes' is none of \[0, 1\]"):
         made(kind, pos_label="yes").fit(X, y)
     name = "init_model" if kind is LightGBMClassifier else "xgb_model"
-    with pytest.raises(ValueError, match=r"ranks 0 first, and this one 1: pass pos_label=.*0"):
+    with pytest.raises(ValueError, match=r"ranks 0 first, not 1: pass pos_label=.*0"):
         made(kind).fit(X, y, **{name: model})
 
 

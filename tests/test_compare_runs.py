@@ -81,6 +81,7 @@ def test_no_difference_is_no_evidence() -> None:
         assert p_value(np.zeros(9), test, "two-sided") == 1.0
     assert p_value(np.full(9, 0.1), "t", "two-sided") == 0.0
     assert p_value(np.full(9, -0.1), "t", "greater") == 1.0
+    assert math.isnan(p_value(np.array([0.1]), "t", "two-sided"))  # one query has no variance
 
 
 @given(p=st.lists(st.floats(0, 1), min_size=1, max_size=6))

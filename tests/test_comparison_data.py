@@ -63,7 +63,7 @@ def test_made_up_data() -> None:
     ("options", "message"),
     [
         ({"data": "web-search-like:many"}, "'web-search-like:many' is not web-search-like or"),
-        ({"balanced": True}, "set the number of splits"),
+        ({"balanced": True}, "set splits as well"),
         ({"splits": 2, "shares": (0.5, 0.5)}, "should be three"),
         ({"data": "web-search-like:4", "splits": 1}, "2 training, 0 validation and 0 test"),
     ],

@@ -60,9 +60,9 @@ def test_invalid_rows_are_refused(features: Any, labels: Any, qid: Any, message:
         RankingData(features, labels, qid)
 
 
-@pytest.mark.parametrize("queries", [[True, False], [0.5], ["0"], [[0]], [None]])
+@pytest.mark.parametrize("queries", [[True, False], [0.5], ["0"], [[0]], [None], [2], [-1]])
 def test_queries_are_taken_by_index(queries: Any) -> None:
-    """A mask was read as indices, and 0.5 as 0."""
+    """NumPy reads a mask as indices, 0.5 as 0, and -1 as the last query."""
     data = RankingData(np.ones((2, 1)), [1, 1], [7, 8])
     assert data.take_queries(np.array([1])).qid.tolist() == [8]
     with pytest.raises(ValueError, match="queries must be a list of indices from 0"):
@@ -140,13 +140,13 @@ def test_a_single_set_is_found_in_folders_below(tmp_path: Path, name: str) -> No
 def test_missing_and_ambiguous_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"no folder .*none; expected train\.txt"):
         read_folds(tmp_path / "none")
-    with pytest.raises(FileNotFoundError, match="holds nothing; expected"):
+    with pytest.raises(FileNotFoundError, match="contains nothing; expected"):
         read_folds(tmp_path)
     write_parts(tmp_path / "Fold1", ["train.txt", "test.txt"])
-    with pytest.raises(FileNotFoundError, match=r"Fold1 holds test\.txt, train\.txt, and no v"):
+    with pytest.raises(FileNotFoundError, match=r"Fold1 contains test\.txt, train\.txt, and no v"):
         read_folds(tmp_path)
     (tmp_path / "Fold1" / "test.txt").unlink()
-    with pytest.raises(FileNotFoundError, match=r"Fold1 holds train\.txt; expected"):
+    with pytest.raises(FileNotFoundError, match=r"Fold1 contains train\.txt; expected"):
         read_folds(tmp_path)
     for name in ("np", "hp"):
         write_parts(tmp_path / "several" / name / "Fold1", ["train.txt"])

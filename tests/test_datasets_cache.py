@@ -26,7 +26,7 @@ TEXT = "2 qid:x 1:0.5 3:-1e-3\n0 qid:x 1:0.25\n1 qid:y 2:7\n"
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The cache folder of a test, in which small files are kept, too."""
     monkeypatch.setenv("LAMBDAPLUS_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(cache, "_WORTH_IT", 0)
+    monkeypatch.setattr(cache, "_MIN_BYTES", 0)
     return tmp_path / "cache" / "sets"
 
 
@@ -95,9 +95,9 @@ def test_new_and_small_files_are_not_cached_and_off_is_off(
     for value in (1.0, 2.0, 3.0):
         file.write_text(f"1 qid:1 1:{value}\n")
         assert read_letor(file).features.tolist() == [[value]]
-    monkeypatch.setattr(cache, "_WORTH_IT", len(TEXT) + 1)
+    monkeypatch.setattr(cache, "_MIN_BYTES", len(TEXT) + 1)
     read_letor(write(file))
-    monkeypatch.setattr(cache, "_WORTH_IT", 0)
+    monkeypatch.setattr(cache, "_MIN_BYTES", 0)
     monkeypatch.setenv("LAMBDAPLUS_CACHE", "off")
     monkeypatch.chdir(tmp_path)
     read_letor(file)
@@ -201,7 +201,7 @@ def test_entries_have_the_usual_permissions(tmp_path: Path, folder: Path) -> Non
 
 def _read_often(file: str, root: str, n: int) -> set[str]:
     os.environ["LAMBDAPLUS_CACHE"] = root
-    cache._WORTH_IT = 0
+    cache._MIN_BYTES = 0
     fingerprints = set()
     for i in range(n):
         fingerprints.add(fingerprint(read_letor(file)))

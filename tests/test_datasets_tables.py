@@ -64,7 +64,7 @@ def test_rows_of_a_query_may_be_apart_and_text_is_no_feature(tmp_path: Path, kin
         ("qid,label,x\n", "a.csv"),
         ("", "a.csv"),
         ("qid,label,x\n1,0,1\n1,1\n", "a.csv, line 3: 2 fields for 3 columns"),
-        ("qid,label,x,x\n1,0,1,2\n", "a.csv, line 1: the header names 'x' twice"),
+        ("qid,label,x,x\n1,0,1,2\n", "a.csv, line 1: the header contains 'x' twice"),
         ('qid,label,x,d\n1,0,1,"a\n1,1,2,b\n', "a.csv: "),
     ],
 )
@@ -109,7 +109,7 @@ def test_a_text_file_without_names_beside_a_table_is_refused(tmp_path: Path) -> 
     for part in ("train", "vali"):
         written(tmp_path / f"{part}.csv", CSV)
     written(tmp_path / "test.txt", "1 qid:1 1:3 2:0.5\n")
-    with pytest.raises(ValueError, match="only one names its features"):
+    with pytest.raises(ValueError, match="has names of features"):
         read_folds(tmp_path)
 
 

@@ -126,7 +126,7 @@ def test_a_line_is_read_as_float_reads_it_or_refused(
         (b"1 qid:1\0 1:1", "a NUL character"),
         (b"1 qid:1 1:1e400", "'1:1e400' is not feature:value, '1e400' is beyond the largest"),
         (b"1 qid:1 1:1 # a\r0 qid:1 1:2\r", "a carriage return within a line"),
-        ("1 qid:7\N{NO-BREAK SPACE}1:0.5".encode(), r"a blank that is no space in '7\\xa01:0.5'"),
+        ("1 qid:7\N{NO-BREAK SPACE}1:0.5".encode(), r"'7\\xa01:0.5' contains white space"),
     ],
 )
 def test_malformed_lines_are_named(tmp_path: Path, line: bytes, message: str) -> None:

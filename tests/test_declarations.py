@@ -185,7 +185,7 @@ def test_a_rule_cannot_change_what_other_rules_see(parts: dict[str, Any]) -> Non
         lp.evaluate(LABELS, SCORES, group=[8], metrics=declared("own", **parts))
 
 
-AGAINST = r".* so that ranking by label does not give the highest value, .* turn it around"
+AGAINST = r".* so ranking by label does not give the highest value, .* reverse the order"
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from sklearn.exceptions import NotFittedError
 from small_data import forest_scores, graded
 from typer.testing import CliRunner
 
@@ -236,6 +237,12 @@ def test_names_must_fit_the_columns(names: list[str]) -> None:
 
 
 # -- what is read --------------------------------------------------------------------------------
+
+
+def test_an_estimator_must_be_fitted() -> None:
+    for estimator in (lp.LightGBMRanker(), lp.XGBoostRanker()):
+        with pytest.raises(NotFittedError):
+            export_model(estimator, "solr")
 
 
 def test_dart_trees_are_weighted() -> None:

@@ -130,7 +130,7 @@ def test_half_of_the_gradient_is_of_neighbours_and_half_of_all_pairs(name: str) 
 def test_row_order_threads_and_other_queries_change_no_bit(
     declaration: Any, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr("lambdaplus.compute.parallel.WORTH_A_THREAD", 50)
+    monkeypatch.setattr("lambdaplus.compute.parallel.ROWS_PER_THREAD", 50)
     monkeypatch.setattr("lambdaplus.compute.parallel.BLOCK", 100)
     data, random, metric = graded(40), np.random.default_rng(1), plain(declaration)
     objective = lambda_objective(metric, noise=0.7, surrogate=metric)

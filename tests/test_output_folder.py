@@ -147,7 +147,7 @@ def test_ctrl_c_says_in_a_line_what_is_kept(
         code, said = compare("data", "--out", "out")
     assert code == 130
     assert said == (
-        "Stopped after 1 of 2 fits, which are kept in out: the same command goes on from there."
+        "Stopped after 1 of 2 fits, which are kept in out: the same command continues from there."
     )
     assert not (home / "out" / "summary.csv").exists()
     assert compare("data", "--out", "out")[0] == 0
@@ -233,7 +233,7 @@ def test_missing_folds_and_too_large_data_are_refused_at_once(home: pathlib.Path
     (home / "data" / "Fold2").rename(home / "data" / "Fold3")
     code, said = compare("data", "--out", "out")
     assert code == 2
-    assert "data has Fold1, Fold3, and no Fold2" in said
+    assert "data has Fold1, Fold3, but no Fold2" in said
     code, said = compare("web-search-like:99999999999", "--out", "out")
     assert code == 2
     assert "Unable to allocate" in said

@@ -34,7 +34,7 @@ from lambdaplus.study.methods import Fitted, Method
 from lambdaplus.study.plots import curves_of, learning_curves, plots_of
 
 HOSTILE = "svm:<script>alert('x')</script>&\"$title"
-VOID = {"meta", "link", "input", "br"}
+VOID = {"meta", "link", "input", "br", "wbr"}
 
 
 def by_first_feature(*_: Any) -> Fitted:
@@ -220,7 +220,7 @@ def test_methods_are_compared_with_a_baseline_unless_it_failed(
     marks = {cell.partition("|")[2] for row in reader.tables[0] for cell in row[1:]}
     assert marks == {"", "+", "-"} or marks == {"", "+"}
     assert f"minus that of {HOSTILE}:" in reader.shown
-    assert f"Significantly above {HOSTILE}: lightgbm:lambda_map" in reader.shown
+    assert f"Significantly above the baseline {HOSTILE}: lightgbm:lambda_map" in reader.shown
     page = write_report(results, tmp_path, baseline="lightgbm:broken").read_text(encoding="utf-8")
     assert "The baseline lightgbm:broken could not be compared" in page
     with pytest.raises(ValueError, match="not one of the methods"):
@@ -356,5 +356,8 @@ def test_conclusions_say_what_is_significant_and_what_is_not() -> None:
     assert some[1:] == f", significantly above poor; not significantly above {level}."
     assert said(a=0.5) == "a."
     assert said("b", a=0.7, b=0.5, c=0.3, d=0.5) == (
-        "a. Significantly above b: a; significantly below it: c."
+        "a. Significantly above the baseline b: a; significantly below: c."
     )
+    assert said("b", a=0.7, b=0.3) == "a, significantly above b."
+    many = said(**dict.fromkeys("abcdefgh", 0.7), poor=0.3)
+    assert many[1:] == ", significantly above 1 of 8 other methods."

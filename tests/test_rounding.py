@@ -120,7 +120,7 @@ def test_every_metric_has_its_gradient_in_a_long_query_among_short_ones(
 def test_row_order_and_threads_change_no_bit(
     weighted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lambdaplus.compute.parallel.WORTH_A_THREAD", 1_000)
+    monkeypatch.setattr("lambdaplus.compute.parallel.ROWS_PER_THREAD", 1_000)
     draw = np.random.default_rng(3)
     weight = draw.uniform(0, 3, N) if weighted else None
     order = draw.permutation(N)

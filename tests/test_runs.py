@@ -90,7 +90,7 @@ def test_documents_that_were_not_returned_stand_at_no_rank() -> None:
         ("qrels", "q1 0 d2 1", r"line 2: d2 of q1 is judged twice"),
         ("scores", "2\n3", "has 3 scores for 4 documents"),
         ("scores", "x\n3\n4", "line 2: the score 'x' is not a finite number"),
-        ("scores", "2 3\n4\n5", "line 2: one score is expected, not 2"),
+        ("scores", "2 3\n4\n5", "line 2: there must be one score, not 2"),
     ],
 )
 def test_malformed_lines_are_named(tmp_path: Path, name: str, text: str, message: str) -> None:
@@ -110,7 +110,7 @@ def test_files_that_have_nothing(tmp_path: Path) -> None:
     (tmp_path / "run").write_text("q9 Q0 d2 1 1.5 tag\n")
     with pytest.raises(ValueError, match="has no judgements"):
         read_qrels(tmp_path / "empty")
-    with pytest.raises(ValueError, match=r"no query of .*run is among the 1 judged ones"):
+    with pytest.raises(ValueError, match=r"no query of .*run is among the 1 judged queries"):
         read_trec_run(tmp_path / "run", {"q1": {"d1": 1.0}})
 
 
@@ -175,7 +175,7 @@ def test_evaluate_several_runs_in_every_form(tmp_path: Path) -> None:
 def test_evaluate_says_what_is_wrong(tmp_path: Path) -> None:
     data, scores = letor_files(tmp_path)
     for arguments, message in (
-        ([scores], "is neither .csv nor .parquet: for scores in lines pass --data"),
+        ([scores], "is neither .csv nor .parquet: pass --data for a file with"),
         ([scores, "--data", data, "--qrels", data], "pass either --data (LETOR) or --qrels"),
         ([scores, "--data", tmp_path / "none"], "none"),
         ([scores, "--data", data, "--metrics", "ndgc"], "did you mean 'ndcg'"),

@@ -119,7 +119,7 @@ def test_a_fit_that_fails_takes_no_other_with_it(tmp_path: pathlib.Path) -> None
     assert len(found.finished) == len(states(tmp_path)) == 3
     assert not np.isnan(found.results.mean("odd_estimators:FirstFeature", "map"))
     assert np.isnan(found.results.mean("odd_estimators:Column", "map"))
-    with pytest.raises(RuntimeError, match="failed, the finished fits are kept: odd_estimators"):
+    with pytest.raises(RuntimeError, match="failed; the finished ones are stored: odd_est"):
         found.finish()
 
 
@@ -179,6 +179,16 @@ if __name__ == "__main__":
     for task in study(pathlib.Path({folder!r}), odd("Slow", "FirstFeature"), jobs=2).run():
         pass
 """
+
+
+@pytest.mark.slow
+def test_a_script_that_is_imported_by_its_own_fits_is_told_so(tmp_path: pathlib.Path) -> None:
+    script = tmp_path / "run.py"
+    text = RUN.format(tests=str(TESTS), folder=str(tmp_path / "study"))
+    script.write_text(text.replace('if __name__ == "__main__"', "if True"))
+    ended = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert ended.stderr.count("Traceback") == 1
+    assert "import your script" in ended.stderr.splitlines()[-1]
 
 
 @pytest.mark.slow

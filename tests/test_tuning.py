@@ -284,7 +284,7 @@ def test_options_of_an_objective_are_parameters_like_others(framework: str) -> N
         )
     )
     assert one == same != other
-    with pytest.raises(ValueError, match=r"has its default options, which combine"):
+    with pytest.raises(ValueError, match=r"of lambdaplus with default options, not for combine"):
         fitted(with_options, {"sigma": 1.0})
 
 
@@ -314,7 +314,9 @@ def test_rounds_at_the_cap_and_choices_at_the_edge_are_counted(finished: Study) 
     capped = chosen.filter(pl.col("round") == 12).height
     assert capped > 0
     said = search_in_words(finished.results)
-    assert said.startswith(f"{capped} of 24 chosen rounds are in the last twentieth")
+    assert said.startswith(
+        f"{capped} of 24 chosen rounds are in the last 5 % of the 12 allowed; more"
+    )
     rows = {tuple(row[:2]): row[2:] for row in parameter_table(finished.results).rows}
     method = finished.methods[0].name
     mine = chosen.filter(pl.col("method") == method)

@@ -1,7 +1,6 @@
-"""Baselines from the papers, as scikit-learn compatible estimators.
+"""Rankers from papers, as scikit-learn compatible estimators, and transformers of features.
 
-Documents enter by `fit(X, y, qid)` of `base_ranker.py`; scores leave by `predict(X)`.  Structural
-SVMs join `oracles/`, `cutting_planes.py` and `interior_point.py`; the others are one file each.
+Rankers have ``fit(X, y, qid)`` and ``predict(X)``.
 
 Examples
 --------

@@ -18,7 +18,7 @@ from lambdaplus.metrics.sort import Ranking
 
 
 class Partners(NamedTuple):
-    """Of each document, (n,): active partners with lower and with higher labels, sum of values."""
+    """Active partners of each document, (n,), with lower and higher labels; sum of their values."""
 
     below: Floats
     above: Floats
@@ -46,9 +46,7 @@ def pair_weight(queries: Queries, balance: str) -> Floats:
     """Weight of the pairs of each document: 1/|S_q| of its query, or 1 if balance is "pair"."""
     pairs = pairs_by_query(queries)
     if not pairs.any():
-        raise ValueError(
-            "no query has two documents with different labels: there is no preference to learn"
-        )
+        raise ValueError("nothing to learn: no query has two documents with different labels")
     each = 1.0 / np.maximum(pairs, 1.0) if balance == "query" else np.ones(pairs.size)
     return np.repeat(each, queries.sizes)
 

@@ -31,7 +31,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         y : (n,) array_like
             Labels; a higher one is better.
         qid : (n,) array_like, optional
-            Query of each row, in any order; without it all rows are one ranking.
+            Query of each row, in any order; without it, all rows are one ranking.
 
         Returns
         -------
@@ -60,6 +60,13 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         (n,) float64
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinite entries, and another number of features than in `fit`.
+        NotFittedError
+            Before `fit`.
         """
         return self._scores(self._documents(X))
 
@@ -75,6 +82,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None, *, reset: bool = True
     ) -> tuple[Floats, Queries]:
         """Check data and sort it by query; `reset` is False for validation data."""
+        if y is None:  # validate_data would call it an unexpected argument
+            raise ValueError("requires y to be passed, but the target y is None")
         documents, labels = validate_data(
             self, X, y, reset=reset, dtype=np.float64, order="C", y_numeric=True
         )
@@ -96,8 +105,9 @@ class ValidatedRanker(Ranker):
         ----------
         X : (n, d) array_like
         y : (n,) array_like
+            Labels; a higher one is better.
         qid : (n,) array_like, optional
-            As for `Ranker.fit`.
+            Query of each row, in any order; without it, all rows are one ranking.
         eval_set : (X, y, qid) or (X, y), optional
             Validation data.
 
@@ -108,16 +118,15 @@ class ValidatedRanker(Ranker):
         Raises
         ------
         ValueError
-            As for `Ranker.fit`, and for a metric that has no value on the validation data.
+            For NaN or infinite entries, lengths that differ, parameters out of range, data from
+            which nothing can be learned, and a metric that has no value on the validation data.
         """
         self._validate_params()
         documents, queries = self._read(X, y, qid)
         validation = None
         if eval_set is not None:
             if not isinstance(eval_set, tuple | list) or len(eval_set) not in (2, 3):
-                raise ValueError(
-                    "eval_set must be (X, y, qid), or (X, y) if all rows are one ranking"
-                )
+                raise ValueError("eval_set must be (X, y, qid), or (X, y) for a single ranking")
             validation = ValidationSet(*self._read(*eval_set, reset=False), self._metrics())
         self._fit_validated(documents, queries, validation)
         return self
@@ -131,10 +140,7 @@ class ValidatedRanker(Ranker):
 
 
 class ValidationSet:
-    """Documents with labels, and metrics of scores for them; the first is used for selection.
-
-    Raises a ValueError for a metric without a value on any query.
-    """
+    """Documents and metrics; a ValueError for a metric that has no value on any query."""
 
     def __init__(self, X: Floats, queries: Queries, metrics: Iterable[Metric]) -> None:
         self.X, self.queries = X, queries
@@ -142,14 +148,13 @@ class ValidationSet:
         for name, value in self.values(queries.labels).items():
             if math.isnan(value):
                 raise ValueError(
-                    f"{name} has no value on any query of the validation data (eval_set, by "
-                    "default the training data): choose another metric or other data"
+                    f"{name} has no value on any query of eval_set, or else of the training data: "
+                    "choose another metric or other data"
                 )
 
     def values(self, scores: Floats) -> dict[str, float]:
-        """Mean of each metric over the queries on which it has a value."""
         return evaluate_queries(self.metrics, self.queries, scores).mean
 
     def value(self, scores: Floats) -> float:
-        """Mean of the first metric."""
+        """Mean of the first metric, which is used for selection."""
         return next(iter(evaluate_queries(self.metrics[:1], self.queries, scores).mean.values()))

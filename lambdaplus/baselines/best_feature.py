@@ -1,4 +1,4 @@
-"""The best single feature, a minimal baseline for learned rankers."""
+"""The best single feature, a minimal baseline of learned rankers."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ class BestFeature(ValidatedRanker):
     Attributes
     ----------
     feature_ : int
+        Column of the feature.
     coef_ : (d,) float64
         1 or -1 for that feature, 0 for the others.
     values_ : (d, 2) float64
@@ -31,6 +32,13 @@ class BestFeature(ValidatedRanker):
     Notes
     -----
     Yue, Finley, Radlinski & Joachims 2007, sec. 5: the base functions compared with SVM-map.
+
+    Examples
+    --------
+    >>> from lambdaplus.baselines import BestFeature
+    >>> X, y, qid = [[1, 9], [2, 7], [4, 8], [3, 6]], [0, 1, 0, 1], [1, 1, 2, 2]
+    >>> BestFeature("map").fit(X, y, qid=qid).coef_.tolist()
+    [0.0, -1.0]
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}

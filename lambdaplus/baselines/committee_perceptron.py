@@ -47,7 +47,7 @@ class CommitteePerceptron(ValidatedRanker):
         Metric for validation data; any metric of the catalogue.
     alpha_bound : float, optional
         A pair is dropped after it was misranked in more than this share of `n_iter` passes, which
-        bounds the dual weights.  With None, no pair is dropped, which saves two bytes per pair.
+        bounds the dual weights; None drops no pair.
     curve_metrics : iterable of str
         Additional metrics to record after each pass.
     random_state : int, RandomState or None
@@ -56,10 +56,8 @@ class CommitteePerceptron(ValidatedRanker):
 
     Attributes
     ----------
-    hypotheses_ : (k, d) float64
-        Voting hypotheses.
-    votes_ : (k,) float64
-        Votes of the hypotheses.
+    hypotheses_, votes_ : (k, d) and (k,) float64
+        Hypotheses that vote, and their votes.
     coef_ : (d,) float64
         Weighted sum of the hypotheses; not for a Borda count.
     survival_ : (k,) int64
@@ -72,11 +70,16 @@ class CommitteePerceptron(ValidatedRanker):
     Notes
     -----
     Elsas, Carvalho & Carbonell, "Fast learning of document ranking functions with the committee
-    perceptron", WSDM 2008: tables 1 and 2.  Our choices where the paper is not specific: the last
-    hypothesis of a pass is a candidate too; a candidate joins a full committee only if it survived
-    longer than a member; N_sub of table 2 is N_com.
+    perceptron", WSDM 2008: tables 1 and 2.  Where the paper is not specific, the last hypothesis of
+    a pass is a candidate, too; a candidate joins a full committee only if it survived longer than a
+    member; and N_sub of table 2 is N_com.
 
-    A pair only needs two bytes for its number of mistakes: pairs and their order are computed.
+    Examples
+    --------
+    >>> from lambdaplus.baselines import CommitteePerceptron
+    >>> X, y, qid = [[1, 9], [2, 7], [4, 8], [3, 6]], [0, 1, 0, 1], [1, 1, 2, 2]
+    >>> CommitteePerceptron(random_state=0).fit(X, y, qid=qid).predict(X).argmax()
+    np.int64(3)
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -154,8 +157,8 @@ class CommitteePerceptron(ValidatedRanker):
     def _elect(
         self, state: State, judged: ValidationSet, values: dict[int, float]
     ) -> tuple[Floats, Floats, Ints]:
-        """Hypotheses, votes and survival; `values` remembers those of members by their birth."""
-        now: State = copy.deepcopy(state)  # the current hypothesis is a candidate, too
+        """Hypotheses, votes and survival; `values` caches the metric of members by their birth."""
+        now: State = copy.deepcopy(state)
         _offer(now)
         if self.variant == "average":
             survived = now.counter[[SURVIVED]]
@@ -188,8 +191,8 @@ class CommitteePerceptron(ValidatedRanker):
         ----------
         X : (n, d) array_like
         qid : (n,) array_like, optional
-            Query of each row, which a Borda count needs to rank the documents of each query, unless
-            the training data was one ranking, too.  Other scores do not depend on it.
+            Query of each row.  Only a Borda count needs it, to rank the documents of each query,
+            unless it was trained without ``qid``.
 
         Returns
         -------
@@ -198,7 +201,7 @@ class CommitteePerceptron(ValidatedRanker):
         Raises
         ------
         ValueError
-            For invalid data, and if the qid is missing for a Borda count.
+            For invalid data, and for a Borda count without ``qid``.
         """
         features = self._documents(X)
         n = len(features)
@@ -224,7 +227,7 @@ class CommitteePerceptron(ValidatedRanker):
 
 
 # Consecutive pairs that w has ranked correctly, mistakes before w, members of the committee, the
-# one that survived least, and pairs that `State.total` sums over.
+# index of the one that survived least, and pairs that `State.total` sums over.
 RUN, VERSION, SIZE, WORST, SURVIVED = range(5)
 
 

@@ -1,12 +1,9 @@
-"""A cutting plane solver for structural SVMs, with one working set per hinge and a certificate.
+"""A cutting plane solver for structural SVMs, with one working set per hinge.
 
     min over w   P(w) = 1/2 |w|^2 + sum over blocks of weight_b * hinge_b(w)
 
-Every pass evaluates all hinges at the minimiser w of the problem with planes, which gives the exact
-P(w) and a new plane for each hinge; the minimum of the problem with planes is a lower bound of P.
-The difference is the certificate.
-
-Tsochantaridis et al. 2005 (n-slack cutting planes); Joachims, Finley & Yu 2009.
+Tsochantaridis et al. 2005 (n-slack cutting planes); Joachims, Finley & Yu 2009; see
+docs/mathematics/structural-svm.md.
 """
 
 from __future__ import annotations
@@ -26,7 +23,7 @@ from lambdaplus.data.queries import Floats, Ints
 
 INNER = 0.1  # tolerance of the problem with planes, as a share of the gap
 IN_USE = 1e-3  # dual variable from which a plane counts as used
-PATIENCE = 3  # passes after which an unused plane is removed; many are used again sooner
+PATIENCE = 3  # passes without use after which a plane is removed
 
 
 class Cut(NamedTuple):
@@ -101,14 +98,12 @@ class Planes:
         return np.repeat(np.arange(self.first.size - 1), np.diff(self.first))
 
     def add(self, block: Ints, slope: Floats, offset: Floats) -> None:
-        """Add planes, which may be several for the same block."""
         self._keep_and_add(slice(None), block, slope, offset, np.zeros(block.size))
 
     def evict(self) -> None:
-        """Remove planes that were not used for long, and add their mean weighted by alpha.
+        """Replace unused planes by their mean weighted by alpha (aggregation in bundle methods).
 
-        The mean of lower bounds is a lower bound, and the value of the dual does not change, so no
-        progress is lost (aggregation, as in bundle methods).
+        The mean of lower bounds is a lower bound, and the value of the dual does not change.
         """
         self.idle = np.where(self.alpha >= IN_USE, 0, self.idle + 1)
         drop = self.idle > PATIENCE
@@ -148,7 +143,7 @@ class Pass(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """The best w, (d,), and its certificate."""
+    """The best w, (d,), its objective, and a lower bound of the minimum."""
 
     w: Floats
     primal: float
@@ -173,7 +168,7 @@ def solve(hinges: Hinges, planes: Planes, weight: Floats, tol: float, max_passes
     best, primal, dual, mean_slack = w, np.inf, 0.0, np.inf
     history: list[Pass] = []
     warm = planes.offset.size > hinges.n_blocks
-    # BLAS uses one thread, since the systems are small and results depend on its threads.
+    # Results of BLAS depend on its number of threads.
     with ThreadpoolController().limit(limits=1, user_api="blas"):
         while True:
             called = time.perf_counter()
@@ -190,7 +185,7 @@ def solve(hinges: Hinges, planes: Planes, weight: Floats, tol: float, max_passes
                 return Solution(best, primal, dual, mean_slack, history)
             planes.evict()
             planes.add(cut.block, cut.slope, cut.offset)
-            # With planes from another C, a precise minimum is computed immediately.
+            # With planes from another C, the first minimum is precise.
             gap = tol * primal if warm and len(history) == 1 else primal - dual
             planes.alpha = minimise(planes.first, planes.slope, planes.offset, weight, INNER * gap)
             mass = weight[planes.block] * planes.alpha
@@ -198,8 +193,7 @@ def solve(hinges: Hinges, planes: Planes, weight: Floats, tol: float, max_passes
             dual = max(dual, float(mass @ planes.offset - w @ w / 2))
 
 
-# Sums may be reassociated to fill vector registers: the order is fixed when the kernel is compiled,
-# so results still do not depend on the number of threads (as those of a BLAS may).
+# Sums are reassociated for vector registers when compiled; threads do not change their order.
 @compiled(fastmath={"reassoc", "contract", "nsz"})
 def _scores(first: int, last: int, boundaries: Any, X: Any, w: Any, out: Any) -> None:
     for i in range(boundaries[first], boundaries[last]):

@@ -8,8 +8,6 @@ With planes p of blocks b, the problem and its dual are
                      with w = -z slope and the sum of z over a block = weight_b.
 
 Eliminating slacks, maxima and duals leaves one positive definite system in w for a Newton step.
-Few steps (5 to 15) are needed for any C, whereas pairwise steps on the dual, a common choice, need
-tens of thousands of sweeps if C is large or w = 0 is the optimum.
 
 Mehrotra 1992 (predictor and corrector); Joachims, Finley & Yu 2009 (the problem).
 """
@@ -23,8 +21,8 @@ from scipy.linalg import LinAlgError, blas, cho_factor, cho_solve, lapack
 
 from lambdaplus.data.queries import Floats, Ints
 
-STEPS = 60
-SHORT_OF_THE_EDGE = 0.995
+MAX_STEPS = 60
+STEP_SHARE = 0.995  # of the largest step to the boundary
 
 
 def minimise(first: Ints, slope: Floats, offset: Floats, weight: Floats, gap: float) -> Floats:
@@ -49,7 +47,7 @@ def minimise(first: Ints, slope: Floats, offset: Floats, weight: Floats, gap: fl
     slack = spread(top + np.maximum(0.01, top - np.minimum.reduceat(height, start))) - height
     best: Floats = z
     least = np.inf
-    for _ in range(STEPS):
+    for _ in range(MAX_STEPS):
         height = slope @ w + offset
         primal = w @ w / 2 + weight @ np.maximum.reduceat(height, start)
         dual_w = -(z @ slope)
@@ -65,11 +63,11 @@ def minimise(first: Ints, slope: Floats, offset: Floats, weight: Floats, gap: fl
             break
         mean = slack @ z / z.size
         _, d_slack, d_z = solve(-z)
-        length = min(_reach(slack, d_slack), _reach(z, d_z))
+        length = min(_largest_step(slack, d_slack), _largest_step(z, d_z))
         predicted = (slack + length * d_slack) @ (z + length * d_z) / z.size
         target = (predicted / mean) ** 3 * mean
         d_w, d_slack, d_z = solve((target - d_slack * d_z) / slack - z)
-        length = SHORT_OF_THE_EDGE * min(_reach(slack, d_slack), _reach(z, d_z))
+        length = STEP_SHARE * min(_largest_step(slack, d_slack), _largest_step(z, d_z))
         w, slack, z = w + length * d_w, slack + length * d_slack, z + length * d_z
     return best / spread(total(best))
 
@@ -113,7 +111,7 @@ def _newton(
     return solve
 
 
-def _reach(value: Floats, change: Floats) -> float:
+def _largest_step(value: Floats, change: Floats) -> float:
     """Largest step, at most 1, after which the value is not negative."""
     falls = change < 0
     return min(1.0, float(np.min(-value[falls] / change[falls], initial=1.0)))

@@ -17,13 +17,13 @@ from lambdaplus.metrics import Metric
 
 
 class McRank(ValidatedRanker):
-    """Expected relevance under a boosted classifier of the labels.
+    """Ranks by the expected label under boosted classification trees of LightGBM.
 
     Parameters
     ----------
     variant : {"multiclass", "ordinal"}
         One multiclass model of P(y = c), or for each class except the lowest a binary model of
-        P(y >= c). With two classes both are the same binary model.
+        P(y >= c).  With two classes, both are the same binary model.
     n_estimators : int
         Maximum number of boosting rounds; with ``eval_set``, the best number there is used.
     learning_rate, num_leaves, min_child_samples
@@ -49,6 +49,14 @@ class McRank(ValidatedRanker):
     -----
     Li, Burges & Wu, "McRank: learning to rank using multiple classification and gradient
     boosting", NIPS 2007: multiple classification, sec. 3, and ordinal classification, sec. 4.
+    `fit` raises an ImportError if LightGBM is not installed.
+
+    Examples
+    --------
+    >>> from lambdaplus.baselines import McRank
+    >>> X, y, qid = [[1, 9], [2, 7], [4, 8], [3, 6]], [0, 1, 0, 1], [1, 1, 2, 2]
+    >>> McRank(min_child_samples=1).fit(X, y, qid=qid).classes_.tolist()
+    [0.0, 1.0]
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -88,16 +96,12 @@ class McRank(ValidatedRanker):
     def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:
         try:
             import lightgbm
-        except ImportError as error:
-            raise ImportError(
-                "McRank needs LightGBM: pip install 'lambdaplus[lightgbm]'"
-            ) from error
+        except ImportError as e:
+            raise ImportError("McRank needs LightGBM: pip install 'lambdaplus[lightgbm]'") from e
         labels = queries.labels
         self.classes_: Floats = np.unique(labels)
         if self.classes_.size < 2:
-            raise ValueError(
-                f"all labels are {labels[0]:g}, which is one class: at least two are needed"
-            )
+            raise ValueError(f"all labels are {labels[0]:g}, one class; at least two are needed")
         params: dict[str, Any] = {
             "learning_rate": self.learning_rate,
             "num_leaves": self.num_leaves,
@@ -136,7 +140,7 @@ class McRank(ValidatedRanker):
 
     @property
     def _several(self) -> bool:
-        """Whether a multiclass model is used; for two classes, a binary model is used instead."""
+        """Whether a multiclass model is used, and not binary ones."""
         return self.variant == "multiclass" and self.classes_.size > 2
 
     def _raw(self, documents: Floats, first: int, rounds: int) -> Floats:

@@ -30,7 +30,6 @@ class PreferencePairs(NamedTuple):
 
     @property
     def n_pairs(self) -> int:
-        """Total number of pairs."""
         return int(self.first[-1])
 
 
@@ -82,7 +81,6 @@ class Shuffle(NamedTuple):
 
 
 def shuffle(n: int, random: np.random.RandomState) -> Shuffle:
-    """Draw a random permutation of n numbers."""
     bits = max(n - 1, 1).bit_length()
     words = random.randint(0, 2**64, size=(2, 5), dtype=np.uint64)
     mask, shift = np.uint64(2**bits - 1), np.uint64((bits + 1) // 2)

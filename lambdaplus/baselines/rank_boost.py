@@ -1,4 +1,4 @@
-"""RankBoost: boosting of threshold rankers on pairs of documents, without the pairs."""
+"""RankBoost: boosting of threshold rankers on pairs of documents, which are not stored."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class RankBoost(ValidatedRanker):
     n_rounds : int
         Maximum number of rounds; with ``eval_set``, the best number there is used.
     balance : {"query", "pair"}
-        Initially, every query has the same weight (``1/|S_q|`` per pair), or every pair has.
+        Whether every query has the same initial weight (``1/|S_q|`` per pair), or every pair.
     max_bins : int
         Maximum number of thresholds per feature, plus 1.  Thresholds are between the values of the
         feature or, if there are too many, between quantiles.
@@ -39,11 +39,9 @@ class RankBoost(ValidatedRanker):
 
     Attributes
     ----------
-    features_ : (rounds kept,) int64
-        Feature of the ranker of each round.
-    thresholds_ : (rounds kept,) float64
-    alphas_ : (rounds kept,) float64
-        Its weight, 1/2 log((1 + r)/(1 - r)); negative if low values are better.
+    features_, thresholds_, alphas_ : (rounds kept,) int64, float64 and float64
+        Feature, threshold and weight 1/2 log((1 + r)/(1 - r)) of the ranker of each round; the
+        weight is negative if low values are better.
     normalizers_ : (rounds kept,) float64
         Z of each round; their product bounds the weighted share of misranked pairs.
     n_rounds_ : int
@@ -54,8 +52,15 @@ class RankBoost(ValidatedRanker):
     Notes
     -----
     Freund, Iyer, Schapire & Singer, "An efficient boosting algorithm for combining preferences",
-    JMLR 4, 2003: the third method of choosing alpha (sec. 3.2). The weight of a pair is always a
-    product of factors of its documents, for graded labels as well, so that a round takes O(n d).
+    JMLR 4, 2003: the third method of choosing alpha (sec. 3.2).  The weight of a pair is a product
+    of factors of its documents, also for graded labels, so that a round takes O(n d).
+
+    Examples
+    --------
+    >>> from lambdaplus.baselines import RankBoost
+    >>> X, y, qid = [[1, 9], [2, 7], [4, 8], [3, 6]], [0, 1, 0, 1], [1, 1, 2, 2]
+    >>> RankBoost(n_rounds=1).fit(X, y, qid=qid).features_
+    array([1])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

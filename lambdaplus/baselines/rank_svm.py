@@ -1,4 +1,4 @@
-"""RankSVM: a linear ranker with large margins on all pairs of documents, without the pairs."""
+"""RankSVM: a linear ranker with large margins on all pairs of documents."""
 
 from __future__ import annotations
 
@@ -26,20 +26,21 @@ class RankSVM(Ranker):
     C : float
         Weight of the loss relative to ``|w|^2/2``.
     balance : {"query", "pair"}
-        Every query has the same weight (``1/|S_q|`` per pair), or every pair has.
+        Whether every query has the same weight (``1/|S_q|`` per pair), or every pair.
     tol : float
-        Tolerance: training stops when the gap is at most this share of the objective.
+        Training stops when the gap is at most this share of the objective; a ConvergenceWarning
+        says if it does not.
     max_iter : int
         Maximum number of Newton steps.
 
     Attributes
     ----------
     coef_ : (d,) float64
-    objective_ : float
-    gradient_norm_ : float
+    objective_, gradient_norm_ : float
+        Value of the objective and norm of its gradient at ``coef_``.
     gap_ : float
         ``|gradient|^2/2``, the duality gap, which bounds the distance of the objective from its
-        minimum.
+        minimum; ``coef_`` is within ``gradient_norm_`` of the minimiser.
     n_iter_ : int
         Number of Newton steps.
 
@@ -48,9 +49,12 @@ class RankSVM(Ranker):
     Herbrich, Graepel & Obermayer 2000; Joachims 2002. Primal truncated Newton for the squared
     hinge: Chapelle & Keerthi 2010; sums over pairs in O(n log n): Lee & Lin 2014.
 
-    The dual variables of pairs, a_p = 2 C b_q max(0, 1 - margin), give w_a = sum a_p (x_i - x_j),
-    and the dual objective at these is P(w) minus ``|w - w_a|^2/2``. Since gradient = w - w_a, the
-    gap needs no additional pass, and ``coef_`` is within ``gradient_norm_`` of the minimiser.
+    Examples
+    --------
+    >>> from lambdaplus.baselines import RankSVM
+    >>> X, y, qid = [[1, 9], [2, 7], [4, 8], [3, 6]], [0, 1, 0, 1], [1, 1, 2, 2]
+    >>> RankSVM(C=10.0).fit(X, y, qid=qid).predict(X).argmax()
+    np.int64(3)
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -100,7 +104,7 @@ class Point(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """The duality gap, an upper bound of the distance of the value from the minimum."""
+        """P(w) minus the dual objective at the dual variables 2 C b_q max(0, 1 - margin)."""
         return 0.5 * float(self.gradient @ self.gradient)
 
 
@@ -155,7 +159,7 @@ def _minimise(objective: PairHinge, tolerance: float, max_iter: int) -> tuple[Po
         norm = float(np.linalg.norm(point.gradient))
         forcing = min(0.1, float(norm / first) ** 0.5)
         hessian = LinearOperator((d, d), partial(objective.hessian_times, point), dtype=np.float64)
-        # d steps would be enough without rounding.
+        # Without rounding errors, d steps would be enough.
         direction, _ = cg(hessian, -point.gradient, atol=forcing * norm, maxiter=2 * d + 10)
         lower = _line_search(objective, point, direction)
         if lower is None:  # no further progress because of rounding

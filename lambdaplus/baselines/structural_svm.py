@@ -1,11 +1,10 @@
-"""Structural SVMs that optimise AUC, MAP, NDCG or MRR, with a certificate of optimality."""
+"""Structural SVMs that optimise AUC, MAP, NDCG or MRR to a given duality gap."""
 
 from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -16,13 +15,13 @@ from sklearn.exceptions import ConvergenceWarning
 from lambdaplus.baselines.base_ranker import Ranker
 from lambdaplus.baselines.cutting_planes import Hinges, Planes, Solution, solve
 from lambdaplus.baselines.oracles import Loss, make_loss
-from lambdaplus.data.arguments import check_flag, whole_number
+from lambdaplus.data.arguments import check_flag, number, whole_number
 from lambdaplus.data.queries import Floats, Queries, reaches
 from lambdaplus.metrics import RankingMetric, parse_metric
 
 
 class PathPoint(NamedTuple):
-    """The solution for one C.
+    """The solution of `StructuralSVM.fit_path` for one C.
 
     Attributes
     ----------
@@ -32,10 +31,8 @@ class PathPoint(NamedTuple):
         Objective at coef, and a lower bound of its minimum.
     slack : float
         Mean hinge of the queries, an upper bound of the training loss.
-    share : float
-        Objective divided by the objective at w = 0.
-    norm : float
-        Norm of coef.
+    share, norm : float
+        Objective divided by the objective at w = 0, and norm of coef.
     passes : int
     seconds : float
     """
@@ -76,7 +73,7 @@ class StructuralRanker(Ranker):
     def fit_path(
         self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None, *, Cs: Iterable[float]
     ) -> list[PathPoint]:
-        """Solve for each C, starting from the planes of previous ones; results are not stored.
+        """Solve for each C, starting from the planes of the previous ones; this does not fit.
 
         Parameters
         ----------
@@ -89,6 +86,11 @@ class StructuralRanker(Ranker):
         -------
         list of PathPoint
             One for each C, in the order given.
+
+        Raises
+        ------
+        ValueError
+            As for `fit`.
         """
         hinges = self._hinges(*clone(self)._read(X, y, qid))
         planes = Planes(hinges.n_blocks, hinges.X.shape[1])
@@ -112,8 +114,7 @@ class StructuralRanker(Ranker):
         return path
 
     def _hinges(self, X: Floats, queries: Queries) -> Hinges:
-        if not (isinstance(self.tol, Real) and 0 < self.tol < np.inf):
-            raise ValueError(f"tol={self.tol!r} must be a positive number")
+        number("tol", self.tol)
         whole_number("max_passes", self.max_passes, least=1)
         hinges = Hinges(X, self._losses(queries), self._separate)
         if hinges.n_blocks == 0:
@@ -125,13 +126,11 @@ class StructuralRanker(Ranker):
 
     def _weights(self, hinges: Hinges, C: float | Iterable[float]) -> Floats:
         """Weight of each hinge: C / number of queries, including those with a single class."""
-        each = np.asarray(C, dtype=np.float64).ravel()
-        if not (np.isfinite(each) & (each > 0)).all():
-            raise ValueError(f"C={C!r} must be positive")
-        number = len(hinges.losses) if self._separate else 1
-        if each.size not in (1, number):
-            raise ValueError(f"{each.size} values of C for {number} kinds of slack")
-        return np.broadcast_to(each, number)[hinges.loss_of_block] / hinges.n_queries
+        each = np.array([number("C", value) for value in np.asarray(C).ravel().tolist()])
+        slacks = len(hinges.losses) if self._separate else 1
+        if each.size not in (1, slacks):
+            raise ValueError(f"C has {each.size} values, but a query has {slacks} slack variables")
+        return np.broadcast_to(each, slacks)[hinges.loss_of_block] / hinges.n_queries
 
     def _solve(self, hinges: Hinges, planes: Planes, C: float | Iterable[float]) -> Solution:
         solution = solve(hinges, planes, self._weights(hinges, C), self.tol, self.max_passes)
@@ -144,9 +143,8 @@ class StructuralRanker(Ranker):
             )
         elif not solution.w.any():
             warnings.warn(
-                f"w = 0 is optimal (to a relative gap of {solution.relative_gap:.1e}): this loss "
-                "and feature map cannot improve on it with this data, and all documents have the "
-                "same score; try another loss, feature map or cutoff",
+                f"w = 0 is optimal (to a relative gap of {solution.relative_gap:.1e}), so all "
+                "documents have the same score: try another loss, feature map or cutoff",
                 UserWarning,
                 stacklevel=4,
             )
@@ -185,7 +183,8 @@ class StructuralSVM(StructuralRanker):
     C : float
         Weight of the mean hinge relative to ``|w|^2 / 2``.
     tol : float
-        Relative duality gap, (primal - dual) / primal, at which to stop.
+        Relative duality gap, (primal - dual) / primal, at which to stop; a ConvergenceWarning says
+        if it is not reached, and a UserWarning if w = 0 is optimal.
     decay : "smooth" or int
         For the map "dorm": A(rank) = 1 / log2(1 + rank) at every rank, or down to this rank
         (Chakrabarti et al. report 30).
@@ -194,7 +193,7 @@ class StructuralSVM(StructuralRanker):
         papers, or summed.
     relevant : float, optional
         Label from which a document is relevant.  By default, it is 1 for map and mrr, and auc and
-        ndcg use the grades (see the table below).
+        ndcg use the grades.
     max_passes : int
         Maximum number of passes over the data.
 
@@ -204,7 +203,7 @@ class StructuralSVM(StructuralRanker):
     primal_, dual_ : float
         Objective at ``coef_``, and a lower bound of its minimum.
     relative_gap_ : float
-        ``(primal_ - dual_) / primal_``: a certificate, evaluated exactly.
+        ``(primal_ - dual_) / primal_``.
     slack_ : float
         Mean hinge of the queries: an upper bound of the training loss.
     n_passes_ : int
@@ -218,22 +217,11 @@ class StructuralSVM(StructuralRanker):
     is included in n, as in SVMstruct.  Features are not scaled; scale them before (`QueryScaler`).
     The result does not depend on the number of threads.
 
-    ============  ===============================  =================  ============================
-    loss          "po"                             "mrr"              "dorm"
-    ============  ===============================  =================  ============================
-    auc           graded: the mean over all pairs  no                 no
-                  of different grades (*)
-    map           relevant or not                  no                 no
-    mrr           relevant or not                  relevant or not    no
-    ndcg          two grades a query; with more,   no                 graded, exact
-                  an error: pass ``relevant=``
-    ============  ===============================  =================  ============================
-
-    (*) With three or more grades, each pair is violated independently of the others, as in Ranking
-    SVM; if these violations contradict each other, the hinge is above that of all rankings.
-
-    In the map "dorm", the correct ranking of documents that share a label is not unique: Psi is the
-    mean over their orders.
+    Grades: the loss auc is the mean over all pairs of documents with different labels, where pairs
+    are violated independently of each other, as in Ranking SVM; with three or more labels in a
+    query, its hinge may be above that of all rankings.  The loss ndcg needs the map "dorm" for more
+    than two labels in a query; its Psi of the correct ranking is the mean over the orders of
+    documents with the same label.
 
     References
     ----------
@@ -242,13 +230,11 @@ class StructuralSVM(StructuralRanker):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from lambdaplus.baselines import StructuralSVM
-    >>> X = np.array([[3.0, 1.0], [1.0, 2.0], [0.0, 1.0], [2.0, 0.0], [1.0, 3.0]])
-    >>> y, qid = [1, 0, 0, 1, 0], ["a", "a", "a", "b", "b"]
-    >>> model = StructuralSVM(loss="map", C=10.0).fit(X, y, qid=qid)
+    >>> X, y, qid = [[1, 9], [2, 7], [4, 8], [3, 6]], [0, 1, 0, 1], ["a", "a", "b", "b"]
+    >>> model = StructuralSVM("map", C=10.0).fit(X, y, qid=qid)
     >>> model.predict(X).argmax(), model.relative_gap_ <= 1e-3
-    (np.int64(0), True)
+    (np.int64(3), True)
     """
 
     def __init__(
@@ -313,12 +299,10 @@ class SVMCombo(StructuralRanker):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from lambdaplus.baselines import SVMCombo
-    >>> X = np.array([[3.0, 1.0], [1.0, 2.0], [0.0, 1.0], [2.0, 0.0], [1.0, 3.0]])
-    >>> model = SVMCombo(["map", "ndcg"], slack="separate").fit(X, [1, 0, 0, 1, 0], [7, 7, 7, 8, 8])
-    >>> model.predict(X).argmax()
-    np.int64(0)
+    >>> X, y, qid = [[1, 9], [2, 7], [4, 8], [3, 6]], [0, 1, 0, 1], [1, 1, 2, 2]
+    >>> SVMCombo(["map", "ndcg"], slack="separate").fit(X, y, qid=qid).predict(X).argmax()
+    np.int64(3)
     """
 
     relevant: float
@@ -362,12 +346,12 @@ class SVMCombo(StructuralRanker):
 
 
 class ClassAUCSVM(Ranker):
-    """The sum over classes c of c * f_c(x), f_c an AUC structural SVM of class c against the rest.
+    """Ranks by the sum of c * f_c(x) over classes c, f_c an AUC SVM of class c against the rest.
 
     Parameters
     ----------
     C, tol, max_passes
-        Parameters of every SVM, see `StructuralSVM`.
+        As in `StructuralSVM`, for every class.
 
     Attributes
     ----------
@@ -384,12 +368,10 @@ class ClassAUCSVM(Ranker):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from lambdaplus.baselines import ClassAUCSVM
-    >>> X = np.array([[3.0, 1.0], [1.0, 2.0], [0.0, 1.0], [2.0, 0.0]])
-    >>> model = ClassAUCSVM(C=10.0).fit(X, [2, 1, 0, 1], qid=[7, 7, 7, 7])
-    >>> model.classes_.tolist(), int(model.predict(X).argmax())
-    ([1.0, 2.0], 0)
+    >>> X, y = [[3.0, 1.0], [1.0, 1.0], [0.0, 1.0], [2.0, 0.0]], [2, 1, 0, 1]
+    >>> ClassAUCSVM(C=10.0).fit(X, y).predict(X).argmax()
+    np.int64(0)
     """
 
     def __init__(self, C: float = 1.0, tol: float = 1e-3, max_passes: int = 300) -> None:

@@ -1,4 +1,4 @@
-"""The accuracy SVMs that SVMmap is compared with: classifiers whose margin ranks documents."""
+"""Accuracy SVMs: classifiers of relevant documents, whose decision function ranks documents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ N_THRESHOLDS = 50
 
 
 class SVMAccuracy(Ranker):
-    """Linear classifier of relevant documents as a ranker, in Yue's four variants.
+    """Linear classifier of relevant documents as a ranker, in four variants.
 
     Parameters
     ----------
@@ -27,17 +27,18 @@ class SVMAccuracy(Ranker):
         "minmax", SVMacc3 and SVMacc4, convert each feature, separately for each query, to a
         percentile or a value in [0, 1], and then to 50 indicators at evenly spaced thresholds.
     C : float
-        Weight of the sum of losses, as in scikit-learn's LinearSVC, which is fitted.
+        Weight of the sum of losses.
     loss : "hinge" or "squared_hinge"
         The paper uses "hinge"; "squared_hinge" is faster for large C.
     relevant : float
         Label from which a document is relevant.
     tol, max_iter, random_state
-        Parameters of LinearSVC.
+        As in scikit-learn's LinearSVC.
 
     Attributes
     ----------
     classifier_ : LinearSVC
+        The fitted classifier.
 
     References
     ----------
@@ -100,7 +101,7 @@ class SVMAccuracy(Ranker):
         ----------
         X : (n, d) array_like
         qid : (n,) array_like, optional
-            Query of each row: "percentile" and "minmax" scale within queries.  Without it all rows
+            Query of each row, within which "percentile" and "minmax" scale.  Without it, all rows
             are one query.
 
         Returns

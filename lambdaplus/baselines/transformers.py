@@ -1,4 +1,4 @@
-"""Transformers: scaling of features per query, and indicator features."""
+"""Transformers: scaling of features within queries, and indicator features."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.method = method
 
     def fit(self, X: ArrayLike, y: Any = None, qid: ArrayLike | None = None) -> Self:
-        """Only check the data, since each query is scaled separately."""
+        """Check the data and the method (ValueError); every query is scaled separately."""
         if self.method not in ("minmax", "percentile"):
             raise ValueError(f"method={self.method!r} is not 'minmax' or 'percentile'")
         validate_data(self, X, dtype=np.float64)
@@ -56,7 +56,7 @@ class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : (n, d) array_like
         qid : (n,) array_like, optional
-            Query of each row, in any order; without it all rows are one query.
+            Query of each row, in any order; without it, all rows are one query.
 
         Returns
         -------
@@ -84,7 +84,7 @@ class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class ThresholdFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Convert each feature to indicators of values above thresholds, quantiles of its values.
+    """Convert each feature to indicators of values above its quantiles.
 
     A linear model of these indicators is a sum of one step function per feature.
 

@@ -1,7 +1,4 @@
-"""The command line: ``lambdaplus`` and its commands, a file each.
-
-Arguments and files enter; tables on the terminal and files leave.
-"""
+"""The command line: ``lambdaplus`` and its commands, one in each file."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ from lambdaplus.cli.metrics_command import metrics
 from lambdaplus.cli.references import cite
 
 app = typer.Typer(
-    help="Ranking objectives for LightGBM and XGBoost.",
+    help="Compare, evaluate and export rankers of LightGBM, XGBoost and lambdaplus.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -57,7 +54,7 @@ def main() -> None:
     """Entry point of the ``lambdaplus`` command."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # for names that cannot be displayed
+            stream.reconfigure(errors="backslashreplace")  # for names that cannot be encoded
     if os.environ.get("COLUMNS") == "0":  # a terminal of unknown width; rich would print nothing
         del os.environ["COLUMNS"]
     app()

@@ -18,11 +18,12 @@ DataFile = Annotated[
     pathlib.Path | None,
     typer.Option(help="LETOR or svmlight file with the labels and queries of the scores."),
 ]
-Qrels = Annotated[pathlib.Path | None, typer.Option(help="TREC judgements.")]
+Qrels = Annotated[pathlib.Path | None, typer.Option(help="TREC qrels file with the judgements.")]
 Columns = Annotated[
-    str, typer.Option(help="Columns of CSV and Parquet: qid, label, score[, docno].")
+    str, typer.Option(help="Columns of CSV and Parquet files: qid, label, score[, docno].")
 ]
 COLUMNS = "qid,label,score"
+CONVENTIONS = "lambdaplus, lightgbm, xgboost, sklearn, trec, letor3 or letor4"
 
 
 @contextmanager
@@ -31,7 +32,7 @@ def errors_of(command: str) -> Iterator[None]:
     try:
         yield
         if sys.stdout is not None:  # it may be closed
-            sys.stdout.flush()  # raises an error on a full disk here, not when Python exits
+            sys.stdout.flush()  # so that the error of a full disk is raised here
     except BrokenPipeError:  # the reader, such as head, has closed the pipe
         raise
     except (ValueError, OSError, ImportError, MemoryError) as error:
@@ -40,11 +41,11 @@ def errors_of(command: str) -> Iterator[None]:
 
 
 def refuse_overwriting(out: pathlib.Path, inputs: Iterable[pathlib.Path | None]) -> None:
-    """Raise a ValueError if the output file is an input, also under another name."""
+    """Raise a ValueError if the output file is an input, possibly under another name."""
     for given in inputs:
         if given is not None and given.exists() and out.exists() and out.samefile(given):
             raise ValueError(
-                f"{out} is an input of this command and would be overwritten: write elsewhere"
+                f"{out} is an input of this command and would be overwritten: pass another file"
             )
 
 
@@ -95,8 +96,8 @@ def read_runs(
         for file in files:
             if file.suffix.lower() not in SUFFIXES:
                 raise ValueError(
-                    f"{file} is neither .csv nor .parquet: for scores in lines pass --data, for "
-                    "TREC runs --qrels"
+                    f"{file} is neither .csv nor .parquet: pass --data for a file with one score "
+                    "per line, or --qrels for a TREC run"
                 )
             runs.append(read_table(file, qid=names[0], label=names[1], score=names[2], docno=docno))
     alike = len({run.name for run in runs}) < len(runs)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lambdaplus.cli.command_files import errors_of
+from lambdaplus.cli.command_files import CONVENTIONS, errors_of
 from lambdaplus.data.arguments import number_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from lambdaplus.study import Config, Study
 
-DIGITS = "built-in images of handwritten digits: each query searches for its own digit"
+DIGITS = "built-in images of handwritten digits; images of the digit in the query are relevant"
 TABLES = ("per_query.csv", "per_query.parquet", "summary.csv", "choices.csv")
 
 
@@ -33,49 +33,50 @@ def compare(
     data: Annotated[
         pathlib.Path | None,
         typer.Argument(
-            help="Folder in the layout of LETOR, MSLR, Yahoo or Istella: Fold1..FoldN, or one "
-            "train/vali/test; .xz and .gz are supported. Or one file (svmlight, .csv or .parquet), "
-            "or web-search-like:N for N synthetic queries, split into five folds or --splits. Or a "
-            "TOML file with the options, including data. By default, a built-in data set: query "
-            "by example on handwritten digits."
+            help="A folder in the layout of LETOR, MSLR, Yahoo or Istella (Fold1..FoldN, or one "
+            "train/vali/test; .xz and .gz are supported); one svmlight, .csv or .parquet file, or "
+            "web-search-like:N for N synthetic queries, which are split into five folds, or "
+            "--splits; or a TOML file with options, including data. By default, a built-in data "
+            "set: query by example on handwritten digits."
         ),
     ] = None,
     splits: Annotated[
         int | None,
-        typer.Option(min=1, help="Number of random splits of the queries, used as folds."),
+        typer.Option(min=1, help="Number of random splits of the queries to use as folds."),
     ] = None,
     shares: Annotated[
         str | None,
         typer.Option(
-            help="Training, validation and test queries of a split: shares (0.6,0.2,0.2) or "
-            "numbers (10,5,35)."
+            help="Training, validation and test queries of each of --splits: shares (default "
+            "0.6,0.2,0.2) or numbers, such as 10,5,35."
         ),
     ] = None,
     balanced: Annotated[
         bool,
-        typer.Option("--balanced", help="Use each query equally often in each part of the splits."),
+        typer.Option("--balanced", help="Use each query equally often in each part of --splits."),
     ] = False,
     valid: Annotated[
         float | None,
-        typer.Option(help="Share of training queries for validation if a folder has none."),
+        typer.Option(help="Share of training queries for validation if a folder has no such part."),
     ] = None,
     methods: Annotated[
         str | None,
         typer.Option(
-            help="Comma-separated: lightgbm, svm:map, xgboost:lambda_map@5, module:Class, ...; "
-            "or all. Default: the boosted trees, those for MAUC only if labels have three or more "
+            help="Comma-separated, such as lightgbm,svm:map,xgboost:lambda_map@5,module:Class; or "
+            "all. Default: the boosted trees, those for MAUC only if labels have three or more "
             "grades."
         ),
     ] = None,
     metrics: Annotated[
-        str | None, typer.Option(help="Comma-separated metrics to evaluate on test queries.")
+        str | None,
+        typer.Option(help="Test metrics; default: auc,mauc,map,mrr,ndcg@1,ndcg@5,ndcg@10."),
     ] = None,
     convention: Annotated[
         str | None,
-        typer.Option(help="Rules of the metrics on test queries, as for lambdaplus evaluate."),
+        typer.Option(help=f"Rules of the metrics on test queries: {CONVENTIONS}."),
     ] = None,
     folds: Annotated[
-        str | None, typer.Option(help="Number of folds (3), or their numbers (1,4).")
+        str | None, typer.Option(help="Folds to use: the first N, or a list such as 1,4.")
     ] = None,
     scaling: Annotated[
         str | None,
@@ -83,7 +84,7 @@ def compare(
     ] = None,
     select: Annotated[
         str | None,
-        typer.Option(help="Validation metric for choosing parameters; default: each method's own."),
+        typer.Option(help="Validation metric that selects parameters; default: each method's own."),
     ] = None,
     trials: Annotated[
         int | None,
@@ -96,25 +97,25 @@ def compare(
     rounds: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Maximum number of boosting rounds (default 200; with --trials 1000)."
+            min=1, help="Maximum number of boosting rounds; default: 200, with --trials 1000."
         ),
     ] = None,
     seeds: Annotated[
         str | None,
-        typer.Option(help="Number of seeds (3), or the seeds (0,7 or 7,); values are averaged."),
+        typer.Option(help="Seeds to average over: the first N (default 1), or a list such as 0,7."),
     ] = None,
     baseline: Annotated[
         str | None, typer.Option(help="Method to compare the others with; default: all pairs.")
     ] = None,
     report: Annotated[
-        bool, typer.Option("--report", help="Also write report.html, and plots as PNG and SVG.")
+        bool, typer.Option("--report", help="Also write report.html, its plots and tables.")
     ] = False,
     jobs: Annotated[int, typer.Option(min=0, help="Number of parallel fits; 0: one per core.")] = 0,
     out: Annotated[
         pathlib.Path, typer.Option(help="Folder for finished fits, tables and study.toml.")
     ] = pathlib.Path("lambdaplus-compare"),
 ) -> None:
-    """Train methods on folds and compare them. Interrupted runs are continued."""
+    """Train methods on folds and compare them. Run the command again to continue after a stop."""
     from rich.console import Console
 
     from lambdaplus.study import Config
@@ -168,7 +169,7 @@ def _run(
     if report:
         needs_matplotlib()
     with OutputFolder(out, inputs) as folder, working_folder() as made:
-        # Report this before the first fit, not after the last.
+        # Raise this error before the first fit, not after the last.
         folder.refuse_foreign([*TABLES, *(["report.html"] if report else [])])
         (made / "study.toml").write_text(config.to_toml() + "\n", encoding="utf-8")
         folder.refuse_foreign(["study.toml"], made)
@@ -178,7 +179,7 @@ def _run(
         except KeyboardInterrupt as stop:
             console.print(
                 f"Stopped after {len(study.finished)} of {len(study)} fits, which are kept in "
-                f"{out}: the same command goes on from there.",
+                f"{out}: the same command continues from there.",
                 soft_wrap=True,
             )
             # As a shell expects after a signal.
@@ -203,13 +204,13 @@ def _fit(study: Study, console: Console) -> None:
         bars.TimeElapsedColumn(),
         bars.TimeRemainingColumn(),
     )
-    # The time left follows from all steps, since fits of different methods take different times.
+    # Estimate the time left from all fits, since those of different methods take different times.
     options: Any = {"transient": True, "speed_estimate_period": math.inf}
     with bars.Progress(*columns, console=console, **options) as progress:
         bar = progress.add_task("starting", total=len(study))
         for done, task in enumerate(study.run(), start=1):
             progress.update(bar, advance=1, description=f"{task.method.name} {task.fold:<12}")
-            if done == study.kept:  # these took no time, from which no time left follows
+            if done == study.kept:  # stored fits must not enter the estimate
                 progress.reset(bar, completed=done)
 
 
@@ -239,7 +240,7 @@ def _warnings_told(console: Console) -> Iterator[None]:
     """Print the warnings of the block, such as damaged files, once each."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        warnings.simplefilter("ignore", ResourceWarning)  # of no use to the user
+        warnings.simplefilter("ignore", ResourceWarning)
         try:
             yield
         finally:
@@ -254,7 +255,7 @@ class Terminated(KeyboardInterrupt):
 @contextmanager
 def _stoppable() -> Iterator[None]:
     """Let SIGTERM raise an exception in the block, as Ctrl-C does, to release resources."""
-    if threading.current_thread() is not threading.main_thread():  # which alone gets signals
+    if threading.current_thread() is not threading.main_thread():  # only that one gets signals
         yield
         return
 
@@ -273,7 +274,7 @@ def _names(option: str, text: str) -> tuple[str, ...]:
 
     names = tuple(split_names(text))
     if not names:
-        raise ValueError(f"{option} {text!r} names nothing: leave it out for the default")
+        raise ValueError(f"{option} {text!r} is empty: leave it out for the default")
     return names
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pathlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lambdaplus.cli.command_files import (
     COLUMNS,
+    CONVENTIONS,
     Columns,
     DataFile,
     Qrels,
@@ -26,8 +28,8 @@ def evaluate(
     runs: Annotated[
         list[pathlib.Path],
         typer.Argument(
-            help="Scores, one per line (with --data); TREC runs (with --qrels); or CSV or Parquet "
-            "with columns qid, label, score."
+            help="Files with one score per line (with --data), TREC runs (with --qrels), or CSV or "
+            "Parquet files with the columns qid, label and score."
         ),
     ],
     data: DataFile = None,
@@ -38,10 +40,11 @@ def evaluate(
     ),
     convention: Annotated[
         str,
-        typer.Option(help="lambdaplus, lightgbm, xgboost, sklearn, trec, letor3 or letor4."),
+        typer.Option(help=f"Rules of the metrics: {CONVENTIONS}. --ties and --empty change it."),
     ] = "lambdaplus",
     ties: Annotated[
-        str | None, typer.Option(help="expected, worst, best, stable, together or docno.")
+        str | None,
+        typer.Option(help="Equal scores: expected, worst, best, stable, together or docno."),
     ] = None,
     empty: Annotated[
         str | None,
@@ -53,13 +56,13 @@ def evaluate(
     test: Annotated[str, typer.Option(help="wilcoxon, t or randomization.")] = "wilcoxon",
     alternative: Annotated[str, typer.Option(help="two-sided or greater.")] = "two-sided",
     form: Annotated[
-        str, typer.Option("--format", help="terminal, markdown or latex.")
+        str, typer.Option("--format", help="Tables for terminal, markdown or latex.")
     ] = "terminal",
     pairs: Annotated[
-        bool, typer.Option("--pairs", help="Also print all pairs: difference, interval, W/L/T, p.")
+        bool, typer.Option("--pairs", help="Also print the differences of each pair of runs.")
     ] = False,
     per_query: Annotated[
-        pathlib.Path | None, typer.Option(help="CSV file for run, qid, metric, value.")
+        pathlib.Path | None, typer.Option(help="CSV file to write: run, qid, metric, value.")
     ] = None,
 ) -> None:
     """Evaluate runs; if there are several, test their differences for significance."""
@@ -89,7 +92,8 @@ def evaluate(
         else:
             options = {"baseline": baseline, "test": test, "alternative": alternative}
             comparison = compare_runs(found, **options)
-            tables = [comparison.table, *([comparison.pair_table] if pairs else [])]
+            by_pair = replace(comparison.pair_table, narrow=True)  # fits 80 columns
+            tables = [comparison.table, *([by_pair] if pairs else [])]
         if per_query is not None:
             write_whole(per_query, _per_query(found))
         for table in tables:

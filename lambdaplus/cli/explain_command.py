@@ -15,10 +15,10 @@ def explain(
     metric: Annotated[str, typer.Argument(help="A metric such as ndcg@10.")],
     run: Annotated[
         pathlib.Path | None,
-        typer.Argument(help="A run, as for lambdaplus evaluate; or pass --labels and --scores."),
+        typer.Argument(help="A file as for lambdaplus evaluate; or pass --labels and --scores."),
     ] = None,
     labels: Annotated[
-        str | None, typer.Option(help="Labels such as 2,0,1; queries are separated by ;.")
+        str | None, typer.Option(help="Labels such as '2,0,1', or '2,0,1;1,0' for two queries.")
     ] = None,
     scores: Annotated[str | None, typer.Option(help="Scores, in the same format.")] = None,
     data: DataFile = None,

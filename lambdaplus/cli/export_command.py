@@ -21,7 +21,7 @@ def export(
     features: Annotated[
         str | None,
         typer.Option(
-            help="Comma-separated feature names of the engine, in the order of the training "
+            help="Comma-separated feature names in the engine, in the order of the training "
             "columns; default: those of the model."
         ),
     ] = None,

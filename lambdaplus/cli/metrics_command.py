@@ -53,8 +53,8 @@ def _details(declaration: Declaration) -> Table:
     for option in declaration.parameters:
         allowed = f" ({' or '.join(map(str, option.choices))})" if option.choices else ""
         rows.append((f"{option.name}={option.default}", f"{option.help}{allowed}"))
-    foot = []
+    foot = ["objective: cost of a gradient for n documents with L distinct labels"]
     if declaration.parameters:
         first, cutoff = declaration.parameters[0], "@10" if declaration.cutoff != "no" else ""
-        foot = [f"Example: {declaration.name}({first.name}={first.default}){cutoff}"]
+        foot += [f"Example: {declaration.name}({first.name}={first.default}){cutoff}"]
     return Table(("metric", _names(declaration)), rows, foot)

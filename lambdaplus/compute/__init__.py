@@ -1,4 +1,1 @@
-"""How kernels are compiled and run: a cache on disk, threads, and the workers of a training.
-
-Arrays enter and leave; nothing here knows queries or metrics.
-"""
+"""Compilation of kernels, threads, and the workers of a distributed training."""

@@ -1,9 +1,8 @@
 """Sums and extremes over the workers of a training, and errors that all of them raise.
 
-Each worker has rows of its own.  What concerns all rows is reduced: `Workers.sum`, `smallest` and
-`largest` return the same on each of them, bit for bit.  Workers wait for each other in each
-reduction, so all of them have to take part in all, in the same order: what decides about the next
-one may only depend on what was reduced before.
+Each worker has its own rows.  The reductions `Workers.sum`, `smallest` and `largest` return exactly
+the same on each of them.  Workers wait for each other in a reduction, so all must call the same
+reductions in the same order: whether one is called may only depend on earlier results.
 """
 
 from __future__ import annotations
@@ -19,32 +18,32 @@ Array = NDArray[Any]
 
 
 class LostWorkerError(RuntimeError):
-    """The connection to another worker broke."""
+    """The connection to another worker was lost."""
 
 
 class FailedWorkerError(RuntimeError):
-    """Another worker raised an error, which the message repeats."""
+    """Another worker raised an error; the message contains it."""
 
 
 class Workers:
-    """The workers of a training, on one of them; this class itself is a single machine."""
+    """The workers of a training, of which this is one; the base class is a single machine."""
 
     size = 1  # number of workers
     rank = 0  # number of this one
-    connected = True  # whether anything can be reduced over them
+    connected = True  # whether reductions are possible
 
     def sum(self, values: Array, most: float = np.inf) -> Array:
-        """Sum arrays of the same shape and type; integers travel in 4 bytes if ``most`` fits."""
+        """Sum arrays of the same shape and type; integers are sent as int32 if ``most`` fits."""
         if self.size > 1 and values.dtype == np.int64 and most < 2**31:
             return self._reduce(values.astype(np.int32), "SUM").astype(np.int64)
         return self._reduce(values, "SUM")
 
     def largest(self, values: Array) -> Array:
-        """The largest of each element of arrays of the same shape and type."""
+        """The elementwise maximum of arrays of the same shape and type."""
         return self._reduce(values, "MAX")
 
     def smallest(self, values: Array) -> Array:
-        """The smallest of each element of arrays of the same shape and type."""
+        """The elementwise minimum of arrays of the same shape and type."""
         return self._reduce(values, "MIN")
 
     def concatenate(self, values: Array) -> Array:
@@ -52,15 +51,12 @@ class Workers:
         sizes = np.zeros(self.size, np.int64)
         sizes[self.rank] = values.size
         ends = np.cumsum(self.sum(sizes))
-        everyone = np.zeros(ends[-1], values.dtype)
-        everyone[ends[self.rank] - values.size : ends[self.rank]] = values
-        return self.sum(everyone)
+        padded = np.zeros(ends[-1], values.dtype)
+        padded[ends[self.rank] - values.size : ends[self.rank]] = values
+        return self.sum(padded)
 
     def together(self) -> AbstractContextManager[None]:
-        """An error on one worker within this context is raised on all of them.
-
-        The others raise a FailedWorkerError, or a LostWorkerError if this one was stopped.
-        """
+        """A context in which an error of one worker is a FailedWorkerError of the others."""
         return nullcontext()
 
     def _reduce(self, values: Array, operation: str) -> Array:
@@ -71,10 +67,9 @@ ONE_MACHINE = Workers()
 
 
 class XGBoostWorkers(Workers):
-    """Workers that are connected by XGBoost's collective, whichever launcher started them.
+    """Workers that XGBoost's collective connects.
 
-    Each reduction begins with one of three numbers, by which workers say whether they failed, and
-    what they are about to reduce: if that differs, the result would be meaningless.
+    Before each reduction, workers exchange whether they failed and what they are about to reduce.
     """
 
     def __init__(self, collective: Any) -> None:
@@ -85,7 +80,7 @@ class XGBoostWorkers(Workers):
     def together(self) -> Iterator[None]:
         try:
             yield
-        except (LostWorkerError, FailedWorkerError):  # the others know
+        except (LostWorkerError, FailedWorkerError):  # raised on the other workers, too
             raise
         except BaseException as error:
             with suppress(LostWorkerError, FailedWorkerError):
@@ -101,16 +96,16 @@ class XGBoostWorkers(Workers):
 
     def _announce(self, failure: str | None, what: int = 0) -> None:
         """Tell the others whether this worker failed, and what it reduces next, if anything."""
-        said = np.array([-1 if failure is None else self.rank, what, -what], np.int64)
-        failed, most, least = self._allreduce(said, "MAX").tolist()
+        state = np.array([-1 if failure is None else self.rank, what, -what], np.int64)
+        failed, most, least = self._allreduce(state, "MAX").tolist()
         if failed >= 0:
             reason = self._call("broadcast", failure if failed == self.rank else None, failed)
             raise FailedWorkerError(f"rank {failed} of {self.size} workers stopped with {reason}")
         if most != -least:
             raise FailedWorkerError(
-                f"the {self.size} workers do not compute the same: all have to call the same "
-                "objectives and metrics in the same order, with data of the same kind (use "
-                "lambdaplus.evaluate for a value on one worker)"
+                f"the {self.size} workers do not compute the same: all must call the same "
+                "objectives and metrics in the same order, with data of the same kind; for a value "
+                "on one worker only, use lambdaplus.evaluate"
             )
 
     def _allreduce(self, values: Array, operation: str) -> Array:
@@ -127,12 +122,12 @@ class XGBoostWorkers(Workers):
         except Exception as error:
             raise LostWorkerError(
                 f"rank {self.rank} of {self.size} workers lost the connection to another, which "
-                "was stopped or killed: its own log says why"
+                "was stopped or killed: see the log of that worker"
             ) from error
 
 
 class LightGBMWorkers(Workers):
-    """Workers that LightGBM connects, whose connection Python code cannot use."""
+    """Workers that LightGBM connects, with a connection that Python code cannot use."""
 
     connected = False
 
@@ -141,9 +136,8 @@ class LightGBMWorkers(Workers):
 
     def _reduce(self, values: Array, operation: str) -> Array:
         raise ValueError(
-            f"LightGBM trains on {self.size} machines, and does not let Python code on one of them "
-            "know of the rows of the others. An objective of data without queries needs them: "
-            "train with XGBoost, which lets it. So does a metric: LightGBM would report each "
-            "machine's own value, and early stopping could end one machine while the others wait; "
-            "use XGBoost, or evaluate the model after the training"
+            f"LightGBM trains on {self.size} machines, and Python code on one of them cannot read "
+            "the rows of the others. Objectives of data without queries need all rows: train with "
+            "XGBoost. Metrics need them, too, or each machine would have another value and stop in "
+            "another round: train with XGBoost, or evaluate the model after the training"
         )

@@ -1,8 +1,7 @@
-"""Compilation of kernels, which are cached on disk if possible.
+"""Compilation of kernels, and their cache on disk.
 
-numba recompiles a kernel if its own file has changed, but not if something that its file imports
-has changed.  A cached kernel is therefore also keyed by the kernels and the numbers that its file
-imports: those, and nothing else, become part of its machine code.
+numba recompiles a cached kernel if its own file has changed, but not if a kernel or a number that
+the file imports has changed.  The key of a cached kernel therefore includes these.
 """
 
 from __future__ import annotations
@@ -19,30 +18,27 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.extending import _Intrinsic
 from numba.extending import intrinsic as _intrinsic
 
-intrinsic: Any = _intrinsic  # typed as what it makes of a function: anything callable
+intrinsic: Any = _intrinsic  # numba's type does not describe its result
 
 
 def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Compile a function that uses no Python objects; it releases the global interpreter lock.
-
-    Options are those of `numba.njit`.
-    """
+    """Compile a function with `numba.njit` and its options, without the global interpreter lock."""
     if function is None:
         return lambda given: compiled(given, **options)
-    # No kernel is passed to C as a callback, and wrappers for that take time to compile.
+    # C wrappers take time to compile, and no kernel is passed to C.
     options = {"no_cfunc_wrapper": True, "nogil": True, **options}
     try:
         kernel = numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # neither the package's folder nor the user's cache can be written to
+    except RuntimeError:  # no cache folder can be written to
         return numba.njit(**options)(function)
-    # numba compares this stamp (by default, time and size of the file) with that of the cached one.
+    # numba compares this stamp, by default time and size of the file, with that in the cache.
     kept = kernel._cache._cache_file
     kept._source_stamp = (kept._source_stamp, imported_code(function.__globals__))
     return kernel
 
 
 def imported_code(names: dict[str, Any]) -> str:
-    """A digest of the kernels and numbers among the global names of a file."""
+    """A digest of the kernels and numbers among these global names of a file."""
     digest = hashlib.blake2b(digest_size=16)
     for name, value in sorted(names.items()):
         if isinstance(value, (int, float)):

@@ -1,11 +1,11 @@
-"""Run kernels over queries or rows, on the number of threads that the user allows.
+"""Run kernels over queries or rows on several threads.
 
-That number is the training's own (LightGBM's ``num_threads``, XGBoost's ``nthread``, ``n_jobs`` of
-an estimator), which an objective applies by `limit_threads`; or else the environment variable
-``OMP_NUM_THREADS``; or else numba's: ``NUMBA_NUM_THREADS``, or all cores of this process.
+Their number is that of the training (LightGBM's ``num_threads``, XGBoost's ``nthread``, ``n_jobs``
+of an estimator), or else the environment variable ``OMP_NUM_THREADS``, or else
+``NUMBA_NUM_THREADS``, or else the number of cores.
 
-Kernels release the global interpreter lock, so Python threads are sufficient: OpenMP is not needed
-(where a fork hangs, and simultaneous calls may abort the process), and kernels compile faster.
+Kernels release the global interpreter lock, so Python threads are sufficient.  With OpenMP, forks
+would hang, and simultaneous calls could abort the process.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-WORTH_A_THREAD = 16_000  # documents; for fewer, starting a thread costs more than it saves
+ROWS_PER_THREAD = 16_000  # for fewer, another thread costs more time than it saves
 BLOCK = 16_384  # documents
 
 _limit: ContextVar[int | None] = ContextVar("limit", default=None)
@@ -31,7 +31,7 @@ _limit: ContextVar[int | None] = ContextVar("limit", default=None)
 
 @contextmanager
 def limit_threads(n: int | None) -> Iterator[None]:
-    """Limit calls from this thread to n threads within the context; None or 0: no limit."""
+    """Limit calls from this thread to n threads within the context, if n is not None or 0."""
     token = _limit.set(n if n and n > 0 else _limit.get())
     try:
         yield
@@ -40,7 +40,7 @@ def limit_threads(n: int | None) -> Iterator[None]:
 
 
 def n_threads() -> int:
-    """Number of threads that a call may use now."""
+    """Number of threads that a call may use."""
     for_openmp = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     allowed = _limit.get() or (int(for_openmp) if for_openmp.isdecimal() else 0)
     return allowed or int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
@@ -48,7 +48,7 @@ def n_threads() -> int:
 
 @lru_cache(maxsize=1)
 def _pool(process: int) -> ThreadPoolExecutor:
-    """Threads of this process; a forked child does not inherit threads, so it starts its own."""
+    """Threads of one process: a forked child needs its own."""
     return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="lambdaplus")
 
 
@@ -62,7 +62,7 @@ def over_queries(
 def over_blocks(work: Callable[[int, int], None], boundaries: NDArray[np.int64]) -> None:
     """Call ``work(first_query, last_query)`` on blocks of queries that cover all of them.
 
-    A block has about `BLOCK` documents, whose arrays stay in the cache from one kernel to the next.
+    A block has about `BLOCK` documents, so that arrays stay in the cache between kernels.
     """
     n = int(boundaries[-1] - boundaries[0])
     if n <= BLOCK:
@@ -80,22 +80,22 @@ def over_pieces(work: Callable[[int, int, int], None], n: int) -> None:
 
 
 def n_pieces(n_rows: int) -> int:
-    """Number of threads that so many rows are worth, and of pieces that they are cut into."""
-    threads = 1 + n_rows // WORTH_A_THREAD  # the limit takes as long to read as a short query
+    """Number of pieces, one for each thread, that so many rows are divided into."""
+    threads = 1 + n_rows // ROWS_PER_THREAD
     return threads if threads == 1 else min(threads, n_threads())
 
 
 def _run(work: Callable[[int, int], None], edges: list[int], threads: int) -> None:
-    """Call work on the ranges between these edges, by this thread and others."""
+    """Call work on the ranges between these edges, on this thread and others."""
     ranges = iter([(a, b) for a, b in itertools.pairwise(edges) if b > a])
 
-    def take_turns() -> None:
-        for a, b in ranges:  # each thread takes the next one
+    def work_on_ranges() -> None:
+        for a, b in ranges:  # all threads share this iterator
             work(a, b)
 
     tasks = []
     with suppress(RuntimeError):  # the interpreter shuts down while a training runs in a thread
-        tasks = [_pool(os.getpid()).submit(take_turns) for _ in range(threads - 1)]
-    take_turns()
+        tasks = [_pool(os.getpid()).submit(work_on_ranges) for _ in range(threads - 1)]
+    work_on_ranges()
     for task in tasks:
         task.result()

@@ -1,7 +1,10 @@
-"""Documents, queries and runs, checked once; readers, splits, and built-in data sets.
+"""Ranking data: containers, readers of files, splits by query, and built-in data sets.
 
-Files and arrays enter by the readers and by `RankingData`, or by `queries.by_query` for labels and
-queries alone; `queries.Queries` is what metrics, objectives and baselines get.
+Examples
+--------
+>>> from lambdaplus.data import digits_queries
+>>> digits_queries()[0].train.features.shape[1]
+29
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from lambdaplus.data.digits import digits_queries
 from lambdaplus.data.folders import read_data, read_folds
 from lambdaplus.data.letor import read_letor
 from lambdaplus.data.ranking_data import Fold, RankingData
-from lambdaplus.data.run_files import read_qrels, read_scores, read_table, read_trec_run
+from lambdaplus.data.run_files import Run, read_qrels, read_scores, read_table, read_trec_run
 from lambdaplus.data.splits import cross_validation, query_folds, random_splits
 from lambdaplus.data.table_files import read_columns
 from lambdaplus.data.web_search import web_search_like
@@ -18,6 +21,7 @@ from lambdaplus.data.web_search import web_search_like
 __all__ = [
     "Fold",
     "RankingData",
+    "Run",
     "cross_validation",
     "digits_queries",
     "query_folds",

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 
 def plain(values: Any, name: str) -> NDArray[Any]:
-    """Convert the values to an array, also from the GPU; a ValueError for masks, dates and such.
+    """Convert the values to an array, also from a GPU.
 
-    NumPy would drop masks and the imaginary parts of numbers, and make nanoseconds of dates.
+    A ValueError is raised for masked entries, complex numbers and dates, which NumPy would convert.
     """
     if isinstance(values, np.ma.MaskedArray):
         masked = np.argwhere(np.ma.getmaskarray(values))
@@ -34,7 +34,7 @@ def plain(values: Any, name: str) -> NDArray[Any]:
 
 
 def number_of(text: str) -> float:
-    """Parse a number; a ValueError for ``1_0``, which Python reads as 10, and for ``1e400``."""
+    """Parse a number; a ValueError for ``1_0``, which `float` reads as 10, and for ``1e400``."""
     plain_text = text.isascii() and text.isprintable() and "_" not in text
     try:
         number = float(text if plain_text else "")
@@ -46,7 +46,7 @@ def number_of(text: str) -> float:
 
 
 def numbers(values: Any, name: str, copy: bool = False) -> NDArray[np.float64]:
-    """Convert the values to float64, like `plain`; a ValueError for integers that are rounded."""
+    """Convert the values to float64; a ValueError as in `plain`, and for integers not exact."""
     array = plain(values, name)
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         refuse_rounding(array[(array > 2**53) | (array < -(2**53))].tolist(), name)
@@ -78,8 +78,8 @@ def refuse_rounding(integers: Iterable[int], name: str) -> None:
 def identifiers(values: Any, name: str = "qid", n: int | None = None) -> NDArray[Any]:
     """Convert identifiers of (n) rows to an array without merging different ones.
 
-    A ValueError is raised if there is not one for each row, one is missing, numbers are mixed with
-    text (7 and "7" would be merged), and for floats that are too large to be exact.
+    A ValueError is raised for another number of entries than rows, a missing entry, numbers mixed
+    with text (NumPy would merge 7 and "7"), and floats that are too large to be exact.
     """
     shape = np.shape(values)
     if len(shape) != 1 or (n is not None and shape != (n,)):
@@ -121,7 +121,7 @@ def int_or_text(names: Sequence[str]) -> NDArray[Any]:
 
 
 def flags_of_rows(values: Any, n: int, name: str) -> NDArray[np.bool_]:
-    """The values as (n,) bool; a ValueError for others than True and False, and another number."""
+    """Convert the values to (n,) bool; a ValueError if they are not n times True or False."""
     flags = plain(values, name)
     if flags.shape != (n,) or not np.isin(flags, (0, 1)).all():
         raise ValueError(f"{name} must be True or False for each of the {n} rows")
@@ -129,7 +129,6 @@ def flags_of_rows(values: Any, n: int, name: str) -> NDArray[np.bool_]:
 
 
 def _of_one_kind(objects: NDArray[Any], name: str) -> NDArray[Any]:
-    """Python objects as an array of text, integers, or floats."""
     values = objects.tolist()
     kind = next((kind for kind in (str, bytes, Real) if isinstance(values[0], kind)), None)
     for row, value in enumerate(values):
@@ -180,14 +179,14 @@ def number(
 
 
 def check_flag(**given: Any) -> None:
-    """Raise a ValueError for values other than True and False."""
+    """Raise a ValueError unless all values are True or False."""
     for name, value in given.items():
         if not is_flag(value):
             raise ValueError(f"{name}={value!r} is neither True nor False")
 
 
 def check_fields(owner: object, allowed: Callable[[Any], bool], words: str, *names: str) -> None:
-    """Raise a ValueError for attributes of an object that are not what they should be."""
+    """Raise a ValueError for attributes of an object that ``allowed`` does not accept."""
     for name in names:
         value = getattr(owner, name)
         if not allowed(value):
@@ -195,7 +194,7 @@ def check_fields(owner: object, allowed: Callable[[Any], bool], words: str, *nam
 
 
 def is_flag(value: Any) -> bool:
-    """Whether the value is True or False; the text "no" is truthy."""
+    """Whether the value is True or False, not a number or text."""
     return isinstance(value, (bool, np.bool_))
 
 

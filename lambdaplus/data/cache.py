@@ -1,13 +1,9 @@
-"""Data sets in binary form, folders of `.npy` arrays that are read without copying, and a cache.
+"""A cache of text files in binary form: folders of `.npy` arrays, which are memory-mapped.
 
-A text file of a megabyte or more is read from the cache as long as its path, size and modification
-time are the same. Damaged entries are detected by checksums: the text is read again.
-
-The cache folder is `$LAMBDAPLUS_CACHE` if set, otherwise `lambdaplus` in the user's cache folder:
-`~/.cache` (`$XDG_CACHE_HOME`), `~/Library/Caches` on macOS, `%LOCALAPPDATA%` on Windows.
-`LAMBDAPLUS_CACHE=off` disables the cache. The folder may be deleted at any time. If it is not
-writable, the text is read each time. Entries of an earlier state of a file, and those that were
-not used for 30 days, are deleted when another one is written; other content is not touched.
+An entry is used as long as path, size and modification time of the text file are the same, and its
+checksums are right. Entries of an earlier state of the file, and those that were not used for 30
+days, are deleted when a new one is written. The folder may be deleted at any time; if it cannot be
+written to, the text is read each time. `cache_folder` says where it is.
 """
 
 from __future__ import annotations
@@ -33,14 +29,14 @@ from lambdaplus.data.ranking_data import RankingData
 _ARRAYS = ("features", "labels", "qid")
 _ABOUT = "about.json"
 _VERSION = "4"  # increase this number when the reader or the binary form changes
-_WORTH_IT = 1_000_000  # minimum number of bytes of the source
-_SETTLED = 2.0  # seconds; changes within the resolution of the clock are not visible
-_UNUSED = 30 * 24 * 3600.0  # seconds after which an entry is deleted
-_ENTRY = re.compile(r"(\.)?[0-9a-f]{20}-[0-9a-f]{20}(?(1)-[0-9a-f]{12})")  # a half has a dot
+_MIN_BYTES = 1_000_000  # of a file that is cached
+_MIN_AGE = 2.0  # seconds; a file may change again without a new modification time
+_MAX_IDLE = 30 * 24 * 3600.0  # seconds after which an entry is deleted
+_ENTRY = re.compile(r"(\.)?[0-9a-f]{20}-[0-9a-f]{20}(?(1)-[0-9a-f]{12})")  # dot: being written
 
 
 def cache_folder() -> Path | None:
-    """The folder of cached data sets; None if the cache is off."""
+    """`$LAMBDAPLUS_CACHE`, None if it is "off", or `lambdaplus` in the user's cache folder."""
     chosen = os.environ.get("LAMBDAPLUS_CACHE")
     if chosen:
         return None if chosen == "off" else Path(chosen)
@@ -63,25 +59,25 @@ def cached(file: Path, read: Callable[[Path], RankingData]) -> RankingData:
         with contextlib.suppress(OSError):
             os.utime(entry)
         return data
-    except Exception:  # missing, or damaged in any way
+    except Exception:  # missing or damaged
         remove_binary(entry)
     data = read(file)
     if entry == _entry(file):  # not if it changed while it was read
-        with contextlib.suppress(OSError):  # no space or no permission: work without a cache
+        with contextlib.suppress(OSError):  # no space, or no permission
             write_binary(data, entry)
             _sweep(entry)
     return data
 
 
 def _entry(file: Path) -> Path | None:
-    """The cache folder for the current state of the file; None if it is not to be cached."""
+    """The entry for the current state of the file; None if the file is not cached."""
     try:
         root = cache_folder()
         now = file.stat()
-    except (OSError, RuntimeError):  # no home folder, or no such file (reported by `read`)
+    except (OSError, RuntimeError):  # no such file (`read` raises the error), or no home folder
         return None
-    settled = now.st_mtime < time.time() - _SETTLED
-    if root is None or now.st_size < _WORTH_IT or not settled:
+    recent = now.st_mtime >= time.time() - _MIN_AGE
+    if root is None or now.st_size < _MIN_BYTES or recent:
         return None
     of_file = _digest(file.resolve())
     return root / "sets" / f"{of_file}-{_digest(_VERSION, now.st_size, now.st_mtime_ns)}"
@@ -92,8 +88,8 @@ def _digest(*parts: object) -> str:
 
 
 def _sweep(new: Path) -> None:
-    """Remove entries of earlier states of the file, and those that were not used for long."""
-    of_file, long_ago = new.name.partition("-")[0], time.time() - _UNUSED
+    """Remove entries of earlier states of the file, and those that were not used lately."""
+    of_file, long_ago = new.name.partition("-")[0], time.time() - _MAX_IDLE
     for entry in new.parent.iterdir():
         earlier = entry != new and entry.name.startswith(of_file)
         if _ENTRY.fullmatch(entry.name) and (earlier or entry.stat().st_mtime < long_ago):
@@ -101,36 +97,35 @@ def _sweep(new: Path) -> None:
 
 
 def write_binary(data: RankingData, folder: Path) -> None:
-    """Write a data set into a new folder: completely or, if interrupted, not at all."""
-    half = folder.parent / f".{folder.name}-{uuid.uuid4().hex[:12]}"
-    half.mkdir(parents=True)  # with the default permissions of folders
+    """Write a data set to a new folder, which only exists once it is complete."""
+    partial = folder.parent / f".{folder.name}-{uuid.uuid4().hex[:12]}"
+    partial.mkdir(parents=True)  # with the default permissions of folders
     try:
         for name in _ARRAYS:
-            np.save(half / f"{name}.npy", getattr(data, name), allow_pickle=False)
-        sums = {path.name: _sum(path) for path in half.iterdir()}
+            np.save(partial / f"{name}.npy", getattr(data, name), allow_pickle=False)
+        sums = {path.name: _sum(path) for path in partial.iterdir()}
         about = {"name": data.name, "feature_names": data.feature_names, "sums": sums}
-        (half / _ABOUT).write_text(json.dumps(about))
+        (partial / _ABOUT).write_text(json.dumps(about))
         try:
-            half.rename(folder)
+            partial.rename(folder)
         except OSError:
-            if not folder.exists():  # otherwise another process has written the same data
+            if not folder.exists():  # another process has not written the same data
                 raise
     finally:
-        remove_binary(half)
+        remove_binary(partial)
 
 
 def read_binary(folder: Path, *, verify: bool = False) -> RankingData:
-    """Read a data set; features are only read from disk when they are used.
+    """Map a data set into memory; changes of the arrays are not written to disk.
 
-    The arrays are writable; changes are made in memory, not on disk.  With ``verify``, a ValueError
-    is raised if a file has changed, which takes a few seconds for ten gigabytes.
+    With ``verify``, a ValueError is raised if a file has changed.
     """
     about = json.loads((folder / _ABOUT).read_text())
     for name, expected in about["sums"].items() if verify else ():
         if _sum(folder / name) != expected:
             raise ValueError(f"{folder / name} is damaged")
 
-    # asarray returns plain arrays on the memory maps, as compiled code needs them.
+    # Compiled code needs plain arrays, not numpy.memmap.
     features, labels, qid = (
         np.asarray(np.load(folder / f"{name}.npy", mmap_mode="c", allow_pickle=False))
         for name in _ARRAYS
@@ -147,7 +142,7 @@ def remove_binary(folder: Path) -> None:
 
 
 def fingerprint(data: RankingData) -> str:
-    """A digest of the content of a data set, without its name."""
+    """A digest of features, labels and queries of a data set."""
     digest = hashlib.sha256()
     for name in _ARRAYS:
         array = np.ascontiguousarray(getattr(data, name))
@@ -157,6 +152,5 @@ def fingerprint(data: RankingData) -> str:
 
 
 def _sum(path: Path) -> int:
-    """CRC-32 of a file."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         return zlib.crc32(content)

@@ -1,4 +1,4 @@
-"""A real ranking data set without a download: query by example on handwritten digits."""
+"""A ranking data set of images of handwritten digits."""
 
 from __future__ import annotations
 
@@ -11,33 +11,42 @@ from lambdaplus.data.ranking_data import Fold, RankingData, named_fold
 
 
 def digits_queries(n_folds: int = 5, seed: int = 0) -> list[Fold]:
-    """Build a ranking data set from scikit-learn's digits: find images of the digit in the query.
+    """Build a ranking data set of scikit-learn's digits: find images of the same digit.
 
     The 1,797 images of ``sklearn.datasets.load_digits``, 8x8 pixels each, are split at random into
     `n_folds` parts with the same share of every digit. About 25 / `n_folds` images of each digit in
     a part become its queries. The documents of a query are 60 to 100 of the other images of the
     part; 4 to 12 of these show the digit of the query and are relevant (label 1), the others are
-    not (label 0). As in LETOR, fold `i` tests on one part, validates on the part before it and
-    trains on the others, so no image of the test queries and documents occurs in training.
+    not (label 0). As in LETOR, a fold tests on one part, validates on another and trains on the
+    rest, so no image of the test queries and documents occurs in training.
 
     Parameters
     ----------
     n_folds : int, default=5
-        From 3 to 12, or a ValueError is raised: with more, parts would have too few images.
+        Number of parts, from 3 to 12.
     seed : int, default=0
-        Seed of the random assignment; the same seed gives the same data set.
+        Seed of the random assignment.
 
     Returns
     -------
     list of Fold
         With 5 folds, there are 250 queries and about 20,000 documents in all parts. The 29 columns
-        of `features` compare query and document: columns 0, 1 and 2 are the Euclidean, the city
-        block and the cosine distance of the pixels; the next five groups of three are the same
-        distances of the blurred images, the sums of rows, the sums of columns, and the horizontal
-        and vertical differences of neighbouring pixels; the others are the Euclidean distance after
-        the best shift by up to one pixel, that of each quadrant, and the absolute differences in
-        ink, centre (vertical, horizontal), spread (vertical, horizontal) and slant. ``qid`` is the
-        index of the query image in ``load_digits``.
+        of `features` are distances between query and document: Euclidean, city block and cosine
+        distance of the pixels, of the blurred images, of their rows, columns and gradients, and
+        differences of ink, centre, spread and slant. ``qid`` is the index of the query image in
+        ``load_digits``.
+
+    Raises
+    ------
+    ValueError
+        If `n_folds` is not from 3 to 12.
+
+    Examples
+    --------
+    >>> from lambdaplus.data import digits_queries
+    >>> fold = digits_queries()[0]
+    >>> fold.name, fold.train.n_queries, fold.test.n_queries, fold.test.features.shape[1]
+    ('Fold1', 150, 50, 29)
     """
     if not 3 <= n_folds <= 12:
         raise ValueError(f"n_folds must be from 3 to 12, not {n_folds}")
@@ -63,7 +72,7 @@ def _all_parts(n_folds: int, seed: int) -> RankingData:
 
 
 def _draw(digits: Ints, n_folds: int, seed: int) -> list[tuple[Ints, Ints]]:
-    """For every part, draw the query image and the document image of each row."""
+    """Draw the query image and the document image of each row, for every part."""
     rng = np.random.default_rng(seed)
     shuffled = [rng.permutation(np.flatnonzero(digits == digit)) for digit in range(10)]
     n_queries = round(25 / n_folds)
@@ -77,7 +86,7 @@ def _draw(digits: Ints, n_folds: int, seed: int) -> list[tuple[Ints, Ints]]:
             n_documents, n_same = rng.integers(60, 101), rng.integers(4, 13)
             relevant = rng.choice(pool[same], n_same, replace=False)
             others = rng.choice(pool[~same], n_documents - n_same, replace=False)
-            # Shuffled, since otherwise a stable sort would benefit from the order of the rows.
+            # With relevant documents first, a stable sort of tied scores would be perfect.
             documents.append(rng.permutation(np.concatenate([relevant, others])))
             queries.append(np.full(n_documents, query))
         parts.append((np.concatenate(queries), np.concatenate(documents)))
@@ -85,7 +94,7 @@ def _draw(digits: Ints, n_folds: int, seed: int) -> list[tuple[Ints, Ints]]:
 
 
 def _compare(images: Floats, queries: Ints, documents: Ints) -> Floats:
-    """Compare pairs of images (m, 8, 8); see `digits_queries` for the columns."""
+    """Features of pairs of images, (n, 29); see `digits_queries`."""
     columns: list[Floats] = []
     for view in (
         images,

@@ -1,4 +1,4 @@
-"""Read a data set in the layout of folders and files in which it is published."""
+"""Readers of one file of any format, and of data sets in the folders of their publishers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PART = re.compile(
 _LAYOUT = (
     "expected train.txt, vali.txt, test.txt (or .xz, .gz), or folders Fold1, Fold2... of these"
 )
-_DEEPEST = 3  # folders below the one given; LETOR 3 has OHSUMED/QueryLevelNorm/Fold1
+_MOST_LEVELS = 3  # of folders below the given one, as in LETOR 3's OHSUMED/QueryLevelNorm/Fold1
 
 
 def read_data(
@@ -34,11 +34,15 @@ def read_data(
 
     Parameters
     ----------
-    path : path
-        CSV and Parquet files, recognised by name, are read by `read_columns`, others by
-        `read_letor`.
+    path : str or path-like
+        A file whose name ends in .csv or .parquet is read by `read_columns`, others by
+        `read_letor`.  Errors are those of these functions.
     qid, label : str
-        Columns of a CSV or Parquet file.
+        Names of the columns of a CSV or Parquet file.
+
+    Returns
+    -------
+    RankingData
     """
     file = Path(path)
     if file.suffix.lower() in SUFFIXES:
@@ -47,7 +51,7 @@ def read_data(
 
 
 def read_folds(folder: str | os.PathLike[str], *, valid: float | None = None) -> list[Fold]:
-    """Read a data set in the fold layout in which it is published.
+    """Read the folds of a data set from the folders in which it is published.
 
     Parameters
     ----------
@@ -64,10 +68,8 @@ def read_folds(folder: str | os.PathLike[str], *, valid: float | None = None) ->
     Returns
     -------
     list of Fold
-        Folds by number; the parts of a fold are padded with zeros to equal width. Columns of CSV
-        and Parquet files are matched by name, in the order of the training file. Text files of more
-        than a megabyte are read from the cache, except for the first time, so that only features in
-        use are in memory.
+        Folds by number. Text files without the last features of another part get zeros there;
+        columns of CSV and Parquet files are in the order of the training file.
 
     Raises
     ------
@@ -76,16 +78,27 @@ def read_folds(folder: str | os.PathLike[str], *, valid: float | None = None) ->
     ValueError
         If two files are the same part, the folder contains several data sets, the parts of a fold
         have different column names, or a file is invalid.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from lambdaplus.data import read_folds
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for part in "train", "vali", "test":
+    ...         _ = pathlib.Path(folder, f"{part}.txt").write_text("1 qid:7 1:0.5")
+    ...     [fold] = read_folds(folder)
+    >>> fold.test.features.tolist(), fold.test.qid.tolist()
+    ([[0.5]], [7])
     """
     root = Path(folder).resolve()
     if not root.is_dir():
         raise FileNotFoundError(f"there is no folder {root}; {_LAYOUT}")
-    holders = [*_holders(root, _DEEPEST)]
+    holders = [*_holders(root, _MOST_LEVELS)]
     if not holders:
-        raise FileNotFoundError(f"{root} holds {_names(root.iterdir())}; {_LAYOUT}")
+        raise FileNotFoundError(f"{root} contains {_names(root.iterdir())}; {_LAYOUT}")
     if len(holders) > 1:
         names = ", ".join(sorted(str(holder.relative_to(root)) for holder in holders))
-        raise ValueError(f"{root} contains several data sets: {names}; pass the folder of one")
+        raise ValueError(f"{root} contains several data sets: {names}; pass one of these folders")
     return [
         _read_fold(name, files, valid)
         for part in _fold_folders(holders[0]) or holders
@@ -110,7 +123,6 @@ def _fold_folders(folder: Path) -> list[Path]:
 
 
 def _files_by_fold(folder: Path, may_lack_valid: bool) -> dict[str, dict[str, Path]]:
-    """Files by the name of the fold and the part."""
     folds: dict[str, dict[str, Path]] = {}
     for file in sorted(folder.iterdir()):
         if match := _PART.fullmatch(file.name):
@@ -121,11 +133,11 @@ def _files_by_fold(folder: Path, may_lack_valid: bool) -> dict[str, dict[str, Pa
         missing = set(_PARTS) - files.keys()
         if missing == {"vali"} and not may_lack_valid:
             raise FileNotFoundError(
-                f"{folder} holds {_names(files.values())}, and no validation part; valid=0.2 sets "
-                "a fifth of the training queries aside for it"
+                f"{folder} contains {_names(files.values())}, and no validation part; valid=0.2 "
+                "uses a fifth of the training queries for it"
             )
         if missing - {"vali"}:
-            raise FileNotFoundError(f"{folder} holds {_names(folder.iterdir())}; {_LAYOUT}")
+            raise FileNotFoundError(f"{folder} contains {_names(folder.iterdir())}; {_LAYOUT}")
     return folds
 
 
@@ -149,12 +161,12 @@ def _read_fold(name: str, files: dict[str, Path], valid: float | None) -> Fold:
 def _with_features_of(
     train: RankingData, train_file: Path, data: RankingData, file: Path
 ) -> RankingData:
-    """The data set with its features in the order of the training file, matched by name."""
+    """The data set with its features in the order of the training file, by name."""
     names, given = train.feature_names, data.feature_names
     if given == names:
         return data
     if not (names and given):
-        raise ValueError(f"of {train_file} and {file} only one names its features")
+        raise ValueError(f"only one of {train_file} and {file} has names of features")
     for one, other, lacks in (
         (file, train_file, {*names} - {*given}),
         (train_file, file, {*given} - {*names}),

@@ -1,7 +1,7 @@
-"""Lines of text files, compressed or not, and those of the LETOR format, also called svmlight.
+"""Reader of files in the LETOR format, also called svmlight, and of lines of compressed files.
 
-scikit-learn's `load_svmlight_file` takes as long, but accepts neither text as a query nor NULL as a
-value, and does not notice a line without a query, after which rows have queries of later lines.
+`sklearn.datasets.load_svmlight_file` accepts neither text as a query nor NULL as a value, and
+assigns wrong queries after a line without one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MOST_COLUMNS = 2**31 - 1  # the limit of a SciPy matrix with 32-bit indices
 
 
 def read_letor(path: str | os.PathLike[str]) -> RankingData:
-    r"""Read one file in the LETOR format, a document on each line.
+    r"""Read one file in the LETOR format, which has a document on each line.
 
     A line is ``label qid:ID 1:value 2:value`` with an optional comment behind ``#``.
 
@@ -36,7 +36,8 @@ def read_letor(path: str | os.PathLike[str]) -> RankingData:
     ----------
     path : str or path-like
         Plain text, or compressed with a name that ends in `.xz` or `.gz`. A file of a megabyte or
-        more is cached in binary form; see ``lambdaplus.data.cache``.
+        more is kept in binary form in the cache, `~/.cache/lambdaplus` on Linux. The environment
+        variable `LAMBDAPLUS_CACHE` sets another folder, or `off`.
 
     Returns
     -------
@@ -48,9 +49,9 @@ def read_letor(path: str | os.PathLike[str]) -> RankingData:
 
     Raises
     ------
-    ValueError
-        If a line is malformed (the message gives file, line number and what is wrong), or
-        `RankingData` refuses the rows.
+    FileNotFoundError, ValueError
+        If the file does not exist or is damaged, a line is malformed (the message gives its
+        number), or the rows of a query are not adjacent.
     MemoryError
         If the features do not fit into memory.
 
@@ -113,18 +114,17 @@ def _number(text: bytes, what: str) -> float:
 
 
 def _query(field: bytes) -> bytes:
-    """The identifier after ``qid:``."""
     query = field.removeprefix(b"qid:")
     if query == field or not query:
-        raise ValueError(f"after the label must come qid:ID, not {_shown(field)}")
+        raise ValueError(f"after the label there must be qid:ID, not {_shown(field)}")
     text = query.decode(errors="backslashreplace")
     if text.split() != [text]:  # for example, a no-break space before the first feature
-        raise ValueError(f"a blank that is no space in {text!r}")
+        raise ValueError(f"{text!r} contains white space that is neither a blank nor a tab")
     return query
 
 
 def _values(pairs: Sequence[bytes], texts: Sequence[bytes]) -> list[float]:
-    """Values of features, with the results of `float`, which also takes 1_0 and 1e400."""
+    """Values of features.  `float` is fast; `_value` refuses 1_0 and 1e400, and reads NULL."""
     try:
         values = [*map(float, texts)]
         if b"_" not in b"".join(texts) and math.inf not in map(abs, values):
@@ -140,7 +140,7 @@ def _value(pair: bytes, text: bytes) -> float:
 
 @lru_cache(maxsize=1)  # in most files, all lines have the same features
 def _columns(keys: tuple[bytes, ...]) -> tuple[array[int], int]:
-    """Columns of features, from 0, and the last one plus one."""
+    """Columns of features, from 0, and the number of columns that they need."""
     columns = array("i")
     for key in keys:
         if not key.isdigit() or len(key) > 10 or not 1 <= int(key) <= _MOST_COLUMNS:
@@ -158,10 +158,10 @@ def _shown(text: bytes) -> str:
 
 
 def numbered_lines(file: Path) -> Iterator[tuple[int, bytes]]:
-    """Lines with their numbers from 1; decompressed if the name of the file ends in .gz or .xz.
+    """Yield number and text of each line, decompressed if the name of the file ends in .gz or .xz.
 
-    A ValueError is raised if a compressed file is truncated or damaged, and for a NUL character or
-    a carriage return within a line, after which the next row could be taken for a part of this one.
+    A ValueError is raised for a damaged file, and for a NUL character or a carriage return within a
+    line, which could hide a second row.
     """
     try:
         with file.open("rb") as binary:
@@ -181,7 +181,7 @@ def numbered_lines(file: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _lines_of_xz(binary: BinaryIO) -> Iterator[bytes]:
-    """Lines of all streams of a file; `lzma.open` would ignore a damaged second stream."""
+    """Yield the lines of all streams; `lzma.open` would ignore a damaged second stream."""
     stream, text = lzma.LZMADecompressor(lzma.FORMAT_XZ), b""
     while piece := binary.read(_PIECE):
         while piece:

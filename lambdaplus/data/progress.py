@@ -1,4 +1,4 @@
-"""The progress of one training: validation values by round, the best of them, and when to stop."""
+"""Validation values of a training by round, and early stopping."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ import math
 
 
 class Progress:
-    """Validation values of a training by round: which is best, and whether to stop.
-
-    It is over after `patience` rounds without improvement, or never if `patience` is None.
-    """
+    """Validation values by round; `over` after `patience` rounds without improvement, or never."""
 
     def __init__(self, patience: int | None = None) -> None:
         self.patience = patience
@@ -19,7 +16,7 @@ class Progress:
         self.best_round = 0  # the first one that reached the best value
 
     def add(self, round_number: int, value: float) -> bool:
-        """Add the value after a round; whether it is the best so far, as NaN and a tie are not."""
+        """Add the value after a round; return whether it is the new best; NaN never is."""
         self.rounds.append(round_number)
         self.values.append(value)
         if not value > self.best:
@@ -29,7 +26,6 @@ class Progress:
 
     @property
     def over(self) -> bool:
-        """Whether there was no improvement in the last `patience` rounds."""
         if self.patience is None or not self.rounds:
             return False
         return self.rounds[-1] - self.best_round >= self.patience

@@ -1,4 +1,4 @@
-"""Labels, queries and weights of a data set, which are checked in this module only."""
+"""Labels, queries and weights of a data set, and all checks of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 else:
 
     class cached_property:  # noqa: N801
-        """Like functools' from Python 3.12 on; before, a lock could stop forked processes."""
+        """functools' without a lock: until Python 3.11 it has one, and forks could hang."""
 
         def __init__(self, compute):
             self.compute = compute
@@ -34,15 +34,14 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Strata:
-    """The documents of every query, split by class: one stratum per (query, class) that occurs.
+    """The documents of every query, split by class: one stratum for each class of each query.
 
-    Classes are numbered within their query, in ascending label order, so a query with two of a
-    thousand labels has two strata.
+    The classes of a query are the labels that occur in it, numbered in ascending order.
     """
 
-    label: Floats  # (s,) of the documents in the stratum; 0 or 1 if a threshold splits them
-    count: Floats  # (s,) of documents in the stratum; of copies if weights are multiplicities
-    query: Ints  # (s,) of the stratum
+    label: Floats  # (s,) label of each stratum; 0 or 1 if there is a threshold
+    count: Floats  # (s,) number of documents; sum of weights if these are multiplicities
+    query: Ints  # (s,) query of each stratum
     first: Ints  # (n_queries + 1,) index of the first stratum of each query
     relevance: NDArray[np.int32]  # (n,) class of each row within its query
 
@@ -54,9 +53,10 @@ class Strata:
 class Queries:
     """Checked labels, query boundaries and weights of one data set; a ValueError for invalid ones.
 
-    Queries are given by their sizes (``group``) or by one ``qid`` per row, adjacent for each query.
-    Without them, all rows, on all workers, are one list, in which a row of weight k counts as k
-    rows.  Of each query only ``returned`` documents have a rank; the last ones by score have none.
+    Queries are given by their sizes (``group``) or by one ``qid`` per row; the rows of a query are
+    adjacent.  Without queries, all rows, on all workers, are one list, in which a row of weight k
+    counts as k rows.  ``returned`` is the number of documents of each query that have a rank, those
+    with the highest scores; all by default.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Queries:
         self._strata: dict[float | None, Strata] = {}
 
     def _check_whole(self) -> None:
-        """Refuse lists without rows or weight; if one worker has weights, those of others are 1."""
+        """Raise a ValueError for no rows or zero weights; weights that a worker lacks are 1."""
         n, weights = self.labels.size, self.weights
         some = n > 0 if weights is None else weights.any()
         flags = np.array([weights is not None, some], np.int64)
@@ -95,7 +95,7 @@ class Queries:
         if not self._n_rows:
             raise ValueError("labels is empty: there is nothing to rank")
         if not some:
-            raise ValueError("all weights are zero: nothing is left to rank")
+            raise ValueError("all weights are zero: there is nothing to rank")
         if weighted and weights is None:
             self.weights = np.ones(n)
 
@@ -109,22 +109,21 @@ class Queries:
 
     @property
     def sizes(self) -> Ints:
-        """Number of documents in each query, (n_queries,) int64."""
+        """Number of documents of each query, (n_queries,) int64."""
         return np.diff(self.boundaries)
 
     @property
     def longest(self) -> int:
-        """Number of documents in the longest query."""
         return self._n_rows if self.list_workers.size > 1 else int(self.sizes.max())
 
     @property
     def multiplicities(self) -> Floats | None:
-        """Row weights if they are numbers of copies, which is only the case without queries."""
+        """Row weights if they are multiplicities, which they are without queries only."""
         return None if self.grouped else self.weights
 
     @cached_property
     def query_weights(self) -> Floats | None:
-        """Weight of each query in a mean, (n_queries,): the mean weight of its rows."""
+        """Weight of each query in a mean over queries, (n_queries,): the mean of its rows'."""
         if self.weights is None:
             return None
         return np.add.reduceat(self.weights, self.boundaries[:-1]) / self.sizes
@@ -133,8 +132,8 @@ class Queries:
     def row_order(self) -> NDArray[np.signedinteger[Any]]:
         """Rows by (query, label, multiplicity), ascending: (n,) int32, int64 for long data.
 
-        A stable sort by score that starts from this order puts tied documents in an order that
-        does not depend on the order of the rows.
+        After a stable sort by score that begins with this order, the order of tied documents does
+        not depend on the order of the rows.
         """
         keys = [self.labels, np.repeat(np.arange(self.n_queries), self.sizes)]
         if self.multiplicities is not None:
@@ -144,14 +143,14 @@ class Queries:
 
     @cached_property
     def as_one_query(self) -> Queries:
-        """The same rows as a single query, in which weights are factors, not multiplicities."""
+        """The same rows as one query, in which weights are factors, not multiplicities."""
         queries = Queries(self.labels, weight=self.weights, workers=self.workers)
         queries.grouped = True
         return queries
 
     @cached_property
     def ungrouped(self) -> Queries:
-        """The same rows without queries, in which case weights are multiplicities."""
+        """The same rows without queries; weights are multiplicities then."""
         return Queries(self.labels, weight=self.weights, workers=self.workers)
 
     def strata(self, relevant: float | None = None) -> Strata:
@@ -163,7 +162,7 @@ class Queries:
     def _split(self, relevant: float | None) -> Strata:
         label = self.labels if relevant is None else reaches(self.labels, relevant)
         workers = self.list_workers
-        if self.n_queries == 1:  # no sort of long data
+        if self.n_queries == 1:  # a sort of all rows would be slow
             labels = np.unique(workers.concatenate(np.unique(label).astype(np.float64)))
             query, first = np.zeros(labels.size, dtype=np.int64), np.array([0, labels.size])
             stratum = relevance = np.searchsorted(labels, label)
@@ -198,7 +197,7 @@ class Queries:
 def reaches(label: Floats, threshold: float) -> NDArray[np.bool_]:
     """Whether labels are at least the threshold, or the threshold rounded to float32.
 
-    The frameworks store labels in float32, in which 0.7 is slightly less than 0.7 in float64.
+    LightGBM and XGBoost store labels in float32, in which 0.7 is less than the float64 0.7.
     """
     return np.asarray(label >= min(threshold, float(np.float32(threshold))))
 
@@ -221,8 +220,8 @@ def by_query(
 ) -> tuple[Queries, Ints | None]:
     """Check labels and queries, and bring the rows of each query together, in their order.
 
-    Queries are in order of first appearance.  The second result are the rows as given at each
-    place, (n,) int64, or None if the order has not changed.
+    Queries are in the order of their first rows.  The second result is the order of the rows,
+    (n,) int64, or None if it has not changed.
     """
     if qid is None or group is not None:
         return Queries(labels, group=group, qid=qid), None

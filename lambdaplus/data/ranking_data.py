@@ -1,4 +1,4 @@
-"""The container of ranking data that is used in the whole library."""
+"""`RankingData`, the container of ranking data, and `Fold`, three of them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class RankingData:
 
     Parameters
     ----------
-    features : ndarray of shape (n, f), float64
-        One row for each query-document pair; NaN marks a missing value.
-    labels : ndarray of shape (n,), float64
-        Relevance grades; higher is more relevant.
-    qid : ndarray of shape (n,), int or str
+    features : array_like of shape (n, f)
+        One row for each query-document pair, float64; NaN marks a missing value.
+    labels : array_like of shape (n,)
+        Relevance grades, float64; higher is more relevant.
+    qid : array_like of shape (n,), int or str
         The query of each row.
     name : str, default=""
         Name of the data set in tables and messages.
@@ -34,18 +34,14 @@ class RankingData:
     Attributes
     ----------
     queries : Queries
-        Labels and boundaries of the queries, as objectives and evaluation take them.
+        Checked labels and boundaries of the queries.
 
     Raises
     ------
     ValueError
-        If there are no rows, a shape is wrong or the lengths differ, an array has masked entries, a
-        label is not finite, a qid is neither int nor str, or the rows of a query are not adjacent.
-
-    Notes
-    -----
-    `features`, `labels` and `qid` may be anything that NumPy can convert to such an array; features
-    with the right dtype are not copied.
+        If there are no rows, a shape is wrong or the lengths differ, features are sparse, an array
+        has masked entries, a label is not finite, a qid is neither int nor str, the rows of a query
+        are not adjacent, or two features have the same name.
 
     Examples
     --------
@@ -93,17 +89,33 @@ class RankingData:
 
     @property
     def group(self) -> NDArray[np.int64]:
-        """Rows of each query, in order: (n_queries,) int64, as LightGBM's and XGBoost's `group`."""
+        """Number of rows of each query, in order: (n_queries,) int64."""
         return self.queries.sizes
 
     def take_queries(self, queries: ArrayLike) -> RankingData:
-        """Copy the rows of some queries, given by their indices from 0 in order of the rows.
+        """Copy the rows of some queries.
 
-        A ValueError is raised for anything else; of a mask, pass ``np.flatnonzero(mask)``.
+        Parameters
+        ----------
+        queries : array_like of int
+            Indices of queries, from 0, in the order of the rows. Of a mask, pass
+            ``np.flatnonzero(mask)``.
+
+        Returns
+        -------
+        RankingData
+
+        Raises
+        ------
+        ValueError
+            For anything but indices from 0 to ``n_queries - 1``, and if there are none.
         """
         chosen = np.asarray(queries)
-        if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
-            raise ValueError(f"queries must be a list of indices from 0, got {queries!r}")
+        integers = chosen.ndim == 1 and (chosen.dtype.kind in "iu" or not chosen.size)
+        if not integers or not ((chosen >= 0) & (chosen < self.n_queries)).all():
+            raise ValueError(
+                f"queries must be a list of indices from 0 to {self.n_queries - 1}, got {queries!r}"
+            )
         rows_of = np.split(np.arange(len(self.labels)), self.queries.boundaries[1:-1])
         rows = np.concatenate([np.arange(0), *(rows_of[query] for query in chosen.tolist())])
         return replace(
@@ -117,11 +129,11 @@ def join(parts: Sequence[RankingData], name: str = "") -> RankingData:
     features = np.concatenate([part.features for part in parts])
     labels = np.concatenate([part.labels for part in parts])
     qids = [part.qid for part in parts]
-    if len({qid.dtype.kind for qid in qids}) > 1:  # NumPy makes floats of signed and unsigned
+    if len({qid.dtype.kind for qid in qids}) > 1:  # NumPy converts int64 with uint64 to float64
         qids = [qid.astype(np.str_) for qid in qids]
     for before, after in itertools.pairwise(qids):
         if before[-1] == after[0]:
-            raise ValueError(f"query {after[0]} is in two of the sets that are joined")
+            raise ValueError(f"query {after[0]} is in two of the data sets that are joined")
     qid = np.concatenate(qids)
     return RankingData(features, labels, qid, name, parts[0].feature_names)
 
@@ -141,7 +153,7 @@ def _refuse_other_features(parts: Sequence[tuple[str, RankingData]]) -> None:
 
 
 def _shown(names: tuple[str, ...]) -> str:
-    return ", ".join((*names[:5], "...") if len(names) > 6 else names) or "none with a name"
+    return ", ".join((*names[:5], "...") if len(names) > 6 else names) or "no names"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +165,11 @@ class Fold:
     name : str
         For example "Fold1".
     train, valid, test : RankingData
-        The three parts; a ValueError is raised if their features differ in number or names.
+
+    Raises
+    ------
+    ValueError
+        If the three parts have different numbers or names of features.
     """
 
     name: str
@@ -167,6 +183,6 @@ class Fold:
 
 
 def named_fold(name: str, train: RankingData, valid: RankingData, test: RankingData) -> Fold:
-    """The fold of these parts, which are named after it."""
+    """A fold whose parts are named after it."""
     parts = {"train": train, "vali": valid, "test": test}
     return Fold(name, *(replace(data, name=f"{name} {part}") for part, data in parts.items()))

@@ -1,4 +1,4 @@
-"""Runs, which are scores of a system for a set of queries, and their readers."""
+"""Runs (the scores of a system for a set of queries), and their readers."""
 
 from __future__ import annotations
 
@@ -30,10 +30,19 @@ Judgements = dict[str, dict[str, float]]
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """Scores and labels of documents, (n,) arrays; the rows of a query must be adjacent.
+    """Scores and labels of the documents of some queries.
 
-    Documents that were not returned have scores below those of the others, and documents that were
-    not judged have label 0, and are ignored by metrics such as bpref.
+    Attributes
+    ----------
+    name : str
+        The name of the file up to the first dot.
+    labels, scores : (n,) array_like
+    qid : (n,) array_like of int or str
+        The query of each row; the rows of a query are adjacent.
+    docno : (n,) array_like of str, optional
+    returned, judged : (n,) array_like of bool, optional
+        Documents that were not returned have the lowest scores.  Those that were not judged have
+        label 0, and metrics such as bpref leave them out.
     """
 
     name: str
@@ -46,7 +55,7 @@ class Run:
 
     @property
     def queries(self) -> Queries:
-        """The checked queries of the run."""
+        """Checked labels and queries."""
         labels, qid = plain(self.labels, "labels"), identifiers(self.qid)
         queries = Queries(labels, qid=qid)
         if self.returned is None:
@@ -57,21 +66,29 @@ class Run:
 
 
 def read_scores(path: str | os.PathLike[str], data: RankingData) -> Run:
-    """Read scores of the documents of a LETOR or svmlight file, one number per line.
-
-    A ValueError is raised for a line that is not a finite number, and for too few or too many.
+    """Read the scores of a data set, one number per line.
 
     Parameters
     ----------
-    path : path
+    path : str or path-like
         A file with one line for each row of the data, in the same order; .gz and .xz are supported.
     data : RankingData
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If the file does not exist, a line is not a finite number (the message gives the line), or
+        there are not as many lines as rows.
     """
     file = Path(path)
     scores = []
     for where, fields in _fields_of_lines(file):
         if len(fields) != 1:
-            raise ValueError(f"{where}: one score is expected, not {len(fields)}")
+            raise ValueError(f"{where}: there must be one score, not {len(fields)}")
         scores.append(_finite_number(fields[0], f"{where}: the score"))
     if len(scores) != len(data.labels):
         raise ValueError(f"{file} has {len(scores)} scores for {len(data.labels)} documents")
@@ -81,13 +98,21 @@ def read_scores(path: str | os.PathLike[str], data: RankingData) -> Run:
 def read_qrels(path: str | os.PathLike[str]) -> Judgements:
     """Read TREC relevance judgements: lines of query, iteration, document number, label.
 
-    A ValueError is raised for a malformed line or a document that is judged twice, with the line
-    number, and for a file without judgements.
+    Parameters
+    ----------
+    path : str or path-like
+        A text file; .gz and .xz are supported.
 
     Returns
     -------
     dict of str to dict of str to float
         Label by query and document number.  A label below 0 marks an unjudged document.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If the file does not exist or has no judgements, a line is malformed, or a document is
+        judged twice (the message gives the line).
     """
     fields = "query", "iteration", "document", "label"
     judgements = _values_of_documents(Path(path), "judgement", fields, "label", "judged")
@@ -99,18 +124,25 @@ def read_qrels(path: str | os.PathLike[str]) -> Judgements:
 def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
     """Read a TREC run: lines of query, Q0, document number, rank, score, tag.
 
-    A ValueError is raised for a malformed line or a document that is returned twice, with the line
-    number, and if no query of the run is judged.
-
     Parameters
     ----------
-    path : path
-        Ranks in the file are ignored: documents are ranked by score, as in trec_eval.
+    path : str or path-like
+        A text file; .gz and .xz are supported.  As in trec_eval, documents are ranked by score, and
+        the ranks in the file are ignored.
     qrels : dict
-        Judgements from `read_qrels`.  All judged queries are included: for a query that is not in
-        the run, no document is returned.  Queries of the run that are not judged are left out.  As
-        in trec_eval, a label below 0 marks an unjudged document: it counts as label 0, and is left
-        out by metrics of judged documents such as bpref.
+        Judgements from `read_qrels`.
+
+    Returns
+    -------
+    Run
+        All judged queries and their judged documents, returned or not, and the other documents that
+        were returned for these queries.  Queries without judgements are left out.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If the file does not exist, a line is malformed, a document is returned twice (the message
+        gives the line), a label is not a finite number, or no query of the run is judged.
 
     Examples
     --------
@@ -134,13 +166,13 @@ def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
                     f"the label of {document} in {query} is {value!r}, not a finite number"
                 )
     if not scores.keys() & qrels.keys():
-        raise ValueError(f"no query of {file} is among the {len(qrels)} judged ones")
+        raise ValueError(f"no query of {file} is among the {len(qrels)} judged queries")
     rows = []
     for query, judgements in qrels.items():
         found = scores.get(query, {})
         below = math.nextafter(min(found.values(), default=0.0), -math.inf)
         known = {document: value for document, value in judgements.items() if value >= 0.0}
-        # Documents that are neither returned nor judged are only added if a query has no others.
+        # A query has at least one document: one without a judgement if there is no other.
         for document in {**found, **known} or judgements:
             label, score = known.get(document, 0.0), found.get(document, below)
             rows.append((label, score, query, document, document in found, document in known))
@@ -155,18 +187,25 @@ def read_table(
     score: str = "score",
     docno: str | None = None,
 ) -> Run:
-    """Read a run from a CSV or Parquet file; the rows of a query do not have to be adjacent.
-
-    Errors are those of `read_columns`; a score has to be a finite number.
+    """Read a run from a CSV or Parquet file.
 
     Parameters
     ----------
-    path : path
-        The name ends in .csv or .parquet.
+    path : str or path-like
+        The name ends in .csv or .parquet.  The rows of a query do not have to be adjacent.
     qid, label, score : str
         Names of the columns.
     docno : str, optional
         Column of document numbers.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    FileNotFoundError, ValueError, ImportError
+        As in `read_columns`; a score must be a finite number as well.
     """
     named = [qid, *([docno] if docno else [])]
     table = TableFile(Path(path), [*named, label, score])
@@ -180,7 +219,7 @@ def read_table(
 def _values_of_documents(
     file: Path, line: str, names: tuple[str, ...], what: str, verb: str
 ) -> Judgements:
-    """The value of each document by query and document, from lines with these fields."""
+    """Read the field ``what`` of each line, by query and document."""
     values: Judgements = {}
     for where, fields in _fields_of_lines(file):
         if len(fields) != len(names):
@@ -197,9 +236,9 @@ def _values_of_documents(
 
 
 def _fields_of_lines(file: Path) -> Iterator[tuple[str, list[str]]]:
-    """Where each non-blank line is, and its fields."""
+    """The place of each line that is not blank, for messages, and its fields."""
     for number, line in numbered_lines(file):
-        # Invalid UTF-8 bytes are kept distinct, so that different document numbers stay different.
+        # Invalid UTF-8 is escaped, so that different document numbers stay different.
         if fields := line.decode(errors="backslashreplace").split():
             yield f"{file}, line {number}", fields
 

@@ -1,4 +1,4 @@
-"""Folds by whole queries: row indices, cross-validation, repeated random splits."""
+"""Splits that keep queries whole: row indices, cross-validation and random splits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def query_folds(
     shuffle: bool = True,
     seed: int = 0,
 ) -> list[tuple[Ints, Ints]]:
-    """Split queries into folds.
+    """Split the rows of a data set into folds of whole queries.
 
     The result can be passed as ``folds=`` to `lightgbm.cv`, `lambdaplus.lightgbm.cv` and
     `lambdaplus.xgboost.cv`, and as ``cv=`` to scikit-learn's searches.  `xgboost.cv` itself does
@@ -33,17 +33,23 @@ def query_folds(
         Query of each row; the rows of a query do not have to be adjacent.
     group : (n_queries,) array_like of int, optional
         Query sizes in row order, instead of ``qid``; one of the two has to be passed.
-    n_splits : int
-        Number of folds, at least 2 and at most the number of queries.
-    shuffle : bool
-        Assign queries at random; otherwise, so that folds have about the same number of rows.
-    seed : int
+    n_splits : int, default=5
+        Number of folds, from 2 to the number of queries.
+    shuffle : bool, default=True
+        Assign queries to folds at random.  Otherwise folds get about the same number of rows.
+    seed : int, default=0
         Seed of the random assignment.
 
     Returns
     -------
     list of (train, test)
-        Ascending row indices for every fold: (n_train,) and (n_test,) int64.
+        Row indices of every fold, ascending: (n_train,) and (n_test,) int64.
+
+    Raises
+    ------
+    ValueError
+        If both or neither of ``qid`` and ``group`` are passed, a query is missing, a size is
+        invalid, or there are fewer than 2 folds or fewer queries than folds.
 
     Examples
     --------
@@ -75,21 +81,21 @@ def random_splits(
     balanced: bool = False,
     random_state: int = 0,
 ) -> list[Fold]:
-    """Split the queries of a data set at random into training, validation and test, `n` times.
+    """Split the queries of a data set into training, validation and test at random, `n` times.
 
     Parameters
     ----------
     data : RankingData
     n : int
-        Number of splits.
+        Number of splits, at least 1.
     train, valid, test : int or float
-        Number of queries in each part (int), or share of all queries (float), rounded down. If
-        `test` is not given, the test part gets the remaining queries. If the parts do not add up to
-        all queries, some are left out of each split. Each part needs at least one query.
+        Number of queries in each part (int), or share of all queries (float), rounded down. The
+        test part gets the remaining queries if `test` is not given. If the parts do not add up to
+        all queries, the other queries are left out of the split.
     balanced : bool, default=False
-        Whether to draw the splits together, so that over the splits the numbers of times that two
-        queries are in training differ by at most one; likewise for validation and test (Yue,
-        Finley, Radlinski and Joachims, SIGIR 2007, section 6).
+        Draw the splits together, so that every query is in training about equally often: the
+        numbers differ by at most one. The same holds for validation and test (Yue, Finley,
+        Radlinski and Joachims, SIGIR 2007, section 6).
     random_state : int, default=0
         Seed of the splits.
 
@@ -97,6 +103,18 @@ def random_splits(
     -------
     list of Fold
         Named Split1, Split2, ...; queries keep the order of `data`, and each part is a copy.
+
+    Raises
+    ------
+    ValueError
+        If there is no split, a part has no query, or the parts have more queries than the data.
+
+    Examples
+    --------
+    >>> from lambdaplus.data import random_splits, web_search_like
+    >>> splits = random_splits(web_search_like(20), 3, train=10, valid=0.25)
+    >>> [(split.name, split.train.n_queries, split.test.n_queries) for split in splits]
+    [('Split1', 10, 5), ('Split2', 10, 5), ('Split3', 10, 5)]
     """
     if n < 1:
         raise ValueError(f"at least one split is needed, not {n}")
@@ -107,7 +125,7 @@ def random_splits(
     if min(sizes) < 1 or sum(sizes) > n_queries:
         raise ValueError(
             "{} training, {} validation and {} test queries".format(*sizes)
-            + f" cannot be taken out of {n_queries}: each part needs one, and all together no more"
+            + f" cannot be taken out of {n_queries} queries: each part needs at least one"
         )
     rng = np.random.default_rng(random_state)
     part_of = np.repeat(np.arange(4), [*sizes, n_queries - sum(sizes)])  # 3: in no part
@@ -122,14 +140,15 @@ def random_splits(
 
 
 def cross_validation(data: RankingData, n_folds: int = 5, *, random_state: int = 0) -> list[Fold]:
-    """Split the queries of a data set at random into parts, each of which is tested on once.
+    """Split the queries of a data set at random into folds for cross-validation.
 
     Parameters
     ----------
     data : RankingData
     n_folds : int, default=5
-        Number of parts, from 3 to the number of queries; their sizes differ by at most one. As in
-        LETOR, fold `i` tests on part `i`, validates on the part before it and trains on the others.
+        Number of folds, from 3 to the number of queries. The queries are divided into as many
+        parts, whose sizes differ by at most one. As in LETOR, fold `i` tests on part `i`, validates
+        on the part before it and trains on the others.
     random_state : int, default=0
         Seed of the folds.
 
@@ -137,6 +156,18 @@ def cross_validation(data: RankingData, n_folds: int = 5, *, random_state: int =
     -------
     list of Fold
         Named Fold1, Fold2, ...; each part is a copy.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than three folds, or fewer queries than folds.
+
+    Examples
+    --------
+    >>> from lambdaplus.data import cross_validation, web_search_like
+    >>> folds = cross_validation(web_search_like(20))
+    >>> sum(fold.test.n_queries for fold in folds)
+    20
     """
     if not 3 <= n_folds <= data.n_queries:
         raise ValueError(
@@ -152,7 +183,7 @@ def cross_validation(data: RankingData, n_folds: int = 5, *, random_state: int =
 
 
 def held_out(data: RankingData, share: float) -> tuple[RankingData, RankingData]:
-    """Split off a share of the queries at random; return the remaining queries and the share."""
+    """Split a share of the queries off at random; return the remaining queries and the share."""
     n_queries = data.n_queries
     size = _count(share, n_queries)
     if not 0 < size < n_queries:
@@ -162,7 +193,7 @@ def held_out(data: RankingData, share: float) -> tuple[RankingData, RankingData]
 
 
 def _count(part: float, n_queries: int) -> int:
-    """Number of queries; a share is rounded down, and 0.29 of 100 is 29 in spite of rounding."""
+    """Number of queries in a part; 0.29 of 100 is 29, although 0.29 * 100 is below 29."""
     if not isinstance(part, Real) or not np.isfinite(part):
         raise ValueError(f"{part!r} is neither a number of queries nor a share of them")
     return int(part * n_queries + 1e-9) if isinstance(part, float) else part
@@ -170,14 +201,13 @@ def _count(part: float, n_queries: int) -> int:
 
 def _balanced(rng: np.random.Generator, n: int, part_of: Ints) -> NDArray[np.int64]:
     """Part of each query (columns) in each split (rows)."""
-    # Queries are on a circle, of which each split uses arcs that begin at evenly spaced positions,
-    # so that the number of arcs which contain a query is the mean number, rounded down or up.
+    # Put the queries on a circle. The parts of each split are arcs, and the splits begin at evenly
+    # spaced positions: the number of splits with a query in a part is the mean, rounded up or down.
     starts = np.arange(n) * len(part_of) // n
     parts = np.stack([np.roll(part_of, start) for start in starts])
     parts = rng.permutation(rng.permutation(parts, axis=0), axis=1)
-    # Splits exchange queries with their neighbours in a random order, which changes neither sizes
-    # nor these numbers (the "curveball" algorithm of Strona et al., Nature Communications 5:4114,
-    # 2014, for which half as many rounds per row are sufficient).
+    # Pairs of splits then exchange queries, which changes neither sizes nor these numbers (the
+    # "curveball" algorithm of Strona et al., Nature Communications 5:4114, 2014).
     for _ in range(10):
         for i, j in itertools.pairwise(rng.permutation(n)):
             for a, b in itertools.combinations(range(4), 2):

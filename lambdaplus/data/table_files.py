@@ -1,4 +1,4 @@
-"""CSV and Parquet files: their columns without a silent conversion, and ranking data from them."""
+"""Reader of CSV and Parquet files, which converts no value silently."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import polars
 
 SUFFIXES = (".csv", ".parquet")
-# Numbers as spreadsheets write them, which would be left out as text: 0,5 and 1,000.5 and 5 %.
+# Numbers as spreadsheets write them: 0,5 and 1,000.5 and 5 %. As text they would be left out.
 _FOREIGN = r"^\s*[-+]?[0-9]+([.,][0-9]+)*\s*%$|^\s*[-+]?[0-9]+(,[0-9]+)+(\.[0-9]+)?\s*$"
 
 
@@ -30,7 +30,7 @@ def read_columns(
 
     Parameters
     ----------
-    path : path
+    path : str or path-like
         The name ends in .csv or .parquet.  The rows of a query do not have to be adjacent.
     qid, label : str
         Names of the columns with queries and relevance grades.
@@ -47,10 +47,11 @@ def read_columns(
 
     Raises
     ------
-    ValueError
-        For a column that is missing (the message lists the others) or given twice, a line with
-        missing fields, a label that is not a finite number, a query that is empty or a float of
-        2**53 or more, and a column that mixes numbers and text.
+    FileNotFoundError, ValueError
+        For a file that does not exist or has no rows or features; a column that is missing (the
+        message lists the others), occurs twice, or mixes numbers and text; a line with missing
+        fields; a label that is not a finite number; and a query that is empty or a float of 2**53
+        or more.
     ImportError
         If polars is not installed.
 
@@ -81,14 +82,14 @@ def read_columns(
 
 
 class TableFile:
-    """Columns of a CSV or Parquet file, some of them needed; an error names file and column."""
+    """Columns of a CSV or Parquet file; a ValueError names the file and the column."""
 
     def __init__(self, file: Path, needed: Sequence[str]) -> None:
         try:
             import polars
         except ImportError:
             raise ImportError(
-                "CSV and Parquet need polars: pip install 'lambdaplus[dataframe]'"
+                "CSV and Parquet files need polars: pip install 'lambdaplus[dataframe]'"
             ) from None
         self.file, suffix = file, file.suffix.lower()
         if suffix not in SUFFIXES:
@@ -99,7 +100,7 @@ class TableFile:
                 read = _read_csv if suffix == ".csv" else polars.read_parquet
                 self._frame: polars.DataFrame = read(stream)
         except errors as error:
-            # Without the long advice that may follow.
+            # Advice of polars follows the message.
             message = " ".join(str(error).partition("\n\n")[0].split()) or type(error).__name__
             raise ValueError(f"{file}: {message}") from None
         except ValueError as error:
@@ -112,7 +113,7 @@ class TableFile:
             )
 
     def numbers(self, name: str) -> NDArray[np.float64]:
-        """A column of finite numbers, (n,), none of them rounded."""
+        """A column as finite numbers, (n,), without rounding."""
         import polars
 
         column, where = self._frame[name], f"{self.file}, column {name!r}"
@@ -130,7 +131,7 @@ class TableFile:
             if column.dtype.is_integer() and any(abs(bound or 0) > 2**53 for bound in bounds):
                 refuse_rounding(column.drop_nulls().to_list(), where)
             numbers = column.cast(polars.Float64).to_numpy()
-        else:  # the cast would accept dates, durations and codes of categories
+        else:  # polars would cast dates, durations and categories
             raise ValueError(f"{where} is not numeric, but {column.dtype}")
         bad = np.flatnonzero(~np.isfinite(numbers))
         if bad.size:
@@ -184,7 +185,7 @@ class TableFile:
             words = column.cast(str).to_list()
             row = next((row for row, word in enumerate(words) if word.lower() == "nan"), -1)
             if row >= 0:
-                raise ValueError(f"{words[row]!r} in row {row + 1} below the header names nothing")
+                raise ValueError(f"row {row + 1} below the header has no value: {words[row]!r}")
             return int_or_text(words)
         except ValueError as error:
             raise ValueError(f"{self.file}, column {name!r}: {error}") from None
@@ -199,15 +200,15 @@ def _parsed(column: polars.Series) -> tuple[NDArray[np.float64], NDArray[np.intp
 
 
 def _read_csv(stream: BinaryIO) -> polars.DataFrame:
-    """All columns as text, and those of true and false as Booleans; a ValueError has the line."""
+    """Read columns of true and false as Booleans, all others as text."""
     import polars
 
     # The header is read as a row, because polars renames a repeated column.
     frame = polars.read_csv(stream, has_header=False, infer_schema_length=0, null_values=["NULL"])
     names = ["" if name is None else name for name in frame.row(0)]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(f"line 1: the header names {', '.join(map(repr, twice))} twice")
-    if frame[:, -1].null_count():  # perhaps of a short line, which polars fills with empty cells
+        raise ValueError(f"line 1: the header contains {', '.join(map(repr, twice))} twice")
+    if frame[:, -1].null_count():  # polars fills short lines with empty cells
         stream.seek(0)
         frame = _without_blank_lines(stream, frame)
     frame = frame[1:].rename(dict(zip(frame.columns, names, strict=True)))

@@ -1,4 +1,4 @@
-"""Synthetic graded data of any size, similar to that of a web search engine."""
+"""Synthetic graded data of any size, similar to those of a web search engine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BLOCK = 64  # number of queries that are generated together from one random str
 
 
 def web_search_like(n_queries: int, n_features: int = 136, *, random_state: int = 0) -> RankingData:
-    """Generate synthetic queries with graded documents, with the proportions of MSLR-WEB.
+    """Generate queries with graded documents, with the proportions of MSLR-WEB.
 
     The relevance of a document depends on twelve normally distributed latent variables: it is their
     weighted sum plus a product of two of them, an effect of the query, and noise. Thresholds divide
@@ -26,11 +26,11 @@ def web_search_like(n_queries: int, n_features: int = 136, *, random_state: int 
     Parameters
     ----------
     n_queries : int
-        At least 1. Their sizes are lognormal with a mean of 120 documents; 5,850 queries have about
-        700,000 documents.
+        Number of queries, at least 1. Their sizes are lognormal with a mean of 120 documents.
     n_features : int, default=136
+        Number of features, at least 1.
     random_state : int, default=0
-        Seed; the same seed gives the same data.
+        Seed of the data.
 
     Returns
     -------
@@ -39,10 +39,24 @@ def web_search_like(n_queries: int, n_features: int = 136, *, random_state: int 
         0; 20% lengths, lognormal; 20% scores, normal; 10% non-monotone features, highest for medium
         values of the latent variable, so that a linear ranker cannot use them alone; 14% noise,
         independent of relevance; the others are query features, equal for all documents of a query.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than one query or feature.
+    MemoryError
+        If the features do not fit into memory.
+
+    Examples
+    --------
+    >>> from lambdaplus.data import web_search_like
+    >>> data = web_search_like(100)
+    >>> data.features.shape[1], sorted(set(data.labels.tolist()))
+    (136, [0.0, 1.0, 2.0, 3.0, 4.0])
     """
     if min(n_queries, n_features) < 1:
         raise ValueError(f"{n_queries} queries with {n_features} features: at least 1 of each")
-    np.empty((int(n_queries * _MEAN_SIZE), n_features))  # a MemoryError now, not in the middle
+    np.empty((int(n_queries * _MEAN_SIZE), n_features))  # raises a MemoryError early
     seeds = np.random.SeedSequence(random_state).spawn(1 + -(-n_queries // _BLOCK))
     rng, *rngs = map(np.random.default_rng, seeds)
     mean_log = np.log(_MEAN_SIZE) - _SPREAD**2 / 2
@@ -82,7 +96,7 @@ class _Problem:
         of_query = np.repeat(rng.standard_normal(len(sizes)), sizes)
         relevance: Floats = signal + 0.8 * of_query + rng.standard_normal(len(signal))
 
-        rng.standard_normal(out=out)  # whole rows of a C array: contiguous, as it must be
+        rng.standard_normal(out=out)  # out is contiguous: whole rows of a C array
         out *= np.sqrt(1.0 - self.clarity**2)
         out += aspects[:, self.aspect_of] * self.clarity
         count, length, hump = (out[:, self.columns[kind]] for kind in ("count", "length", "hump"))

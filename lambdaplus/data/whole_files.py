@@ -1,4 +1,4 @@
-"""Writing of files, each of which is either complete or not written at all."""
+"""Atomic writing of files."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from pathlib import Path
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
-    """Yield a temporary file in the folder of ``path``, which it replaces when the block ends.
+    """Yield a temporary file, which replaces ``path`` if the block ends without an error.
 
-    ``path`` does not change before that, nor if the block raises an error or the process is
-    killed.  Its folder is created if it does not exist; an OSError names ``path``.
+    The folder of ``path`` is created if it does not exist.  An OSError names ``path``.
     """
     part = path.with_name(f".{path.name[:50]}.{uuid.uuid4().hex[:12]}.part")  # 255 bytes at most
     try:

@@ -1,8 +1,8 @@
-"""LightGBM's and XGBoost's own estimators, with a metric's name as objective.
+"""Subclasses of LightGBM's and XGBoost's estimators, with the name of a metric as objective.
 
-Each class is a subclass of the framework's, and has all of its parameters, arguments, attributes
-and tools.  Ours add names of metrics as ``objective`` and ``eval_metric``, ``qid`` with the rows in
-any order, evaluation by the objective's own metric, ``score`` by it, and checks of the data.
+They have all parameters, arguments and attributes of their parents, and add names of metrics as
+``objective`` and ``eval_metric``, ``qid`` with the rows in any order, evaluation sets and ``score``
+with the metric of the objective, and checks of the data.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""What both classifiers have in common: the trained class, decisions, probabilities."""
+"""Base class of both classifiers: the trained class, its threshold and probabilities."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _has_probabilities(model: Any) -> bool:
     ranks = isinstance(find_objective(model.objective), Objective) or hasattr(model, "offset_")
     if ranks and model.calibration is None:
         raise AttributeError(
-            "the scores of an objective that ranks are no probabilities: set "
+            "the scores of an objective that ranks are not probabilities: set "
             "calibration='sigmoid' (or 'isotonic') before fit, or wrap the classifier in "
             "scikit-learn's CalibratedClassifierCV; decision_function gives the scores"
         )
@@ -44,18 +44,17 @@ def _has_probabilities(model: Any) -> bool:
 
 
 class RankingClassifier(FrameworkEstimator):
-    """Decisions of a classifier whose trees rank the rows of one class first.
+    """Base class of classifiers whose trees rank the rows of one class above the others.
 
-    The trees are trained on 1 for rows of that class and 0 for others, so that the framework and
-    its tools see a problem with these two classes.  With the framework's own objectives everything
-    is the parent's; ``offset_`` is there only if an objective of ours has trained the model.
+    The trees are trained on 1 for rows of that class and 0 for others.  With the framework's own
+    objectives, all methods are the parent's, and the model has no ``offset_``.
     """
 
     _own_parameters = ("eval_metric", "pos_label", "calibration", "cv")
     _other_outputs: ClassVar[tuple[str, ...]]
-    """Arguments of the parent's predict that ask for something else than labels."""
+    """Arguments of the parent's predict that select other outputs than labels."""
     _raw: Callable[..., Any]
-    """What the trees say, by the predict of the framework's base class."""
+    """The predict of the framework's base class, which returns scores."""
 
     def __init__(
         self,
@@ -72,10 +71,26 @@ class RankingClassifier(FrameworkEstimator):
         super().__init__(objective=objective, **kwargs)  # type: ignore[call-arg]
 
     def fit(self, X: Any, y: Any, *args: Any, **kwargs: Any) -> Self:
-        """Train as the parent does, on two labels of any kind, and calibrate if asked to.
+        """Train like the parent class, with all of its arguments, and calibrate if requested.
 
-        A ValueError is raised for labels and weights that cannot be used, for masked arrays, and
-        for more or fewer than two classes.
+        Parameters
+        ----------
+        X : (n, d) array_like
+        y : (n,) array_like
+            Labels of two classes, of any type.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For labels and weights that cannot be used, masked arrays, more or fewer than two
+            classes, a ``pos_label`` that does not occur, and a model to continue from that was
+            trained for the other class or, without evaluation set, is to be calibrated.
+        TypeError
+            For arguments that the parent does not have.
         """
         train = super().fit  # type: ignore[misc]
         call = arguments(train, X, y, *args, **kwargs)
@@ -99,15 +114,19 @@ class RankingClassifier(FrameworkEstimator):
         return self
 
     def _forget(self) -> None:
-        """Remove what another fit has left."""
+        """Remove attributes of an earlier fit."""
         for name in ("_labels", "pos_label_", "offset_", "calibrator_"):
             vars(self).pop(name, None)
 
     def decision_function(self, X: Any, **kwargs: Any) -> Floats:
-        """How surely each row is of the second class: above 0, `predict` says so.
+        """Scores for the class ``classes_[1]``, which `predict` returns where they are above 0.
 
-        ``**kwargs`` are those of the parent's `predict`, such as the rounds to use.  With the
-        framework's own objectives these are its raw scores.
+        ``**kwargs`` are those of the parent's `predict`, such as the rounds to use.
+
+        Returns
+        -------
+        (n,) float64
+            With the framework's own objectives, its raw scores.
         """
         scores = np.asarray(self._raw(X, **kwargs))
         if not hasattr(self, "offset_"):
@@ -115,9 +134,9 @@ class RankingClassifier(FrameworkEstimator):
         return self._sign * (scores.astype(np.float64) - self.offset_)
 
     def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
-        """The class of each row, or what else the parent's `predict` is asked for.
+        """The class of each row, (n,), or other outputs that the parent's `predict` has.
 
-        scikit-learn's `TunedThresholdClassifierCV` chooses another threshold.
+        The threshold can be tuned by scikit-learn's `TunedThresholdClassifierCV`.
         """
         check_is_fitted(self)
         parent = super().predict  # type: ignore[misc]
@@ -130,7 +149,10 @@ class RankingClassifier(FrameworkEstimator):
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any, *args: Any, **kwargs: Any) -> Any:
-        """Probabilities, (n, n_classes), in the order of ``classes_``; see ``calibration``."""
+        """Probabilities, (n, n_classes) floats, with columns in the order of ``classes_``.
+
+        Without ``calibration``, objectives that rank do not have this method (AttributeError).
+        """
         if not isinstance(find_objective(self.objective), Objective):
             return super().predict_proba(X, *args, **kwargs)  # type: ignore[misc]
         check_is_fitted(self, "calibrator_")
@@ -153,30 +175,30 @@ class RankingClassifier(FrameworkEstimator):
         return tags
 
     def _encode(self, call: dict[str, Any], model: Any) -> NDArray[Any]:
-        """Choose the trained class, and make 1 and 0 of all labels; the labels, sorted."""
+        """Choose the trained class, replace labels by 1 and 0, and return the sorted labels."""
         y = _checked(call["y"])
         classes, counts = np.unique(y, return_counts=True)
         if classes.size != 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass: "
-                f"{self.objective!r} ranks one class above another, and y has {classes.size}; use "
-                "an objective of the framework's own"
+                f"y has {classes.size} classes, and the objective {self.objective!r} is for two: "
+                "use one of LightGBM or XGBoost"
                 if classes.size > 2
                 else f"y holds one class, {classes.tolist()}: a classifier needs rows of two"
             )
         trained = classes[int(counts[0] >= counts[1])] if self.pos_label is None else self.pos_label
         if trained not in classes:
-            raise ValueError(f"pos_label={trained!r} is none of {classes.tolist()}")
+            raise ValueError(f"pos_label={trained!r} is none of {classes.tolist()} in y")
         if (other := getattr(model, "pos_label_", trained)) != trained:
             raise ValueError(
-                f"the model to continue from ranks {other} first, and this one {trained}: pass "
+                f"the model to continue from ranks {other} first, not {trained}: pass "
                 f"pos_label={other!r}"
             )
         codes = (y == trained).astype(np.int64)
-        Queries(codes, weight=call.get("sample_weight"))  # which refuses unusable weights
+        Queries(codes, weight=call.get("sample_weight"))  # raises for invalid weights
         sets = []
         for i, (X, given) in enumerate(evaluation_sets(call)):
-            same = X is call["X"] and given is call["y"]  # the frameworks look at this, too
+            same = X is call["X"] and given is call["y"]  # the frameworks recognise this, too
             labels = y if same else _checked(given)
             if unknown := set(labels.tolist()) - set(classes.tolist()):
                 raise ValueError(f"evaluation set {i}: {unknown} are none of {classes.tolist()}")
@@ -186,13 +208,12 @@ class RankingClassifier(FrameworkEstimator):
         return classes
 
     def _by_code(self, weights: Any) -> Any:
-        """Class weights by 0 and 1 in place of labels."""
         if not isinstance(weights, dict):
             return weights
         return {int(label == self.pos_label_): weight for label, weight in weights.items()}
 
     def _set_threshold(self, call: dict[str, Any]) -> None:
-        """As many training rows lie above it, by weight, as are of the trained class."""
+        """Choose the threshold: as much training weight is above it as the trained class has."""
         codes, given = call["y"], call.get("sample_weight")
         weights = compute_sample_weight(self._by_code(getattr(self, "class_weight", None)), codes)
         weights = weights if given is None else weights * np.asarray(given)
@@ -214,8 +235,8 @@ class RankingClassifier(FrameworkEstimator):
             scorer.model_ = copy.copy(self)
         elif model is not None:
             raise ValueError(
-                "the model to continue from has seen all rows, so cross-validation can't calibrate "
-                "on rows that are new to it: pass eval_set=, or calibration=None"
+                "the model to continue from has seen all rows, so cross-validation has no new rows "
+                "to calibrate on: pass eval_set=, or calibration=None"
             )
         self.calibrator_ = CalibratedClassifierCV(
             FrozenEstimator(scorer) if sets else scorer,
@@ -224,7 +245,7 @@ class RankingClassifier(FrameworkEstimator):
             ensemble=False,
         )
         with warnings.catch_warnings(), config_context(enable_metadata_routing=False):
-            # A model that is fitted already needs no weights.
+            # A fitted model needs no weights.
             warnings.filterwarnings("ignore", "Since FrozenEstimator", UserWarning)
             self.calibrator_.fit(X, codes, weights)
         [of_score] = self.calibrator_.calibrated_classifiers_[0].calibrators
@@ -235,12 +256,12 @@ class RankingClassifier(FrameworkEstimator):
         far = 10.0 * (1.0 + float(np.max(np.abs(self._raw(X)))))
         if excess(-far) < 0 < excess(far):
             self.offset_ = float(bisect(excess, -far, far))
-        else:  # one class is the more probable one for all rows
+        else:  # the same class is more probable for all rows
             self.offset_ = far if excess(0.0) <= 0 else -far
 
 
 class _Trees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """The scores of a classifier without its threshold, which differs from fold to fold."""
+    """A classifier for calibration, whose scores have no threshold, as folds differ in it."""
 
     classes_ = np.arange(2)
 

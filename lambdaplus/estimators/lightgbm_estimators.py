@@ -1,4 +1,4 @@
-"""LightGBM's estimators with a metric's name as objective."""
+"""Subclasses of LightGBM's estimators with the name of a metric as objective."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, **changed
     """Call the parent's fit with an objective and metrics that it understands."""
     start = call.get("init_model")
     if not isinstance(start, str | os.PathLike | lgb.Booster | lgb.LGBMModel | None):
-        # LightGBM would train from scratch.
+        # LightGBM would ignore it.
         raise TypeError(f"init_model must be a Booster or LGBMModel, or a file; got {start!r}")
     ours = isinstance(objective, Objective)
     params = dict(model._other_params)
@@ -34,10 +34,10 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, **changed
     given = call.pop("eval_metric", None) or model.eval_metric
     if given is None and ours and not metric_is_set:
         given = metric_of(objective)
-    metrics, theirs = find_metrics(given, objective)
+    metrics, native = find_metrics(given, objective)
     if metrics is not None and "eval_at" in call:
         metrics = at_cutoffs(metrics, call["eval_at"])
-    call["eval_metric"] = [*theirs, *([] if metrics is None else [metrics])]
+    call["eval_metric"] = [*native, *([] if metrics is None else [metrics])]
     if not metric_is_set and (ours or metrics is not None):
         # LightGBM would evaluate the metric of its own objective, which refuses many labels.
         params["metric"] = "None"
@@ -47,19 +47,17 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, **changed
 
 
 class LightGBMRanker(Ranker, lgb.LGBMRanker):  # type: ignore[misc]
-    """A `lightgbm.LGBMRanker` with a metric's name as objective; all else is LGBMRanker's own.
+    """A `lightgbm.LGBMRanker` whose objective is a ranking metric.
 
     Parameters
     ----------
     objective : str or callable, default="ndcg"
-        The metric to optimise (``"map@10"`` or ``"lambda_map@10"``), a sum
-        (``"ndcg@10 + 0.5*map"``), a `~lambdaplus.metrics.Declaration`, what
-        `~lambdaplus.objectives.lambda_objective` made, or what LGBMRanker takes
-        (``"lambdarank"``).
+        The metric to optimise (``"map@10"`` or ``"lambda_map@10"``), a weighted sum of metrics
+        (``"ndcg@10 + 0.5*map"``), a `~lambdaplus.metrics.Declaration`, an objective of
+        `~lambdaplus.objectives.lambda_objective`, or one of LGBMRanker (``"lambdarank"``).
     eval_metric : str, metric, callable, or list of these, optional
-        What is evaluated on evaluation sets unless `fit` is given another, and, the first of
-        ours, what `score` returns; the objective's metric by default.  Names that are not ours are
-        LightGBM's.
+        Metrics for evaluation sets, by default that of the objective; `score` returns the first.
+        Names that lambdaplus does not know, and callables, are passed to LightGBM.
     **kwargs
         The parameters of LGBMRanker, with its defaults.
 
@@ -86,26 +84,27 @@ class LightGBMRanker(Ranker, lgb.LGBMRanker):  # type: ignore[misc]
 
 
 class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore[misc]
-    """A `lightgbm.LGBMClassifier` that ranks the rare class first; all else is LGBMClassifier's own.
+    """A `lightgbm.LGBMClassifier` for two classes that ranks the rarer one first.
 
-    The score of the trees (``predict(raw_score=True)``, SHAP values) is high for the trained class,
-    whichever it is; `decision_function` has scikit-learn's sign.
+    Raw scores (``predict(raw_score=True)``) and SHAP values are high for the trained class;
+    `decision_function` is high for ``classes_[1]``, as in scikit-learn.
 
     Parameters
     ----------
     objective : str or callable, default="map"
-        A metric that takes all rows as one ranking (``"map"`` is average precision then, ``"auc"``),
-        what `~lambdaplus.objectives.lambda_objective` made, or LGBMClassifier's own: with
-        ``"binary"`` this class is LGBMClassifier.
+        A metric of all rows as one ranking (``"map"`` for average precision, or ``"auc"``), an
+        objective of `~lambdaplus.objectives.lambda_objective`, or one of LGBMClassifier: with
+        ``"binary"``, this class does the same as LGBMClassifier.
     eval_metric : str, metric, callable, or list of these, optional
-        What is evaluated on evaluation sets; the objective's metric by default.
+        Metrics for evaluation sets, by default that of the objective.
     pos_label : label, optional
         The class to rank first; the rarer one by default.
     calibration : {"sigmoid", "isotonic"}, optional
-        Makes probabilities, by scikit-learn's `~sklearn.calibration.CalibratedClassifierCV`: on
-        the last evaluation set of `fit`, or else by cross-validation, which trains ``cv`` + 1 more
-        models.  Without it there is no `predict_proba`.
+        Method of `~sklearn.calibration.CalibratedClassifierCV` for probabilities, which is fitted
+        on the last evaluation set of `fit` or, without one, by cross-validation, which trains
+        ``cv`` + 1 more models.  By default, there is no `predict_proba`.
     cv : int or splitter, default=5
+        Folds of the cross-validation.
     **kwargs
         The parameters of LGBMClassifier, with its defaults.
 
@@ -114,8 +113,9 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
     pos_label_ : label
         The trained class.
     offset_ : float
-        The trees' score above which a row is of that class: as many training rows lie above as are
-        of it or, with calibration, those with a probability above one half.
+        Raw score above which a row is predicted to be of the trained class.  As many training rows
+        are above it as belong to the class or, with calibration, rows above it have a probability
+        above 1/2.
     calibrator_ : CalibratedClassifierCV
 
     Examples
@@ -127,12 +127,9 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
     >>> y = np.where(X[:, 0] + random.normal(size=2000) > 3, "fraud", "ok")
     >>> model = LightGBMClassifier(n_estimators=20, calibration="sigmoid", verbose=-1)
     >>> model = model.fit(X[:1000], y[:1000])
-    >>> model.classes_.tolist(), str(model.pos_label_)
-    (['fraud', 'ok'], 'fraud')
-    >>> fraud = model.predict_proba(X[1000:])[:, 0]
-    >>> bool(abs(fraud.mean() - np.mean(y[1000:] == "fraud")) < 0.01)
-    True
-    """  # noqa: E501
+    >>> model.classes_.tolist(), str(model.pos_label_), model.predict_proba(X[1000:]).shape
+    (['fraud', 'ok'], 'fraud', (1000, 2))
+    """
 
     _names: ClassVar = _NAMES
     _other_outputs: ClassVar = ("raw_score", "pred_leaf", "pred_contrib")

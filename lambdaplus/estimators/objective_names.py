@@ -1,4 +1,4 @@
-"""Objectives and metrics by name: ours, or the framework's own."""
+"""Objectives and metrics by name, those of lambdaplus or of the framework."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ NATIVE: Mapping[str, str] = {
     "rank:map": "map",
     "rank:pairwise": "ndcg@10",
 }
-"""The frameworks' own ranking objectives, and the metric by which a model of each is judged."""
+"""The frameworks' own ranking objectives, and the metric of `score` for each."""
 
 
 def find_objective(given: Any) -> Any:
-    """Our objective for a metric; what else is given is the framework's, and returned as it is."""
+    """The objective for a metric; anything else is returned unchanged, for the framework."""
     if not isinstance(given, Named):
         return given
     try:
@@ -36,9 +36,9 @@ def find_objective(given: Any) -> Any:
 
 
 def find_metrics(given: Any, objective: Any = None) -> tuple[EvalMetric | None, list[Any]]:
-    """Our metrics among those given, and the framework's; a name that both know is ours."""
+    """The metrics of lambdaplus among those given, and all others, for the framework."""
     ours: list[Any] = []
-    theirs: list[Any] = []
+    native: list[Any] = []
     one_group = bool(getattr(objective, "one_group", False))
     for metric in given if isinstance(given, list | tuple) else [given]:
         if isinstance(metric, EvalMetric):
@@ -50,27 +50,26 @@ def find_metrics(given: Any, objective: Any = None) -> tuple[EvalMetric | None, 
             except ValueError:
                 if not isinstance(metric, str):
                     raise
-                theirs.append(metric)
+                native.append(metric)
         elif metric is not None:
-            theirs.append(metric)
-    return (eval_metric(*ours, one_group=one_group) if ours else None), theirs
+            native.append(metric)
+    return (eval_metric(*ours, one_group=one_group) if ours else None), native
 
 
 def metric_of(objective: Any, given: Any = None) -> EvalMetric:
-    """The metric that judges a model: the first of ours that was given, or the objective's."""
+    """The metric of `score`: the first of lambdaplus among those given, or the objective's."""
     native = NATIVE.get(objective) if isinstance(objective, str) else None
     for candidate in (given, getattr(objective, "metric", native)):
         metrics, _ = find_metrics(candidate, objective)
         if metrics is not None:
             return EvalMetric(metrics.metrics[:1], metrics.one_group)
     raise ValueError(
-        f"the objective {objective!r} does not say which metric it is for: pass eval_metric, such "
-        "as 'ndcg@10'"
+        f"no metric is known for the objective {objective!r}: pass eval_metric, such as 'ndcg@10'"
     )
 
 
 def at_cutoffs(metrics: EvalMetric, cutoffs: Sequence[int]) -> EvalMetric:
-    """Each metric that can have a cutoff and has none at each of these: LightGBM's ``eval_at``."""
+    """The metrics, with those that have no cutoff at each of these, as by ``eval_at``."""
     at_each: list[Any] = []
     for metric in metrics.metrics:
         if isinstance(metric, WeightedSum) or metric.cutoff or metric.declaration.cutoff == "no":

@@ -1,4 +1,4 @@
-"""What all our estimators share: how they use the methods of LightGBM's and XGBoost's."""
+"""Base class of the estimators, and helpers for arguments of their parents' methods."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lambdaplus.objectives import Objective
 
 
 class ArgumentNames(NamedTuple):
-    """What a framework calls these arguments of fit."""
+    """Names of arguments of fit, in which the frameworks differ."""
 
     start: str
     eval_start: str
@@ -36,7 +36,7 @@ class FrameworkEstimator:
     _train: Callable[..., None]  # calls the parent's fit with what it understands
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Show inherited parameters: get_params and metadata routing look at signatures."""
+        """Add inherited parameters to signatures, from which scikit-learn reads them."""
         parents = [base for base in cls.__mro__[1:] if issubclass(base, BaseEstimator)]
         if parents:
             constructors = [
@@ -47,7 +47,7 @@ class FrameworkEstimator:
         super().__init_subclass__(**kwargs)
 
     def _for_framework(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Parameters that the framework itself knows; it is told of metrics in fit."""
+        """The parameters without those that the framework does not know."""
         ours = set(self._own_parameters)
         if isinstance(find_objective(params.get("objective")), Objective):
             ours.add("objective")
@@ -55,7 +55,7 @@ class FrameworkEstimator:
 
 
 def _with_parameters_of(parents: Sequence[Any], method: Any) -> Any:
-    """The method, whose signature shows the parents' parameters and its own keywords."""
+    """The method with a signature of the parents' parameters and its own keywords."""
     own = inspect.signature(method).parameters
     shown = {name: each for name, each in own.items() if each.kind is each.KEYWORD_ONLY}
     for parent in parents:
@@ -71,10 +71,7 @@ def _with_parameters_of(parents: Sequence[Any], method: Any) -> Any:
 
 
 def arguments(method: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[str, Any]:
-    """The arguments of a call by name, without defaults; a TypeError for unknown ones.
-
-    A ValueError for arrays with masked entries, whose masks the frameworks would drop.
-    """
+    """The arguments of a call by name; a TypeError for unknown ones, a ValueError for masks."""
     given = inspect.signature(method).bind(*args, **kwargs).arguments
     given |= given.pop("kwargs", {})
     for name, value in given.items():
@@ -84,7 +81,7 @@ def arguments(method: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[str
 
 @contextmanager
 def replaced(estimator: Any, **values: Any) -> Iterator[None]:
-    """While the parent trains, it finds values that it understands in these attributes."""
+    """Replace attributes temporarily, by values that the parent's fit supports."""
     attributes = vars(estimator)
     before = {name: attributes[name] for name in values if name in attributes}
     attributes.update(values)
@@ -97,7 +94,7 @@ def replaced(estimator: Any, **values: Any) -> Iterator[None]:
 
 
 def refuse_masked(name: str, given: Any) -> None:
-    """Raise for arrays with masked entries, also in lists and pairs of them."""
+    """Raise a ValueError for arrays with masked entries, also in lists and pairs of arrays."""
     if isinstance(given, np.ma.MaskedArray):
         plain(given, name)
     elif isinstance(given, list | tuple) and given and hasattr(given[0], "__len__"):
@@ -105,15 +102,12 @@ def refuse_masked(name: str, given: Any) -> None:
             refuse_masked(name, inner)
 
 
-# Evaluation sets --------------------------------------------------------------------------------
-
-
 def evaluation_sets(call: Mapping[str, Any]) -> list[tuple[Any, Any]]:
-    """The evaluation sets of a call of fit, in whichever form they were passed."""
+    """The evaluation sets of a call of fit, from ``eval_set`` or ``eval_X`` and ``eval_y``."""
     if call.get("eval_set") is not None:
         return [call["eval_set"]] if isinstance(call["eval_set"], tuple) else list(call["eval_set"])
     X, y = call.get("eval_X"), call.get("eval_y")
-    if X is None or y is None:  # LightGBM says so if only one is missing
+    if X is None or y is None:  # LightGBM raises an error if only one is missing
         return []
     return list(zip(X, y, strict=True)) if isinstance(X, tuple) else [(X, y)]
 
@@ -126,11 +120,11 @@ def replace_evaluation_sets(call: dict[str, Any], sets: list[tuple[Any, Any]]) -
 
 
 def each(given: Any, n: int) -> list[Any]:
-    """An ``eval_...`` argument for each evaluation set; for one set, it may be given alone."""
+    """An ``eval_...`` argument as a list with an entry, which may be None, for each set."""
     if given is None:
         return [None] * n
     listed = isinstance(given, list) and (given[0] is None or hasattr(given[0], "__len__"))
     by_set = [given] if n == 1 and not listed else list(given)
     if len(by_set) > n:
-        raise ValueError(f"{len(by_set)} entries of an eval_ argument for {n} evaluation sets")
+        raise ValueError(f"an eval_ argument has {len(by_set)} entries for {n} evaluation sets")
     return [*by_set, *[None] * (n - len(by_set))]

@@ -1,4 +1,4 @@
-"""What both rankers have in common: the arguments of ``fit`` in query order, and ``score``."""
+"""Base class of both rankers: `fit` with queries in any order, and `score`."""
 
 from __future__ import annotations
 
@@ -22,45 +22,56 @@ from lambdaplus.objectives import Objective
 
 
 class Documents(NamedTuple):
-    """Rows in query order, and where each was (None if the order has not changed)."""
+    """Rows in query order, and their original places (None if the order has not changed)."""
 
     X: Any
     queries: Queries
     rows: Ints | None
 
     def in_order(self, values: Any) -> Any:
-        """Values of rows as they were given, in query order; None stays None."""
+        """Sort values of rows by query; None stays None."""
         unchanged = values is None or self.rows is None
         return values if unchanged else _safe_indexing(values, self.rows)
 
 
 class Ranker(FrameworkEstimator):
-    """Fit and score of a ranker, and what scikit-learn is to hand to it."""
+    """`fit` and `score` of a ranker, to which scikit-learn's metadata routing passes the qid."""
 
-    __metadata_request__fit: ClassVar = {"qid": True}  # a ranker wants its queries
+    __metadata_request__fit: ClassVar = {"qid": True}
     __metadata_request__score: ClassVar = {"qid": True}
 
     def fit(
         self, X: Any, y: Any, *args: Any, qid: Any = None, eval_qid: Any = None, **kwargs: Any
     ) -> Self:
-        """Train as the parent does, with all of its arguments; these are ours, or mean more.
+        """Train like the parent class, with all of its arguments and those below.
 
         Parameters
         ----------
-        qid, eval_qid : (n,) array_like, list of such
-            Query of each row, in any order, in place of ``group`` and ``eval_group``.
-        sample_weight : (n,) array_like
+        X : (n, d) array_like
+        y : (n,) array_like
+            Labels; a higher one is better.
+        qid : (n,) array_like, optional
+            Query of each row, in any order, instead of ``group``; by default, a column "qid" of X.
+        eval_qid : list of (m,) array_like, optional
+            Same for each evaluation set, instead of ``eval_group``.
+        sample_weight : (n,) array_like, optional
             In `XGBoostRanker` also (n_queries,), by first appearance of each query.
-        eval_metric : str, metric, callable, or list of these
-            In `LightGBMRanker`, in place of the estimator's own.
-        eval_at : list of int
+        eval_metric : str, metric, callable, or list of these, optional
+            In `LightGBMRanker`, replaces the parameter of the estimator.
+        eval_at : list of int, optional
             In `LightGBMRanker`, cutoffs of metrics without one.
+
+        Returns
+        -------
+        self
 
         Raises
         ------
         ValueError
-            For labels, weights and queries that cannot be used, masked arrays, and if the metric
-            of the objective tells no documents of any query apart.
+            If there are no queries; for labels, weights and queries that cannot be used, masked
+            arrays, and data on which all rankings have the same value of the metric.
+        TypeError
+            For arguments that the parent does not have, and an ``init_model`` of another type.
         """
         call = arguments(super().fit, X, y, *args, **kwargs)  # type: ignore[misc]
         objective = find_objective(self.objective)
@@ -71,7 +82,17 @@ class Ranker(FrameworkEstimator):
     def score(
         self: Any, X: Any, y: Any, *, qid: Any = None, group: Any = None, sample_weight: Any = None
     ) -> float:
-        """The first metric of ``eval_metric``, or the objective's; arguments are those of `fit`."""
+        """The first metric of ``eval_metric``, or the objective's; arguments are as for `fit`.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            As for `fit`, and if the objective is not of lambdaplus and has no known metric.
+        """
         refuse_masked("sample_weight", sample_weight)
         documents = _read("score", X, y, qid, group)
         weights = Ranker._weights(self, documents, sample_weight)
@@ -82,7 +103,7 @@ class Ranker(FrameworkEstimator):
     def _put_in_query_order(
         self, call: dict[str, Any], objective: Any, qid: Any, eval_qid: Any
     ) -> None:
-        """Check the arguments of fit, and put all rows in query order."""
+        """Check the arguments of fit and sort all rows by query."""
         refuse_masked("eval_qid", eval_qid)
         metric = metric_of(objective) if isinstance(objective, Objective) else None
         train = _read("training data", call["X"], call["y"], qid, call.get("group"), metric)
@@ -105,7 +126,7 @@ class Ranker(FrameworkEstimator):
             call[names.eval_start] = [*map(Documents.in_order, held_out, starts)]
 
     def _weights(self, documents: Documents, given: Any) -> Any:
-        """Row weights in the framework's form; a ValueError for unusable ones."""
+        """Row weights in the framework's form; a ValueError for invalid ones."""
         Queries(documents.queries.labels, weight=given)
         return documents.in_order(given)
 
@@ -113,7 +134,7 @@ class Ranker(FrameworkEstimator):
 def _read(
     name: str, X: Any, y: Any, qid: Any, group: Any, metric: EvalMetric | None = None
 ) -> Documents:
-    """Check labels and queries, and bring the rows of each query together, otherwise in order."""
+    """Check labels and queries, and make the rows of each query adjacent, otherwise in order."""
     if qid is None and group is None and "qid" in getattr(X, "columns", ()):
         X, qid = X.drop("qid", axis=1), X["qid"]  # as XGBRanker does
     if qid is None and group is None:
@@ -138,7 +159,7 @@ def _read(
 
 
 def _refuse_nothing_to_rank(metric: EvalMetric, queries: Queries) -> None:
-    """Raise if the metric has no value, or the same one for the best and the worst ranking."""
+    """Raise a ValueError if the best and the worst ranking have the same value, or none."""
     best, worst = (
         metric(queries.labels, scores, None, queries.sizes)
         for scores in (queries.labels, -queries.labels)
@@ -146,5 +167,5 @@ def _refuse_nothing_to_rank(metric: EvalMetric, queries: Queries) -> None:
     if best == worst:
         raise ValueError(
             f"{metric.metrics[0]} is the same for the best and the worst ranking, so there is "
-            "nothing to learn: no query has two documents that it tells apart"
+            "nothing to learn: no query has two documents whose order matters to it"
         )

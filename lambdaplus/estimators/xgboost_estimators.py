@@ -1,4 +1,4 @@
-"""XGBoost's estimators with a metric's name as objective."""
+"""Subclasses of XGBoost's estimators with the name of a metric as objective."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ _OFFSET = "lambdaplus_offset"  # attribute of the booster, which is saved with i
 
 
 class _GivenGradient(xgb.callback.TrainingCallback):  # type: ignore[misc]
-    """Trains by an objective, and evaluates by a metric, that XGBoost's estimators do not hand on.
+    """Callback that replaces the objective and the metric which each round calls.
 
-    `xgboost.XGBRanker` takes no objective that is called, and calls a metric query by query.  A
-    callback may change the booster before the training: it replaces what each round calls.
+    `xgboost.XGBRanker` does not accept a callable objective, and calls a metric query by query.
     """
 
     def __init__(self, objective: Any, metric: EvalMetric | None) -> None:
@@ -33,13 +32,13 @@ class _GivenGradient(xgb.callback.TrainingCallback):  # type: ignore[misc]
     def before_training(self, model: Any) -> Any:
         update, eval_set = model.update, model.eval_set
 
-        def update_by_ours(dtrain: Any, iteration: int, fobj: Any = None) -> None:
+        def update_with_objective(dtrain: Any, iteration: int, fobj: Any = None) -> None:
             update(dtrain, iteration, self.objective or fobj)
 
-        def evaluate_by_ours(evals: Any, iteration: int, feval: Any, output_margin: bool) -> Any:
+        def evaluate(evals: Any, iteration: int, feval: Any, output_margin: bool) -> Any:
             return eval_set(evals, iteration, self.metric or feval, output_margin)
 
-        model.update, model.eval_set = update_by_ours, evaluate_by_ours
+        model.update, model.eval_set = update_with_objective, evaluate
         return model
 
     def after_training(self, model: Any) -> Any:
@@ -52,21 +51,23 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> None:
     ours = isinstance(objective, Objective)
     called = ours or (callable(objective) and isinstance(model, xgb.XGBRanker))
     given = metric_of(objective) if model.eval_metric is None and ours else model.eval_metric
-    metrics, theirs = find_metrics(given, objective)
-    if metrics is not None and not all(isinstance(metric, str) for metric in theirs):
-        raise ValueError("XGBoost evaluates one function: pass one, or metrics of ours")
-    changed: dict[str, Any] = {"eval_metric": theirs or None}
+    metrics, native = find_metrics(given, objective)
+    if metrics is not None and not all(isinstance(metric, str) for metric in native):
+        raise ValueError(
+            "XGBoost supports one callable metric: pass that alone, or only names of metrics"
+        )
+    changed: dict[str, Any] = {"eval_metric": native or None}
     callbacks = list(model.callbacks or ())
     if called:
         warn_of_unused(model.get_xgb_params(), objective, stacklevel=5)
         changed |= {"objective": model._saved_as, "base_score": model.base_score or 0.0}
     if metrics is not None:
         callbacks = [xgb.maximising(callback, metrics) for callback in callbacks]
-        if not theirs:
+        if not native:
             more = getattr(model, "kwargs", None) or {}
             changed["kwargs"] = {"disable_default_eval_metric": 1, **more}
         if model.early_stopping_rounds:
-            # XGBoost would minimise every metric whose name it does not know.
+            # XGBoost minimises metrics whose names it does not know.
             stop = xgb.callback.EarlyStopping(rounds=model.early_stopping_rounds, maximize=True)
             callbacks.append(stop)
             changed["early_stopping_rounds"] = None
@@ -77,20 +78,20 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> None:
 
 
 class XGBoostRanker(Ranker, xgb.XGBRanker):  # type: ignore[misc]
-    """An `xgboost.XGBRanker` with a metric's name as objective; all else is XGBRanker's own.
+    """An `xgboost.XGBRanker` whose objective is a ranking metric.
 
     Parameters
     ----------
     objective : str or callable, default="ndcg"
-        As in `LightGBMRanker`, XGBoost's own (``"rank:ndcg"``), or a function for `xgboost.train`.
+        As in `LightGBMRanker`, one of XGBoost (``"rank:ndcg"``), or a function for `xgboost.train`.
     eval_metric : str, metric, callable, or list of these, optional
-        As in `LightGBMRanker`; with early stopping the last one counts, as in XGBRanker.
+        As in `LightGBMRanker`; early stopping uses the last one, as in XGBRanker.
     **kwargs
         The parameters of XGBRanker, with its defaults.
 
     Notes
     -----
-    The saved model says ``rank:ndcg`` whatever its objective was, as search engines want it.
+    The saved model has the objective ``rank:ndcg``, which search engines accept.
 
     Examples
     --------
@@ -108,14 +109,14 @@ class XGBoostRanker(Ranker, xgb.XGBRanker):  # type: ignore[misc]
     _train = _train
 
     def __init__(self, *, objective: Any = "ndcg", **kwargs: Any) -> None:
-        # XGBRanker's own constructor refuses every objective whose name it does not know.
+        # XGBRanker's constructor raises for objectives that are not XGBoost's.
         xgb.XGBModel.__init__(self, objective=objective, **kwargs)
 
     def get_xgb_params(self) -> dict[str, Any]:
         return self._for_framework(super().get_xgb_params())
 
     def _weights(self, documents: Documents, given: Any) -> Any:
-        """Weights of queries, from those of rows if the rows of a query have the same."""
+        """Weights of queries; from those of rows, if these are equal in each query."""
         queries = documents.queries
         if given is None or np.shape(given) == (queries.n_queries,):
             return given
@@ -130,10 +131,19 @@ class XGBoostRanker(Ranker, xgb.XGBRanker):  # type: ignore[misc]
 
 
 class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[misc]
-    """An `xgboost.XGBClassifier` that ranks the rare class first; all else is XGBClassifier's own.
+    """An `xgboost.XGBClassifier` for two classes that ranks the rarer one first.
 
-    Parameters, attributes and the meaning of scores are those of `LightGBMClassifier`; ``**kwargs``
-    are XGBClassifier's.  The saved model says ``binary:logitraw``, whose prediction is the score.
+    Parameters, attributes and errors are those of `LightGBMClassifier`; ``**kwargs`` are parameters
+    of XGBClassifier.  The saved model has the objective ``binary:logitraw``, which predicts scores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lambdaplus import XGBoostClassifier
+    >>> X = np.random.default_rng(0).normal(size=(1000, 3))
+    >>> model = XGBoostClassifier(n_estimators=5).fit(X, np.where(X[:, 0] > 2, "fraud", "ok"))
+    >>> model.predict([[3.0, 0.0, 0.0], [0.0, 0.0, 0.0]]).tolist(), str(model.pos_label_)
+    (['fraud', 'ok'], 'fraud')
     """
 
     _names: ClassVar = _NAMES
@@ -145,14 +155,14 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
         return self._for_framework(super().get_xgb_params())
 
     def fit(self, X: Any, y: Any, **kwargs: Any) -> Self:
-        """Train as XGBClassifier does; see `LightGBMClassifier.fit`."""
+        """Train like XGBClassifier; see `LightGBMClassifier.fit`."""
         super().fit(X, y, **kwargs)
         if hasattr(self, "offset_"):
             self.get_booster().set_attr(**{_OFFSET: repr(self.offset_)})
         return self
 
     def load_model(self, fname: Any) -> None:
-        """Load trees that `save_model` saved; the trained class is 1 then, and the other one 0."""
+        """Load a model of `save_model`, which then predicts 1 for the trained class, and else 0."""
         self._forget()
         super().load_model(fname)
         if self.objective == self._saved_as:

@@ -1,7 +1,7 @@
-"""Evaluation: values of metrics by query and their means, comparisons, metrics for frameworks.
+"""Evaluation of rankings: metrics, significance tests, and metrics for LightGBM and XGBoost.
 
-Labels and scores enter by `evaluate`, `explain` and the metrics that `eval_metric` makes; an
-`Evaluation` leaves, and several of them enter `compare_runs`.  All print as a `Table`.
+`evaluate` computes metrics, `compare_runs` tests differences between systems, `explain` shows why
+tools print different values, and `eval_metric` creates metrics for training.
 """
 
 from lambdaplus.evaluation.conventions import CONVENTIONS, Convention, Rule

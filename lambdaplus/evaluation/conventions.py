@@ -30,13 +30,13 @@ def check_rules(ties: Any = None, empty: Any = None) -> None:
 
 @dataclass(frozen=True)
 class Rule:
-    """The rules of a tool for one metric.
+    """The rules of a tool for one metric; a ValueError for unknown ones.
 
     Attributes
     ----------
     ties : {"expected", "worst", "best", "stable", "together", "docno"} or None
-        Rule for tied documents, see ``lambdaplus.metrics.values``; "docno" ranks them by document
-        number, descending; None is the default of the metric.
+        Rule for tied documents, as in `~lambdaplus.evaluation.evaluate`; None is the default of the
+        metric.
     empty : "skip", 0 or 1
         Value of a query on which the metric is not defined.
     options : dict of str to str
@@ -58,12 +58,13 @@ class Convention:
     Attributes
     ----------
     name, tool : str
+        Name of the convention, and the tool with its version and metrics.
     otherwise : Rule
         Rule for metrics that the tool does not have.
     metrics : dict of str to Rule
         Rules for the metrics of the tool, by name.
     single : bool
-        Whether scores are stored in float32, in which 1.00000001 and 1 are tied.
+        Whether scores are rounded to float32, in which 1.00000001 and 1 are tied.
     unjudged : bool
         Whether a label below 0 marks an unjudged document, which then counts as label 0 and is
         left out by metrics such as bpref.
@@ -80,9 +81,11 @@ class Convention:
         check_fields(self, is_flag, "True or False", "single", "unjudged")
 
     def rule(self, metric: RankingMetric) -> Rule:
+        """The rules for a metric."""
         return self.metrics.get(metric.declaration.name, self.otherwise)
 
     def has(self, metric: RankingMetric) -> bool:
+        """Whether the tool has the metric."""
         return not self.metrics or metric.declaration.name in self.metrics
 
     def metric(self, name: Metric, **options: Any) -> RankingMetric:

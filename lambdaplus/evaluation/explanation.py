@@ -20,19 +20,19 @@ OWN_RULES: dict[str, Any] = {"convention": CONVENTIONS["lambdaplus"], "ties": No
 
 
 class Step(NamedTuple):
-    """One choice of a convention and the change that it makes."""
+    """One rule of a convention, such as ``ties=stable``, and the change of the value by it."""
 
     choice: str
     change: float
 
 
 class Path(NamedTuple):
-    """The steps from the value of our convention to the value of another tool."""
+    """The steps from the value under the convention "lambdaplus" to that under another."""
 
     convention: Convention
-    value: float  # NaN if the convention cannot be applied
-    steps: tuple[Step, ...]  # their changes add up to the gap
-    reason: str = ""  # why the convention cannot be applied
+    value: float
+    steps: tuple[Step, ...]
+    reason: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +43,10 @@ class Explanation(Tabular):
     ----------
     metric : RankingMetric
     value : float
-        Value under our own convention.
+        Value under the convention "lambdaplus".
     paths : tuple of Path
-        One for each convention that has the metric.
+        The convention, the value under it, the steps to it (their changes add up to the gap) and,
+        if the value is NaN because the convention cannot be applied, the reason.
     n_queries : int
     """
 
@@ -55,10 +56,12 @@ class Explanation(Tabular):
     n_queries: int
 
     def __getitem__(self, convention: str) -> Path:
+        """The path to a convention; a KeyError if it does not have the metric."""
         return {path.convention.name: path for path in self.paths}[convention]
 
     @property
     def table(self) -> Table:
+        """One row for each convention: its value, the gap, and the choices that cause it."""
         rows = [
             (
                 path.convention.name,
@@ -97,6 +100,22 @@ def explain(
         As in `~lambdaplus.evaluation.evaluate`.
     **options
         Parameters of the metric; they apply to every convention.
+
+    Returns
+    -------
+    Explanation
+
+    Raises
+    ------
+    ValueError
+        For input that `~lambdaplus.evaluation.evaluate` refuses, and for a sum of metrics.
+
+    Examples
+    --------
+    >>> from lambdaplus import explain
+    >>> why = explain("ndcg", [2, 1, 0, 0, 0], [0.5, 0.5, 0.9, 0.3, 0.1], group=[3, 2])
+    >>> [(choice, round(change, 4)) for choice, change in why["lightgbm"].steps]
+    [('ties=stable', 0.0361), ('empty=1', 0.1705)]
     """
     queries = Queries(labels, group=group, qid=qid, weight=weight)
     return explain_queries(parse_metric(metric, **options), queries, scores, docno, options)
@@ -110,7 +129,7 @@ def explain_queries(
     fixed: Collection[str] = (),
     judged: ArrayLike | None = None,
 ) -> Explanation:
-    """Like `explain`, for queries that are already parsed, except for the fixed options."""
+    """Like `explain`, for parsed queries; conventions do not change the options in ``fixed``."""
     kept = {*fixed, *(name for name, _ in metric.changed)}
 
     def value_of(chosen: RankingMetric, **rules: Any) -> float:
@@ -122,7 +141,7 @@ def explain_queries(
         try:
             for choice, chosen, rules in _choices(convention, metric, kept):
                 before, value = value, value_of(chosen, **rules)
-                # As long as no query has a value, a choice does not cause a change.
+                # NaN: no query has a value before this choice.
                 change = value if math.isnan(before) else value - before
                 if abs(change) > 1e-12:
                     steps.append(Step(choice, change))
@@ -140,7 +159,7 @@ def explain_queries(
 def _choices(
     convention: Convention, metric: RankingMetric, kept: Collection[str]
 ) -> Iterator[tuple[str, RankingMetric, dict[str, Any]]]:
-    """The choices from our convention to another, one after the other: metric and rules so far."""
+    """Each choice on the way to a convention, with the metric and the rules after it."""
     rule, rules = convention.rule(metric), OWN_RULES
     for name, option in rule.options.items():
         if name not in kept:

@@ -24,9 +24,7 @@ _UNSET: Any = object()  # LightGBM's estimators pass a group or None; XGBoost's 
 
 @dataclass(frozen=True, repr=False)
 class EvalMetric:
-    """One or several metrics as a callable for both frameworks.
-
-    Returned by `~lambdaplus.evaluation.eval_metric`.
+    """One or several metrics as a callable for both frameworks, made by `eval_metric`.
 
     The frameworks call it with ``(scores, data set)`` or with ``(labels, scores)``, and perhaps
     weights and query sizes.  For LightGBM the result is ``(name, value, True)`` (higher is better),
@@ -60,13 +58,14 @@ class EvalMetric:
         ValueError
             For invalid input, if no query has a value, and on several LightGBM machines.
         TypeError
-            If called by XGBRanker, which evaluates each query and averages by query size.
+            If called by XGBRanker, which evaluates each query and averages by query size, or with
+            several metrics by another estimator of XGBoost, which supports one.
 
         Notes
         -----
-        In a training by XGBoost on several workers, each calls this with its own rows, and gets
-        the value over all rows.  With queries, it is that of one machine; without, scores are
-        rounded to cells, and documents in one cell count as tied (`lambdaplus.metrics.rounding`).
+        If XGBoost trains on several workers, each calls this with its own rows and gets the value
+        over all rows.  With queries, it is the value on one machine.  Without, scores are rounded
+        to cells first, and documents in the same cell are tied.
         """
         if is_called_by_xgb_ranker():
             raise TypeError(
@@ -80,8 +79,8 @@ class EvalMetric:
         for name, value in mean.items():
             if math.isnan(value):
                 raise ValueError(
-                    f"{name} has no value on any query of this data set: no query has both "
-                    "relevant and other documents, or all have weight 0"
+                    f"{name} has no value on any query of this data set: no query has a relevant "
+                    "document (AUC also needs another one), or all weights are 0"
                 )
         values = {str(metric): value_of(metric, mean) for metric in self.metrics}
         if call.framework == "arrays" and group is _UNSET:
@@ -135,7 +134,16 @@ def eval_metric(
     one_group : bool
         Treat data without queries as one query, for metrics other than AUC and MAP.
     **options
-        Parameters for the metrics that have them.
+        Parameters for the metrics that have them, such as ``gain="linear"``.
+
+    Returns
+    -------
+    EvalMetric
+
+    Raises
+    ------
+    ValueError
+        Without metrics, for unknown names, and for options that none of the metrics has.
 
     Notes
     -----
@@ -146,10 +154,7 @@ def eval_metric(
     Examples
     --------
     >>> from lambdaplus import eval_metric
-    >>> metric = eval_metric("map", "ndcg@10")
-    >>> metric
-    eval_metric('map', 'ndcg@10')
-    >>> metric([1, 0], [0.2, 0.1], None, [2])
+    >>> eval_metric("map", "ndcg@10")([1, 0], [0.2, 0.1], None, [2])
     [('map', 1.0, True), ('ndcg@10', 1.0, True)]
     """
     check_flag(one_group=one_group)

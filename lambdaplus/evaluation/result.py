@@ -25,19 +25,18 @@ class Evaluation(Tabular):
         Value of each metric on each query, in query order; NaN if the metric has no value.
     mean : dict of str to float
         Mean over the queries that have a value, weighted by query weight; NaN if none has.
-    n_queries : int
-    without_relevant : int
-        Number of queries without a document of label 1 or more.
+    n_queries, without_relevant : int
+        Number of queries, and of those without a document of label 1 or more.
     undefined : dict of str to int
-        Number of queries without a value (for example without a relevant document).
+        Number of queries on which each metric is not defined (no relevant document, for example).
     qid : (n_queries,) array
         Identifier of each query: the qid that was passed, or 0, 1, ...
     conventions : dict of str to str
         Rules with which each metric was computed.
     convention : Convention
     metrics : dict of str to RankingMetric
-        The metric with each name; empty after unpickling, since it may be impossible to pickle the
-        user's own metrics.
+        The metric with each name; empty after unpickling, since user-defined metrics may not be
+        picklable.
 
     Notes
     -----
@@ -58,13 +57,13 @@ class Evaluation(Tabular):
         return {**self.__dict__, "metrics": {}}
 
     def __getitem__(self, metric: Metric) -> float:
-        """The mean of a metric, which may be given by any spelling of its name."""
+        """The mean of a metric, by any spelling of its name; a KeyError if it was not evaluated."""
         return self.mean[self.name_of(metric)]
 
     def name_of(self, metric: Metric) -> str:
-        """The name of a metric in this result."""
+        """The name of a metric in this result; a KeyError if it was not evaluated."""
         if isinstance(metric, str) and metric in self.mean:
-            return metric  # the user's own metrics are not in the catalogue
+            return metric  # user-defined metrics are not in the catalogue
         for wanted in (parse_metric(metric), self.convention.metric(metric)):
             name = str(wanted)
             if name in self.mean and self.metrics.get(name, wanted) == wanted:
@@ -92,7 +91,7 @@ def queries_in_words(n: int) -> str:
 
 
 def mean_of(values: Floats, weights: Floats | None = None) -> float:
-    """Mean over the queries that have a value; NaN if the sum of their weights is 0."""
+    """Weighted mean of the values that are not NaN; NaN if their weights sum to 0."""
     known = ~np.isnan(values)
     weights = np.ones_like(values) if weights is None else weights
     total = weights[known].sum()

@@ -1,4 +1,4 @@
-"""Tables for the terminal, in Markdown and LaTeX."""
+"""Tables as text, for terminals with rich, in Markdown, and in LaTeX."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LATEX = str.maketrans(
 
 
 class Cell(NamedTuple):
-    """A value with a mark, such as significance letters."""
+    """A value (str, int or float) with a mark, such as significance letters."""
 
     value: Any
     mark: str = ""
@@ -34,6 +34,15 @@ class Table:
     foot : sequence of str
     narrow : bool
         Whether floats are shown without a leading zero, as in .5123.
+
+    Examples
+    --------
+    >>> from lambdaplus.evaluation import Cell, Table
+    >>> print(Table(("run", "map"), [("new", Cell(0.52, "a")), ("old", 0.5)], ("5 queries",)))
+    run  map
+    new  0.5200a
+    old  0.5000
+    5 queries
     """
 
     columns: Sequence[str]
@@ -47,7 +56,7 @@ class Table:
         return [[c if isinstance(c, Cell) else Cell(c) for c in row] for row in self.rows]
 
     def _texts(self, mark: str = "{}", escaped: Callable[[str], str] = str) -> Iterator[list[str]]:
-        """The names of the columns, then the rows, as text with marks in a format."""
+        """The headings, then the rows, as text; ``mark`` is the format of marks."""
         yield [escaped(name) for name in self.columns]
         for row in self.cells:
             yield [
@@ -77,7 +86,7 @@ class Table:
         table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=padding)
         for i, name in enumerate(self.columns):
             number = any(isinstance(row[i].value, (int, float)) for row in self.cells)
-            # A name that is too wide is wrapped; if it were cut, it could equal another name.
+            # Wide names are wrapped, since names that are cut may look the same.
             table.add_column(
                 Text(name), justify="right" if number else "left", no_wrap=number, overflow="fold"
             )

@@ -1,4 +1,4 @@
-"""Compare several systems on the same queries, with significance tests."""
+"""Comparison of several systems on the same queries, with significance tests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from lambdaplus.evaluation.significance import (
 )
 from lambdaplus.metrics import Metric
 
-ROUNDING = 1e-12  # values are sums of hundreds of terms, so equal values may differ by this much
+ROUNDING = 1e-12  # equal values may differ by this much because of rounding errors
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 
 
@@ -43,9 +43,8 @@ class Pair(NamedTuple):
         Confidence interval of the difference, by the bootstrap over queries.
     wins, losses, ties : int
         Number of queries on which the first is better, worse, or equal.
-    p_value : float
-    p_corrected : float
-        P-value after the correction for all pairs of this metric.
+    p_value, p_corrected : float
+        P-value before and after the correction for all pairs of this metric.
     """
 
     metric: str
@@ -75,6 +74,8 @@ class RunComparison(Tabular):
     test, alternative, correction : str
     alpha, confidence : float
     baseline : str or None
+    foot : tuple of str
+        Footnotes of the table: queries, tests and conventions.
     """
 
     names: tuple[str, ...]
@@ -89,7 +90,7 @@ class RunComparison(Tabular):
     foot: tuple[str, ...]
 
     def of(self, metric: Metric) -> list[Pair]:
-        """The pairs of one metric."""
+        """The pairs of one metric, by its name in ``means``; a KeyError if it was not compared."""
         wanted = str(metric)
         if wanted not in self.means:
             raise KeyError(f"{wanted} was not compared; available: {', '.join(self.means)}")
@@ -183,22 +184,28 @@ def compare_runs(
         paired t-test (Elsas et al. 2008), or Fisher's paired randomisation test, which swaps the
         two systems on each query at random.
     alternative : {"two-sided", "greater"}
-        "greater" tests, for every pair of runs, whether the first is better and whether the second
-        is better.
+        "greater" tests whether each run is better than the baseline or, without a baseline, than
+        each other run.
     correction : {"holm", "none"}
         Correction for the number of tests of one metric.
     alpha : float
-        Significance level at which a mean is marked.
+        Significance level of the letters; stars, with a baseline, have levels of their own.
     confidence : float
         Confidence level of the bootstrap intervals.
     resamples, seed : int
         Number of samples and seed of the randomisation test and the bootstrap.
 
+    Returns
+    -------
+    RunComparison
+
     Raises
     ------
     ValueError
-        If runs differ in queries or metrics, including different metrics with the same name; if
-        there are fewer than two runs, or an option is unknown.
+        If runs differ in queries, conventions or metrics, including different metrics with the same
+        name; if there are fewer than two runs; or if an option is unknown or out of range.
+    TypeError
+        If ``runs`` is not a dict of evaluations.
 
     Notes
     -----
@@ -235,7 +242,7 @@ def compare_runs(
         known = ~np.isnan(np.array(list(values.values()))).any(axis=0)
         means[metric] = {name: mean_of(of_run[known]) for name, of_run in values.items()}
         if known.size != first.n_queries or known.size < 2:
-            continue  # a value of the whole data set: no sample
+            continue  # one value for the whole data set, or a single query
         differences = [_difference(values[a], values[b]) for a, b in compared]
         p = np.array([chance(shared) if shared.size else np.nan for shared in differences])
         corrected = holm(p) if correction == "holm" else p

@@ -56,18 +56,17 @@ def evaluate(
         Query sizes.  If neither ``group`` nor ``qid`` is given, AUC and MAP treat all rows as one
         ranking, like scikit-learn's roc_auc_score and average_precision_score.
     qid : (n,) array_like, optional
-        Query of each row.
+        Query of each row; the rows of a query are adjacent.
     weight : (n,) array_like, optional
         Row weights.  The weight of a query in the mean is the mean weight of its rows; without
         queries, weights are multiplicities.
-    metrics : str or iterable of str
+    metrics : str, RankingMetric or Declaration, or iterable of these
     convention : {"lambdaplus", "lightgbm", "xgboost", "sklearn", "trec", "letor3", "letor4"}
-        Tool whose gains, discounts, divisors and rules for ties and empty queries are used: see
-        ``lambdaplus.evaluation.conventions``.  The parameters below, options in the name of a
-        metric and other options take precedence.
+        Tool whose gains, discounts, divisors and rules for ties and empty queries are used.  The
+        parameters below, options in the name of a metric and other options take precedence.
     ties : {"expected", "worst", "best", "stable", "together", "docno"}, optional
         Rule for tied documents: the mean over their orders, their worst or best order, the order
-        of the rows, all as one step (AUC and MAP only), or by descending docno.
+        of the rows, all at one threshold (AUC and MAP only), or by descending docno.
     empty : "skip", 0 or 1, optional
         Value of a query on which a metric is not defined (no relevant document; for AUC, only one
         class); "skip" leaves the query out of the mean.
@@ -78,17 +77,23 @@ def evaluate(
     **options
         Parameters for the metrics that have them, such as ``gain="linear"``.
 
+    Returns
+    -------
+    Evaluation
+
     Raises
     ------
     ValueError
-        For invalid input, unknown metrics, conventions or rules, options that none of the metrics
-        has, and ties that the convention breaks by a docno that was not passed.
+        For invalid input, unknown metrics, conventions or rules, rules that a metric does not
+        support, options that none of the metrics has, different metrics with the same name, gains
+        beyond float64, and ties that the convention breaks by a docno that was not passed.
 
     Notes
     -----
-    By default, tied documents contribute the mean over their orders, independently of the order of
-    the rows (for ERR, pFound, bpref and partial AUC, their worst order); AP@k is divided by
-    min(R, k), AP by R; NDCG has gain 2^l - 1 and discount log2(1 + rank).
+    By default, values do not depend on the order of the rows: tied documents contribute the mean
+    over their orders, or their worst order for ERR, pFound, bpref and partial AUC; without queries,
+    MAP takes them at one threshold.  AP@k is divided by min(R, k), AP by R; NDCG has gain 2^l - 1
+    and discount log2(1 + rank).
 
     Examples
     --------
@@ -103,17 +108,9 @@ def evaluate(
     chosen = choose_metrics(named, options, convention)
     qid = None if qid is None else identifiers(qid)
     queries = Queries(labels, group=group, qid=qid, weight=weight)
-    return evaluate_queries(
-        chosen,
-        queries,
-        scores,
-        convention=convention,
-        ties=ties,
-        empty=empty,
-        docno=docno,
-        one_group=one_group,
-        qid=None if qid is None else qid[queries.boundaries[:-1]],
-    )
+    names = None if qid is None else qid[queries.boundaries[:-1]]
+    rules: dict[str, Any] = {"ties": ties, "empty": empty, "docno": docno, "one_group": one_group}
+    return evaluate_queries(chosen, queries, scores, convention=convention, qid=names, **rules)
 
 
 def evaluate_run(
@@ -121,16 +118,9 @@ def evaluate_run(
 ) -> Evaluation:
     """Evaluate a run; rules are ``ties`` and ``empty`` of `~lambdaplus.evaluation.evaluate`."""
     queries, convention = run.queries, find_convention(convention)
-    return evaluate_queries(
-        choose_metrics(list(metrics), {}, convention),
-        queries,
-        run.scores,
-        convention=convention,
-        docno=run.docno,
-        qid=identifiers(run.qid)[queries.boundaries[:-1]],
-        judged=run.judged,
-        **rules,
-    )
+    chosen, qid = choose_metrics(list(metrics), {}, convention), identifiers(run.qid)
+    rules |= {"convention": convention, "docno": run.docno, "judged": run.judged}
+    return evaluate_queries(chosen, queries, run.scores, qid=qid[queries.boundaries[:-1]], **rules)
 
 
 def choose_metrics(
@@ -148,7 +138,7 @@ def choose_metrics(
 
 
 def _refuse_namesakes(metrics: list[RankingMetric]) -> None:
-    """Raise a ValueError if different metrics have the same name."""
+    """Raise a ValueError for different metrics with the same name."""
     known: dict[str, RankingMetric] = {}
     for metric in metrics:
         for declared in CATALOGUE:
@@ -177,15 +167,15 @@ def evaluate_queries(
 ) -> Evaluation:
     """Like `evaluate`, for metrics and queries that are already parsed.
 
-    ``qid``, (n_queries,), has the name of each query; ``judged``, (n,), is False for documents that
-    metrics such as bpref ignore.
+    ``qid``, (n_queries,), has the name of each query; ``judged``, (n,) bool, is False for documents
+    that metrics such as bpref ignore.
     """
     convention = find_convention(convention)
     check_rules(ties, empty)
     _refuse_namesakes(metrics)
     n_queries = queries.n_queries
     flags = None if judged is None else flags_of_rows(judged, queries.n_documents, "judged")
-    numbers = None if docno is None else identifiers(docno, "docno")
+    numbers = None if docno is None else identifiers(docno, "docno", queries.n_documents)
     held = queries.check_scores(scores)
     if convention.single:
         held = _in_float32(queries, held)
@@ -288,7 +278,7 @@ def _values_of_judged(
 def _values(
     metric: RankingMetric, scored: Scored, ties: TieRule | None, docno: NDArray[Any] | None
 ) -> Floats:
-    """Values on each query; of tied documents, the higher document number may come first."""
+    """Values on each query; with ``ties="docno"``, ties are broken by document number."""
     if ties != "docno":
         return values(metric, scored, ties)
     queries, ranking = scored.queries, scored.ranking
@@ -301,13 +291,7 @@ def _values(
                 "by document number: pass docno=, or another ties="
             )
         return values(metric, scored, "stable")
-    numbers = docno.astype(str)
-    if numbers.shape != (queries.n_documents,):
-        raise ValueError(
-            f"docno must have one entry per row: shape {numbers.shape} for "
-            f"{queries.n_documents} rows"
-        )
-    _, place = np.unique(numbers, return_inverse=True)
+    _, place = np.unique(docno.astype(str), return_inverse=True)
     return values(metric, scored, "stable", -place.astype(np.float64))
 
 

@@ -48,31 +48,33 @@ def p_value(
     resamples: int = 9999,
     seed: int = 0,
 ) -> float:
-    """P-value of no difference between two systems; 1 if there is none on any query.
+    """P-value of the hypothesis that two systems do not differ; 1 if they are equal on all queries.
 
     ``difference``, (n,), is the first system minus the second on each query.  The randomisation
     test is exact if 2^n <= resamples; the t-test is NaN with fewer than two queries.
     """
     check_options(test=test, alternative=alternative, resamples=resamples, seed=seed)
+    n, observed = difference.size, difference.sum()
     if not difference.any():
         return 1.0
     if test == "wilcoxon":
         return float(stats.wilcoxon(difference, alternative=alternative).pvalue)
     if test == "t":
+        if n < 2:
+            return np.nan
         if np.ptp(difference) == 0.0:  # the same difference on all queries: the variance is 0
             return 0.0 if alternative == "two-sided" or difference[0] > 0 else 1.0
         return float(stats.ttest_1samp(difference, 0.0, alternative=alternative).pvalue)
-    n, observed = difference.size, difference.sum()
     exact = 2**n <= resamples
     if exact:
         sums = (1.0 - 2.0 * (np.arange(2**n)[:, None] >> np.arange(n) & 1)) @ difference
-    else:  # SciPy's permutation_test takes many times as long
+    else:  # many times faster than SciPy's permutation_test
         random = np.random.default_rng(seed)
         signs = (random.integers(0, 2, (rows, n)) for rows in _parts(resamples, n))
         sums = np.concatenate([(1.0 - 2.0 * part) @ difference for part in signs])
     if alternative == "two-sided":
         sums, observed = np.abs(sums), abs(observed)
-    # An equal sum must not become smaller because of rounding.
+    # Equal sums may differ because of rounding errors.
     extreme = int((sums >= observed - 1e-12 * np.abs(difference).sum()).sum())
     return extreme / sums.size if exact else (1 + extreme) / (1 + sums.size)
 
@@ -84,10 +86,7 @@ def bootstrap_intervals(
     resamples: int = 9999,
     seed: int = 0,
 ) -> list[tuple[float, float]]:
-    """Confidence interval of each mean difference by the percentile bootstrap; NaN without queries.
-
-    Differences of the same length share their draws, which SciPy's bootstrap cannot do.
-    """
+    """Confidence intervals of mean differences by the percentile bootstrap; NaN without queries."""
     tail = (1.0 - confidence) / 2
     intervals = [(np.nan, np.nan)] * len(differences)
     for n in {difference.size for difference in differences} - {0}:
@@ -103,7 +102,7 @@ def bootstrap_intervals(
 
 
 def _parts(resamples: int, n: int) -> list[int]:
-    """Numbers of samples, of n random numbers each, to draw one after the other."""
+    """Sizes of the parts in which samples of n random numbers each are drawn."""
     rows = max(1, AT_A_TIME // n)
     return [min(rows, resamples - done) for done in range(0, resamples, rows)]
 

@@ -1,9 +1,7 @@
 """Models for search engines: Elasticsearch, OpenSearch, Solr and Vespa.
 
-The trees of a LightGBM or XGBoost model are read (`forest.py`) and written in the format of the
-engine (`export_model`).  Engines use other comparisons and another precision than the frameworks:
-thresholds are moved to a neighbouring number where necessary, so that every row reaches the same
-leaf.
+`export_model` writes the trees of a LightGBM or XGBoost model.  Engines use other comparisons and
+another precision: thresholds are moved to a neighbouring number, so that rows reach the same leaf.
 
 Examples
 --------

@@ -46,8 +46,14 @@ def export_model(
         Feature names of the engine, in the order of the training columns: those of the feature set
         or store, or Vespa's rank features such as ``bm25(title)``.
 
+    Returns
+    -------
+    str
+
     Raises
     ------
+    NotFittedError
+        For an estimator that is not fitted.
     ValueError
         For an unknown format; for names that do not match the columns; for models that are not a
         sum of trees with numerical splits: several outputs, linear trees, categorical features,
@@ -59,8 +65,8 @@ def export_model(
     A feature that does not match a document has no value.  Vespa and OpenSearch's plugin of 3.x
     then use the direction that the model has learnt.  Other engines use the value 0 (Solr, old
     plugins) or always go right (later plugins): make sure that every feature matches, and impute
-    missing values before training with the values that the engine will use.  A LightGBM model
-    records whether it was trained with missing values; an XGBoost model does not.
+    missing values before training with the values that the engine will use.  An XGBoost model does
+    not record whether it was trained with missing values, so only LightGBM's are checked for them.
     """
     if format not in FORMATS:
         raise ValueError(f"unknown format {format!r}; known: {', '.join(FORMATS)}")

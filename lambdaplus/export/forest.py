@@ -1,8 +1,4 @@
-"""Models of LightGBM and XGBoost: their files, and their trees as plain data.
-
-treelite reads such models, too, but does not tell whether LightGBM has seen missing values of a
-feature, which decides whether an engine without them can be used.
-"""
+"""Models of LightGBM and XGBoost: their files, and their trees as plain data."""
 
 from __future__ import annotations
 
@@ -63,7 +59,7 @@ def read_forest(model: Any, feature_names: Sequence[str] | None = None) -> Fores
 
 def _booster(model: Any) -> Any:
     """The booster of a model, with the rounds that `predict` uses."""
-    if hasattr(model, "booster_"):  # LightGBM's estimators
+    if hasattr(type(model), "booster_"):  # LightGBM's estimators
         return model.booster_
     booster = model.get_booster() if hasattr(model, "get_booster") else model
     if framework_of(booster) == "xgboost":
@@ -160,9 +156,25 @@ def _xgboost_tree(tree: dict[str, Any], weight: float) -> Node:
 
 
 def read_model(path: str | os.PathLike[str]) -> Any:
-    """Load a Booster that `lightgbm` saved as text, or `xgboost` as JSON or UBJSON.
+    """Load a Booster from a file.
 
-    A ValueError is raised if the file is not a model, or was truncated.
+    Parameters
+    ----------
+    path : str or path
+        A text file of LightGBM, or a JSON or UBJSON file of XGBoost.
+
+    Returns
+    -------
+    lightgbm.Booster or xgboost.Booster
+
+    Raises
+    ------
+    ValueError
+        If the file is not a model, or was truncated.
+    ImportError
+        If the framework is not installed.
+    OSError
+        If the file cannot be read.
     """
     file = Path(path)
     content = file.read_bytes()
@@ -181,10 +193,7 @@ def read_model(path: str | os.PathLike[str]) -> Any:
             return library.Booster(model_file=str(file))
         except Exception:  # of the framework's own kinds
             whole = False
-    raise ValueError(
-        f"{file} is a broken model file: it may have been truncated or changed; save the model "
-        "again"
-    )
+    raise ValueError(f"{file} is a broken model file, truncated or changed: save the model again")
 
 
 def _has_declared_trees(content: bytes) -> bool:

@@ -1,9 +1,7 @@
 """Conversion of the arguments that LightGBM and XGBoost pass to scores and `Queries`.
 
-Neither framework is imported here: data sets are recognised by the module of their class.
-
-In a training on several machines, each worker is called with its own rows, and all of them at the
-same time; what they need of each other they reduce (see `lambdaplus.compute.collective`).
+Neither framework is imported here: data sets are recognised by the module of their class.  In a
+training on several machines, each worker is called with its own rows.
 """
 
 from __future__ import annotations
@@ -37,17 +35,16 @@ class RawData(NamedTuple):
     weights: NDArray[Any] | None
 
 
-class _Anyone:
-    """Owner of the queries of a caller without a data set or a booster."""
+class _NoOwner:
+    """Owner of the queries of a call without a data set or booster."""
 
 
-# Queries are kept as long as the data set that they were made from.  Estimators pass arrays, those
-# of the training data and of each validation set in each round: their queries are kept as long as
-# the booster that is trained.
+# Queries are cached as long as their owner exists: the data set, or the booster of an estimator,
+# which passes the arrays of the training data and of each validation set in each round.
 _kept: WeakKeyDictionary[Any, deque[tuple[RawData, Queries]]] = WeakKeyDictionary()
 _threads: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 _lock = threading.Lock()
-_ANYONE = _Anyone()
+_NO_OWNER = _NoOwner()
 _MOST_KEPT = 8
 
 
@@ -55,17 +52,13 @@ class Call(NamedTuple):
     """One call by a framework."""
 
     framework: Framework
-    data: Any  # lightgbm.Dataset, xgboost.DMatrix, or the scores if it passed arrays
+    data: Any  # lightgbm.Dataset, xgboost.DMatrix, or the scores if arrays are passed
     scores: Any  # (n,)
     queries: Queries
-    threads: int | None  # those that were set for the training
+    threads: int | None  # the number that is set for the training
 
     def positions(self) -> Ints:
-        """Position at which each document was shown, from 0: (n,) int64.
-
-        From LightGBM's ``Dataset(position=)``; otherwise, the rows of a query are in the order in
-        which they were shown.
-        """
+        """Position at which each document was shown, from 0, (n,) int64; see `PositionBias`."""
         if self.framework != "lightgbm":
             starts = np.repeat(self.queries.boundaries[:-1], self.queries.sizes)
             return np.arange(self.queries.n_documents) - starts
@@ -95,8 +88,7 @@ class Call(NamedTuple):
 def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) -> Iterator[Call]:
     """Read the arguments ``(scores, data set)`` or ``(labels, scores, weight, group)``.
 
-    An error within this context is raised on all workers of the training: a ValueError for invalid
-    labels, groups or weights, for parts of queries, and if LightGBM bags by query.
+    An error within this context is raised on all workers of the training.
     """
     framework, booster = framework_of(second), calling_booster()
     workers = _workers_of(framework, second, booster)
@@ -106,7 +98,7 @@ def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) ->
             sizes = None if group is None else plain(group, "group")
             weights = None if weight is None else plain(weight, "weight")
             raw = RawData(plain(first, "labels"), sizes, weights)
-            queries = _queries_of(_ANYONE if booster is None else booster, raw, workers)
+            queries = _queries_of(_NO_OWNER if booster is None else booster, raw, workers)
             yield Call(framework, second, second, queries, threads)
         else:
             raw = (_read_lightgbm if framework == "lightgbm" else _read_xgboost)(second)
@@ -123,13 +115,13 @@ def framework_of(data: Any) -> Framework:
 
 
 def _workers_of(framework: Framework, second: Any, booster: Any) -> Workers:
-    """The workers of the training, by the data set or, for an estimator, the booster that calls."""
+    """The workers of the training of the data set, or of the booster if an estimator calls."""
     owner = framework_of(booster) if framework == "arrays" else framework
     if owner == "xgboost":
         collective = sys.modules.get("xgboost.collective")
         connected = collective is not None and collective.get_world_size() > 1
         return XGBoostWorkers(collective) if connected else ONE_MACHINE
-    # Parameters that are stored with the data set may be those of another run.
+    # Parameters that are stored with the data set may be of another training.
     params = getattr(booster if framework_of(booster) == "lightgbm" else second, "params", None)
     if not params:
         return ONE_MACHINE
@@ -138,11 +130,7 @@ def _workers_of(framework: Framework, second: Any, booster: Any) -> Workers:
 
 
 def lightgbm_workers(params: dict[str, Any]) -> Workers:
-    """The workers of a LightGBM training with these parameters, each of which has rows of its own.
-
-    With ``tree_learner="serial"`` each machine trains a model of its own; with "feature", all have
-    all rows.
-    """
+    """The workers of a LightGBM training, if these parameters distribute the rows."""
     if not str(lightgbm_parameter(params, "tree_learner")).startswith(("data", "voting")):
         return ONE_MACHINE
     machines = lightgbm_parameter(params, "machines", "")
@@ -163,10 +151,7 @@ def _threads_of(booster: Any) -> int:
     return _threads[booster]
 
 
-# Parameters that a custom objective makes useless or wrong ---------------------------------------
-
-# Read by the frameworks' own objectives only, as is everything that begins with lambdarank_.
-# XGBoost itself warns of some of these.
+# Only built-in objectives read these, and all that begin with lambdarank_.
 _OF_BUILT_IN_OBJECTIVES = {
     "label_gain", "sigmoid", "objective_seed", "boost_from_average", "reg_sqrt", "is_unbalance",
     "scale_pos_weight", "ndcg_exp_gain",
@@ -190,31 +175,28 @@ def refuse_bagging_by_query(params: Mapping[str, Any]) -> None:
     """Raise a ValueError if these LightGBM parameters enable bagging by query."""
     if str(params.get("bagging_by_query", False)).strip().lower() in {"true", "+", "1"}:
         raise ValueError(
-            "with bagging_by_query=True, LightGBM learns nothing from a custom objective (it is "
-            "supported by built-in objectives only): set it to False; bagging by rows works"
+            "with bagging_by_query=True, LightGBM learns nothing from a custom objective: set it "
+            "to False; bagging by rows works"
         )
 
 
-# Queries ---------------------------------------------------------------------------------------
-
-
 def _queries_of(owner: Any, raw: RawData, workers: Workers) -> Queries:
-    """The queries kept for this owner if they are those of the same data, or else new ones."""
+    """The cached queries of this owner, if they are of the same data, or new ones."""
     with _lock:
         if owner not in _kept:
             _kept[owner] = deque(maxlen=_MOST_KEPT if type(owner).__name__ == "Booster" else 1)
         kept = _kept[owner]
         recent = list(kept)
-    # Objects are reused and arrays are written to, so contents are compared.
+    # Compare the contents, since objects may be reused and arrays overwritten.
     same = np.zeros(_MOST_KEPT, np.int64)
     for i, (known, old) in enumerate(recent):
         same[i] = old.workers.size == workers.size and _same(known, raw)
-    if workers.connected:  # making queries takes messages: all workers make them if one has to
+    if workers.connected:  # new queries need reductions: all workers create them, or none
         same = workers.smallest(same)
     if same.any():
         return recent[int(same.argmax())][1]
     queries = _new_queries(owner, raw, workers)
-    # Copies, which the caller cannot write to; the queries have one of the labels already.
+    # The caller may overwrite its arrays; the queries already have a copy of the labels.
     sizes, weights = (None if array is None else array.copy() for array in raw[1:])
     with _lock:
         kept.append((RawData(queries.labels.reshape(raw.labels.shape), sizes, weights), queries))
@@ -229,7 +211,7 @@ def _same(known: RawData, raw: RawData) -> bool:
 
 
 def _new_queries(owner: Any, raw: RawData, workers: Workers) -> Queries:
-    """The queries of this worker, or its rows of one list; a worker without rows has none."""
+    """The queries of this worker, none if it has no rows, or its rows of one list."""
     _refuse_cut_queries(owner)
     labels, sizes, weights = raw
     if workers.size > 1 and (sizes is None or workers.connected):
@@ -245,7 +227,7 @@ def _new_queries(owner: Any, raw: RawData, workers: Workers) -> Queries:
 
 
 def _read_xgboost(data: Any) -> RawData:
-    """Labels, query sizes and row weights; XGBoost itself has one weight per query, if any."""
+    """Labels, query sizes and row weights; XGBoost has one weight per query, if any."""
     labels, weights = data.get_label(), data.get_weight()
     if labels.size != data.num_row():
         raise ValueError(f"the DMatrix has {labels.size} labels for {data.num_row()} rows")
@@ -262,7 +244,7 @@ def _read_xgboost(data: Any) -> RawData:
 
 
 def _read_lightgbm(data: Any) -> RawData:
-    # get_field reads LightGBM's own data; get_label and others may return what was set before.
+    # get_field reads the data in use; get_label and others may return earlier values.
     labels = data.get_field("label")
     labels = np.empty(0) if labels is None else labels
     sizes = _group_sizes(data)
@@ -278,7 +260,7 @@ def _group_sizes(data: Any) -> Ints | None:
 
 
 def _rows_taken(data: Any) -> tuple[Ints | None, Ints]:
-    """Query sizes of the data of which this is a subset (of a subset ...), and of the subset."""
+    """Query sizes of the original data set of which this is a subset, and of the subset."""
     rows: Ints | None = None
     while getattr(data, "used_indices", None) is not None and data.reference is not None:
         used = np.asarray(data.used_indices, dtype=np.int64)
@@ -292,7 +274,7 @@ def _rows_taken(data: Any) -> tuple[Ints | None, Ints]:
 
 
 def _refuse_cut_queries(data: Any) -> None:
-    """Raise a ValueError for a LightGBM data set with parts of queries, unless grouped anew."""
+    """Raise a ValueError for a LightGBM data set with parts of queries and without new groups."""
     whole, taken = _rows_taken(data)
     if whole is None:
         return

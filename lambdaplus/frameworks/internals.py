@@ -1,7 +1,4 @@
-"""The private interfaces of LightGBM and XGBoost that are used, all in this file.
-
-Neither framework is imported before it is needed.
-"""
+"""All uses of private interfaces of LightGBM and XGBoost, which are only imported when needed."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from typing import Any
 
 
 def lightgbm_parameter(params: dict[str, Any], name: str, default: Any = None) -> Any:
-    """The value that is set for one of LightGBM's parameters, under any of its names."""
+    """The value of one of LightGBM's parameters under any of its names."""
     return next((params[alias] for alias in lightgbm_aliases(name) if alias in params), default)
 
 
@@ -22,11 +19,7 @@ def lightgbm_aliases(name: str) -> list[str]:
 
 
 def lightgbm_parameters() -> dict[str, list[str]]:
-    """The aliases of each of LightGBM 4's parameters, by its name.
-
-    LightGBM ignores a parameter that it does not know, and all but one of several aliases, without
-    an error.
-    """
+    """The aliases of each of LightGBM 4's parameters, by its name."""
     from lightgbm import basic
 
     try:
@@ -37,15 +30,14 @@ def lightgbm_parameters() -> dict[str, list[str]]:
 
 
 def is_constructed(data: Any) -> bool:
-    """Whether a lightgbm.Dataset was given to the library, after which it may drop the labels."""
+    """Whether a lightgbm.Dataset is constructed, after which it may drop labels."""
     return bool(getattr(data, "_handle", None) or getattr(data, "handle", None))  # 4.x, 3.x
 
 
 def calling_booster() -> Any:
-    """The framework's Booster that calls the caller of this, some frames above; None without one.
+    """The Booster that calls an objective or metric, found on the stack; None if there is none.
 
-    Objectives and metrics are called with a data set alone, which does not know the parameters of
-    the training, such as the number of threads.
+    The data set that they are called with does not have the parameters of the training.
     """
     frame = sys._getframe(1)
     for _ in range(10):
@@ -53,7 +45,7 @@ def calling_booster() -> Any:
             return None
         frame = frame.f_back
         library = str(frame.f_globals.get("__name__")).partition(".")[0]
-        # Reading a frame's locals keeps them alive: the user's frames are left alone.
+        # Reading the locals of a frame keeps them alive, so do not read those of users.
         if library in ("lightgbm", "xgboost") and "self" in frame.f_code.co_varnames:
             caller: Any = frame.f_locals.get("self")
             if type(caller).__name__ == "Booster":
@@ -62,11 +54,7 @@ def calling_booster() -> Any:
 
 
 def is_called_by_xgb_ranker() -> bool:
-    """Whether XGBRanker calls the caller of this with one query.
-
-    XGBRanker wraps a callable metric in a function of its own, which calls it query by query and
-    weights the values by query size; nothing that it passes says so.
-    """
+    """Whether XGBRanker calls a metric, with one query: it weights the values by query size."""
     caller = sys._getframe(2)
     module, function = caller.f_globals.get("__name__"), caller.f_code.co_name
     return (module, function) == ("xgboost.sklearn", "task")

@@ -1,8 +1,4 @@
-"""Ranking metrics, declared as data, and what follows from a declaration.
-
-Names enter by `parse_metric`, labels and queries as `lambdaplus.data.queries.Queries`.  What leaves
-is `values.values` for evaluation, and `declared_arrays.metric_arrays` and the potentials of `forms`
-for objectives and separation oracles.
+"""Ranking metrics and their names; new metrics are created with `Declaration`.
 
 Examples
 --------

@@ -1,7 +1,7 @@
-"""The declarations of all metrics.
+"""The declarations of all metrics, in the order of all tables.
 
-To add a metric, add one `Declaration` here (or in your own code): its value, objective, evaluation
-function, entry in the tables and tests follow from it.  Tables list them in this order.
+A `Declaration` that is added here gets its value, objective, evaluation function, entries in tables
+and tests without other changes.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ PARTIAL_AUC = Declaration(
     discount=c.constant,
     gain=c.relevance,
     normalizer=c.standardised_area,
-    # The share of the first f N irrelevant documents that are below a relevant document.
+    # Share of the first f N irrelevant documents that are below a relevant document.
     form=Cascade(c.irrelevance, limit=c.share_of_others),
     offset=c.standardised_offset,
     cutoff="no",

@@ -1,7 +1,6 @@
 """Components of declarations: discounts by rank, gains by class, and normalizers by query.
 
-A discount is a function of the metric and of ranks; the others are functions of `LabelCounts` that
-return one number per stratum or per query.
+See `Declaration` for their arguments and results.
 """
 
 from __future__ import annotations
@@ -11,8 +10,6 @@ import numpy as np
 from lambdaplus.data.queries import Floats
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.declared_arrays import LabelCounts
-
-# Discounts ----------------------------------------------------------------------------------------
 
 
 def logarithmic(metric: RankingMetric, rank: Floats) -> Floats:
@@ -43,9 +40,6 @@ def geometric(metric: RankingMetric, rank: Floats) -> Floats:
     return np.asarray((1.0 - metric["persistence"]) * decay(metric, rank))
 
 
-# Gains, normalizers, offsets ----------------------------------------------------------------------
-
-
 def relevance(counts: LabelCounts) -> Floats:
     return counts.relevant.astype(np.float64)
 
@@ -57,7 +51,7 @@ def label_gain(counts: LabelCounts) -> Floats:
         return _of_labels(counts, "gain")
     if counts.metric["gain"] == "linear":
         return counts.label
-    if top > 900:  # 2^1024 overflows, and so may sums of smaller gains
+    if top > 900:  # 2^1024 overflows, and sums of smaller gains may, too
         raise ValueError(
             f"{counts.metric}: the gain 2^{top:g} - 1 does not fit a float64; use gain='linear' "
             "or smaller labels"
@@ -66,7 +60,7 @@ def label_gain(counts: LabelCounts) -> Floats:
 
 
 def _of_labels(counts: LabelCounts, option: str) -> Floats:
-    """The value of the option, a list for labels 0, 1, 2, ..., for each stratum."""
+    """The number for each stratum of an option that lists numbers for the labels 0, 1, 2, ..."""
     listed = np.array(counts.metric[option])
     missing = counts.label[~np.isin(counts.label, np.arange(listed.size))]
     if missing.size:
@@ -150,13 +144,13 @@ def smaller_class(counts: LabelCounts) -> Floats:
 
 
 def share_of_others(counts: LabelCounts) -> Floats:
-    """Irrelevant documents up to the false positive rate, including a fraction of the last one."""
+    """Number of irrelevant documents up to the false positive rate, not rounded."""
     others = counts.metric["max_fpr"] * (counts.size - counts.n_relevant)
     return np.where(others > 0, others, 1.0)
 
 
 def standardised_area(counts: LabelCounts) -> Floats:
-    """(2 - f) R if both classes occur: McClish's scale, used with `standardised_offset`."""
+    """(2 - f) R, or 0 if a class is missing; see McClish's eq. 3 and `standardised_offset`."""
     relevant = np.where(both_classes(counts) > 0, counts.n_relevant, 0.0)
     return np.asarray((2.0 - counts.metric["max_fpr"]) * relevant)
 
@@ -172,7 +166,7 @@ def ranks_in_share(counts: LabelCounts) -> Floats:
 
 
 def first_ranks(counts: LabelCounts) -> tuple[Floats, Floats]:
-    """As many ranks as the metric divides by."""
+    """The first ranks, as many as the metric divides by."""
     normalizer = counts.metric.declaration.normalizer(counts)
     return np.ones_like(counts.label), counts.spread(normalizer)
 
@@ -197,13 +191,13 @@ def both_classes(counts: LabelCounts) -> Floats:
 
 
 def best_rank_sum(counts: LabelCounts) -> Floats:
-    """The offset that gives a ranking in which each class is at the top of all others its best."""
+    """The offset with which minus the rank sum of a class counts its correctly ordered pairs."""
     gain, size = counts.metric.declaration.gain(counts), counts.spread(counts.size)
     return counts.sum(gain * counts.count * (2 * size - counts.count + 1) / 2)
 
 
 def class_share(counts: LabelCounts) -> Floats:
-    """p(c) of Welleck's eq. (5), and 0 for classes that are not counted or are the only class."""
+    """p(c) of Welleck's eq. (5); 0 for a class that is not counted, or is the only one."""
     counted = counts.relevant if counts.metric["classes"] == "relevant" else counts.relevant | True
     share = np.where(counted, counts.count, 0.0)
     if counts.metric["share"] == "dataset":
@@ -247,8 +241,8 @@ def unequal_pairs(counts: LabelCounts) -> Floats:
     return counts.sum(counts.count * counts.higher)
 
 
-# Precision over classes: the ranking of a query predicts its highest class for the first documents,
-# as many as are in that class, the next class for the following documents, and so on.
+# Precision over classes: the first documents are predicted to be of the highest class, as many as
+# are in that class, the following ones of the next class, and so on.
 
 
 def counted_classes(counts: LabelCounts) -> Floats:
@@ -257,12 +251,12 @@ def counted_classes(counts: LabelCounts) -> Floats:
 
 
 def predicted_ranks(counts: LabelCounts) -> tuple[Floats, Floats]:
-    """First and last rank at which each class is predicted, regardless of the cutoff."""
+    """First and last rank at which each class is predicted, without the cutoff."""
     return counts.higher + 1.0, counts.higher + counts.count
 
 
 def predicted_within_cutoff(counts: LabelCounts) -> Floats:
-    """Number of documents predicted to be of each counted class, whether correctly or not."""
+    """Number of documents that are predicted to be of each counted class."""
     return np.clip(counts.at_most - counts.higher, 0.0, counts.count) * counted_classes(counts)
 
 
@@ -280,6 +274,6 @@ def n_classes_predicted(counts: LabelCounts) -> Floats:
 
 
 def one_over_classes(counts: LabelCounts) -> Floats:
-    """Shares of the relevant classes of the data set."""
+    """One over the number of relevant classes of the data set."""
     classes = np.unique(counts.label[counts.relevant]).size
     return relevance(counts) / max(classes, 1)

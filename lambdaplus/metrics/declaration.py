@@ -6,10 +6,8 @@ Every metric of lambdaplus has the form
 
 where x_r is the class of the document at rank r, C_c(r) is the number of class-c documents above
 it, and h_r is the probability that the reader reaches rank r.  A `Declaration` defines d, g, Z and
-offset, and its ``form`` defines the other parts: none (`Gains`), A (`CountAbove`), h (`Cascade`),
-or the ranks within which a class has its gain (`Window`).  Values, swap deltas, lambda-gradients,
-names and help texts are derived from it.  A `RankingMetric` is a declaration with a cutoff and
-parameters, such as ``ndcg@10``.
+offset, and its ``form`` the other parts: none (`Gains`), A (`CountAbove`), h (`Cascade`), or the
+ranks within which a class has its gain (`Window`).
 """
 
 from __future__ import annotations
@@ -36,48 +34,49 @@ from lambdaplus.metrics.parameters import OVER, RELEVANT, Parameter, Value, as_t
 
 @dataclass(frozen=True)
 class Declaration:
-    """The declaration of one metric, which is checked when it is created.
+    """The declaration of one metric.
 
-    What its functions return is checked when it is first used on a data set.  They get arrays that
-    they cannot write to.
+    Its functions get read-only arrays: `LabelCounts` with s strata, one for each label of each
+    query.  Their results are checked when the metric is first used on a data set.  The
+    how-to page on custom metrics has examples.
 
     Attributes
     ----------
-    name, aliases, title, source : str
+    name, title, source : str
         The name (lower case letters, digits and underscores, but no ``_10`` at the end, which is
-        a cutoff in trec_eval's spelling), other spellings, a description, and the source of the
-        definition.
+        a cutoff in trec_eval's spelling), a description, and the source of the definition.
     binary : bool
         Whether documents are only relevant or not (label >= ``relevant``, a parameter that is
         added automatically).
     discount : callable
-        d as a function of the metric and of float ranks counted from 1.  It must not rise.
+        d as a function of the `RankingMetric` and of float ranks from 1: (r,) -> (r,).  It must not
+        rise.
     gain, normalizer : callable
-        g per stratum and Z per query.  Unless the form is a window, g must not fall with the label.
-        A query with Z = 0 has no value, for example if no document is relevant.
+        g, (s,), and Z, (n_queries,), as functions of `LabelCounts`.  Unless the form is a window, g
+        must not fall with the label.  A query with Z = 0 has no value, for example if no document
+        is relevant.
     form : Gains, CountAbove, Cascade or Window
     offset : callable, optional
-        Offset per query, which is divided by Z as well.
+        The offset, (n_queries,), as a function of `LabelCounts`.
     cutoff : {"optional", "required", "no"}
         Whether ``name@k`` sets d to 0 beyond rank k.
     parameters : tuple of Parameter
+    aliases : tuple of str
     pooled : {"middle", "last"}, optional
         Set if the metric is defined on one data set without queries.  Tied rows are then one step,
         as at a threshold, and weights are multiplicities; the discount of a step is that of the
         middle or last rank among its copies.  Only for Gains and CountAbove.
     follows_label_order : bool
-        Whether ranking by label gives the highest value.  If not, discount and gain may have any
-        order, and an objective pushes towards the label order nevertheless: give a
-        ``refusal`` unless that is meant.
+        Whether ranking by label gives the highest value.  If not, discount and gain are not checked
+        for their order; an objective still ranks by label, so give a ``refusal`` if it should not.
     signed_deltas : bool
-        Whether the sign of a swap delta depends on other documents as well as on the two labels.
-        Its absolute value is then not a difference of potentials, and the objective visits every
-        pair.
+        Whether the sign of a swap delta depends on other documents, not only on the two labels.
+        The objective then visits every pair.
     closed_ties : bool
         Whether the mean over the orders of tied documents has a closed form; if not, ties are
         evaluated in their worst order.
     judged_only : bool
-        Whether unjudged documents are left out if they are known.
+        Whether documents without a judgement are left out, where a run has any.
     refusal : str
         Reason why the metric cannot be an objective; empty if it can.
 
@@ -146,7 +145,7 @@ class Declaration:
         return "a sweep for each pair of classes, O(n L^2)"
 
     def __call__(self, cutoff: int | None = None, **parameters: Any) -> RankingMetric:
-        """The metric with this cutoff and these parameters."""
+        """The `RankingMetric` with this cutoff and these parameters; a ValueError if invalid."""
         known = {parameter.name: parameter for parameter in self.parameters}
         for name in parameters:
             if name not in known:
@@ -167,7 +166,10 @@ class Declaration:
 
 @dataclass(frozen=True)
 class RankingMetric:
-    """A declaration with a cutoff and parameters; its ``str`` is a name such as ``ndcg@10``."""
+    """A declaration with a cutoff and parameters; its ``str`` is a name such as ``ndcg@10``.
+
+    ``metric[parameter]`` is the value of a parameter; ``changed`` are those that are not defaults.
+    """
 
     declaration: Declaration
     cutoff: int | None = None
@@ -193,13 +195,9 @@ class RankingMetric:
         return OVER in self.declaration.parameters and self["over"] == "dataset"
 
     def discounts(self, ranks: Floats) -> Floats:
-        """Weight of each rank, counted from 1, with the cutoff applied: (n,) -> (n,).
+        """The discount at these ranks, counted from 1, and 0 beyond the cutoff: (r,) -> (r,).
 
-        Raises
-        ------
-        ValueError
-            If the discount of the declaration does not return one finite number for each rank, or
-            rises.
+        A ValueError is raised for an invalid result of the declaration.
         """
         given = self.declaration.discount(self, read_only(ranks))
         discount = as_declared(self, "discount", given, ranks)

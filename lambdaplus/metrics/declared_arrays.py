@@ -1,8 +1,4 @@
-"""A metric on a data set: what the functions of its declaration get and return.
-
-They get `LabelCounts`.  What they return is checked, since kernels rely on it, and becomes
-`MetricArrays`.
-"""
+"""A metric on a data set: arguments and checked results of the functions of its declaration."""
 
 from __future__ import annotations
 
@@ -20,13 +16,13 @@ if TYPE_CHECKING:
     from lambdaplus.metrics.declaration import RankingMetric
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
-ROUNDING = 1e-9  # share of the largest value by which rounding may turn an order around
+ROUNDING = 1e-9  # relative rounding error of gains and discounts
 AGAINST_LABELS = (
-    ", so that ranking by label does not give the highest value, and an objective would lower it: "
-    "turn it around, or declare follows_label_order=False and refusal='why'"
+    ", so ranking by label does not give the highest value, and an objective would lower it: "
+    "reverse the order, or declare follows_label_order=False and refusal='why'"
 )
-_LEAST = np.finfo(np.float64).tiny  # of numbers whose reciprocal is finite
-# What the parts of a declaration may return.
+_LEAST = np.finfo(np.float64).tiny  # the smallest number with a finite reciprocal
+# Allowed results of the functions of a declaration, and their description in messages.
 _VALID: dict[str, tuple[Callable[[Floats], Any], str]] = {
     "normalizer": (lambda x: (x == 0) | (x >= _LEAST), f"0 or at least {_LEAST:.2g}"),
     "row": (lambda x: x >= 0, "at least 0"),
@@ -37,17 +33,20 @@ _VALID: dict[str, tuple[Callable[[Floats], Any], str]] = {
 
 
 class LabelCounts:
-    """Labels and counts of the documents of each query, by class.
+    """Labels and counts of the documents of each query: the argument of a declaration's functions.
 
-    One stratum is one label of one query, in ascending order of labels within the query.
+    Each label of each query is one of s strata, in ascending order of labels within a query.  For a
+    binary metric, the labels are 0 and 1.  All arrays are read-only.
 
     Attributes
     ----------
     metric : RankingMetric
     label, count : (s,) float64
-        Label and number of documents of each stratum (see `lambdaplus.data.queries.Strata`).
+        Label and number of documents of each stratum.
     size : (n_queries,) float64
-        Number of documents in each query.
+        Number of documents of each query.
+    longest : int
+        Number of documents of the longest query.
     """
 
     def __init__(self, metric: RankingMetric, queries: Queries) -> None:
@@ -63,13 +62,13 @@ class LabelCounts:
 
     @cached_property
     def relevant(self) -> NDArray[np.bool_]:
-        """Strata of relevant documents, (s,) bool."""
+        """Whether the documents of each stratum are relevant, (s,) bool."""
         threshold = 1.0 if self.metric.declaration.binary else self.metric["relevant"]
         return read_only(reaches(self.label, threshold))
 
     @cached_property
     def n_relevant(self) -> Floats:
-        """Number of relevant documents in each query, (n_queries,)."""
+        """Number of relevant documents of each query, (n_queries,) float64."""
         return read_only(self.sum(np.where(self.relevant, self.count, 0.0)))
 
     @property
@@ -87,24 +86,24 @@ class LabelCounts:
 
     @cached_property
     def higher(self) -> Floats:
-        """Number of documents of the same query with a higher label, (s,)."""
+        """Number of documents of the same query with a higher label, (s,) float64."""
         upto = np.cumsum(self.count)
         upto -= self.spread((upto - self.count)[self.strata.first[:-1]])
         return read_only(self.spread(self.size) - upto)
 
     def ideal(self, gain: Floats) -> Floats:
-        """Discounted gain of the best order, highest labels first: (s,) -> (n_queries,)."""
+        """Discounted gain of the order by label, highest first: (s,) -> (n_queries,)."""
         discounts = self.metric.discounts(np.arange(1.0, self.longest + 1))
         upto = np.concatenate([[0.0], np.cumsum(discounts)])
         above = self.higher.astype(np.int64)
         return self.sum(gain * (upto[above + self.count.astype(np.int64)] - upto[above]))
 
     def per_class(self, part: str, value: Any) -> Floats:
-        """Check what a function of the declaration returned for each stratum, (s,)."""
+        """Check the result of a function of the declaration for each stratum, (s,)."""
         return as_declared(self.metric, part, value, self.label)
 
     def per_query(self, part: str, value: Any) -> Floats:
-        """Check what a function of the declaration returned for each query, (n_queries,)."""
+        """Check the result of a function of the declaration for each query, (n_queries,)."""
         return as_declared(self.metric, part, value, self.size)
 
 
@@ -112,16 +111,15 @@ Rule = Callable[[LabelCounts], Floats]
 
 
 def as_declared(metric: RankingMetric, part: str, value: Any, like: Floats) -> Floats:
-    """Check the result of a function of a declaration: one valid number per element of like."""
+    """Check that a function of a declaration returned one valid number per element of ``like``."""
     where = f"{metric}: its declaration's {part}"
     returned = plain(value, f"the result of {where}")
     if returned.shape != like.shape:
         raise ValueError(
-            f"{where} returned an array of shape {returned.shape} where {like.shape} is needed, "
-            "one number for each"
+            f"{where} returned an array of shape {returned.shape} where {like.shape} is needed"
         )
     try:
-        array = np.array(returned, dtype=np.float64, order="C")  # which kernels may write to
+        array = np.array(returned, dtype=np.float64, order="C")
     except (TypeError, ValueError):
         raise ValueError(f"{where} returned {returned.dtype}, not numbers") from None
     if not np.isfinite(array).all():
@@ -134,33 +132,28 @@ def as_declared(metric: RankingMetric, part: str, value: Any, like: Floats) -> F
 
 
 def read_only(array: _Array) -> _Array:
-    """A view that functions of a declaration cannot write to, since others use the same array."""
+    """A read-only view of an array."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 class MetricArrays(NamedTuple):
-    """The values of a declaration for each stratum, query and rank.
+    """The values of a declaration for each stratum, query and rank."""
 
-    ``first`` is the first stratum of each query, ``relevance`` the class of each row within its
-    query; discounts count ranks from 0; ``parts`` are what the form adds, by stratum; and ``scale``
-    is 1/Z, which is 0 if the metric has no value.
-    """
-
-    first: Ints
-    relevance: NDArray[np.int32]
-    discount: Floats
-    gain: Floats
-    parts: tuple[Any, ...]
-    scale: Floats
-    offset: Floats
+    first: Ints  # (n_queries + 1,) first stratum of each query
+    relevance: NDArray[np.int32]  # (n,) class of each row within its query
+    discount: Floats  # (longest,) by rank, counted from 0
+    gain: Floats  # (s,)
+    parts: tuple[Any, ...]  # see `Form.parts`
+    scale: Floats  # (n_queries,) 1/Z; 0 if the metric has no value
+    offset: Floats  # (n_queries,)
 
 
 def scope(metric: RankingMetric, queries: Queries, one_group: bool = False) -> Queries:
     """The lists that the metric ranks: the queries, or all rows as one list.
 
-    A data set without queries is refused unless it is meant: ``group=`` may be forgotten.
+    A ValueError is raised if a metric of queries gets none, as ``group=`` may have been forgotten.
     """
     if metric.over_data_set and metric.declaration.pooled:
         return queries.ungrouped if queries.grouped else queries
@@ -180,7 +173,7 @@ _of_queries: WeakKeyDictionary[Queries, dict[RankingMetric, MetricArrays]] = Wea
 
 
 def metric_arrays(metric: RankingMetric, queries: Queries) -> MetricArrays:
-    """The arrays of a metric on a data set; they are cached for the lifetime of the data."""
+    """The arrays of a metric on a data set, cached for the lifetime of the data."""
     kept = _of_queries.setdefault(queries, {})
     if metric not in kept:
         kept[metric] = _lay_out(metric, queries)
@@ -206,7 +199,6 @@ def _lay_out(metric: RankingMetric, queries: Queries) -> MetricArrays:
 
 
 def _refuse_falling(counts: LabelCounts, gain: Floats) -> None:
-    """Raise a ValueError for a gain that falls with the label within a query."""
     falls = np.diff(gain) < -ROUNDING * np.abs(gain).max()
     falls &= np.diff(counts.strata.query) == 0
     if falls.any():

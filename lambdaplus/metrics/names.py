@@ -1,9 +1,4 @@
-"""Metric names: ``map``, ``ndcg@10``, ``ndcg(gain=linear)@10``, ``map(relevant=2)@5``.
-
-The spellings of other tools are accepted too, such as ``average_precision``, ``recip_rank``,
-``P_10`` and ``ndcg_cut_10``.  A spelling does not select the rules of its tool: trec_eval's AP@k
-divides by R, and its NDCG has linear gain.  ``evaluate(..., convention="trec")`` selects them.
-"""
+"""Metric names: ``map``, ``ndcg@10``, ``ndcg(gain=linear)@10``, ``map(relevant=2)@5``."""
 
 from __future__ import annotations
 
@@ -23,7 +18,13 @@ _FORM = re.compile(
 
 
 def metric_names() -> list[str]:
-    """Names of all metrics in the catalogue."""
+    """List the names of all metrics.
+
+    Returns
+    -------
+    list of str
+        Without cutoffs and aliases.
+    """
     return [declaration.name for declaration in CATALOGUE]
 
 
@@ -41,16 +42,23 @@ def parse_metric(
         A name with optional parameters and cutoff, such as ``"ndcg(gain=linear)@10"``; case is
         ignored.  Numbers for each label from 0 are separated by slashes, as in
         ``"ndcg(gain=0/1/3/7/15)@10"``; ``"p@1%"`` is the precision in the first hundredth of a
-        list, and ``"auc(max_fpr=0.1)"`` the partial AUC.  A declaration is used directly.
+        list, and ``"auc(max_fpr=0.1)"`` the partial AUC.  Spellings of other tools are accepted,
+        such as ``"recip_rank"`` and ``"ndcg_cut_10"``; they do not select the definitions of that
+        tool, as ``evaluate(..., convention="trec")`` does.
     defaults : dict, optional
         Parameters that apply if neither the name nor the options set them.
     **options
         Additional parameters of the metric, such as ``relevant=2``.
 
+    Returns
+    -------
+    RankingMetric
+
     Raises
     ------
     ValueError
-        For an unknown name (the message lists the known ones), parameter or cutoff.
+        For an unknown name (the message lists the known ones) or parameter, an invalid value, a
+        missing or invalid cutoff, and a sum of metrics.
 
     Examples
     --------
@@ -88,7 +96,7 @@ def parse_metric(
                 f"in {name!r}: fraction={chosen['fraction']} and @{cutoff} are two different shares"
             )
         declaration, chosen["fraction"], cutoff = TOP_PRECISION, _share(cutoff, str(name)), None
-    # int() would read 1_0 and full-width digits.
+    # int() also reads 1_0 and full-width digits.
     if cutoff is not None and not re.fullmatch(r"\s*[+-]?[0-9]+\s*", cutoff):
         raise ValueError(f"in {name!r}: the cutoff {cutoff!r} is not an integer")
     k = None if cutoff is None else int(cutoff)
@@ -96,7 +104,6 @@ def parse_metric(
 
 
 def _options_in(name: str, text: str) -> dict[str, Any]:
-    """Options between the parentheses of a name."""
     chosen: dict[str, Any] = {}
     for option in filter(None, text.split(",")):
         key, equals, value = option.partition("=")
@@ -109,13 +116,13 @@ def _options_in(name: str, text: str) -> dict[str, Any]:
 
 
 def split_names(text: str) -> list[str]:
-    """Split names at commas that are not within parentheses, leaving out empty ones."""
+    """Split names at commas outside parentheses, and leave out empty ones."""
     names = re.split(r",(?![^()]*\))", text)
     return [name.strip() for name in names if name.strip()]
 
 
 def share_options(names: Sequence[Metric], options: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Distribute options among several metrics: each gets the options that it has."""
+    """The options of each of several metrics: those that it has."""
     shares = []
     unused = set(options)
     for name in names:

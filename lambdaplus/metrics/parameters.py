@@ -14,11 +14,23 @@ Value = str | float | tuple[float, ...]
 
 @dataclass(frozen=True)
 class Parameter:
-    """An option of a metric: its name, default, description, and allowed values.
+    """An option of a metric.
 
-    If there are ``choices``, the value is one of these words or, with ``per_label``, a number for
-    each label from 0, as a list or as text such as ``0/1/3/7``.  Otherwise it is a finite number,
-    strictly between ``limits``.
+    Attributes
+    ----------
+    name, help : str
+    default : str or float
+    choices : tuple of str
+        Allowed words.  Without them, the value is a finite number.
+    limits : tuple of float
+        Bounds, which are excluded.
+    per_label : bool
+        Whether a number for each label from 0 is allowed, too, as a list or as ``0/1/3/7``.
+
+    Raises
+    ------
+    ValueError
+        If the default is not allowed.
     """
 
     name: str
@@ -32,7 +44,7 @@ class Parameter:
         self.check(self.default)
 
     def check(self, value: Any) -> Value:
-        """The value in its canonical type, or a ValueError that says what is allowed."""
+        """Convert a value to its type; a ValueError says what is allowed."""
         if self.choices:
             if isinstance(value, str) and value in self.choices:
                 return str(value)

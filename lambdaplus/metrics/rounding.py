@@ -1,16 +1,12 @@
 """Long lists: the entries of rounded scores, without a sort.
 
 The scores of a list of many documents are rounded to about `CELLS` cells, and the documents of each
-cell and class make one entry.  The gradient is the exact one of the rounded scores.
+cell and class are one entry.  The gradient is the exact one of the rounded scores.
 
-Cells follow the data.  The range of the scores is cut into `COARSE` parts of the same width; a
-part with many documents is cut again, between its own extremes, so that outliers cost the others
-nothing.  Half of the cells are then distributed evenly to the parts with documents, and half in
-proportion to the differences of the logarithms of ranks, as the first ranks decide metrics such as
-average precision.  Few distinct scores are not rounded at all.
-
-Counts are integers, and so are weights (in units of a power of two), so the result depends neither
-on the order of the rows nor on threads, nor on the worker that a row is on.
+The range of the scores is cut into `COARSE` parts of the same width; a part with many documents is
+cut again, between its own extremes, so outliers do not make cells wider.  Half of the cells are
+then distributed evenly to the parts with documents, and half by the logarithms of ranks.  Counts
+and weights are integers, so the result depends neither on the order of the rows nor on threads.
 """
 
 from __future__ import annotations
@@ -29,7 +25,7 @@ from lambdaplus.metrics.sort import Entries, Int32s, lift_of
 LONG = 32_768  # documents from which a list is rounded
 CELLS = 2**17
 COARSE = 2**12
-CROWDED = 1 / 4  # a part with a larger share of the documents is cut again
+CROWDED = 1 / 4  # share of the documents from which a part is cut again
 MOST_CUTS = 8
 MOST_CLASSES = 16  # lists of more classes are not rounded
 
@@ -37,11 +33,10 @@ MOST_CLASSES = 16  # lists of more classes are not rounded
 class Cells(NamedTuple):
     """How scores are rounded.
 
-    The part of a score s, first multiplied by ``lift``, is the integer part of ``(top - s) *
-    per_unit``.  While a part c has a ``child[c]`` >= 0, it is divided: the part is then the child
-    plus the integer part of ``(high[c] - s) * rate[c]``.  The cell is ``first[c]`` plus the
-    nearest integer to ``(high[c] - s) * rate[c]``, and ``score`` are the rounded scores, the
-    highest first.
+    The part of a score s, multiplied by ``lift``, is the integer part of ``(top - s) * per_unit``.
+    If ``child[c]`` >= 0, the part c is cut again, and the part of s is ``child[c]`` plus the
+    integer part of ``(high[c] - s) * rate[c]``.  Otherwise, the cell is ``first[c]`` plus the
+    nearest integer to ``(high[c] - s) * rate[c]``.  ``score`` is the rounded score of each cell.
     """
 
     lift: float
@@ -55,10 +50,7 @@ class Cells(NamedTuple):
 
 
 class Rounded(NamedTuple):
-    """The entries of one list of rounded scores, and which one each row belongs to.
-
-    ``slot``, (n,), is the cell and class of each row as one number below ``n_slots``.
-    """
+    """The entries of one list of rounded scores, and the cell and class of each row, ``slot``."""
 
     entries: Entries
     slot: Int32s
@@ -68,7 +60,7 @@ class Rounded(NamedTuple):
     def write_rows(
         self, values: Floats, weight: Floats | None, gradient: Floats, hessian: Floats
     ) -> None:
-        """Write gradient and Hessian of each row, times its weight, from those of its entry."""
+        """Write gradient and Hessian of each row: those of its entry, times its weight."""
         by_slot = np.zeros((self.n_slots, 2))
         by_slot[self.slot_of_entry] = values
         arrays = self.slot, by_slot, np.empty(0) if weight is None else weight, gradient, hessian
@@ -82,16 +74,13 @@ def round_scores(
     copies: Floats | None,
     workers: Workers = ONE_MACHINE,
 ) -> Rounded:
-    """Round the scores of one list, whose rows are on these workers.
-
-    ``relevance`` is the class of each row, and ``copies``, if any, its multiplicity.
-    """
+    """Round the scores of one list; ``copies`` are multiplicities of the rows."""
     n = int(workers.sum(np.array([score.size]))[0])
     cells = find_cells(score, n, workers)
     n_slots, n_tables = cells.score.size * n_classes, n_pieces(score.size)
     slot, sizes = np.empty(score.size, np.int32), np.zeros((n_tables, n_slots), np.int64)
     unit, given = 1.0, np.empty(0) if copies is None else copies
-    if copies is not None:  # the power of two in which all sums of n multiplicities fit 62 bits
+    if copies is not None:  # sums of n multiplicities, in units of this power of two, fit 62 bits
         largest = float(workers.largest(np.array([copies.max(initial=0.0)]))[0])
         unit = float(2.0 ** (math.ceil(math.log2(largest) + math.log2(n)) - 62))
     weights = np.zeros((n_tables, 0 if copies is None else n_slots), np.int64)
@@ -119,7 +108,7 @@ def round_scores(
 
 
 def refuse_many_classes(n_classes: int, what: str) -> None:
-    """Raise an error for a list that has to be rounded and has too many classes for a table."""
+    """Raise a ValueError for a list with too many classes to be rounded."""
     if n_classes > MOST_CLASSES:
         raise ValueError(
             f"{what} supports at most {MOST_CLASSES} different labels, and there are {n_classes}: "
@@ -128,7 +117,7 @@ def refuse_many_classes(n_classes: int, what: str) -> None:
 
 
 def find_cells(score: Floats, n: int, workers: Workers) -> Cells:
-    """Cells for n scores, of which these are the ones on this worker."""
+    """Cells for n scores on all workers; ``score`` are those on this worker."""
     smallest = float(workers.smallest(np.array([score.min(initial=np.inf)]))[0])
     largest = float(workers.largest(np.array([score.max(initial=-np.inf)]))[0])
     lift = lift_of(smallest, largest)
@@ -151,7 +140,7 @@ def find_cells(score: Floats, n: int, workers: Workers) -> Cells:
             break
         child[crowded] = count.size + COARSE * np.arange(crowded.size)
         rate[crowded] = (COARSE - 1) / (high[crowded] - low[crowded])
-    child[crowded] = -1  # those that would be cut once too often
+    child[crowded] = -1  # no cut after MOST_CUTS
     # Distribute the cells to the parts that are not cut again.
     last = np.flatnonzero((count > 0) & (child < 0))
     last = last[np.argsort(-high[last])]
@@ -173,7 +162,6 @@ def find_cells(score: Floats, n: int, workers: Workers) -> Cells:
 def _scan_all(
     score: Floats, parts: tuple[Any, ...], begin: int, new: int, workers: Workers
 ) -> tuple[Ints, Floats, Floats]:
-    """Count, smallest and largest score of each of the new parts."""
     n_tables = n_pieces(score.size)
     count = np.zeros((n_tables, new), np.int64)
     low, high = np.full((n_tables, new), np.inf), np.full((n_tables, new), -np.inf)
@@ -218,7 +206,6 @@ def _count(
     lift: float, top: float, per_unit: float, child: Any, high: Any, rate: Any, begin: Any,
     slot: Any, size: Any, units: Any,
 ) -> None:  # fmt: skip
-    """Count the documents of each cell and class, and sum their multiplicities."""
     for i in range(first, last):
         s = score[i] * lift
         c = _part(s, top, per_unit, child, high, rate)

@@ -1,11 +1,10 @@
-"""Sort the documents of every query by score, and merge those that share all.
+"""Sort the documents of every query by score, and merge those of the same score and class.
 
-Ties are broken independently of the order of the rows: higher scores first, then lower labels, then
-lower multiplicities (see `Queries.row_order`).
+The order does not depend on that of the rows: higher scores first, then lower labels, then lower
+multiplicities (see `Queries.row_order`).
 
-Scores are distributed, by interpolation between the smallest and largest of the list, to buckets; a
-bucket with many documents is distributed again by its own extremes; and one insertion sort orders
-neighbours.  All steps are stable, and the time is proportional to the number of documents.
+Scores are distributed to buckets of the same width; a bucket with many documents is distributed
+again between its own extremes; and an insertion sort finishes the order.  All steps are stable.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ from lambdaplus.compute.parallel import over_queries
 from lambdaplus.data.queries import Floats, Ints, Queries, cached_property
 
 Int32s = NDArray[np.int32]
-CROWDED = 16  # a bucket with more documents is distributed again; others are left to the insertion
-MOST_BUCKETS = 2048  # with more, a long list is distributed more slowly
+CROWDED = 16  # number of documents above which a bucket is distributed again
+MOST_BUCKETS = 2048
 
 
 class Ranking(NamedTuple):
-    """Row and score (0.0 for -0.0) of the documents of every query in ranked order."""
+    """Row and score of the documents of every query in ranked order; -0.0 is replaced by 0.0."""
 
     row: NDArray[np.signedinteger[Any]]
     score: Floats
@@ -41,17 +40,14 @@ def rank(queries: Queries, scores: ArrayLike) -> Ranking:
 
 
 def rank_some(boundaries: Ints, given: Floats, order: NDArray[np.signedinteger[Any]]) -> Ranking:
-    """Rank some consecutive queries with these boundaries, by the scores of all rows.
-
-    ``order`` are their rows; tied ones keep this order.
-    """
+    """Rank consecutive queries by the scores of all rows; tied rows keep the given order."""
     ranking = Ranking(np.empty(order.size, dtype=order.dtype), np.empty(order.size))
     sort_lists(0, boundaries.size - 1, boundaries, given, order, *ranking)
     return ranking
 
 
 def split_ties(queries: Queries, ranking: Ranking, key: Floats) -> Ranking:
-    """The ranking with tied documents in ascending order of a key of each row, and no ties left."""
+    """The ranking without ties: tied documents in ascending order of a key of each row."""
     starts = np.ones(ranking.score.size, dtype=bool)
     starts[1:] = ranking.score[1:] != ranking.score[:-1]
     starts[queries.boundaries[:-1]] = True
@@ -61,7 +57,7 @@ def split_ties(queries: Queries, ranking: Ranking, key: Floats) -> Ranking:
 
 @register_jitable
 def lift_of(low: float, high: float) -> float:
-    """A power of two by which the range of scores neither overflows nor vanishes."""
+    """A factor, a power of two, with which the range of scores neither overflows nor vanishes."""
     if high * 0.5 - low * 0.5 > 1e300:
         return 2.0**-600
     return 2.0**600 if high - low < 1e-290 else 1.0
@@ -73,7 +69,7 @@ def sort_lists(
 ) -> None:
     """Write rows and scores of the lists first .. last - 1, by descending score.
 
-    The other arrays than ``given`` begin with the first list of ``boundaries``.
+    ``order``, ``row`` and ``score`` begin with the first list of ``boundaries``.
     """
     base, longest = boundaries[0], 0
     for q in range(first, last):
@@ -130,23 +126,19 @@ def sort_lists(
 
 
 class Entries(NamedTuple):
-    """The documents of some queries in ranked order, those of one class and score as one entry.
+    """The documents of some queries in ranked order, those of one class and score as one entry."""
 
-    ``edges`` are the first entry of each query; ``size`` counts the documents of each entry, only
-    those with a multiplicity above 0 if there are any; ``weight`` sums their multiplicities.
-    """
-
-    edges: Ints
+    edges: Ints  # first entry of each query, and the number of entries
     score: Floats
-    relevance: Int32s
-    size: Ints
-    weight: Floats
+    relevance: Int32s  # class
+    size: Ints  # number of documents; only of those with a multiplicity above 0, if there are any
+    weight: Floats  # sum of multiplicities
 
 
 def merge_ties(
     boundaries: Ints, row: Any, score: Floats, relevance: Int32s, copies: Floats | None
 ) -> tuple[Entries, Ints]:
-    """The entries of some ranked queries, and the first document of each entry."""
+    """The entries of some ranked queries, and the first rank of each entry."""
     n = row.size
     edges, first, scores = np.empty_like(boundaries), np.empty(n + 1, np.int64), np.empty(n)
     classes, size, weight = np.empty(n, np.int32), np.empty(n, np.int64), np.empty(n)
@@ -179,7 +171,7 @@ def _merge(
 
 
 class Scored:
-    """Scores of a data set, which are sorted when a metric first needs it, once for all metrics."""
+    """Scores of a data set, sorted once for all metrics that need it."""
 
     def __init__(self, queries: Queries, scores: ArrayLike) -> None:
         self.queries = queries
@@ -191,7 +183,7 @@ class Scored:
         return rank(self.queries, self.scores)
 
     def entries(self, relevant: float | None) -> Entries:
-        """The entries of all queries; the threshold of two classes, None for one for each label."""
+        """The entries of all queries: of two classes if there is a threshold, or of all labels."""
         if relevant not in self._entries:
             classes = self.queries.strata(relevant).relevance
             boundaries, copies = self.queries.boundaries, self.queries.multiplicities
@@ -201,7 +193,7 @@ class Scored:
 
 
 def each_alone(entries: Entries) -> Entries:
-    """The documents of the entries in the same order, each as an entry of its own."""
+    """The documents of the entries in the same order, one entry for each."""
     size = entries.size
     return Entries(
         edges=np.append(0, np.cumsum(size))[entries.edges],

@@ -1,8 +1,8 @@
 """The value of a metric on every query.
 
-Tied documents contribute the mean over their orders, as the expected counts above a rank in a block
-of ties are linear in the rank.  Without a closed form (ERR, bpref) they are evaluated in their
-worst order.  On one ungrouped data set they enter together, as a threshold cannot split them.
+By default, a ranking with ties has the mean over the orders of tied documents, or the value in the
+worst order if there is no closed form (ERR, bpref).  Metrics of one data set without queries count
+tied rows together, as a threshold cannot split them.
 """
 
 from __future__ import annotations
@@ -30,9 +30,8 @@ def values(
 ) -> Floats:
     """The value of a metric on each query, (n_queries,); NaN where it is not defined.
 
-    ``ties`` is the mean over the orders of tied documents, their worst or best order, the order of
-    the rows (``order``, (n,), if it is not that of the data), or all as one step, as at a
-    threshold.
+    ``ties`` is "expected" (the mean over the orders of tied documents), "worst", "best", "stable"
+    (the order of the rows, or ascending ``order``, (n,)), or "together" (as at a threshold).
     """
     if ties not in (None, *get_args(Ties)):
         raise ValueError(f"ties={ties!r} is not one of {', '.join(get_args(Ties))}")
@@ -56,13 +55,15 @@ def values(
             "'best' or 'stable'"
         )
     elif ties == "expected" and pooled == "last" and queries.multiplicities is not None:
-        raise ValueError(f"{metric} of weighted rows without queries: use ties='together'")
+        raise ValueError(
+            f"{metric} of weighted rows without queries is only defined with ties='together'"
+        )
     whole = not queries.grouped and (ties is None or queries.weights is not None)
     if pooled is not None and (ties == "together" or whole):
         return _steps(metric, arrays, scored.entries(metric.relevant))
     ranking = scored.ranking if ranking is None else ranking
     ranked = queries.sizes
-    # Documents that were not returned have no rank; sums of ranks put them last.
+    # Documents that were not returned have no rank, but are last for sums of ranks such as AUC.
     if queries.returned is not None and arrays.discount[0] > 0.0:
         ranked = queries.returned
     total = np.empty(queries.n_queries)
@@ -75,10 +76,7 @@ def values(
 
 
 def rounded_value(metric: RankingMetric, queries: Queries, scores: Floats) -> float:
-    """The value of a metric on one list whose rows may be on several workers, at rounded scores.
-
-    Documents in one cell count as tied (see `lambdaplus.metrics.rounding`).
-    """
+    """The value of a metric on one list on several workers; rows of one cell count as tied."""
     arrays = metric_arrays(metric, queries)
     copies, workers = queries.multiplicities, queries.list_workers
     refuse_many_classes(arrays.gain.size, f"{metric} over all rows on {workers.size} workers")
@@ -95,13 +93,12 @@ def rounded_value(metric: RankingMetric, queries: Queries, scores: Floats) -> fl
 
 
 def _complete(arrays: MetricArrays, total: Floats) -> Floats:
-    """The values of queries from the sums over their ranks; NaN if a query has no value."""
     with np.errstate(invalid="ignore", over="ignore"):
         return np.where(arrays.scale > 0, arrays.scale * (arrays.offset + total), np.nan)
 
 
 def _steps(metric: RankingMetric, arrays: MetricArrays, entries: Entries) -> Floats:
-    """The metric with tied rows taken as one step, rows weighted by their multiplicities."""
+    """The metric with tied rows as one step, and weights as multiplicities."""
     ranks, total = np.empty(entries.score.size), np.empty(entries.edges.size - 1)
     middle = metric.declaration.pooled == "middle"
     _ranks_of_steps(entries.edges, entries.score, entries.weight, middle, ranks)
@@ -113,7 +110,7 @@ def _steps(metric: RankingMetric, arrays: MetricArrays, entries: Entries) -> Flo
 
 @compiled
 def _ranks_of_steps(edges: Any, score: Any, weight: Any, middle: bool, ranks: Any) -> None:
-    """Write the last or the middle rank among the copies of the tied rows of each entry."""
+    """Write the last or middle rank of the tied copies of each entry."""
     for q in range(edges.size - 1):
         e, upto = edges[q], 0.0
         while e < edges[q + 1]:
@@ -124,7 +121,7 @@ def _ranks_of_steps(edges: Any, score: Any, weight: Any, middle: bool, ranks: An
             upto += tied
             rank = upto - (tied - 1.0) / 2 if middle else upto
             for i in range(e, end):
-                ranks[i] = rank if rank > 0.0 else 1.0  # rows of weight 0 at the very top
+                ranks[i] = rank if rank > 0.0 else 1.0  # 0 for first rows of weight 0
             e = end
 
 
@@ -133,7 +130,7 @@ def _sums_of_steps(
     edges: Any, score: Any, relevance: Any, size: Any, weight: Any, discount: Any, strata: Any,
     gain: Any, row: Any, column: Any, out: Any,
 ) -> None:  # fmt: skip
-    """Write the sum over the entries of each query, where all that are tied are above a copy."""
+    """Write the sum over the entries of each query; tied copies count as above each other."""
     for q in range(edges.size - 1):
         e, upto, out[q] = edges[q], 0.0, 0.0
         while e < edges[q + 1]:

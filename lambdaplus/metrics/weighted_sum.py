@@ -18,7 +18,7 @@ _PLUS = re.compile(r"(?<![\d.][eE])\+(?![^()]*\))")  # not in an exponent or wit
 class WeightedSum:
     """A weighted sum of metrics; its ``str`` is an expression that can be parsed again.
 
-    The name does not contain spaces, since XGBoost splits its evaluation line at spaces.
+    It contains no spaces, as XGBoost splits its evaluation line at spaces.
     """
 
     parts: tuple[tuple[RankingMetric, float], ...]
@@ -28,7 +28,7 @@ class WeightedSum:
             if not (math.isfinite(weight) and weight > 0):
                 raise ValueError(f"the weight of {metric} must be a positive number, got {weight}")
         if not math.isfinite(sum(weight for _, weight in self.parts)):
-            raise ValueError(f"the weights of {self} add up to infinity: divide all by a number")
+            raise ValueError(f"the weights of {self} add up to infinity: use smaller ones")
         for metric in self.metrics:
             if self.metrics.count(metric) > 1:
                 raise ValueError(f"{metric} occurs twice in the sum: give it one weight")
@@ -45,7 +45,7 @@ class WeightedSum:
 
 
 def terms_of(name: Metric | WeightedSum) -> list[tuple[Metric, float]]:
-    """The metrics named in an expression, not parsed yet, and their weights."""
+    """The names of metrics in an expression, and their weights."""
     if isinstance(name, WeightedSum):
         return list(name.parts)
     if not isinstance(name, str) or not ({"+", "*"} & set(name)):
@@ -66,7 +66,7 @@ def terms_of(name: Metric | WeightedSum) -> list[tuple[Metric, float]]:
 
 
 def sum_of(parts: list[tuple[RankingMetric, float]]) -> RankingMetric | WeightedSum:
-    """The sum of these parts, or the metric itself if there is only one, with weight 1."""
+    """The sum of these parts, or the metric itself if it is the only one and has weight 1."""
     [(metric, weight), *more] = parts
     return metric if not more and weight == 1 else WeightedSum(tuple(parts))
 
@@ -77,5 +77,5 @@ def parts_of(metric: RankingMetric | WeightedSum) -> tuple[tuple[RankingMetric, 
 
 
 def value_of(metric: RankingMetric | WeightedSum, means: Mapping[str, float]) -> float:
-    """A metric or sum, from the value of each single metric by name."""
+    """The value of a metric or sum, from the means of single metrics by name."""
     return sum(weight * means[str(part)] for part, weight in parts_of(metric))

@@ -1,7 +1,7 @@
-"""Objectives: the lambda-gradients of any declared metric, over all pairs in near-linear time.
+"""Objectives for LightGBM and XGBoost, and lambda-gradients of arrays.
 
-A framework calls an `Objective` with scores and a data set, and gets gradient and Hessian of each
-row; `gradients` is the same for plain arrays.  Between them lie the stages of `lambda_gradient`.
+`lambda_objective` creates an objective of a metric or of a sum of metrics.  Its gradients are sums
+over all pairs of documents, in near-linear time.
 
 Examples
 --------

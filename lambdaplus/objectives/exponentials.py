@@ -2,7 +2,7 @@
 
 A pair at distance d >= 0 has the gradient rho(d) if it is concordant and 1 - rho(d) if it is
 discordant, with rho(d) = 1 / (1 + exp(sigma d)), and the Hessian rho (1 - rho) in both cases.  With
-damping, all of them are divided by damping + d, as in LightGBM and XGBoost.
+damping, all of them are divided by damping + d.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from lambdaplus.objectives.lanes import LANES
 
 
 class PairFunction(NamedTuple):
-    """One pair function: its parameters (damping 0 if there is none), and what the sweep needs.
+    """One pair function: its parameters, rates of decay and coefficients, (blocks, LANES) each.
 
-    The rates of decay, (blocks, LANES), and their coefficients in the gradient of a concordant and
-    of a discordant pair and in the Hessian of both, including the factors sigma and sigma^2.
+    Coefficients are those in the gradient of a concordant and of a discordant pair and in the
+    Hessian of both, and include the factors sigma and sigma^2.
     """
 
     sigma: float
@@ -41,28 +41,27 @@ def pair_function(sigma: float, damping: float = 0.0, far: bool = False) -> Pair
     """The pair function for these parameters; damping 0 means none.
 
     Without damping, the sweep is within 1e-6 (gradient) and 1e-5 (Hessian) of the pair sum,
-    relative to the largest value of the query.  With damping, each pair is within 3e-3, except that
-    concordant pairs further apart than FAINT / sigma are within a tenth, and discordant pairs
-    further apart than REACH / sigma have at least a third of the weight at that distance.  With
-    ``far``, the latter only applies beyond FAR / sigma, at the cost of half as many rates again.
+    relative to the largest value of the query.  With damping, the relative error of a pair is at
+    most 3e-3, with two exceptions: it is at most a tenth for concordant pairs beyond FAINT / sigma;
+    and discordant pairs beyond REACH / sigma, or FAR / sigma with ``far``, have at least a third of
+    the weight at that distance.
     """
     rates, *fits = _damped(sigma * damping, far) if damping else _logistic()
-    # The fits are in units of 1 / sigma; dividing by a distance adds another factor sigma.
+    # The fits are in units of 1 / sigma; a division by the distance adds a factor sigma.
     concordant, discordant, hessian = (sigma * fit * (sigma if damping else 1.0) for fit in fits)
     arrays = (sigma * rates, concordant, discordant, sigma * hessian)
     return PairFunction(sigma, damping, *(array.reshape(-1, LANES) for array in arrays))
 
 
-# Found by minimising, over the rates above 1, the larger of the errors of the two fits (the error
-# of the Hessian divided by 10).
+# The rates above 1 minimise the larger of the errors of the two fits (the error of the Hessian
+# divided by 10).
 LOGISTIC = np.array([0.0, 1.0, 1.99975, 3.01415, 4.25839, 4.41708, 4.90801, 5.6557])
 
 
 def _logistic() -> tuple[Floats, Floats, Floats, Floats]:
     """With x = exp(-d), fit rho = x / (1 + x) and the Hessian x / (1 + x)^2 by powers of x.
 
-    The relative errors are 2e-7 and 3e-6; with the powers 1, 2, ... 7 they would be forty and
-    twenty times as large.  No coefficient exceeds 32, so cancellation is small.
+    The relative errors are 2e-7 and 3e-6.  No coefficient exceeds 32, so cancellation is small.
     """
     distance = np.concatenate([[0.0], np.geomspace(1e-3, NEAR, 400)])
     x, steep = np.exp(-distance), LOGISTIC > 0
@@ -77,9 +76,9 @@ def _logistic() -> tuple[Floats, Floats, Floats, Floats]:
 REACH, FAR = 1e3, 1e7  # largest distances, times sigma, at which the damped fits hold
 NEAR, FAINT = 70.0, 10.0  # concordant pairs (weight exp(-d)) are less exact beyond FAINT
 
-# Found like LOGISTIC, for a width of 0.01.  The function of a discordant pair decays like 1 / d: a
-# nearly geometric series of rates fits it, and the rate 0 gives pairs beyond REACH a weight above
-# 0.  The function of a concordant pair is exp(-d) times that: its rates are 1 plus another series.
+# Optimised like LOGISTIC, for a width of 0.01.  The function of a discordant pair decays like 1/d,
+# which a nearly geometric series of rates fits; with the rate 0, pairs beyond REACH have a weight
+# above 0.  The function of a concordant pair is exp(-d) times that: rates of 1 plus another series.
 SLOW = np.array([0.0, 0.00155, 0.00696, 0.02277, 0.07129, 0.22376])
 PAST_ONE = np.array(
     [0.02182, 0.14986, 0.53817, 0.69218, 1.93752, 3.51481, 9.61177, 28.4094, 84.57517, 256.47677]
@@ -88,17 +87,17 @@ FITTED_WIDTH = 0.01
 
 
 def _damped(width: float, far: bool) -> tuple[Floats, Floats, Floats, Floats]:
-    """Rates and coefficients of the same functions over width + d: relative errors up to 3e-3."""
+    """Rates and coefficients of the same functions divided by width + d."""
     small = min(width, 1.0)
-    # The fastest rates are proportional to 1 / width, the slowest are fixed, and those in between
-    # are stretched.  Distances beyond the fitted range need twice as many lanes.
+    # The largest rates are proportional to 1 / width, the smallest are fixed, and those in between
+    # are stretched.  A smaller width than the fitted one needs more rates.
     chain = np.log(PAST_ONE)
     if small < 0.8 * FITTED_WIDTH:
         places = np.linspace(0, chain.size - 1, chain.size + 2 * LANES)
         chain = np.interp(places, np.arange(chain.size), chain)
     share = (chain - chain[0]) / (chain[-1] - chain[0])
     slow = SLOW
-    if far:  # the same series four powers of ten lower, and equal steps from its last rate
+    if far:  # the same series four powers of ten lower, and a geometric series up to its last rate
         shift = REACH / FAR
         slow = np.concatenate([SLOW * shift, SLOW[-1] * shift ** (np.arange(7, -1, -1) / 8)])
     rates = np.concatenate([slow, 1 + np.exp(chain + share * np.log(FITTED_WIDTH / small))])
@@ -125,10 +124,7 @@ LAWSON = 30
 def _minimax(
     rates: Floats, use: NDArray[np.bool_], distance: Floats, target: Floats, unit: Floats
 ) -> Floats:
-    """Coefficients with a nearly minimal largest error in units of ``unit``.
-
-    Computed by Lawson's iteration: least squares, reweighted by the error.
-    """
+    """Minimise the largest error in units of ``unit`` by Lawson's iteration."""
     columns = np.exp(-distance[:, None] * rates[use]) / unit[:, None]
     scale = np.sqrt(np.mean(columns**2, axis=0))
     scaled, aim = columns / scale, target / unit

@@ -1,8 +1,8 @@
 """The gradient and Hessian of a ranking metric as a plain function.
 
-Queries are ranked and merged into entries, or long lists are rounded (`sort`, `rounding`); entries
-make ranked lists with potentials (`lists`); pairs are summed (`sums`), normalised, and written to
-rows.
+Queries are ranked and merged into entries (`sort`), or rounded if they are long (`rounding`);
+entries are put into ranked lists with potentials (`lists`); sums over pairs (`sums`) are normalised
+and written to rows.
 """
 
 from __future__ import annotations
@@ -30,16 +30,18 @@ from lambdaplus.objectives.sums import Sums, add_pairs, no_sums
 
 @dataclass(frozen=True)
 class Shape:
-    """Parameters of the gradient that do not depend on the metric.
+    """Parameters of the gradient that do not depend on the metric; see `lambda_objective`.
 
     Attributes
     ----------
-    sigma : float
-    normalize : bool
-        If False, gradients are those of the textbook definition, whose scale differs between
-        metrics and between queries.
-    damping : float or None
-        None or 0: no damping.  See `~lambdaplus.objectives.lambda_objective` for all three.
+    sigma : float, default=1.0
+    normalize : bool, default=True
+    damping : float or None, default=None
+
+    Raises
+    ------
+    ValueError
+        For values of the wrong type or out of range.
     """
 
     sigma: float = 1.0
@@ -54,7 +56,7 @@ class Shape:
 
 
 def objective_metric(metric: str | RankingMetric | Declaration, **options: Any) -> RankingMetric:
-    """Parse the name of a metric, and raise a ValueError if it cannot be optimised."""
+    """Parse the name of a metric; a ValueError if it cannot be an objective."""
     parsed = parse_metric(metric, **options)
     if parsed.declaration.refusal:
         raise ValueError(f"{parsed} is not available as an objective: {parsed.declaration.refusal}")
@@ -64,8 +66,8 @@ def objective_metric(metric: str | RankingMetric | Declaration, **options: Any) 
 class LambdaGradient:
     """The gradient of a metric on a data set, at any scores.
 
-    ``noise`` has no effect on one data set without queries, where ``balance`` is the exponent of
-    the shares of classes; ``all_pairs`` visits every pair, in O(n^2), instead of using the sweep.
+    ``noise`` is for data with queries, ``balance`` for data without; ``all_pairs`` visits every
+    pair instead of using the sweep.
     """
 
     def __init__(
@@ -92,7 +94,7 @@ class LambdaGradient:
         self._refuse()
 
     def at(self, scores: ArrayLike) -> tuple[Floats, Floats]:
-        """Gradient and Hessian of every row, (n,) float64 each, weights applied."""
+        """Gradient and Hessian of every row times its weight, (n,) float64 each."""
         given, boundaries = self.queries.check_scores(scores), self.queries.boundaries
         out = np.empty(given.size), np.empty(given.size)
         start = 0
@@ -106,7 +108,7 @@ class LambdaGradient:
         return out
 
     def _of_queries(self, start: int, given: Floats, out: Any, first: int, last: int) -> None:
-        """Write the gradient of the queries first .. last - 1 from the query start on."""
+        """Write the gradient of the queries start + first to start + last - 1."""
         first, last = start + first, start + last
         boundaries, weights = self.queries.boundaries[first : last + 1], self.queries.weights
         order = self.queries.row_order[boundaries[0] : boundaries[-1]]
@@ -116,7 +118,6 @@ class LambdaGradient:
         _write(ranking.row, documents, values, factor, *out)
 
     def _of_long_query(self, q: int, given: Floats, out: Any) -> None:
-        """Write the gradient of one query, at rounded scores."""
         rows, weights = slice(*self.queries.boundaries[q : q + 2]), self.queries.weights
         n_classes = int(self.arrays.first[q + 1] - self.arrays.first[q])
         rounded = round_scores(
@@ -137,21 +138,21 @@ class LambdaGradient:
         return np.flatnonzero(rounded).tolist()
 
     def _refuse(self) -> None:
-        """Raise an error for what has no gradient."""
+        """Raise a ValueError for metrics and data that have no gradient."""
         if self.copies is not None and self.arrays.parts:
             row, column = self.arrays.parts[:2]
             if (self.arrays.gain < row * column).any():
                 raise ValueError(
                     f"{self.metric} of weighted rows without queries has swap deltas of both "
                     "signs, since the gain of a document is smaller than what each document above "
-                    "it adds: pass no weights"
+                    "it adds: leave out the weights"
                 )
         if self.workers.size > 1:  # only rounded scores are known to all of them
             on = f"{self.metric} over all rows on {self.workers.size} workers"
             if self.noise:
                 raise ValueError(f"{on} has no noisy rankings: pass noise=None")
             if self.metric.declaration.signed_deltas:
-                raise ValueError(f"{on}: every pair has to be visited, so train on one machine")
+                raise ValueError(f"{on} would have to visit every pair: train on one machine")
             refuse_many_classes(self.arrays.gain.size, on)
 
     def _values(self, first: int, entries: Entries) -> Floats:
@@ -167,10 +168,9 @@ class LambdaGradient:
         return values
 
     def _sums(self, first: int, entries: Entries) -> Sums:
-        """The sums over all pairs."""
         shape, metric = self.shape, self.metric
         pair = float(shape.sigma), float(shape.damping or 0.0)
-        # The deltas of signed pairs do not add up to that of their entries.
+        # Swap deltas of both signs do not add up over the documents of an entry.
         signed = metric.declaration.signed_deltas
         documents = each_alone(entries) if signed else entries
         sums = no_sums(documents.score.size, entries.edges.size - 1)
@@ -181,11 +181,10 @@ class LambdaGradient:
         return sums.of_entries(entries.size) if signed else sums
 
     def _factor(self, sums: Sums, scale: Floats) -> Floats:
-        """What the sums of each query are multiplied by, (n_queries,)."""
         if not self.shape.normalize:
             return scale
         if not self.queries.grouped and self.metric.declaration.pooled:
-            # Absolute gradients add up to half the rows of the data set.
+            # Absolute gradients sum to half the number of rows.
             size = float(np.abs(sums.gradient).sum())
             return np.full(1, self.rows / 2 / size) if size * scale[0] > NOTHING else scale
         S = sums.received * scale
@@ -234,30 +233,31 @@ def gradients(
     of the better document and the opposite to that of the worse one, and
     ``sigma^2 * |delta M| * rho * (1 - rho)`` to both Hessians.  Here rho is
     ``1 / (1 + exp(sigma * d))``, d is the score of the better document minus that of the other, and
-    delta M is the change of the metric if the two are swapped in the ranking.  A boosting round
-    uses the values of the objective instead, ``lambda_objective(metric)(labels, scores, None,
-    group)``, which are normalised and have other defaults.
+    delta M is the change of the metric if the two are swapped in the ranking (Burges 2010; for AUC
+    and MAUC: Welleck 2016, eqs. 6-19).  For the normalised values of a training, call an objective:
+    ``lambda_objective(metric)(labels, scores, None, group)``.
 
     Parameters
     ----------
     labels, scores : (n,) array_like
-    metric : str
+        Finite numbers.
+    metric : str, RankingMetric or Declaration
         For example ``"ndcg@10"``.
     group : (n_queries,) array_like of int, optional
         Query sizes.  If neither ``group`` nor ``qid`` is given, AUC and MAP treat all rows as one
         ranking; other metrics require ``one_group=True``.
     qid : (n,) array_like, optional
-        Query of each row.
+        Query of each row; the rows of a query must be adjacent.
     weight : (n,) array_like, optional
         Row weights.  They multiply the gradients of the rows; for AUC and MAP without queries they
         are multiplicities, see ``one_group`` of `lambda_objective`.
-    one_group : bool
+    one_group : bool, default=False
         Treat data without queries as a single ranking.
-    all_pairs : bool
-        Visit every pair, in O(n^2), instead of using the sweep.  This is the reference in tests.
+    all_pairs : bool, default=False
+        Visit every pair, in O(n^2), instead of using the sweep.
     **options
-        ``sigma=1.0``, ``normalize=False`` and ``damping=None``, see `Shape`; and parameters of the
-        metric, such as ``gain="linear"`` or ``relevant=2``.
+        ``sigma=1.0``, ``normalize=False`` and ``damping=None`` of `lambda_objective`; and
+        parameters of the metric, such as ``gain="linear"`` or ``relevant=2``.
 
     Returns
     -------
@@ -266,11 +266,8 @@ def gradients(
     Raises
     ------
     ValueError
-        For invalid labels, scores, groups or weights: see ``lambdaplus.data.queries``.
-
-    Notes
-    -----
-    Welleck 2016, eqs. 6-19, for AUC and MAUC; Burges 2010 for the others.
+        For invalid labels, scores, groups, weights or options, for a metric that is unknown or
+        cannot be an objective, and for data without queries if the metric needs them.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Arithmetic on vectors of eight float64, for numba kernels.
 
-numba does not know that two arrays do not overlap, so LLVM does not vectorise loops over short
-arrays.  ``Lanes`` values are kept in registers; `load` and `store` move them from and to rows of a
-two-dimensional C-contiguous array with eight columns.
+LLVM does not vectorise numba's loops over short arrays, which could overlap.  ``Lanes`` values are
+kept in registers; `load` and `store` move them from and to rows of a two-dimensional C-contiguous
+array with eight columns.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _DOUBLE = ir.DoubleType()
 _VECTOR = ir.VectorType(_DOUBLE, LANES)
 _INTEGERS = ir.VectorType(ir.IntType(64), LANES)
 _ZEROS = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-_FAST = ("contract", "reassoc", "nsz")  # allow fused multiply-add and reordered (but fixed) sums
+_FAST = ("contract", "reassoc", "nsz")  # allow fused multiply-add and reordered sums
 
 
 class LanesType(types.Type):
@@ -109,11 +109,10 @@ def madd(_typing: Any, x: Any, y: Any, z: Any) -> Any:
 
 @intrinsic
 def totals(_typing: Any, x: Any, y: Any) -> Any:
-    """Sums of the lanes of x and of y, at little more than the cost of one sum."""
+    """Sums of the lanes of x and of y."""
 
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        # Add x0 y0 x2 y2 ... and x1 y1 x3 y3 ..., then add the upper half to the lower half until
-        # two lanes are left.
+        # Add x0 y0 x2 y2 ... and x1 y1 x3 y3 ..., then both halves until two lanes are left.
         both = _folded(builder, *values, *_INTERLEAVED)
         size = LANES
         while size > 2:
@@ -152,7 +151,7 @@ def _folded(builder: Any, x: Any, y: Any, first: Any, second: Any) -> Any:
 def decay(_typing: Any, rates: Any, distance: Any) -> Any:
     """exp(-rates * distance), and exactly 0 below 1e-60; the relative error is below 1e-9.
 
-    Denormal numbers, prevented in later products by this 0, cost a hundred cycles.
+    With this 0, later products contain no denormal numbers, which are slow.
     """
     return _operation(lanes, rates, types.float64, build=_decay)
 
@@ -168,8 +167,7 @@ def _decay(builder: Any, rates: Any, distance: Any) -> Any:
     exponent = builder.select(alive, exponent, _constant(0.0))
     shifted = builder.fadd(builder.fmul(exponent, _constant(1 / math.log(2))), _constant(_ROUND))
     whole = builder.fsub(shifted, _constant(_ROUND))
-    # Reordering is not allowed: LLVM before 20 would expand the product with _ROUND, and only a
-    # quarter of the precision would be left for the remainder.
+    # Without "reassoc": LLVM before 20 would expand the product with _ROUND and lose precision.
     rest = _madd(builder, whole, _constant(-math.log(2)), exponent, flags=("contract",))
     series = _constant(1 / math.factorial(_DEGREE))
     for power in range(_DEGREE - 1, -1, -1):

@@ -1,21 +1,12 @@
-"""Ranked lists of entries, of whose pairs the gradient consists.
+"""Ranked lists of entries, over whose pairs the gradient is a sum.
 
-An entry stands for the documents of one class with the same score, whose order in the ranking is
-arbitrary: they share all that happens to them.  All the documents of a query make one list if the
-metric is a discounted sum of gains, or if there are two classes; otherwise each pair of classes has
-its own potentials and list.
+An entry stands for the documents of one class with the same score, which get the same gradient.
+All documents of a query are one list if the metric is a discounted sum of gains, or if there are
+two classes; otherwise each pair of classes has its own potentials and list.
 
-Without queries, row weights are multiplicities: a row of weight k counts as k rows.  With T the
-cumulative weight of the ranking, AUC's potential is minus the middle rank of the copies of a row,
-T - (w - 1) / 2, and AP's is C/T - H with C the cumulative relevant weight and H the sum of w/T over
-relevant rows; the delta of a pair is w_i w_j times the difference of potentials.  A document's own
-contribution counts once for each of its copies: in AP a discordant pair adds
-w_rel w_i w_j (1/T_p - 1/T_q).  This part is a separate list, whose weights include that of the
-better row twice.  The rows of an entry have its mean weight.
-
-For AUC, the gradient of a row is then the sum of the gradients of its copies.  For AP it is not:
-copies of a row would have consecutive ranks and be swapped one by one, whereas the row has one rank
-and is swapped as a block.  It is a definition that is equal to the swap delta for unit weights.
+Without queries, row weights are multiplicities: a row of weight k counts as k rows (the section
+"Weights without queries" of docs/mathematics/sweep.md).  In AP, a document's own contribution is a
+separate list, in whose weights that of the better row is squared.
 """
 
 from __future__ import annotations
@@ -37,11 +28,11 @@ ALL, OWN, ABOVE = (1.0, 1.0), (1.0, 0.0), (0.0, 1.0)  # parts of a potential, se
 class Lists(NamedTuple):
     """Ranked lists, from the highest to the lowest score.
 
-    List k has the elements ``start[k]`` to ``stop[k]`` of the arrays by element (score, class, U
-    for concordant and V for discordant pairs, weight); ``entry`` is empty if these are the
+    List k has the elements ``start[k]`` to ``stop[k]`` of the arrays by element: score, class,
+    potentials U (of concordant pairs) and V (of discordant ones, equal to U with more than two
+    classes), and weight.  ``entry`` is the entry of each element, or empty if these are the
     entries.  The swap delta of classes a and b is ``abs(gain[at + a] - gain[at + b])`` times the
-    difference of the potentials, at = ``gain_at[k]``.  With more than two classes, U and V are the
-    same.
+    difference of potentials, with ``at = gain_at[k]``.
     """
 
     start: Ints
@@ -59,16 +50,16 @@ class Lists(NamedTuple):
 
     @property
     def arrays(self) -> tuple[Any, ...]:
-        """Those that kernels sum over."""
+        """The arguments of kernels that sum over pairs."""
         return self[:10]
 
 
 def ranked_lists(
     metric: RankingMetric, arrays: MetricArrays, first: int, entries: Entries, weighted: bool
 ) -> Iterator[Lists]:
-    """The lists of the queries from ``first`` on, whose entries these are.
+    """Yield the lists of the queries from ``first`` on, with these entries.
 
-    With multiplicities (``weighted``; there is one query then) there may be two sets of lists.
+    With multiplicities (``weighted``) there may be two sets of lists.
     """
     form, edges = metric.declaration.form, entries.edges
     strata, scale = arrays.first[first : first + edges.size], arrays.scale[first:]
@@ -137,7 +128,7 @@ def _discount_of_copies(metric: RankingMetric, entries: Entries, each: Floats) -
     """Discount of each document of one list whose documents have these multiplicities."""
     copies = np.repeat(each, entries.size)
     ranks = np.cumsum(copies)
-    # A row of weight 0 at the top has rank 0; since its multiplicity is 0, it does not contribute.
+    # First rows of weight 0 have rank 0; they do not contribute.
     if metric.declaration.pooled == "last":
         return metric.discounts(np.where(ranks > 0, ranks, 1.0))
     return metric.discounts(np.maximum(ranks - (copies - 1) / 2, 1e-9))

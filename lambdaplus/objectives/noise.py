@@ -1,4 +1,4 @@
-"""Gradients from pairs of neighbours in noisy rankings, with weights from the same potentials.
+"""Gradients from pairs of neighbours in noisy rankings, as in CatBoost's YetiRank.
 
 Noise is added to the scores of a query, its documents are ranked by the sum, and each document is
 compared with the next one only.  The weight of a pair is its swap delta in the noisy ranking; the
@@ -7,11 +7,10 @@ three rankings, d the score of the better document minus that of the other, and 
 exp(sigma d)), the gradient is -sigma w rho for the better document and its opposite for the other,
 and the Hessian is sigma^2 w rho (1 - rho) for both.
 
-The noise is logistic, and determined by the scores and labels of a query: it depends neither on the
-order of the rows, nor on other queries or threads, and changes in every round.
+The noise is logistic, and a function of the scores and labels of a query: it depends neither on the
+order of the rows nor on other queries or threads, and changes in every round.
 
-This is the method of CatBoost's YetiRank.  Lyzhin, Ustimenko, Gulin, Prokhorenkova 2023, "Which
-Tricks are Important for Learning to Rank?", ICML.
+Lyzhin, Ustimenko, Gulin, Prokhorenkova 2023, "Which Tricks are Important for Learning to Rank?".
 """
 
 from __future__ import annotations
@@ -29,19 +28,15 @@ from lambdaplus.objectives.lists import ranked_lists
 from lambdaplus.objectives.sums import Sums
 
 RANKINGS = 3  # in each round
-# Below this, sums of two strengths lose digits, as they are close to the smallest float64.
-FAINT = 1e-280
-NOTHING = 1e-100  # sums below this only contain the sweep's guard against denormal numbers
+FAINT = 1e-280  # sums of two strengths below this are inexact
+NOTHING = 1e-100  # sums below this consist of the TINY that the sweep adds
 
 
 def neighbour_sums(
     metric: RankingMetric, arrays: MetricArrays, first: int, entries: Entries, scale: float,
     sigma: float,
 ) -> Sums:  # fmt: skip
-    """Sums over the pairs of neighbours in the noisy rankings of the queries from ``first`` on.
-
-    ``scale`` is that of the noise.
-    """
+    """Sums over neighbours in rankings of the queries from ``first`` on, with noise of a scale."""
     documents = each_alone(entries)
     edges, score, relevance = documents[:3]
     noisy = np.empty((RANKINGS, score.size))
@@ -64,10 +59,7 @@ def neighbour_sums(
 
 
 def mixed(every: Sums, near: Sums, entries: Entries) -> Sums:
-    """Half of the sums over all pairs, and as much of those over noisy neighbours in each query.
-
-    As much means the same sum over pairs of ``2 |lambda|``, that of all pairs.
-    """
+    """Half of the sums over all pairs plus half of those over neighbours, of equal ``received``."""
     scale = np.divide(
         0.5 * every.received, near.received, out=np.zeros_like(near.received),
         where=near.received > NOTHING,
@@ -79,7 +71,7 @@ def mixed(every: Sums, near: Sums, entries: Entries) -> Sums:
 
 @compiled
 def _scrambled(state: Any) -> Any:
-    """SplitMix64 (Steele, Lea & Flood 2014): 64 bits that depend on all bits of the state."""
+    """SplitMix64 (Steele, Lea & Flood 2014)."""
     state += np.uint64(0x9E3779B97F4A7C15)
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -90,7 +82,7 @@ def _scrambled(state: Any) -> Any:
 def _add_noise(
     edges: Any, score: Any, bits: Any, relevance: Any, scale: float, noisy: Any
 ) -> None:  # fmt: skip
-    """Write each noisy ranking's scores; ``bits`` are those of the scores."""
+    """Write the scores of each noisy ranking; ``bits`` are those of the scores without noise."""
     for q in range(edges.size - 1):
         of_query = _scrambled(np.uint64(0))
         for r in range(edges[q], edges[q + 1]):
@@ -111,13 +103,13 @@ def _compare_neighbours(
 ) -> None:  # fmt: skip
     """Add the pairs of neighbours of one noisy ranking, from its `Lists`.
 
-    ``clean`` is the rank without noise of each of its documents; what follows is by that
-    rank.  ``strength`` is exp(sigma * score) in units of the best document: with x and y those of
-    the better and the worse one, rho is y / (x + y) (Bradley & Terry 1952), without an exponential.
+    ``clean`` is the rank of each document without noise, which is the index of ``score`` and the
+    following arrays.  ``strength`` is exp(sigma * score), divided by that of the best document:
+    with x and y those of the better and the worse document, rho is y / (x + y).
     """
     for k in range(query.size):
         at, met = gain_at[k], 0.0
-        # Below a cutoff, or the first relevant document, no pair has a weight.
+        # Pairs below a cutoff, or below the first relevant document, have no weight.
         end = stop[k] - 1
         while end > start[k] and U[end - 1] == U[end] and V[end - 1] == V[end]:
             end -= 1
@@ -127,8 +119,7 @@ def _compare_neighbours(
             if rank_j > rank_i + 1:
                 continue
             a, b = relevance[i], relevance[j]
-            # Selections instead of branches, as no one can predict which class comes next; two
-            # documents of one class have the weight 0.
+            # Selections are faster than branches here.  Documents of one class have the weight 0.
             gap = U[i] - U[j] if a > b else V[i] - V[j]
             times = sigma * abs(gap * (gain[at + a] - gain[at + b]))
             x, y = clean[rank_i], clean[rank_j]

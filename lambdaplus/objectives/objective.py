@@ -1,4 +1,4 @@
-"""Lambda objectives for LightGBM and XGBoost: of a metric, or of a weighted sum of metrics."""
+"""Objectives for LightGBM and XGBoost: of a metric, or of a weighted sum of metrics."""
 
 from __future__ import annotations
 
@@ -21,22 +21,20 @@ from lambdaplus.metrics.parameters import shortest
 from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
 from lambdaplus.objectives.lambda_gradient import LambdaGradient, Shape, objective_metric
 
-# XGBoost's own ranking objectives pass twice the Hessian of each pair, as both of its documents
-# move.  Ours do so in XGBoost, so that a learning rate means the same step for all of them.
-HESSIANS_IN_XGBOOST = 2.0
+# XGBoost's own ranking objectives double Hessians, and so do ours, for equal step sizes.
+HESSIAN_FACTOR_IN_XGBOOST = 2.0
 
-# Defaults, measured by `benchmarks/defaults.py`; the page on options has the numbers.
+# Defaults; docs/results/options.md has the measurements.
 BALANCE = 0.5
-OF_THE_FIRST = ("mrr", "success", "top_precision", "rprec")  # few pairs change these metrics
-CUT_GAINS = ("ndcg", "dcg")
+FEW_PAIRS = ("mrr", "success", "top_precision", "rprec")  # metrics that few swaps change
+DAMPED_WITH_CUTOFF = ("ndcg", "dcg")
 
 
 class Objective(ABC):
-    """A custom objective for every interface of either framework.
+    """Base class of custom objectives for all interfaces of LightGBM and XGBoost.
 
     LightGBM's ``params["objective"]`` (4.x) and ``fobj=`` (3.x), ``LGBMRanker(objective=)``,
-    ``xgb.train(obj=)`` and ``XGBRegressor(objective=)``.  Subclasses (an objective of one metric,
-    of a weighted sum, or one that corrects for position bias) only implement `derivatives`.
+    ``xgb.train(obj=)`` and ``XGBRegressor(objective=)``.
 
     Attributes
     ----------
@@ -48,7 +46,7 @@ class Objective(ABC):
 
     metric: RankingMetric | WeightedSum
     one_group: bool
-    uses_positions = False  # whether it needs the positions of a call, not only queries and scores
+    uses_positions = False  # whether it needs the positions of documents
 
     @property
     def __name__(self) -> str:
@@ -56,7 +54,7 @@ class Objective(ABC):
 
     @abstractmethod
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
-        """Gradient and Hessian of every row, (n,) float64 each, weights applied."""
+        """Gradient and Hessian of every row times its weight, (n,) float64 each."""
 
     def __call__(
         self,
@@ -65,7 +63,7 @@ class Objective(ABC):
         sample_weight: ArrayLike | None = None,
         group: ArrayLike | None = None,
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Gradient and Hessian at the given scores, with the arguments that the frameworks pass.
+        """Compute gradient and Hessian from the arguments that LightGBM or XGBoost pass.
 
         Parameters
         ----------
@@ -73,47 +71,38 @@ class Objective(ABC):
             Scores, if the second argument is a data set; labels otherwise.
         y_pred_or_data : lightgbm.Dataset, xgboost.DMatrix or (n,) array_like
             Data set, or scores.
-        sample_weight : (n,) array_like, optional
-            Only if labels and scores are passed.
-        group : (n_queries,) array_like of int, optional
-            Only if labels and scores are passed.
+        sample_weight, group : (n,) and (n_queries,) array_like, optional
+            Row weights and query sizes, if labels and scores are passed.
 
         Returns
         -------
         gradient, hessian : (n,) float32
-            With queries, XGBoost gets twice the Hessian, as it does from its own objectives.
+            With queries, XGBoost gets twice the Hessian, as from its own objectives.
 
         Raises
         ------
         ValueError
             For NaN or infinite scores or labels, missing or split queries, invalid weights,
             LightGBM's bagging_by_query, and data without queries on several LightGBM machines.
-        FailedWorkerError
-            If another worker of the training raised an error.
-        LostWorkerError
-            If another worker was stopped.
-
-        Notes
-        -----
-        In a training by XGBoost on several workers, each calls this with its own rows, and gets
-        the gradient of all rows at its own: see `lambdaplus.compute.collective`.
+        FailedWorkerError, LostWorkerError
+            If another worker of the training raised an error or was stopped.
         """
         with read_call(y_true_or_preds, y_pred_or_data, sample_weight, group) as call:
             with limit_threads(call.threads):
-                gradient, hessian = self._answer(call)
+                gradient, hessian = self._derivatives_of(call)
             if call.framework == "xgboost" and self.compares_within_queries(call.queries):
-                hessian = HESSIANS_IN_XGBOOST * hessian
+                hessian = HESSIAN_FACTOR_IN_XGBOOST * hessian
         return gradient.astype(np.float32), hessian.astype(np.float32)
 
     def compares_within_queries(self, queries: Queries) -> bool:
-        """Whether pairs are those of queries, or of all rows as one query."""
+        """Whether pairs are within queries, or within all rows as one query."""
         return queries.grouped
 
-    def _answer(self, call: Call) -> tuple[Floats, Floats]:
+    def _derivatives_of(self, call: Call) -> tuple[Floats, Floats]:
         return self.derivatives(call.queries, call.scores)
 
     def calc_ders_range(self, approxes: Any, targets: Any, weights: Any) -> Any:
-        """Raise an error: CatBoost calls custom objectives by this method."""
+        """Raise a TypeError: CatBoost calls this method of custom objectives."""
         raise TypeError(
             "CatBoost calls an objective with blocks of at most 1000 rows and without their "
             "queries, so it cannot optimise a ranking metric: use LightGBM or XGBoost, or "
@@ -123,18 +112,15 @@ class Objective(ABC):
 
 @dataclass(unsafe_hash=True, repr=False)
 class LambdaObjective(Objective):
-    """A custom objective that optimises a ranking metric, returned by ``lambda_objective``.
+    """A custom objective that optimises a ranking metric; create it with `lambda_objective`.
 
     Attributes
     ----------
     metric : RankingMetric
     optimised : RankingMetric
-        The metric of the gradients: ``metric``, or its surrogate.
+        The metric whose swap deltas weight the pairs: ``metric``, or its surrogate.
     shape : Shape
-        sigma, normalize and damping.
-    noise : float or None
-    one_group : bool
-    balance : float
+    noise, one_group, balance : float or None, bool, float
     """
 
     metric: RankingMetric
@@ -151,7 +137,7 @@ class LambdaObjective(Objective):
         check_flag(one_group=self.one_group)
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
-        """Gradient and Hessian of every row, (n,) float64 each, weights applied."""
+        """Gradient and Hessian of every row times its weight, (n,) float64 each."""
         ranked = scope(self.metric, queries, self.one_group)
         if not ranked.n_queries:  # a worker without rows
             return np.empty(0), np.empty(0)
@@ -177,7 +163,7 @@ class LambdaObjective(Objective):
 
 @dataclass(unsafe_hash=True, repr=False)
 class CombinedObjective(Objective):
-    """A weighted sum of objectives, returned by ``combine``, or by ``lambda_objective`` for a sum.
+    """A weighted sum of objectives; create it with `combine`, or `lambda_objective` of a sum.
 
     Attributes
     ----------
@@ -197,7 +183,7 @@ class CombinedObjective(Objective):
         self.one_group = all(part.one_group for part, _ in self.parts)
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
-        """Gradient and Hessian of every row, (n,) float64 each, weights applied."""
+        """Gradient and Hessian of every row times its weight, (n,) float64 each."""
         gradient, hessian = np.zeros(queries.n_documents), np.zeros(queries.n_documents)
         for part, weight in self.parts:
             slope, bend = part.derivatives(queries, scores)
@@ -229,48 +215,43 @@ def lambda_objective(
 
     Parameters
     ----------
-    metric : str
+    metric : str, RankingMetric or Declaration
         For example ``"ndcg@10"``, ``"map"``, ``"mrr@5"`` or ``"auc"``;
         `~lambdaplus.metrics.metric_names` lists all names.  A sum such as ``"ndcg@10 + 0.5*map"``
         optimises several metrics; `combine` describes the meaning of the weights.
-    sigma : float
+    sigma : float, default=1.0
         Steepness of the logistic function of pairs.  With a larger value, the gradient is
-        concentrated earlier on pairs that are still in the wrong order.
-    normalize : bool
+        concentrated earlier on pairs that are in the wrong order.
+    normalize : bool, default=True
         Scale the gradient of each query by log2(1 + S) / S, where S is the sum over its pairs of
         ``2 |lambda|``, so that every query contributes and Hessians exceed the thresholds of the
-        frameworks (``min_child_weight``, ``min_sum_hessian_in_leaf``).  One ungrouped data set is
-        scaled so that absolute gradients sum to half the number of rows, as for log-loss at even
-        odds.
+        frameworks (``min_child_weight``, ``min_sum_hessian_in_leaf``).  One data set without
+        queries is scaled so that absolute gradients sum to half the number of rows, as for
+        log-loss at even odds.
     damping : float or None, default=0.01 for NDCG and DCG with a cutoff, None for all others
         Divide each pair by ``damping + |score distance|`` (unless all scores of the query are
         equal), which gives more weight to pairs with close scores, as LightGBM and XGBoost do with
-        0.01.  Worth a try where labels are clean or rounds are few.
+        0.01.
     noise : float or None, default=None
-        For data with queries, half of the gradient comes from neighbours in rankings by noisy
-        scores, as in CatBoost's YetiRank; the number is the scale of the noise, 1 as there.
-    one_group : bool
+        Scale of logistic noise, for data with queries: half of the gradient comes from neighbours
+        in rankings by noisy scores, as in CatBoost's YetiRank, where the scale is 1.
+    one_group : bool, default=False
         Treat a data set without queries as a single query, which is always the case for AUC and
-        MAP.  For these two metrics row weights are multiplicities, also in the gradient of AUC,
-        where a row of weight k gets the sum of the gradients of k copies; the gradient of MAP is
-        defined by weighted ranks and differs from that of copies (see
-        ``lambdaplus.objectives.lists``).  For other metrics, a weight multiplies the gradient of
-        its row.
-    surrogate : str or RankingMetric, optional
-        The metric whose swap deltas weigh the pairs, while ``metric`` is still the one that is
-        evaluated.  Where few pairs change a metric, another one is the default: the metric without
-        its cutoff (NDCG for ``"ndcg@10"``), or AUC for metrics of the first relevant document such
-        as MRR, P@k and others with a required cutoff.  It is shown in the ``repr`` of the
-        objective.  ``surrogate=metric`` weighs the pairs by the metric itself.
+        MAP.  For these two metrics row weights are multiplicities; for AUC, a row of weight k gets
+        the sum of the gradients of k copies (see the how-to page on weights).  For other metrics,
+        a weight multiplies the gradient of its row.
+    surrogate : str, RankingMetric or Declaration, optional
+        The metric whose swap deltas weight the pairs; ``metric`` is still the one that is
+        evaluated.  The default is ``metric`` without its cutoff (NDCG for ``"ndcg@10"``), and AUC
+        for binary metrics that few swaps change: MRR, R-precision, ``top_precision``, P@k and
+        others with a required cutoff.  ``surrogate=metric`` weights the pairs by the metric itself.
     balance : float, default=0.5
         For data without queries, the Hessians of class c are multiplied by
         ``(k n_c / n) ** balance``, where n_c of n rows are of that class and k is the number of
-        classes (with weights, n_c and n are sums of weights): the inverses of scikit-learn's
-        ``class_weight="balanced"``.  The gradient does not change.  With 0, the Hessians of the
-        pairs are used, and those of a rare class are much larger than the others', so that its
-        leaves take small steps; with 1, all classes have the same mean Hessian, as in log-loss at
-        the base rate.  It has no effect for data with queries, nor for metrics that need
-        ``one_group``.
+        classes (with weights, n_c and n are sums of weights).  With 0, the Hessians of the pairs
+        are used, which are much larger for a rare class, so that its leaves take small steps; with
+        1, all classes have the same mean Hessian, as in log-loss at the base rate.  It has no
+        effect for data with queries, nor for metrics that need ``one_group``.
     **options
         Parameters of the metric: ``gain="linear"`` (NDCG), ``relevant=2`` (label from which a
         document counts as relevant), ``classes=`` and ``share=`` (MAUC).  For a sum, they are
@@ -283,13 +264,8 @@ def lambda_objective(
     Raises
     ------
     ValueError
-        For unknown metrics or options (the message lists the known ones) and for values out of
-        range.
-
-    Notes
-    -----
-    Defaults were chosen on validation queries by one rule: the cheapest option within one standard
-    error of the best (``benchmarks/defaults.py``; the page on options has the tables).
+        For unknown metrics or options (the message lists the known ones), metrics that cannot be
+        objectives, and values of the wrong type or out of range.
 
     Examples
     --------
@@ -316,25 +292,20 @@ def lambda_objective(
 
 
 def _default_surrogate(metric: RankingMetric) -> RankingMetric:
-    """The metric whose swap deltas weigh the pairs.
-
-    Few pairs change a metric of the first documents, too few to learn from.  Its pairs are weighed
-    by the metric without its cutoff, or by AUC if there is none.
-    """
+    """The metric whose swap deltas weight the pairs; see `lambda_objective`."""
     declared = metric.declaration
-    if declared.binary and (declared.cutoff == "required" or declared.name in OF_THE_FIRST):
+    if declared.binary and (declared.cutoff == "required" or declared.name in FEW_PAIRS):
         return parse_metric("auc", relevant=metric.relevant)
     return declared(**dict[str, Any](metric.changed)) if declared.cutoff == "optional" else metric
 
 
 def _default_damping(metric: RankingMetric, surrogate: RankingMetric) -> float | None:
-    """Pairs with close scores decide a top."""
-    cut = metric.cutoff is not None and surrogate.declaration.name in CUT_GAINS
-    return 0.01 if cut and metric.declaration.name in CUT_GAINS else None
+    names = {metric.declaration.name, surrogate.declaration.name}
+    return 0.01 if metric.cutoff is not None and names <= {*DAMPED_WITH_CUTOFF} else None
 
 
 def combine(parts: Mapping[Objective, float]) -> CombinedObjective:
-    """An objective that optimises several metrics at once.
+    """Create an objective that optimises a weighted sum of metrics.
 
     Its gradient is the weighted sum of the gradients of the parts, and so is its Hessian.
 
@@ -342,6 +313,10 @@ def combine(parts: Mapping[Objective, float]) -> CombinedObjective:
     ----------
     parts : dict of LambdaObjective to float
         Positive weights.
+
+    Returns
+    -------
+    CombinedObjective
 
     Raises
     ------
@@ -352,14 +327,10 @@ def combine(parts: Mapping[Objective, float]) -> CombinedObjective:
 
     Notes
     -----
-    The weights are comparable because every part is normalised separately for each query: its pairs
-    add up to log2(1 + S) instead of S (see `lambdaplus.objectives.Shape`), so that a metric with
-    large swap deltas, such as DCG, does not dominate one with small deltas, such as P@10.  With
-    ``normalize=False`` the textbook gradients of the parts are used unchanged, in the units of
-    their metrics: their sum is the gradient of the weighted sum of the metrics wherever these agree
-    on the order of a pair.
-
-    The corresponding evaluation metric is the weighted sum: ``eval_metric("ndcg@10 + 0.5*map")``.
+    Weights are comparable, since every part is normalised for each query (see ``normalize`` of
+    `lambda_objective`): a metric with large swap deltas, such as DCG, does not dominate one with
+    small deltas, such as P@10.  With ``normalize=False``, the parts have the units of their
+    metrics.  The corresponding evaluation metric is ``eval_metric("ndcg@10 + 0.5*map")``.
 
     Examples
     --------

@@ -1,13 +1,8 @@
 """Objectives for clicks, with a correction for position bias.
 
-Documents that are shown at higher positions are clicked more often, regardless of their relevance.
-`PositionBias` adds a bias for each position to the scores during training, and estimates it
-together with the ranking, one step in each round, like LightGBM's lambdarank with ``position=``.
-
-Positions are passed as LightGBM's ``Dataset(position=)``, which numbers them in order of appearance
-(that of ``pandas.unique``): the first query has to begin with the first position.  XGBoost and
-LGBMRanker have no such argument: there, the rows of a query have to be in the order in which they
-were shown, as for XGBoost's ``lambdarank_unbiased``.
+Documents at the first positions are clicked more often, regardless of their relevance.
+`PositionBias` estimates this effect together with the ranking, like LightGBM's lambdarank with
+``position=``.
 """
 
 from __future__ import annotations
@@ -29,15 +24,20 @@ class PositionBias(Objective):
     """Add a bias for each position to the scores during training, and learn it with the trees.
 
     The gradient is that of the objective at score + bias.  Its sum over the documents at a position
-    is the gradient of the bias of that position; each call ends with a Newton step on it.
+    is the gradient of the bias of that position; each call ends with a Newton step on it.  The
+    estimate is reset at the start of each training; use one object for one training at a time.
+
+    Positions are those of LightGBM's ``Dataset(position=)``, which numbers them in order of
+    appearance, so the first query must begin with the first position.  XGBoost and LGBMRanker have
+    no such argument: there, the rows of a query must be in the order in which they were shown.
 
     Parameters
     ----------
     objective : Objective
         Objective of one metric or of a sum.
-    learning_rate : float
+    learning_rate : float, default=0.1
         Fraction of the Newton step that is taken in each round, above 0 and at most 1.
-    regularization : float
+    regularization : float, default=0.0
         Weight of the squared bias of a position, per document, relative to the objective.
 
     Attributes
@@ -51,12 +51,7 @@ class PositionBias(Objective):
     ValueError
         For a learning rate or regularization out of range.
     TypeError
-        If the objective is none of this library, or corrects for position bias itself.
-
-    Notes
-    -----
-    The object stores the estimate, so use one object for one training at a time.  The estimate is
-    reset at the start of each training.
+        If the objective is not an `Objective`, or is a `PositionBias`.
 
     Examples
     --------
@@ -74,8 +69,8 @@ class PositionBias(Objective):
     ) -> None:
         if not isinstance(objective, Objective) or objective.uses_positions:
             raise TypeError(
-                f"PositionBias corrects an objective such as lambda_objective('ndcg'), which may "
-                f"be a sum, but not {objective!r}"
+                "PositionBias corrects an objective such as lambda_objective('ndcg'), not "
+                f"{objective!r}"
             )
         self.objective = objective
         self.metric, self.one_group = objective.metric, False
@@ -89,15 +84,15 @@ class PositionBias(Objective):
 
         The rows of each query must be in the order in which they were shown.
         """
-        return self._answer(Call("arrays", scores, scores, queries, None))
+        return self._derivatives_of(Call("arrays", scores, scores, queries, None))
 
-    def _answer(self, call: Call) -> tuple[Floats, Floats]:
+    def _derivatives_of(self, call: Call) -> tuple[Floats, Floats]:
         queries = call.queries
         if not queries.grouped:
             raise ValueError("position bias is estimated within queries: set group= (or qid=)")
         scores, position = queries.check_scores(call.scores), call.positions()
         workers = queries.workers if queries.workers.connected else ONE_MACHINE
-        # The state of one training must not affect the next one.
+        # A new training begins with a new estimate.
         anchor = queries if call.framework == "arrays" else call.data
         new = call.is_first(scores) or self._data is None or self._data() is not anchor
         if workers.smallest(np.array([new], np.int64))[0]:

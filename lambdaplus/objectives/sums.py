@@ -14,23 +14,19 @@ from lambdaplus.objectives.exponentials import REACH, PairFunction, pair_functio
 from lambdaplus.objectives.lists import Lists
 from lambdaplus.objectives.sweep import sweep_many_classes, sweep_two_classes
 
-# A list of n entries in L classes is processed pair by pair if n < FEW + FEW_A_CLASS * L, where
-# the fixed cost of the sweep per entry is larger.
-FEW, FEW_A_CLASS = 12, 3
+# A list of n entries in L classes is summed pair by pair if n < FEW + FEW_PER_CLASS * L.
+FEW, FEW_PER_CLASS = 12, 3
 
 
 class Sums(NamedTuple):
-    """Sums over pairs, in units of Z: gradient and Hessian by entry.
+    """Sums over pairs, in units of Z."""
 
-    ``received``, (n_queries,), is S, the sum over the pairs of each query of 2 |lambda|.
-    """
-
-    gradient: Floats
+    gradient: Floats  # by entry
     hessian: Floats
-    received: Floats
+    received: Floats  # (n_queries,) S, the sum over the pairs of each query of 2 |lambda|
 
     def of_entries(self, size: Ints) -> Sums:
-        """These sums over single documents as those of entries of these sizes."""
+        """The sums of entries of these sizes, from those of single documents."""
         first = np.cumsum(size) - size
         gradient, hessian = (np.add.reduceat(part, first) for part in self[:2])
         return Sums(gradient, hessian, self.received)
@@ -45,25 +41,24 @@ def add_pairs(
 ) -> None:
     """Add the sums over all pairs of the lists.
 
-    Damping is not applied where the scores of a query are all equal: their ``spread``,
-    (n_queries,), is 0.
+    Damping is not applied to queries whose scores are all equal (``spread``, (n_queries,), is 0).
     """
     size, n_classes = lists.stop - lists.start, lists.n_classes
     if lists.entry.size:
         out = no_sums(lists.score.size, size.size)
     else:
         out = Sums(sums.gradient, sums.hessian, np.zeros(size.size))
-    few = all_pairs | (size < FEW + FEW_A_CLASS * n_classes)
+    few = all_pairs | (size < FEW + FEW_PER_CLASS * n_classes)
     for function, chosen in _functions(spread[lists.query], sigma, damping):
         if (chosen & few).any():
             pair = function.sigma, function.damping
             visit_pairs(np.flatnonzero(chosen & few), *lists.arrays, *pair, *out)
-        for kernel, its in (
+        for kernel, selected in (
             (sweep_two_classes, chosen & ~few & (n_classes == 2)),
             (sweep_many_classes, chosen & ~few & (n_classes > 2)),
         ):
-            if its.any():
-                kernel(np.flatnonzero(its), *lists.arrays, *function.fits, *out)
+            if selected.any():
+                kernel(np.flatnonzero(selected), *lists.arrays, *function.fits, *out)
     if lists.entry.size:
         for total, part in zip(sums[:2], out[:2], strict=True):
             total += np.bincount(lists.entry, part, minlength=total.size)
@@ -73,7 +68,6 @@ def add_pairs(
 def _functions(
     spread: Floats, sigma: float, damping: float
 ) -> list[tuple[PairFunction, NDArray[np.bool_]]]:
-    """Pair functions, and which lists they are for."""
     if not damping:
         return [(pair_function(sigma), spread >= 0)]
     far = sigma * spread > REACH
@@ -90,7 +84,7 @@ def visit_pairs(
     relevance: Any, U: Any, V: Any, weight: Any, sigma: float, damping: float, gradient: Any,
     hessian: Any, received: Any,
 ) -> None:  # fmt: skip
-    """Like the kernels of `sweep`, in O(n^2): their reference, and faster on short lists."""
+    """Like the kernels of `sweep`, but in O(n^2), which is faster on short lists."""
     for k in range(which.size):
         at, met = gain_at[which[k]], 0.0
         for p in range(start[which[k]], stop[which[k]]):

@@ -1,23 +1,15 @@
 """Sum over all pairs of a ranked list, without visiting each pair.
 
 The lambda of a document is the sum, over all documents of other classes, of the swap delta times a
-function of the score distance.  Since the delta is a difference of potentials (see
-`lambdaplus.metrics.forms.form`) and the function a sum of exponentials (`exponentials`), the
-contribution of the class-a documents above to the document at rank r is
+function of the score distance.  The delta is a difference of potentials U (see
+`lambdaplus.metrics.forms.form`), and the function a sum of exponentials (`exponentials`), so the
+contribution of the documents above is computed from two sums for each class and rate,
 
-    sum over k of  c_k * sum over i < r, x_i = a of  (U_i - U_r) exp(-rate_k (s_i - s_r)),
+    E = sum over i of exp(-rate (s_i - s_r)),
+    M = sum over i of (U_i - U_r) exp(-rate (s_i - s_r)),
 
-and each of the inner sums is a recurrence down the ranking.  Maintain, for every class and rate,
-
-    E = sum over i of exp(-rate (s_i - s_r))              the decayed count,
-    M = sum over i of (U_i - U_r) exp(-rate (s_i - s_r))  the decayed sum of potential differences;
-
-one step from rank r - 1 to r, with gap g = U_(r-1) - U_r and decay x = exp(-rate (s_(r-1) - s_r)),
-is M <- (M + g E) x, E <- E x, and then document r joins: E <- E + 1, or its multiplicity.  Gaps are
-not negative, so there is no cancellation.  One pass down collects the contributions of the
-documents above, one pass up those of the documents below: O(n * classes * rates) for all n^2 pairs.
-
-The kernels know ranked lists, and nothing of metrics.
+with a recurrence down the ranking: docs/mathematics/sweep.md.  A second pass, up, adds the
+contributions of the documents below.
 """
 
 from __future__ import annotations
@@ -32,7 +24,7 @@ from lambdaplus.objectives.lanes import LANES, decay, load, madd, mul, pick, spl
 # Number of elements whose decays are computed at a time, so that they stay in the cache.
 CHUNK = 256
 
-# Added to the running sums at every step, so that these never become denormal numbers.
+# Added to the running sums in every step, so that these do not become denormal numbers.
 TINY = 1e-200
 
 
@@ -78,8 +70,7 @@ def sweep_two_classes(
                     low = first + chunk * CHUNK
                     high = min(low + CHUNK, last)
                     if chunk != laid_out:
-                        # Apart from the loop below, so that the processor can pipeline the
-                        # exponentials of several steps; those beyond the ends are 0.
+                        # In a loop of its own, so that the processor can pipeline exponentials.
                         for i in range(low, high + 1):
                             here, before = min(i, last - 1), max(i - 1, first)
                             store(decay(rate, score[before] - score[here]), decays, i - low)
@@ -89,7 +80,7 @@ def sweep_two_classes(
                         before = max(i - 1, first) if down else min(i + 1, last - 1)
                         x = load(decays, (i if down else i + 1) - low)
                         gap_0, gap_1 = abs(P_0[before] - P_0[i]), abs(P_1[before] - P_1[i])
-                        # The class is a factor, not a branch: which comes next is hard to predict.
+                        # The class is a factor, since a branch would be hard to predict.
                         relevant, times = float(relevance[i]), weight[i]
                         M_0 = madd(madd(splat(gap_0), E_0, M_0), x, tiny)
                         M_1 = madd(madd(splat(gap_1), E_1, M_1), x, tiny)
@@ -117,7 +108,7 @@ def sweep_many_classes(
         most = max(most, n_classes[which[k]])
     decays, E, M = aligned(CHUNK + 1), aligned(most), aligned(most)
     zero, tiny = splat(0.0), splat(TINY)
-    # A row for each class of a document: its pair weights with better classes, and with worse ones.
+    # Pair weights of each class (row) with better classes, and with worse ones.
     with_better, with_worse = np.zeros((most, most)), np.zeros((most, most))
     for k in range(which.size):
         first, last, at = start[which[k]], stop[which[k]], gain_at[which[k]]

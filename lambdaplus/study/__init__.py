@@ -1,11 +1,11 @@
 """Compare methods as the papers do: folds, selection on validation data, significance tests.
 
-Folds and methods enter by `Study`, which makes and keeps the fits; `Results`, one long table,
-leaves, and everything that is shown is a function of it.
+A `Study` trains methods on folds and stores the fits.  Its `Results` are tables, from which
+reports, files and plots are made.
 
 Examples
 --------
->>> from lambdaplus.study import Settings, Study, find_methods
+>>> from lambdaplus.study import Settings, Study, Summary, find_methods
 >>> from lambdaplus.data import digits_queries
 >>> study = Study(
 ...     folds=digits_queries()[:1],
@@ -17,6 +17,8 @@ Examples
 (1, {})
 >>> study.results.mean("lightgbm:lambda_map", "map") > 0.6
 True
+>>> Summary(study.results).best("map")
+'lightgbm:lambda_map'
 """
 
 from lambdaplus.study.config import Config

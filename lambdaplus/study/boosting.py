@@ -1,9 +1,9 @@
 """The trainers of LightGBM, XGBoost and CatBoost, with our objectives or theirs.
 
-They are trained by the frameworks' own ``train``, and every round is shown to a `Validation`.
-Parameters with the name of an option of `~lambdaplus.objectives.lambda_objective` make the
-objective, the others go to the framework.  CatBoost does not pass queries to a custom objective, so
-it has only its own.
+The frameworks' own ``train`` is called, and a `Validation` evaluates the rounds.  Parameters with
+the name of an option of `~lambdaplus.objectives.lambda_objective` configure our objective, others
+are passed to the framework.  CatBoost does not pass queries to a custom objective, so it is trained
+with its own objectives only.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ OBJECTIVE_OPTIONS = frozenset(
     for name, parameter in inspect.signature(lambda_objective).parameters.items()
     if parameter.kind is parameter.KEYWORD_ONLY
 )
-"""Parameters of these names are options of our objective; others go to the framework."""
+"""Names of parameters that configure our objective; others are passed to the framework."""
 
 OF_THE_STUDY = frozenset(
     (
@@ -46,14 +46,14 @@ OF_THE_STUDY = frozenset(
 """Parameters that the study sets itself."""
 
 LOSS_OPTIONS = ("num_neighbors", "noise", "noise_power", "permutations", "decay")
-"""Parameters that CatBoost takes within the name of its loss."""
+"""Parameters that are part of the name of CatBoost's loss."""
 
 BINARY = {"rank:map", "YetiRank:mode=MAP", "YetiRank:mode=MRR"}
-"""Native objectives that take labels 0 and 1 only."""
+"""Native objectives that require labels 0 and 1."""
 
 
 def training_labels(objective: Any, labels: Floats) -> Floats:
-    """The labels that an objective is trained on: 0 and 1 for native ones that take no others."""
+    """The labels that an objective is trained on: 0 and 1 for native ones that require them."""
     binary = isinstance(objective, str) and objective in BINARY
     return (labels >= 1).astype(np.float64) if binary else labels
 
@@ -67,7 +67,7 @@ class Boosting:
     takes_ours: bool = True  # whether it can be trained with our objectives
 
     def __call__(self, job: Job) -> dict[str, Fitted]:
-        """Train once, and stop at the best round of each metric."""
+        """Train once; the ranker of each metric has the trees up to its best round."""
         # CatBoost's losses have an option `noise` too.
         ours = OBJECTIVE_OPTIONS if self.takes_ours else frozenset()
         options = {k: v for k, v in job.parameters.items() if k in ours}
@@ -87,12 +87,12 @@ class Boosting:
 
 
 def with_options(target: Any, options: Parameters) -> Any:
-    """Our objective for the same metric with other options; those it has would be lost."""
+    """Our objective for the same metric with other options; it must have the default ones."""
     metric = getattr(target, "metric", None)
     if metric is None or target != lambda_objective(metric):
         raise ValueError(
-            f"{', '.join(options)}: options of lambda_objective can be tried where an objective "
-            f"of ours has its default options, which {target!r} is not"
+            f"{', '.join(options)}: options of lambda_objective can only be tried for an objective "
+            f"of lambdaplus with default options, not for {target!r}"
         )
     return lambda_objective(metric, **options)
 
@@ -143,7 +143,7 @@ def _run_lightgbm(
 
     known = {}
     if callable(objective) and hasattr(lgb.Dataset, "get_position"):
-        # For objectives that estimate the bias of positions: the order of a query's rows.
+        # The position of each row in its query, for objectives that estimate position bias.
         known["position"] = np.concatenate([np.arange(size) for size in job.train.group])
     labels = training_labels(objective, job.train.labels)
     data = lgb.Dataset(job.train.features, labels, group=job.train.group, **known)
@@ -159,7 +159,7 @@ def _run_lightgbm(
 
     def predict(part: RankingData, rounds: int) -> Floats:
         trees = lengths[rounds - 1]
-        if not trees:  # which LightGBM would take for all
+        if not trees:  # LightGBM would use all trees
             return np.zeros(len(part.labels))
         scores = booster.predict(part.features, raw_score=True, num_iteration=trees, **threads)
         return np.asarray(scores, dtype=np.float64)
@@ -170,7 +170,7 @@ def _run_lightgbm(
 def _refuse_what_lightgbm_ignores(params: Parameters) -> None:
     try:
         groups = lightgbm_parameters()
-    except ImportError:  # LightGBM 3, which can't tell
+    except ImportError:  # LightGBM 3 has no list of its parameters
         return
     main = {alias: name for name, aliases in groups.items() for alias in (name, *aliases)}
     for name in params:
@@ -180,7 +180,7 @@ def _refuse_what_lightgbm_ignores(params: Parameters) -> None:
                 "one of them if both are set"
             )
         if name not in main:
-            raise ValueError(f"LightGBM has no parameter {name!r}{_hint(name, groups)}")
+            raise ValueError(f"LightGBM has no parameter {name!r}{hint(name, groups)}")
 
 
 def _run_xgboost(
@@ -239,8 +239,8 @@ def _refuse_what_xgboost_ignores(params: Parameters) -> None:
     for message in caught:
         if "are not used" in str(message.message):
             unused = re.findall(r'"(.*?)"', str(message.message))
-            hint = _hint(unused[0], xgboost.XGBRanker().get_params())
-            raise ValueError(f"XGBoost has no parameter {', '.join(map(repr, unused))}{hint}")
+            meant = hint(unused[0], xgboost.XGBRanker().get_params())
+            raise ValueError(f"XGBoost has no parameter {', '.join(map(repr, unused))}{meant}")
 
 
 def _run_catboost(
@@ -262,7 +262,7 @@ def _run_catboost(
         return catboost.Pool(part.features, labels, group_id=query)
 
     class Look:
-        """A metric that CatBoost copies, and calls on its training data as well."""
+        """A metric that CatBoost copies, and also calls on the training data."""
 
         labels = training_labels(objective, job.valid.labels).astype(np.float32)
         scores: Floats | None = None
@@ -280,7 +280,7 @@ def _run_catboost(
 
     class AfterRound:
         def after_iteration(self, _: Any) -> bool:
-            assert Look.scores is not None, "CatBoost evaluates before it calls back"
+            assert Look.scores is not None, "CatBoost evaluates metrics before its callbacks"
             validation.see(Look.scores)
             return not validation.over
 
@@ -297,7 +297,7 @@ def _run_catboost(
         }
     )
     with warnings.catch_warnings():
-        # It would like to compile Look with numba, and says that it can't.
+        # CatBoost warns that it cannot compile Look with numba.
         warnings.filterwarnings("ignore", "Can't optimze method", UserWarning)
         valid = pool(job.valid)
         model.fit(pool(job.train), eval_set=valid, callbacks=[AfterRound()], use_best_model=False)
@@ -310,7 +310,8 @@ def _run_catboost(
     return predict
 
 
-def _hint(name: str, known: Collection[str]) -> str:
+def hint(name: str, known: Collection[str]) -> str:
+    """The most similar known name, as the end of an error message; empty if there is none."""
     close = difflib.get_close_matches(name, known, n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
 

@@ -1,4 +1,4 @@
-"""The configuration of a study, which is set on the command line or in a TOML file."""
+"""The configuration of a study, set on the command line or in a TOML file."""
 
 from __future__ import annotations
 
@@ -55,10 +55,11 @@ class Config:
         ``web-search-like:N`` for N of them.  Files and synthetic data are split into five folds by
         `~lambdaplus.data.cross_validation`.  By default, the built-in digits.
     splits : int
-        Number of `~lambdaplus.data.random_splits` to use instead; of a folder, all queries of its
+        Number of `~lambdaplus.data.random_splits` to use instead; of a folder, all queries of the
         first fold are split.
     shares, balanced
-        Training, validation and test queries of each split; see `~lambdaplus.data.random_splits`.
+        Arguments of `~lambdaplus.data.random_splits`: training, validation and test queries of each
+        split, and whether queries are used equally often.  They require `splits`.
     valid : float
         Share of training queries for validation if a folder has no validation part.
     methods : tuple of str
@@ -66,33 +67,32 @@ class Config:
     metrics : tuple of str
         Metrics to evaluate on test queries.  MAUC, and methods for it, are among the defaults only
         if labels have three or more grades, since MAUC of two grades is AUC.
-    convention : str
-        Rules for the evaluation of test queries, such as "letor4".
     folds : str
         Number of folds (3), or their numbers (1,4); by default, all.
     scaling : "none" or "query"
         Scaling of features: unchanged, or linearly to [0, 1] within each query.
-    select : str
-        Validation metric, or sum of metrics, for parameter selection.  By default, the criterion of
-        each method; with trials, each metric selects separately.
+    convention, select, seeds, trials
+        See `Study`.
     baseline : str
         Method with which the others are compared.  By default, all pairs are compared.
-    seeds : tuple of int
-    trials : int
-        Number of trials of a random search for each boosted method, on every fold with every seed;
-        0 for no search.
     rounds, patience : int
         See `Settings`; 0 stands for 200 and 30, with trials for 1,000 and 100.
     leaves, learning_rate, documents_in_leaf
         See `Settings`; with trials they are drawn.
     grid : dict of str to dict of str to list
-        Values to try for parameters of a method, replacing its own grid; with trials, they are
+        Values to try for parameters of a method, in place of its own grid; with trials, they are
         drawn from these values.
 
     Raises
     ------
     ValueError
         For values of the wrong type, and invalid numbers.
+
+    Examples
+    --------
+    >>> config = Config(methods=("lightgbm:lambda_map", "svm:map"), folds="1")
+    >>> len(config.study())  # one fit, and one for each of four values of C
+    5
     """
 
     data: str = ""
@@ -194,9 +194,9 @@ class Config:
         Raises
         ------
         ValueError
-            For unknown methods, metrics, folds or options.
-        FileNotFoundError
-            If the data does not exist.
+            For unknown methods, metrics, folds or options, and invalid data.
+        OSError
+            If the data does not exist, or cannot be read.
         """
         methods = self._methods()
         if self.baseline and self.baseline not in [method.name for method in methods]:
@@ -285,22 +285,20 @@ def folds_of(
 ) -> list[Fold]:
     """Read or generate the folds of a data set, by options of `Config`."""
     if len(shares) != 3:
-        raise ValueError(f"shares {shares} should be three: of training, validation, test queries")
-    if balanced and not splits:
-        raise ValueError("balanced is an option of repeated splits: set the number of splits")
+        raise ValueError(f"shares {shares} should be three: training, validation and test queries")
+    if not splits and (balanced or shares != Config.shares):
+        raise ValueError("shares and balanced are options of random splits: set splits as well")
     path = Path(data)
     if data and not path.is_dir():
         made_up = data.partition(":")[0] == MADE_UP
         whole = _made_up(data) if made_up else read_data(path)
-        return (
-            random_splits(whole, splits, *shares, balanced=balanced)
-            if splits
-            else cross_validation(whole)
-        )
-    folds = _complete(data, read_folds(path, valid=valid or None)) if data else digits_queries()
-    if not splits:
-        return folds
-    whole = join([folds[0].train, folds[0].valid, folds[0].test], "all queries")
+        if not splits:
+            return cross_validation(whole)
+    else:
+        folds = _complete(data, read_folds(path, valid=valid or None)) if data else digits_queries()
+        if not splits:
+            return folds
+        whole = join([folds[0].train, folds[0].valid, folds[0].test], "all queries")
     return random_splits(whole, splits, *shares, balanced=balanced)
 
 
@@ -311,7 +309,7 @@ def _complete(data: str, folds: list[Fold]) -> list[Fold]:
     missing = sorted(set(range(1, max(counted, default=0))) - set(counted))
     if missing:
         raise ValueError(
-            f"{data} has {', '.join(names)}, and no {', '.join(f'Fold{n}' for n in missing)}: the "
+            f"{data} has {', '.join(names)}, but no {', '.join(f'Fold{n}' for n in missing)}: the "
             "mean over these folds could be mistaken for that over all folds; add the missing "
             "ones, or pass the folder of a single fold"
         )

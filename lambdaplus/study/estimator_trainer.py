@@ -16,9 +16,9 @@ from lambdaplus.study.methods import Fitted, Job
 def train_estimator(job: Job) -> Fitted:
     """Fit the estimator ``job.method.target``, passing the arguments that its signatures accept.
 
-    These are, for the constructor, ``random_state``, ``n_jobs``, ``metric`` and ``eval_metric``;
-    for fit, ``qid`` or ``group`` and ``eval_set=(X, y, qid)``, or ``eval_set=[(X, y)]`` with
-    ``eval_qid=[qid]``; for predict, ``qid``.
+    Constructor: ``random_state``, ``n_jobs``, ``metric`` and ``eval_metric``; fit: ``qid`` or
+    ``group``, and ``eval_set=(X, y, qid)``, or ``eval_set=[(X, y)]`` with ``eval_qid=[qid]``;
+    predict: ``qid``.
     """
     train, valid, criterion = job.train, job.valid, job.method.criterion
     made = find_class(job.method.target)
@@ -78,4 +78,4 @@ def find_class(target: Any) -> Any:
     except (ImportError, AttributeError, ValueError) as error:
         if isinstance(error, ImportError) and module.startswith("lambdaplus"):
             raise
-        raise ValueError(f"{target!r} is not module:Class: {error}") from None
+        raise ValueError(f"{target!r} cannot be imported as module:Class: {error}") from None

@@ -73,7 +73,7 @@ def new_figure(
     width: float = WIDTH,
     layout: Literal["constrained"] | None = "constrained",
 ) -> tuple[Figure, list[Axes]]:
-    """A figure and its panels, row by row; shared panels have one scale, labelled once."""
+    """A figure and its panels, row by row; shared panels have one scale with one set of labels."""
     from matplotlib.figure import Figure
 
     figure = Figure((width, height), layout=layout)

@@ -1,10 +1,9 @@
 """Digests of everything that could change a fit, by which stored fits are found again.
 
-A digest has the content of the values, and the code that they refer to: of lambdaplus its source
-without comments and docstrings, of other installed packages their version, and of the user's
-modules their source and that of the user's modules which they import.  What cannot be pickled (a
-lambda, a lock), or has no source, or was edited after this process started, never has the digest of
-anything else, so that it is fitted again rather than mistaken for another.
+A digest covers values and the code that they refer to: the source of lambdaplus without comments
+and docstrings, the versions of other installed packages, and the source of the user's modules and
+of the user's modules that they import.  What cannot be pickled (a lambda, a lock), has no source,
+or was edited after this process started has a unique digest, so that it is fitted again.
 """
 
 from __future__ import annotations
@@ -44,14 +43,13 @@ def digest(value: Any) -> str:
     except Exception:  # a class that was not made to be pickled may raise anything
         content = [str(uuid.uuid4())]
     versions = [platform.python_version(), *installed_versions().items()]
-    return hashlib.sha256(repr([content, source_of_lambdaplus(), versions]).encode()).hexdigest()[
-        :20
-    ]
+    every = repr([content, source_of_lambdaplus(), versions])
+    return hashlib.sha256(every.encode()).hexdigest()[:20]
 
 
 @functools.cache
 def source_of_lambdaplus() -> str:
-    """A digest of the source of lambdaplus without comments, docstrings and its commands."""
+    """A digest of the source of lambdaplus without comments, docstrings and the command line."""
     found = hashlib.sha256()
     for path in sorted(PACKAGE.rglob("*.py")):
         name = path.relative_to(PACKAGE)
@@ -75,15 +73,15 @@ def installed_versions() -> dict[str, str]:
 
 
 def versions_in_words() -> str:
-    """`installed_versions` as a report has them: ``lambdaplus 0.1.0, numpy 2.1.0``."""
+    """`installed_versions` as text, such as "lambdaplus 0.1.0, numpy 2.1.0"."""
     return ", ".join(f"{name} {version}" for name, version in installed_versions().items())
 
 
 def _code_of(module: str) -> str:
-    """What stands for the code of a module: the version of its package, or its source."""
+    """Text that changes with the code of a module: its package's version, or digests of source."""
     top = module.partition(".")[0]
     if top == "lambdaplus" or top in sys.stdlib_module_names - {"__main__"}:
-        return module  # which are part of every digest
+        return module  # the code of these is part of every digest
     path = Path(str(sys.modules[module].__file__)).resolve()
     if not _installed().isdisjoint(path.parents):
         return f"{top} {importlib.metadata.version(_distributions()[top][0])}"
@@ -96,7 +94,7 @@ def _code_of(module: str) -> str:
     found: Any = finder.modules.values()
     files = {Path(one.__file__).resolve() for one in found if one.__file__}
     if path not in files or any(file.stat().st_mtime > STARTED for file in files):
-        raise ValueError(f"{module} is not what was loaded, or was edited since")
+        raise ValueError(f"the source of {module} was not found, or was edited since it was loaded")
     return str([hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(files)])
 
 

@@ -1,4 +1,4 @@
-"""The methods of a study: rankers, the parameters that are tried, and how one set is trained."""
+"""The methods of a study: rankers, the parameters to try, and functions that train them."""
 
 from __future__ import annotations
 
@@ -29,17 +29,23 @@ class Settings:
         Maximum number of boosting rounds, and the number of rounds without an improvement on
         validation data after which training stops.
     leaves, learning_rate, documents_in_leaf
-        Parameters of trees.  XGBoost does not have a minimum number of documents in a leaf; its
-        ``min_child_weight`` is 1.
+        Parameters of trees.  XGBoost and CatBoost do not use ``documents_in_leaf``; XGBoost's
+        ``min_child_weight`` is 1.  CatBoost's trees have the depth log2(leaves), rounded.
     every : int
-        Number of rounds from one evaluation on validation data to the next.
+        Number of rounds between evaluations on validation data.
     threads : int
         Number of threads of each fit.
 
     Raises
     ------
     ValueError
-        For numbers that are not valid in any framework.
+        For numbers that are not valid in any framework, and if ``every`` is above ``rounds`` or
+        ``patience``.
+
+    Examples
+    --------
+    >>> Settings(rounds=500, leaves=31).patience
+    30
     """
 
     rounds: int = 200
@@ -79,6 +85,7 @@ class Fitted:
     curve : sequence of float
         Validation metric after every ``every`` rounds, if it was evaluated during training.
     every : int
+        Number of rounds between the values of ``curve``.
     """
 
     predict: Callable[[RankingData], Floats]
@@ -89,13 +96,13 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Job:
-    """One training, as a trainer is given it.
+    """The argument of a trainer: one set of parameters to train on one fold.
 
     Attributes
     ----------
     method : Method
     parameters : dict
-        Those that are fixed and those that are tried.
+        The fixed parameters of the method and the set to try.
     train, valid : RankingData
     settings : Settings
     seed : int
@@ -118,21 +125,22 @@ Trainer = Callable[[Job], "Fitted | Mapping[str, Fitted]"]
 
 @dataclass(frozen=True)
 class Method:
-    """A ranker with the parameters that are tried.
+    """A ranker with the parameters to try.
 
     Attributes
     ----------
     name : str
         For example ``svm:map``; the part before the colon is the family.
-    trainer : Trainer
+    trainer : callable
+        Takes a `Job`, and returns a `Fitted`, or one for each metric of the job.
     target : object
-        The target of the trainer: an objective, or the class of an estimator, which may be given as
+        What the trainer trains: an objective, or the class of an estimator, which may be given as
         ``module:Class``.
     criterion : str
         Metric that the method optimises.  It is also used for early stopping and selection unless
         the study sets another one.
     fixed : dict
-        Parameters that are not tried.
+        Parameters with a single value.
     grid : dict of str to sequence
         Values to try for each parameter, in all combinations.
     random : bool
@@ -143,7 +151,19 @@ class Method:
     Raises
     ------
     ValueError
-        If the values of a grid are not a list, or an empty one.
+        If the values of a parameter in the grid are not a list, or an empty one.
+
+    Examples
+    --------
+    >>> from lambdaplus.data import digits_queries
+    >>> from lambdaplus.study import Study
+    >>> def by_first_feature(job):
+    ...     return Fitted(lambda part: part.features[:, 0])
+    >>> method = Method("first feature", by_first_feature, random=False)
+    >>> study = Study(digits_queries()[:1], [method], ["ndcg@10"])
+    >>> study.finish()
+    >>> study.results.mean("first feature", "ndcg@10") < 0.5
+    True
     """
 
     name: str
@@ -168,7 +188,7 @@ class Method:
 
     @property
     def origin(self) -> str:
-        """Whose it is: lambdaplus, a framework with an objective of its own, or yours."""
+        """Who wrote the objective or ranker: lambdaplus, LightGBM, XGBoost, CatBoost, or yours."""
         frameworks = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}
         if isinstance(self.target, str) and self.family in frameworks:
             return frameworks[self.family]

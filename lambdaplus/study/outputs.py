@@ -22,7 +22,7 @@ OURS = ".lambdaplus"  # subfolder for the lock and the list of written files
 
 
 class OutputFolder:
-    """A context manager that makes the folder, and locks it for one run that reads the inputs."""
+    """A context manager that creates the folder, and locks it for a run with these input files."""
 
     def __init__(self, folder: Path, inputs: Iterable[Path] = ()) -> None:
         self.folder = folder
@@ -68,8 +68,8 @@ class OutputFolder:
     def publish(self, made: Path, outdated: Collection[str] = ()) -> None:
         """Copy all files of a folder here, or none if one would overwrite a file of the user.
 
-        Each copy is complete or absent.  ``outdated`` has prefixes of names, such as ``plots/``:
-        files of an earlier run with these prefixes are removed, unless they were changed since.
+        Each copy is complete or absent.  Files of an earlier run whose names start with one of the
+        prefixes ``outdated``, such as ``plots/``, are removed unless they were changed since.
         """
         files = {path.relative_to(made).as_posix(): path for path in made.rglob("*")}
         files = {name: path for name, path in sorted(files.items()) if path.is_file()}

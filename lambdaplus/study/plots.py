@@ -32,7 +32,7 @@ LEVELS = 60  # number of distinct bar heights; more are not visible and would ne
 
 
 class Plot(NamedTuple):
-    """A figure, the section of the report that shows it, and its file name and caption there."""
+    """A figure with its caption, file name, and section in the report."""
 
     section: str
     name: str
@@ -41,12 +41,16 @@ class Plot(NamedTuple):
 
 
 def plots_of(summary: Summary) -> Iterator[Plot]:
-    """Yield each plot that applies to the results.
+    """Draw the plots that apply to the results.
 
     Parameters
     ----------
     summary : Summary
-        With a baseline, differences are from it; without one, from the best method of each metric.
+        Differences are from its baseline or, without one, from the best method of each metric.
+
+    Yields
+    ------
+    Plot
 
     Raises
     ------
@@ -58,10 +62,7 @@ def plots_of(summary: Summary) -> Iterator[Plot]:
         caption = "Seconds of training over all folds, seeds and parameters, on a log scale"
         yield Plot("time", "training_time", caption, training_time(results))
     if summary.evaluations:
-        caption = (
-            "Test means, each column shaded from its lowest to its highest; bold: the criterion "
-            "that the method was trained for"
-        )
+        caption = "Test means, each column shaded from its lowest to its highest value"
         yield Plot("criteria", "criterion_matrix", caption, criterion_matrix(summary))
     for metric in summary.main_metrics:
         against = summary.baseline if summary.baseline in summary.evaluations else None
@@ -71,7 +72,7 @@ def plots_of(summary: Summary) -> Iterator[Plot]:
             differences = {n: v - values[against] for n, v in values.items() if n != against}
             caption = (
                 f"{label(metric)} of each method minus that of {against}: a bar for each test "
-                "query, sorted; the counts are queries won and lost"
+                "query, sorted, and the numbers of queries won and lost"
             )
             figure = difference_panels(label(metric), against, differences)
             yield Plot("queries", f"differences_{file_name(metric)}", caption, figure)
@@ -105,7 +106,7 @@ def training_time(results: Results) -> Figure:
 
 @styled
 def criterion_matrix(summary: Summary) -> Figure:
-    """Methods, by the criterion that they optimise, and test metrics (KDD 2008, fig. 9)."""
+    """Test means of methods, sorted by the metric that they optimise (KDD 2008, fig. 9)."""
     from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
     metrics, criteria = summary.results.metrics, summary.results.about["criteria"]
@@ -130,7 +131,7 @@ def criterion_matrix(summary: Summary) -> Figure:
     axes.tick_params(length=0, labeltop=True, labelbottom=False)
     axes.grid(False)
     axes.spines[:].set_visible(False)
-    figure.supxlabel("test metrics; bold: the criterion that the method optimises", fontsize=9)
+    figure.supxlabel("test metrics; bold: the metric that the method optimises", fontsize=9)
     return figure
 
 
@@ -145,10 +146,10 @@ def shares(means: Floats) -> Floats:
 
 @styled
 def difference_panels(metric: str, against: str, values: Mapping[str, Floats]) -> Figure:
-    """A panel for each system with its sorted differences per query from a reference system."""
+    """A panel for each method with its sorted differences by query from a reference method."""
     rows = math.ceil(len(values) / 2)
     height = 0.85 + 0.95 * rows
-    # The general layout takes seconds for dozens of panels.
+    # The constrained layout takes seconds for dozens of panels.
     figure, panels = new_figure(height, rows, 2, shared=True, layout=None)
     figure.subplots_adjust(0.1, 0.55 / height, 0.95, 1 - 0.25 / height, 0.18, 0.5)
     largest = max(float(np.nanmax(np.abs(each), initial=0.0)) for each in values.values()) or 1.0
@@ -166,7 +167,7 @@ def difference_panels(metric: str, against: str, values: Mapping[str, Floats]) -
         axes.set_ylim(-1.05 * largest, 1.05 * largest)
     for axes in panels[len(values) :]:
         axes.remove()
-    # The label is below, since a long name at the side would not fit the height of one row.
+    # At the side, a long label would not fit the height of one row.
     figure.supxlabel(f"{metric} minus that of {short(against)}", fontsize=9, y=0.08 / height)
     return figure
 
@@ -180,7 +181,7 @@ def _steps(values: Floats) -> tuple[Floats, Floats]:
 
 
 def curves_of(results: Results) -> dict[str, pl.DataFrame]:
-    """Validation curves of the chosen fits by criterion, each of the methods that it represents."""
+    """Validation curves of the chosen fits by the metric that selected them (``selects``)."""
     selects: dict[str, str] = results.about["selects"]
     own = pl.col("metric") == pl.col("method").replace_strict(selects, default=None)
     groups = results.curves.filter(own).group_by("metric", maintain_order=True)
@@ -189,9 +190,9 @@ def curves_of(results: Results) -> dict[str, pl.DataFrame]:
 
 @styled
 def learning_curves(metric: str, curves: pl.DataFrame) -> Figure:
-    """Validation metric by round: thin lines for folds and seeds, a thick one for their mean.
+    """Validation metric by round: a thin line for each training, a thick one for their mean.
 
-    A thin line ends where its training ended, and the mean ends with the first of them.
+    The mean ends where the first training ended.
     """
     figure, [axes] = new_figure(2.4 + 0.09 * curves["method"].n_unique())
     for number, ((method,), mine) in enumerate(curves.group_by("method", maintain_order=True)):
@@ -211,9 +212,12 @@ def learning_curves(metric: str, curves: pl.DataFrame) -> Figure:
 @styled
 def best_values(metric: str, values: Mapping[str, Floats]) -> Figure:
     """Best validation value after each trial, a line for each method."""
+    from matplotlib.ticker import MaxNLocator
+
     figure, [axes] = new_figure(2.4 + 0.09 * len(values))
     for number, (name, best) in enumerate(values.items()):
         axes.plot(np.arange(1, best.size + 1), best, **_line(number), label=short(name, 26))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set(xlabel="trials", ylabel=f"best validation {metric}")
     figure.legend(loc="outside lower center", ncols=2)
     return figure

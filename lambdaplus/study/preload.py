@@ -1,6 +1,6 @@
-"""Imports and kernels that every fit needs, loaded by the server from which fits are forked.
+"""Loads what every fit needs, in the server from which the processes of fits are forked.
 
-CatBoost is not loaded, since its import starts threads, which are lost in a fork.
+CatBoost is not loaded: its import starts threads, which are lost in a fork.
 """
 
 from __future__ import annotations

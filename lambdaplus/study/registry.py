@@ -9,7 +9,7 @@ from typing import Any
 from lambdaplus.metrics.names import split_names
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import search_space
-from lambdaplus.study.boosting import Boosting, train_catboost, train_lightgbm, train_xgboost
+from lambdaplus.study.boosting import Boosting, hint, train_catboost, train_lightgbm, train_xgboost
 from lambdaplus.study.estimator_trainer import find_class, train_estimator
 from lambdaplus.study.methods import Method
 from lambdaplus.study.search_space import Space
@@ -105,16 +105,26 @@ DEFAULT = tuple(method for method in _AVAILABLE if method.family in _TRAINERS)
 
 
 def find_methods(names: str | None) -> list[Method]:
-    """Find methods by comma-separated names; None selects the boosted ones, ``all`` every one.
+    """Find methods by name.
 
-    A name is that of a method, a prefix of several (``lightgbm``, ``xgboost:rank``), a framework
-    and a metric or sum of metrics to optimise (``lightgbm:ndcg@10+0.5*map``), or a scikit-learn
-    compatible estimator as ``module:Class``.
+    Parameters
+    ----------
+    names : str or None
+        Comma-separated: names of methods, prefixes of them (``lightgbm``, ``xgboost:rank``), a
+        framework and a metric or sum of metrics to optimise (``lightgbm:ndcg@10+0.5*map``), a
+        scikit-learn compatible estimator as ``module:Class``, or ``all``.  None stands for the
+        boosted trees.  CatBoost's methods are among ``all`` and the default if it is installed.
+
+    Returns
+    -------
+    list of Method
 
     Raises
     ------
     ValueError
         For an unknown name; the message lists the known ones.
+    ImportError
+        If a framework that an estimator of lambdaplus needs is not installed.
 
     Examples
     --------
@@ -147,12 +157,13 @@ def _new(name: str) -> Method:
             )
         if framework in _WITH_OURS and rest:
             return _ours(framework, rest.removeprefix("lambda_"))
-        if rest:
-            find_class(name)
-            return Method(name, train_estimator, name, "ndcg@10")
     except ValueError as error:
         raise ValueError(f"method {name!r}: {error}") from None
-    known = ", ".join(method.name for method in METHODS)
+    if rest:
+        find_class(name)
+        return Method(name, train_estimator, name, "ndcg@10")
+    known = [method.name for method in METHODS]
     raise ValueError(
-        f"unknown method {name!r}; known: {known}; or FRAMEWORK:METRIC, or module:Class"
+        f"unknown method {name!r}{hint(name, known)}; known: {', '.join(known)}; or "
+        "FRAMEWORK:METRIC, or module:Class"
     )

@@ -1,4 +1,4 @@
-"""The results of a study as a self-contained page, with its plots and tables as files beside it."""
+"""The results of a study as a self-contained page, and its plots and tables as files."""
 
 from __future__ import annotations
 
@@ -37,10 +37,9 @@ def write_report(
     Parameters
     ----------
     results : Results
-        Of a study that has run, to its end or not: methods that have not finished every fold are
-        shown without a mean.
+        The study may be unfinished: methods without results on every fold have no mean.
     folder : path
-        Gets ``report.html``, ``plots/`` and ``tables/``.
+        The folder in which ``report.html``, ``plots/`` and ``tables/`` are written.
     baseline : str, optional
         Method that the others are compared with; by default all pairs are compared.  If the
         baseline has not finished every fold, it is not used, and the report says so.
@@ -52,14 +51,14 @@ def write_report(
     Returns
     -------
     Path
-        Of report.html.  It loads no other file; the same fits and arguments give the same bytes.
+        The page, which loads no other file.  The same fits and arguments give the same bytes.
 
     Raises
     ------
     ImportError
-        Without matplotlib or Jinja2.
+        If matplotlib or Jinja2 is not installed.
     ValueError
-        If the baseline is none of the methods, or the study has not run.
+        If the baseline is not one of the methods, or the study has not run.
     """
     if not results.about["finished"] and not results.errors:
         raise ValueError("nothing has been fitted: run the study first, as study.finish()")
@@ -118,12 +117,12 @@ def _alarms(summary: Summary) -> list[str]:
     if about["finished"] < about["planned"]:
         alarms.append(
             f"{about['planned'] - about['finished']} of {about['planned']} fits are not finished. "
-            "A method has a mean once it has finished every fold."
+            "Means are shown for the methods that have finished every fold."
         )
     if baseline and (summary.comparison is None or summary.comparison.baseline is None):
         alarms.append(
-            f"The baseline {baseline} could not be compared with: it has not finished every fold, "
-            "or no other method has."
+            f"The baseline {baseline} could not be compared: it has not finished every fold, or no "
+            "other method has."
         )
     return alarms
 
@@ -144,21 +143,22 @@ def _searches(summary: Summary) -> dict[str, Any] | None:
 def _protocol(summary: Summary) -> dict[str, Any]:
     """How methods were trained, selected and evaluated."""
     about = summary.results.about
-    own = "each metric separately" if about["trials"] else "each method's own criterion"
-    trained = f"{about['settings']}, seed {about['seeds'][0]}."
+    own = "each metric separately" if about["trials"] else "the criterion of each method"
+    trained = f"{about['settings']}; seed {', '.join(map(str, about['seeds']))}."
     if about["searched"]:
         trained = (
-            f"{count(len(about['searched']), 'method')} with {count(about['trials'], 'trial')} of "
-            "random search each, on every fold with every seed; parameters that all trees have in "
-            f"common get the same draws; at most {count(about['rounds'], 'round')}, stopped after "
-            f"{about['patience']} without an improvement of any metric."
+            f"Random search with {count(about['trials'], 'trial')} for each of "
+            f"{count(len(about['searched']), 'method')}, on every fold with every seed, with the "
+            "same draws of the parameters that all trees have in common. At most "
+            f"{count(about['rounds'], 'round')}; training stops after {about['patience']} without "
+            "an improvement of any metric."
         )
     return {
         "lines": [
             trained,
             f"Parameters are chosen on validation data by {about['select'] or own}; test queries "
-            "are used once.",
-            "Times do not include the compilation of kernels.",
+            "are only used to evaluate the chosen models.",
+            "Training times do not include the compilation of kernels.",
             f"Versions: {about['versions']}.",
         ],
         "rules": rules_table(summary.results),
@@ -166,11 +166,11 @@ def _protocol(summary: Summary) -> dict[str, Any]:
     }
 
 
-# The title of each section, and the function of its content; without one, it has plots alone.
+# The title of each section, and the function of its content; None if it has plots only.
 SECTIONS: dict[str, tuple[str, Callable[[Summary], Any] | None]] = {
     "results": ("Results", _results),
     "pairs": ("Wins, losses and ties", pairs_table),
-    "criteria": ("Criterion trained for \N{MULTIPLICATION SIGN} criterion of the test", None),
+    "criteria": ("Optimised metric \N{MULTIPLICATION SIGN} test metric", None),
     "queries": ("Query by query", None),
     "curves": ("Learning curves", None),
     "searches": ("Random search", _searches),
@@ -181,14 +181,14 @@ SECTIONS: dict[str, tuple[str, Callable[[Summary], Any] | None]] = {
 
 
 def _shown(value: Any) -> str:
-    """Floats with four digits, NaN as a dash."""
+    """Floats with four decimals, NaN as a dash."""
     if not isinstance(value, float):
         return str(value)
     return "\N{EN DASH}" if math.isnan(value) else f"{value:.4f}"
 
 
 def _numeric_columns(table: Table) -> list[int]:
-    """The columns of numbers, also of those that are formatted as text."""
+    """The columns of numbers, which may be formatted as text."""
 
     def is_number(cell: Cell) -> bool:
         try:

@@ -1,4 +1,4 @@
-"""What a study measured: a few tables, of which every report, file and plot is a function."""
+"""The results of a study as tables, from which reports, files and plots are made."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ALL_QUERIES = "all"
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """What a study measured, for each method, fold and seed whose fits are all finished.
+    """Results of a study for each method, fold and seed whose fits are all finished.
 
     Attributes
     ----------
@@ -55,12 +55,13 @@ class Results:
         - ``settings``, ``rounds``, ``patience``, ``seeds``, ``trials``, ``repeated``, ``select``
         - ``criteria``: the metric that each method optimises
         - ``origins``: who wrote the objective or ranker: lambdaplus, LightGBM, ..., or yours
-        - ``selects``: the metric whose choice represents each method, which ``curves`` has
+        - ``selects``: for each method, the selecting metric whose model ``curves`` shows
         - ``tried``: the number of sets of parameters of each method
         - ``searched``: the methods whose parameters are drawn at random
         - ``convention``, and ``rules`` by metric
         - ``versions``
-        - ``queries``, ``tested``: the number of distinct test queries, and of their tests
+        - ``queries``, ``tested``: the number of distinct test queries, and of test queries over all
+          folds
         - ``without_relevant``: the number of distinct test queries without a relevant document
         - ``planned``, ``finished``: numbers of fits
     """

@@ -1,8 +1,8 @@
 """The distributions of parameters in a random search.
 
-A draw only depends on the seed, the number of the trial and the name of the parameter.  Therefore
-every method gets the same values of the parameters that all trees have in common, under the names
-of its framework, and a new parameter does not change the draws of the others.
+A draw depends only on the seed, the number of the trial and the name of the parameter.  Therefore
+all methods get the same values of the parameters that all trees have in common, and a new parameter
+does not change the draws of the others.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Range:
     high: float
     log: bool = False  # uniform on a log scale
     whole: bool = False  # integers only
-    like: str = ""  # a common name of what other methods call otherwise
+    like: str = ""  # a name for parameters that have different names in other methods
 
     def at(self, share: float) -> float | int:
         """The number at this share of the range, in [0, 1)."""
@@ -56,7 +56,7 @@ def draw(space: Space, seed: int, trial: int) -> dict[str, Any]:
     }
 
 
-# What all trees have in common, by what it is -----------------------------------------------------
+# Parameters that all trees have in common ---------------------------------------------------------
 
 LEAVES = Range(3, 64, log=True, whole=True, like="leaves")
 RATE = Range(0.03, 0.3, log=True, like="rate")
@@ -81,7 +81,7 @@ LIGHTGBM: Space = {
 XGBOOST: Space = {
     "max_leaves": LEAVES,
     "learning_rate": RATE,
-    # A bound on the sum of Hessians in a leaf, which are about 1/20 per document for most.
+    # A bound on the sum of Hessians in a leaf, which are about 1/20 for most documents.
     "min_child_weight": Range(0.05, 5.0, log=True, like="documents"),
     "colsample_bytree": FEATURES,
     "lambda": L2,
@@ -97,7 +97,7 @@ CATBOOST: Space = {
     "random_strength": Range(0.1, 10.0, log=True),
 }
 
-# What is a method's own -------------------------------------------------------------------------
+# Options of single objectives ---------------------------------------------------------------------
 
 OURS: Space = {  # options of lambda_objective
     "sigma": Range(0.3, 3.0, log=True),

@@ -56,7 +56,7 @@ class Store:
         return self.folder / "fits" / f"{key}.npz"
 
     def save(self, key: str, fit: Fit, about: dict[str, Any]) -> None:
-        """Write a fit, with a description for readers of the file."""
+        """Write a fit, with a description for people who read the file."""
         arrays: dict[str, Any] = {}
         for number, model in enumerate(fit.models.values()):
             kinds = (model.valid_scores, model.test_scores, model.curve)

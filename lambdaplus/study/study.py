@@ -1,8 +1,4 @@
-"""A study: every method, with every set of its parameters, on every fold with every seed.
-
-Parameters are selected on validation data; the labels of test data are used once for each selected
-model.
-"""
+"""A study: every method, with every set of its parameters, on every fold with every seed."""
 
 from __future__ import annotations
 
@@ -44,15 +40,17 @@ _Group = tuple[str, str, int]  # method, fold and seed
 
 @dataclass(eq=False)
 class Study:
-    """A comparison of methods, which may be finished or not.
+    """Train methods on folds, select parameters on validation data, and evaluate on test data.
 
     Parameters
     ----------
-    folds, methods : list
-        The data and the methods; names must be unique.
+    folds : list of Fold
+    methods : list of Method
+        See `find_methods`.  Names of folds and methods must be unique.
     metrics : list of str
         Metrics to evaluate on test queries.
     settings : Settings
+        Number of rounds, and parameters of trees.
     seeds : tuple of int
         Methods that use random numbers are fitted with each seed, and their values are averaged.
     select : str, optional
@@ -64,7 +62,9 @@ class Study:
     folder : path, optional
         Where finished fits are stored; by default in a temporary folder.
     jobs : int
-        Number of parallel fits, each in its own process; 1 fits in this process.
+        Number of parallel fits, each in its own process; 1 fits in this process.  A script that
+        uses more has to run the study under ``if __name__ == "__main__":``, since every process
+        imports the script.
     trials : int
         Number of trials of a random search for the parameters of each boosted method, on each fold
         with each seed; 0 for no search.
@@ -84,7 +84,8 @@ class Study:
     Raises
     ------
     ValueError
-        If there is nothing to fit, two have the same name, or a metric or a number is invalid.
+        If an argument is empty, two have the same name, a metric, convention or number is invalid,
+        or there are more than 100,000 fits.
     """
 
     folds: Sequence[Fold]
@@ -125,8 +126,8 @@ class Study:
         fits = len(self.folds) * len(self.methods) * len(self.seeds) * max(self.trials, 1)
         if fits > MOST_FITS:
             raise ValueError(
-                f"{fits:,} fits, of all folds, methods, seeds and trials, are more than a study "
-                f"may have: at most {MOST_FITS:,}"
+                f"folds x methods x seeds x trials are {fits:,} fits; a study may have at most "
+                f"{MOST_FITS:,}"
             )
         find_convention(self.convention)
         for criterion in {self.select or method.criterion for method in self.methods}:
@@ -183,13 +184,13 @@ class Study:
     def run(self) -> Iterator[Task]:
         """Run all fits that are not stored yet, and yield each task when it finishes or fails.
 
-        Iteration can be stopped at any time: finished fits are stored.
+        The iteration can be stopped at any time, since finished fits are stored.
         """
         stored = [task for task in self.tasks if self._is_stored(task)]
         self.kept = len(stored)
         yield from stored
         missing = [task for task in self.tasks if task.key not in self.finished]
-        # A daemonic process, such as a worker of multiprocessing.Pool, may not start others.
+        # A daemonic process, such as a worker of multiprocessing.Pool, cannot start processes.
         apart = self.jobs > 1 and not multiprocessing.current_process().daemon
         running = self._in_processes(missing) if apart else self._here(missing)
         with contextlib.closing(running):
@@ -202,21 +203,21 @@ class Study:
                 yield task
 
     def finish(self, watch: Callable[[int], None] = lambda finished: None) -> None:
-        """Run all fits; ``watch`` is called with the number of finished ones after each.
+        """Run all fits; after each, call ``watch`` with the number of fits so far.
 
         Raises
         ------
         RuntimeError
-            If a method failed; the other fits are kept.
+            If a method failed; the finished fits are stored.
         """
         for finished, _ in enumerate(self.run(), start=1):
             watch(finished)
         if self.errors:
             said = "; ".join(f"{name}: {error}" for name, error in self.errors.items())
-            raise RuntimeError(f"failed, the finished fits are kept: {said}")
+            raise RuntimeError(f"some fits failed; the finished ones are stored: {said}")
 
     def _is_stored(self, task: Task) -> bool:
-        """Whether the fit is stored; for a damaged file there is a warning, and it is repeated."""
+        """Whether the fit is stored; a damaged file causes a warning and is fitted again."""
         try:
             fit = self.store.load(task.key)
         except ValueError as damaged:
@@ -227,11 +228,11 @@ class Study:
         values = {metric: fit.best(metric) for metric in fit.models}
         self._values.setdefault(_group(task), {})[task.trial] = values
         self.finished.add(task.key)
-        self.__dict__.pop("results", None)  # which are of fewer fits
+        self.__dict__.pop("results", None)  # computed from fewer fits
         return True
 
     def _beaten(self, task: Task) -> dict[str, float]:
-        """The best validation values of the earlier trials that are finished."""
+        """The best validation value of the finished earlier trials, by metric."""
         if not self.searches(task.method):
             return {}
         trials = self._values.get(_group(task), {})
@@ -243,7 +244,7 @@ class Study:
         }
 
     def _work(self, tasks: Sequence[Task], parts: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
-        """The arguments of `fit_and_save` for each task, made when they are asked for."""
+        """The arguments of `fit_and_save` for each task, created on demand."""
         for task in tasks:
             yield self.store, task, self.settings, self._beaten(task), parts[task.fold]
 
@@ -290,7 +291,7 @@ class Study:
 
     @cached_property
     def results(self) -> Results:
-        """What was measured, by the methods, folds and seeds whose fits are all finished."""
+        """Results of each method, fold and seed whose fits are all finished."""
         choices = [choice for method in self.methods for choice in self.choices(method)]
         values, curves = [VALUES.to_frame()], [CURVES.to_frame()]
         for choice in choices:

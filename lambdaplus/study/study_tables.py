@@ -16,17 +16,20 @@ from lambdaplus.study.summary import Summary, count, label
 
 
 def results_table(summary: Summary, *, narrow: bool = True) -> Table:
-    """Methods by metrics: test means, with a mark for the best of each column.
-
-    Means that are significantly below the best of their column are marked too, or with a baseline
-    those that are significantly above or below it.
+    """Test means of methods by metrics, with marks for the best and for significant differences.
 
     Parameters
     ----------
     summary : Summary
     narrow : bool
-        Whether methods stand below the name of who wrote them, as in a terminal of 80 columns;
-        otherwise this and the criterion that they were trained for are columns.
+        Whether to group methods by who wrote them, which fits a terminal of 80 columns; otherwise
+        this and the metric that they were trained for are columns.
+
+    Returns
+    -------
+    Table
+        ``*`` marks the best of each column and ``-`` what is significantly below it; with a
+        baseline, ``+`` and ``-`` mark what is significantly above and below the baseline.
     """
     results, about = summary.results, summary.results.about
     marks = {metric: _marks(summary, metric) for metric in results.metrics}
@@ -49,7 +52,7 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
     if (found := summary.comparison) is not None:
         said += "; - significantly below it"
         if found.baseline is not None:
-            said = f"+, - significantly above, below {found.baseline}"
+            said = f"+ significantly above {found.baseline}; - significantly below it"
     means, *notes = summary.notes()
     foot = [means, f"{said}.", *notes]
     if "lambdaplus" in by_origin:
@@ -57,14 +60,14 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
             "lambdaplus: objectives and rankers of this library; lambda_X optimises the metric X "
             "in place of the framework's own objective."
         )
-    foot += ["time: training over all folds, seeds and parameters.", *warnings_of(results)]
+    foot += ["time: of training, over all folds, seeds and parameters.", *warnings_of(results)]
     heads = [label(metric).replace("@", "\n@" if narrow else "@") for metric in results.metrics]
     more = [] if narrow else ["by", "trained for"]
     return Table(("method", *heads, "time", *more), rows, foot, narrow=narrow)
 
 
 def _marks(summary: Summary, metric: str) -> dict[str, str]:
-    """By method: * for the highest mean as far as it is shown, + and - where significant."""
+    """By method: * for the highest mean, + and - for significant differences."""
     found = summary.comparison
     if found is not None and found.baseline is not None:
         pairs = [pair for pair in found.of(metric) if pair.p_corrected < found.alpha]
@@ -72,7 +75,7 @@ def _marks(summary: Summary, metric: str) -> dict[str, str]:
     if (best := summary.best(metric)) is None:
         return {}
     means = {method: summary.results.mean(method, metric) for method in summary.evaluations}
-    # Methods that agree in what is shown are best together.
+    # Means that are equal when rounded share the mark.
     top = [method for method, mean in means.items() if f"{mean:.4f}" == f"{means[best]:.4f}"]
     return {**dict.fromkeys(summary.below(metric, best), "-"), **dict.fromkeys(top, "*")}
 
@@ -82,7 +85,8 @@ def pairs_table(summary: Summary) -> Table | None:
     if (found := summary.comparison) is None:
         return None
     _, _, *heads = found.pair_table.columns
-    return replace(found.pair_table, columns=("metric", "method", *heads))
+    rows = [(label(str(metric)), *cells) for metric, *cells in found.pair_table.rows]
+    return replace(found.pair_table, columns=("metric", "method", *heads), rows=rows)
 
 
 def folds_table(results: Results) -> Table:
@@ -97,7 +101,7 @@ def folds_table(results: Results) -> Table:
 
 
 def chosen_fits(results: Results) -> pl.DataFrame:
-    """The parameters and the round that were chosen on each fold, as ``choices.csv`` has them."""
+    """The parameters and the round chosen on each fold: the rows of ``choices.csv``."""
     return results.fits.filter("chosen").select(
         "method", "fold", "seed", "metric", "trial", pl.col("round").alias("rounds"),
         pl.col("validation").alias("value"), "parameters",
@@ -112,7 +116,7 @@ def choices_table(summary: Summary) -> Table | None:
 
 
 def rules_table(results: Results) -> Table:
-    """The rules by which metrics were computed; metrics with equal rules share a row."""
+    """The rules of the metrics; metrics with equal rules share a row."""
     by_rules: dict[str, list[str]] = {}
     for metric, rules in results.about["rules"].items():
         by_rules.setdefault(rules, []).append(label(metric))
@@ -122,31 +126,31 @@ def rules_table(results: Results) -> Table:
 
 
 def searched_methods(results: Results) -> list[str]:
-    """The methods whose parameters were drawn at random, as far as they have finished a fold."""
+    """The methods with randomly drawn parameters that have finished a fold."""
     return [method for method in results.about["searched"] if method in results.seconds]
 
 
 def search_in_words(results: Results) -> str:
-    """How many chosen rounds are close to their limit, which suggests that more are needed."""
+    """How many chosen rounds are close to their limit, which suggests that more would help."""
     chosen = _chosen(results)
     if not chosen.height:
         return ""
     late = chosen.filter(pl.col("round") > 0.95 * results.about["rounds"]).height
     return (
-        f"{late} of {count(chosen.height, 'chosen round')} are in the last "
-        f"twentieth of the {results.about['rounds']:,} allowed."
+        f"{late} of {count(chosen.height, 'chosen round')} are in the last 5 % of the "
+        f"{results.about['rounds']:,} allowed{'; more rounds may help' if late else ''}."
     )
 
 
 def choosers(results: Results) -> list[str]:
-    """The metrics that select trials; only those that some method optimises, if there are any."""
+    """The metrics that select trials, without those that no method optimises if others remain."""
     metrics = _chosen(results)["metric"].unique(maintain_order=True).to_list()
     criteria = set(results.about["criteria"].values())
     return [metric for metric in metrics if metric in criteria] or metrics
 
 
 def best_by_trial(results: Results, metric: str) -> dict[str, Floats]:
-    """Best validation value after each trial, by method: means over folds and seeds."""
+    """Best validation value after each trial by method, averaged over folds and seeds."""
     fits = results.fits.filter(
         pl.col("method").is_in(searched_methods(results)), pl.col("metric") == metric
     ).sort("trial")
@@ -160,7 +164,7 @@ def best_by_trial(results: Results, metric: str) -> dict[str, Floats]:
 
 
 def parameter_table(results: Results) -> Table:
-    """Quartiles of the chosen values of each numeric parameter, beside the range of all draws."""
+    """Quartiles of the chosen values of each numeric parameter, and the range of all draws."""
     rows = []
     for method in searched_methods(results):
         fits = results.fits.filter(pl.col("method") == method)
@@ -183,7 +187,7 @@ def _chosen(results: Results) -> pl.DataFrame:
 
 
 def warnings_of(results: Results) -> list[str]:
-    """Warnings of the chosen fits: each message once, with the methods and their counts."""
+    """Warnings of the chosen fits: each message once, with the number of fits by method."""
     by_text: dict[str, dict[str, int]] = {}
     keys = ["method", "fold", "seed", "trial"]
     for row in results.fits.filter("chosen").unique(keys, maintain_order=True).to_dicts():
@@ -200,15 +204,15 @@ def warnings_of(results: Results) -> list[str]:
 
 
 def write_parquet(results: Results, folder: Path) -> None:
-    """Write ``per_query.parquet``: the rows of per_query.csv, with null if there is no value."""
+    """Write ``per_query.parquet`` to a folder: the rows of per_query.csv, null for no value."""
     folder.mkdir(parents=True, exist_ok=True)
     results.values.rename({"query": "qid"}).write_parquet(folder / "per_query.parquet")
 
 
 def write_csv(results: Results, folder: Path) -> None:
-    """Write ``per_query.csv``, ``summary.csv`` and ``choices.csv``.
+    """Write ``per_query.csv``, ``summary.csv`` and ``choices.csv`` to a folder.
 
-    per_query.csv has the columns method, fold, seed, qid, metric and value, which is empty if a
+    per_query.csv has the columns method, fold, seed, metric, qid and value, which is empty if a
     metric has no value on a query; summary.csv has method, metric, mean, and the mean of each fold;
     choices.csv has the parameters chosen on validation data.
     """
@@ -231,7 +235,7 @@ def write_csv(results: Results, folder: Path) -> None:
 
 
 def safe_csv(table: pl.DataFrame) -> str:
-    """The table as CSV, with an apostrophe before text that spreadsheets take for a formula."""
+    """The table as CSV, with an apostrophe before text that spreadsheets would evaluate."""
     text = pl.selectors.string()
     formula = text.str.contains(r"^[=+\-@\t\r]") & text.cast(pl.Float64, strict=False).is_null()
     safe = pl.when(formula).then("'" + text).otherwise(text).name.keep()

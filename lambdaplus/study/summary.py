@@ -1,4 +1,4 @@
-"""The conclusions of a study: which differences are significant, and the best methods in words."""
+"""The conclusions of a study: significant differences, and sentences about the best methods."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from lambdaplus.evaluation import Evaluation, RunComparison, compare_runs
 from lambdaplus.evaluation.significance import TESTS
 from lambdaplus.study.results import Results
 
+MOST_NAMES = 6  # in a sentence; with more methods, it counts them
+
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """Significant differences of a study, and what follows from them.
+    """Significant differences of a study, and sentences about them.
 
     Parameters
     ----------
@@ -26,7 +28,7 @@ class Summary:
     Raises
     ------
     ValueError
-        If the baseline is none of the methods.
+        If the baseline is not one of the methods.
     """
 
     results: Results
@@ -80,7 +82,7 @@ class Summary:
         ]  # fmt: skip
 
     def sentences(self) -> list[str]:
-        """The best method by each main metric, those that stand out most first."""
+        """The best method by each main metric; those with most significant differences first."""
         ranked = []
         for metric in self.main_metrics:
             best = self.best(metric)
@@ -94,28 +96,29 @@ class Summary:
         found = self.comparison
         if found is None or not (pairs := found.of(metric)):
             return f"{highest}."
-        if found.baseline is not None:
+        if found.baseline is not None and len(pairs) > 1:
             sure = [pair for pair in pairs if pair.p_corrected < found.alpha]
             above = [pair.first for pair in sure if pair.difference > 0]
             below = [pair.first for pair in sure if pair.difference < 0]
             return (
-                f"{highest}. Significantly above {found.baseline}: {_listed(above)}; significantly "
-                f"below it: {_listed(below)}."
+                f"{highest}. Significantly above the baseline {found.baseline}: {_listed(above)}; "
+                f"significantly below: {_listed(below)}."
             )
         below = self.below(metric, best)
         others = [name for name in found.names if name != best]
         level = [name for name in others if name not in below]
+        only = others[0] if len(others) == 1 else ""
         if not level:
-            every = others[0] if len(others) == 1 else "every other method"
-            return f"{highest}, significantly above {every}."
+            return f"{highest}, significantly above {only or 'every other method'}."
         if not below:
-            any_other = others[0] if len(others) == 1 else "any other method"
-            return f"{highest}, but not significantly above {any_other}."
-        rest = _listed(level) if len(level) <= 3 else f"the other {len(level)}"
-        return f"{highest}, significantly above {_listed(below)}; not significantly above {rest}."
+            return f"{highest}, but not significantly above {only or 'any other method'}."
+        if len(others) > MOST_NAMES:
+            return f"{highest}, significantly above {len(below)} of {len(others)} other methods."
+        highest += f", significantly above {_listed(below)}"
+        return f"{highest}; not significantly above {_listed(level)}."
 
     def notes(self) -> list[str]:
-        """What the values of a table of means are, and how differences were tested."""
+        """Notes below a table of means: what is averaged, and how differences were tested."""
         about = self.results.about
         unit = "split" if about["repeated"] else "fold"
         tested = f"{count(about['queries'], 'test query', 'test queries')}"
@@ -130,7 +133,7 @@ class Summary:
         ]
         if about["repeated"]:
             lines.append("Tests of significance count a query once, with its mean over the splits.")
-        lines.append(f"Metrics by the convention {about['convention']}.")
+        lines.append(f"Metrics follow the convention {about['convention']}.")
         if (found := self.comparison) is not None:
             tail = "two-tailed" if found.alternative == "two-sided" else "one-tailed"
             lines.append(
@@ -141,7 +144,7 @@ class Summary:
 
 
 def label(metric: str) -> str:
-    """A metric as it is shown: MAP, NDCG@10, but auc(over=dataset)."""
+    """The name of a metric for tables: MAP, NDCG@10, but auc(over=dataset)."""
     return metric if "(" in metric else metric.upper()
 
 

@@ -1,4 +1,4 @@
-"""The fits of a study: what each is, and how one is made and stored."""
+"""The fits of a study, and the function that trains and stores one."""
 
 from __future__ import annotations
 
@@ -39,14 +39,13 @@ def fit_and_save(
 ) -> None:
     """Train, score validation and test documents, and store the scores.
 
-    Those of a trial that is not better than the best earlier value of a metric are not needed.
+    Scores are omitted for trials that are not better than ``beaten``, the best earlier values.
     """
     train, valid, test = (p if isinstance(p, RankingData) else read_binary(p) for p in parts)
     method = task.method
     parameters = {**method.fixed, **task.parameters}
     job = Job(method, parameters, train, valid, settings, task.seed, task.metrics)
-    # numba compiles a kernel, or loads a compiled one, when it is first called: once per machine,
-    # or process, which is no training time.
+    # The time in which numba compiles kernels, or loads compiled ones, is not training time.
     compiling: list[float] = []
     timer = install_timer("numba:compiler_lock", compiling.append)
     with warnings.catch_warnings(record=True) as caught, timer:
@@ -81,13 +80,13 @@ def _scores(model: Fitted, part: RankingData, name: str) -> Any:
 
 
 def fit_from_disk(threads: int, *work: Any) -> None:
-    """The function that is run in a separate process: `fit_and_save` with its number of threads."""
+    """`fit_and_save` in a separate process, with a number of threads."""
     numba.set_num_threads(min(threads, numba.get_num_threads()))
     fit_and_save(*work)
 
 
 def laid_out(data: RankingData, root: Path) -> Path:
-    """The set as a folder that processes read."""
+    """Write the data to a folder from which processes read it."""
     folder = root / fingerprint(data)
     if not folder.exists():
         try:
@@ -95,8 +94,8 @@ def laid_out(data: RankingData, root: Path) -> Path:
         except OSError as error:
             raise OSError(
                 error.errno,
-                f"could not lay out the folds for the processes ({error.strerror}): let TMPDIR "
-                "name a folder with more room, or fit one at a time, which needs none",
+                f"could not write the folds for parallel fits ({error.strerror}): set TMPDIR to a "
+                "folder with more space, or use one job, which needs none",
                 str(root),
             ) from error
     return folder

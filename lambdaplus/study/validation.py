@@ -17,7 +17,7 @@ _parsed = lru_cache(eval_metric)
 
 
 def values_of(metrics: Sequence[str], data: RankingData, scores: ArrayLike) -> dict[str, float]:
-    """Means of metrics, or of sums of metrics, over the queries of a data set; NaN without any."""
+    """Means of metrics, or of sums of metrics, over queries; NaN if no query has a value."""
     parsed: EvalMetric = _parsed(*metrics)
     parts = dict.fromkeys(part for metric in parsed.metrics for part, _ in parts_of(metric))
     means = evaluate(data.labels, scores, group=data.group, metrics=list(parts)).mean
@@ -26,7 +26,7 @@ def values_of(metrics: Sequence[str], data: RankingData, scores: ArrayLike) -> d
 
 
 class Validation:
-    """Evaluates a training every so many rounds; it is over once no metric improves any more."""
+    """Evaluates a training every few rounds, and ends it when no metric improves any more."""
 
     def __init__(
         self, data: RankingData, metrics: Sequence[str], patience: int, every: int = 1

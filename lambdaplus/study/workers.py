@@ -24,6 +24,8 @@ from typing import Any
 
 PRELOADED = "lambdaplus.study.preload"
 GRACE = 0.5  # seconds between checks whether the parent process exists
+NAME = "fit of lambdaplus"  # of a process, which has it when it imports the user's script
+UNGUARDED = 79  # exit code of a process in which that script starts processes
 
 
 def run_in_processes(
@@ -31,9 +33,16 @@ def run_in_processes(
 ) -> Generator[tuple[int, str]]:
     """Call ``work(*arguments)`` for every tuple, and yield its place and error when it ends.
 
-    The error is empty if there was none.  Arguments are read when there is a process for them.
-    Closing the iterator kills running calls.
+    The error is empty if there was none.  Arguments are read when a process is free.  Closing the
+    iterator kills running calls.
+
+    Raises
+    ------
+    RuntimeError
+        If the script that calls this does so when it is imported, as each of the processes does.
     """
+    if multiprocessing.current_process().name == NAME:
+        os._exit(UNGUARDED)
     context: Any = multiprocessing.get_context(
         "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     )
@@ -46,7 +55,9 @@ def run_in_processes(
             while len(running) < processes and (call := next(waiting, None)) is not None:
                 place, arguments = call
                 receives, sends = context.Pipe(duplex=False)
-                process = context.Process(target=_child, args=(work, arguments, sends), daemon=True)
+                process = context.Process(
+                    name=NAME, target=_child, args=(work, arguments, sends), daemon=True
+                )
                 try:
                     process.start()
                 except (pickle.PicklingError, AttributeError, TypeError) as error:
@@ -60,6 +71,11 @@ def run_in_processes(
             for sentinel in wait(list(running)):
                 place, process, receives = running.pop(sentinel)
                 process.join()
+                if process.exitcode == UNGUARDED:
+                    raise RuntimeError(
+                        "parallel fits run in processes that import your script, which runs the "
+                        'study again: run it under `if __name__ == "__main__":`, or with jobs=1'
+                    )
                 yield place, _error(process.exitcode, receives)
     finally:
         for _, process, _ in running.values():
@@ -89,7 +105,7 @@ def _child(work: Callable[..., None], arguments: tuple[Any, ...], sends: Connect
 
 
 def _leave_with_parent(parent: int) -> None:
-    """End with the parent, so that no fits of a killed study run next to those of another one."""
+    """End with the parent, so that fits of a killed study do not continue."""
     while os.getppid() == parent:
         time.sleep(GRACE)
     os._exit(1)

@@ -1,8 +1,4 @@
-"""Separation oracles: the most violated ranking of every query, for each loss and feature map.
-
-An oracle is given the documents of each query sorted by score, and returns a loss per query and a
-coefficient per document (see `Constraint`); everything else is shared by all losses.
-"""
+"""Separation oracles: the most violated ranking of every query, for each loss and feature map."""
 
 from __future__ import annotations
 
@@ -25,7 +21,7 @@ FEATURE_MAPS = {"po": LOSSES, "mrr": ("mrr",), "dorm": ("ndcg",)}
 
 
 class Loss(NamedTuple):
-    """One loss on one data set, whose labels are those that it uses, binary or graded."""
+    """A loss on a data set with the labels that it uses, binary or graded."""
 
     oracle: Oracle
     queries: Queries

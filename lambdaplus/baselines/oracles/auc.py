@@ -1,8 +1,7 @@
 """The AUC loss with the pair map, binary or graded.
 
-Pairs of different grades are independent: a pair is violated if the score of the lower document is
-within the margin of the higher one or above it.  With two classes these decisions always form a
-ranking; with more they may form a cycle, and the hinge is that of Ranking SVM: the mean over pairs.
+Each pair of different grades is violated or not, independently of the others.  With two classes
+these decisions form a ranking; with more they may form a cycle, as in Ranking SVM.
 
 Joachims 2005, sec. 4 (ROC area); Joachims 2006 (ordinal regression); Chakrabarti 2008, eqs. 3, 4.
 """

@@ -1,9 +1,5 @@
 """NDCG with the assignment map of DORM: the sum of A(rank) x with A decreasing, for any grades.
 
-The feature map of the correct ranking is not unique, since documents of one class may be in any
-order; we use the mean over these orders.  The hinge is still convex and above the loss, and a w
-that ranks perfectly has no loss because of the order within classes in the file.
-
 Le & Smola 2007 (DORM); Chakrabarti et al. 2008, secs. 3.1.3 and 3.5.
 """
 
@@ -25,9 +21,8 @@ from lambdaplus.metrics.declared_arrays import MetricArrays, metric_arrays
 class DORMOracle:
     """Most violated constraints for 1 - NDCG; A is the discount up to rank ``reach`` and 0 beyond.
 
-    If A is the discount of the loss, a sort by score - gain / ideal solves the assignment, in
-    O(n log n) for any grades.  Otherwise two classes are merged in O(R N), since both are in the
-    order of their scores, and for more classes a solver of assignment problems is used.
+    If A is the discount of the loss, a sort solves the assignment; otherwise two classes are merged
+    in the order of their scores, and a solver assigns more classes.
     """
 
     def __init__(self, metric: RankingMetric, queries: Queries, reach: float) -> None:
@@ -63,7 +58,6 @@ class DORMOracle:
         return self._constraint(documents, place)
 
     def _assign(self, documents: Ranked, q: Any, place: Ints) -> None:
-        """Write the ranks of one query, by a solver of assignment problems."""
         mine = slice(documents.boundaries[q], documents.boundaries[q + 1])
         score, row = documents.score[mine], documents.row[mine]
         decay, discount = self.decay[: row.size], self.arrays.discount[: row.size]

@@ -1,18 +1,12 @@
 """MAP, NDCG and MRR with the pair map of relevant and non-relevant documents.
 
-The formulas use the declaration of the metric: discounts, gains, what a relevant document above
-adds, and whether the reader stops.  Only the search differs.
-
-Good and bad documents are each sorted by score in the most violated ranking (Yue 2007, observation
-1), so only m_i, the number of bad documents ahead of good document i, has to be determined, with
-0 <= m_0 <= m_1 <= ... <= N.  A metric gives good document i at rank i + m_i the credit
-``discount[i + m_i] * (gain + slope * i)``, and the searches maximise
+With m_i bad documents ahead of good document i, 0 <= m_0 <= m_1 <= ... <= N, the searches maximise
 
     sum over i of  weight * (sum of the m_i highest bad scores - m_i * score of good i)
                    - discount[i + m_i] * (gain + slope * i).
 
-Yue et al. 2007, sec. 3.2 (MAP); Chakrabarti et al. 2008, secs. 3.1 to 3.4 (NDCG).  The score term
-of Yue's eq. 5 lacks the factor 1/(R N) of the feature map.
+Yue et al. 2007, sec. 3.2 (MAP); Chakrabarti et al. 2008, secs. 3.1 to 3.4 (NDCG); see
+docs/mathematics/structural-svm.md.
 """
 
 from __future__ import annotations
@@ -43,7 +37,7 @@ class PairMapOracle:
             )
         arrays, form = metric_arrays(metric, queries), metric.declaration.form
         self.discount = arrays.discount
-        # Of each query, what a relevant document adds to a discount, and each one above it.
+        # The credit of a relevant document per unit of discount, and of each one above it.
         self.gain, self.slope = np.zeros(queries.n_queries), np.zeros(queries.n_queries)
         two = classes == 2
         lower = arrays.first[:-1][two]
@@ -103,15 +97,12 @@ def _divide_and_conquer(
 ) -> None:
     """Fill m for a convex discount: O(N + R log N).
 
-    Moving a bad document ahead of one more good document changes the objective by an amount that
-    does not depend on the positions of other bad documents, so each has its own best position.  The
-    loss of a good document is concave in the number of bad documents ahead of it, hence bad
-    documents with lower scores have lower positions: the position of the middle one bounds those of
-    all others (Yue 2007, lemma 1 and theorem 2, where all positions are searched).
+    The best position of a bad document does not depend on those of the others, and falls with its
+    score (Yue 2007, lemma 1), so that of the middle one bounds those of all others.
     """
     R, N = good.size, bad.size
     m[:] = 0
-    pending = np.empty((130, 4), dtype=np.int64)  # one split a level leaves one range to do
+    pending = np.empty((130, 4), dtype=np.int64)  # a stack for up to 64 levels of halves
     pending[0] = 0, N, 0, R
     depth = 1
     while depth:
@@ -141,11 +132,11 @@ def _divide_and_conquer(
 
 @compiled
 def _tail_sums(good: Any, bad: Any) -> tuple[Any, Any, Any, Any]:
-    """What `_tail` needs: above, upto, good_upto, rest.
+    """The sums for `_tail`: above, upto, good_upto, rest.
 
-    above[i] is the number of bad documents with a higher score than good document i, upto and
-    good_upto are running sums of the scores, rest[i] is the sum of the gain of good documents
-    i, i + 1, ... if each has above[i] bad documents ahead.
+    above[i] is the number of bad documents with a higher score than good document i; upto and
+    good_upto are running sums of the scores; rest[i] is the maximum score term of good documents
+    i, i + 1, ..., where each has above[i] bad documents ahead.
     """
     R, N = good.size, bad.size
     above = np.empty(R, dtype=np.int64)
@@ -183,8 +174,7 @@ def _table(
     """Fill m for any discount that is 0 from rank cutoff on: O(N + cutoff * (R + log R)).
 
     Row by row over the good documents that have credit, with the best value of all columns to the
-    left (Chakrabarti 2008, facts 3.2 and 3.3; the greedy search of fact 3.4 is not exact).  Good
-    documents without credit follow in the order of scores.
+    left (Chakrabarti 2008, facts 3.2 and 3.3).
     """
     R, N = good.size, bad.size
     rows, columns = min(R, cutoff), min(cutoff, N + 1)

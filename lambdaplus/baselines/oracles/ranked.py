@@ -24,10 +24,10 @@ class Ranked(NamedTuple):
 
 
 class Constraint(NamedTuple):
-    """The most violated constraint of every query.
+    """The most violated constraint of every query, which an oracle returns.
 
     Its value is ``loss + sum of coefficient * score`` over the documents of the query; its slope in
-    w is the sum of coefficient * x.  Oracles return nothing else, so all losses share one solver.
+    w is the sum of coefficient * x.
     """
 
     loss: Floats  # (n_queries,): loss of the most violated ranking

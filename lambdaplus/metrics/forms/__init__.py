@@ -1,8 +1,7 @@
-"""Forms of ranking metrics: what the term of a document depends on beside its gain.
+"""Forms of ranking metrics: how the term of a document depends on the others of its query.
 
-`lambdaplus.metrics.declaration` has the general formula, in which a form defines the parts that
-others lack.  Each form is one class in a file: its parameters, its value, and its swap deltas as
-potentials.  A new form is added here and nowhere else.
+`lambdaplus.metrics.declaration` has the formula.  Each form is a class with parameters, values, and
+swap deltas as potentials.
 """
 
 from lambdaplus.metrics.forms.cascade import Cascade

@@ -15,7 +15,7 @@ from lambdaplus.metrics.forms.form import Form
 
 @compiled
 def _reached(log_chance: float, certain: float, limit: float) -> float:
-    """h: the probability that the reader passes all probabilistic and certain stops above."""
+    """h: the probability that the reader passes all stops above."""
     left = min(1.0, max(0.0, 1.0 - certain / limit))
     return left if left == 0.0 or log_chance == 0.0 else left * math.exp(log_chance)
 
@@ -24,8 +24,13 @@ def _reached(log_chance: float, certain: float, limit: float) -> float:
 class Cascade(Form):
     """The reader stops at a document of class c with probability ``stop[c]``.
 
-    Certain stops (probability 1) end the reading gradually if a ``limit`` per query is given:
-    after S of them a share ``1 - S / limit`` of the readers is left.
+    Parameters
+    ----------
+    stop : callable
+        Probabilities, (s,), as a function of `LabelCounts`.
+    limit : callable, optional
+        Positive numbers, (n_queries,), as a function of `LabelCounts`: after S documents with
+        probability 1, the share ``1 - S / limit`` of the readers is left; 1 by default.
     """
 
     stop: Rule

@@ -14,20 +14,30 @@ from lambdaplus.metrics.forms.form import Form
 
 @compiled
 def _coupling(factor: Any, column: Any, higher: bool, x: int, c: int) -> float:
-    """A[x, c], which each class-c document above a class-x document adds to its term."""
+    """A[x, c]; see `CountAbove`."""
     return 0.0 if higher and x >= c else float(factor[x] * column[c])
 
 
 @dataclass(frozen=True)
 class CountAbove(Form):
-    """Each document above adds A[x, c] = row[x] * column[c] to a term if ``x relation c`` holds.
+    """Each class-c document above a class-x document adds A[x, c] = row[x] * column[c] to its term.
 
-    Neither factor is negative.
+    Parameters
+    ----------
+    row, column : callable
+        The factors, (s,), as functions of `LabelCounts`; not negative.
+    relation : {"any", "lower"}
+        With "lower", only documents of higher classes than x add to the term.
+
+    Raises
+    ------
+    ValueError
+        For another relation.
     """
 
     row: Rule
     column: Rule
-    relation: Literal["any", "lower"] = "any"  # "lower": only classes c higher than x count
+    relation: Literal["any", "lower"] = "any"
 
     def __post_init__(self) -> None:
         if self.relation not in ("any", "lower"):

@@ -12,7 +12,7 @@ from lambdaplus.metrics.forms.form import Form
 
 @dataclass(frozen=True)
 class Gains(Form):
-    """The term of a document is its gain, independently of the other documents."""
+    """The term of a document is its gain; it does not depend on other documents."""
 
     potentials_by_classes = False
 

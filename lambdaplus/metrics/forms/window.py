@@ -16,9 +16,13 @@ from lambdaplus.metrics.forms.form import Form
 
 @dataclass(frozen=True)
 class Window(Form):
-    """A class has its gain only within the ranks (first, last) of its stratum, counted from 1.
+    """A class has its gain only within a window of ranks.
 
-    A window without ranks has ``last = first - 1``.
+    Parameters
+    ----------
+    ranks : callable
+        First and last rank, counted from 1, (s,) each, as a function of `LabelCounts`.  A window
+        without ranks has ``last = first - 1``.
     """
 
     ranks: Callable[[LabelCounts], tuple[Floats, Floats]]
