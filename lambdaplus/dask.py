@@ -112,7 +112,7 @@ def refuse_cut_queries(qid: Any) -> None:
     Raises
     ------
     ValueError
-        If a query is split; the message names one of them.
+        If a query is split or its rows are not adjacent; the message names it.
     """
     first_rows = dask.compute(*[dask.delayed(_one_per_run)(part) for part in qid.to_delayed()])
     ids, runs = np.unique(np.concatenate(first_rows), return_counts=True)

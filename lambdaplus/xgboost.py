@@ -1,4 +1,4 @@
-"""XGBoost with early stopping that maximises our metrics, and cross-validation that keeps queries.
+"""XGBoost with early stopping that maximises our metrics, and cross-validation of whole queries.
 
 ``import lambdaplus.xgboost as xgb`` provides all names of XGBoost, with its own `train` and `cv`.
 

@@ -122,9 +122,7 @@ def test_missing_queries_and_positions_are_errors() -> None:
 def test_positions_reach_the_outermost_objective_alone() -> None:
     """A part of a sum or a second correction would take the order of the rows for positions."""
     bias = PositionBias(lp.lambda_ndcg)
-    with pytest.raises(
-        TypeError, match=r"cannot be a part: combine first, then PositionBias\(sum\)"
-    ):
+    with pytest.raises(TypeError, match=r"cannot be a part of a sum: pass the sum to PositionBias"):
         lp.combine({bias: 1.0, lp.lambda_map: 1.0})
     for wrong in (bias, "ndcg", None):
         with pytest.raises(TypeError, match="PositionBias corrects an objective such as"):

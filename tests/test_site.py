@@ -29,7 +29,13 @@ class Ranker:
     ----------
     booster_ : object
     per_query_ : dict of str to (n_queries,) array of X, or Cuts
+    low_, high_ : float
+        Bounds.
     """
+
+    @property
+    def classes(self):
+        """The labels, sorted: (n_classes,)."""
 '''
 
 
@@ -73,3 +79,12 @@ def test_sizes_in_types_are_not_linked_to_attributes_of_the_same_name(page: str)
     [described] = re.findall(r"<strong>per_query_</strong>(.*?)</li>", page, re.DOTALL)
     assert re.findall(r'href="([^"]*)"', described) == ["#documented.Cuts"]
     assert "n_queries" in described
+
+
+def test_each_of_several_attributes_has_its_type(page: str) -> None:
+    assert "<strong>low_</strong> (<em>float</em>)" in page
+    assert re.search(r"<strong>high_</strong> \(<em>float</em>\) .{1,2} Bounds\.", page)
+
+
+def test_a_property_keeps_the_words_before_a_colon(page: str) -> None:
+    assert "The labels, sorted: (n_classes,)." in page

@@ -1,6 +1,8 @@
 """Names in docstrings that reStructuredText would read as something else.
 
 - An attribute ``classes_`` keeps its trailing underscore, which would otherwise mark a reference.
+- Of attributes ``label, count : float``, the first would be taken for the type of the second; of a
+  property, the words before a colon for its type.
 - ``NDCG@10`` is a metric and not the address of a mailbox.
 - A lower-case word in a type, such as ``n_queries`` in ``(n_queries,) array``, is not linked to an
   attribute that happens to have the same name elsewhere.
@@ -18,13 +20,30 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 ATTRIBUTE = re.compile(r"^(\s*:(?:ivar|vartype) \w*)_:")
+SEVERAL = re.compile(r"^(\s*:(ivar|vartype) )(\w+(?:, \w+)+)(\\_)?:(.*)")
 AFTER_NAPOLEON = 600  # which makes these fields; the default priority is 500
 
 
-def keep_underscores(
+def keep_names(
     app: Sphinx, kind: str, name: str, documented: Any, options: Any, lines: list[str]
 ) -> None:
-    lines[:] = [ATTRIBUTE.sub(r"\1\\_:", line) for line in lines]
+    types = [line for line in lines if line.startswith(":type: ")]
+    if kind == "property" and types:
+        lines.remove(types[0])
+        lines[0] = f"{types[0].removeprefix(':type: ')}: {lines[0]}"
+    single = [field for line in lines for field in one_field_each(line)]
+    lines[:] = [ATTRIBUTE.sub(r"\1\\_:", line) for line in single]
+
+
+def one_field_each(line: str) -> list[str]:
+    """A field for each of several attributes; the description follows the last."""
+    found = SEVERAL.match(line)
+    if not found:
+        return [line]
+    begin, kind, names, underscore, rest = found.groups(default="")
+    *others, last = (names + underscore.removeprefix("\\")).split(", ")
+    shared = rest if kind == "vartype" else ""
+    return [*(f"{begin}{name}:{shared}" for name in others), f"{begin}{last}:{rest}"]
 
 
 def remove_wrong_links(app: Sphinx, page: nodes.document) -> None:
@@ -39,6 +58,6 @@ def remove_wrong_links(app: Sphinx, page: nodes.document) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    app.connect("autodoc-process-docstring", keep_underscores, priority=AFTER_NAPOLEON)
+    app.connect("autodoc-process-docstring", keep_names, priority=AFTER_NAPOLEON)
     app.connect("doctree-read", remove_wrong_links)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

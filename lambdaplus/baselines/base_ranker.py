@@ -64,9 +64,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            For NaN or infinite entries, and another number of features than in `fit`.
-        NotFittedError
-            Before `fit`.
+            Before `fit` (NotFittedError); for NaN or infinite entries, and for another number of
+            features than in `fit`.
         """
         return self._scores(self._documents(X))
 

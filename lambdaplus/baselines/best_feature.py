@@ -1,4 +1,4 @@
-"""The best single feature, a minimal baseline of learned rankers."""
+"""The best single feature, a minimal baseline for learned rankers."""
 
 from __future__ import annotations
 

@@ -41,7 +41,6 @@ class McRank(ValidatedRanker):
     classes_ : (k,) float64
         Labels, ascending.
     n_estimators_ : int
-        Number of rounds of the model.
     learning_curve_ : (rounds done,) float64
         Validation value after each round; empty without ``eval_set``.
 
@@ -140,7 +139,6 @@ class McRank(ValidatedRanker):
 
     @property
     def _several(self) -> bool:
-        """Whether a multiclass model is used, and not binary ones."""
         return self.variant == "multiclass" and self.classes_.size > 2
 
     def _raw(self, documents: Floats, first: int, rounds: int) -> Floats:

@@ -30,8 +30,8 @@ class RankBoost(ValidatedRanker):
     balance : {"query", "pair"}
         Whether every query has the same initial weight (``1/|S_q|`` per pair), or every pair.
     max_bins : int
-        Maximum number of thresholds per feature, plus 1.  Thresholds are between the values of the
-        feature or, if there are too many, between quantiles.
+        Maximum number of bins per feature, with thresholds halfway between its values or, if there
+        are too many, between quantiles.
     metric : str or RankingMetric
         Metric for ``eval_set``.
     patience : int, optional
@@ -45,7 +45,6 @@ class RankBoost(ValidatedRanker):
     normalizers_ : (rounds kept,) float64
         Z of each round; their product bounds the weighted share of misranked pairs.
     n_rounds_ : int
-        Number of rounds of the model.
     learning_curve_ : (rounds done,) float64
         Validation value after each round; empty without ``eval_set``.
 

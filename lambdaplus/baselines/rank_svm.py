@@ -42,7 +42,6 @@ class RankSVM(Ranker):
         ``|gradient|^2/2``, the duality gap, which bounds the distance of the objective from its
         minimum; ``coef_`` is within ``gradient_norm_`` of the minimiser.
     n_iter_ : int
-        Number of Newton steps.
 
     Notes
     -----

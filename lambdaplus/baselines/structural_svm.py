@@ -73,7 +73,7 @@ class StructuralRanker(Ranker):
     def fit_path(
         self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None, *, Cs: Iterable[float]
     ) -> list[PathPoint]:
-        """Solve for each C, starting from the planes of the previous ones; this does not fit.
+        """Solve for each C, starting from the planes of the previous ones, without fitting `self`.
 
         Parameters
         ----------
@@ -155,7 +155,9 @@ class StructuralRanker(Ranker):
         if cutoff is None:
             return metric
         if metric.cutoff not in (None, cutoff):
-            raise ValueError(f"loss={str(metric)!r} already has a cutoff, which is not {cutoff}")
+            raise ValueError(
+                f"loss={str(metric)!r} already has a cutoff: leave out cutoff={cutoff}"
+            )
         return metric.declaration(cutoff, **dict(metric.changed))
 
     def _labels(self, metric: RankingMetric, queries: Queries) -> Queries:
@@ -186,14 +188,14 @@ class StructuralSVM(StructuralRanker):
         Relative duality gap, (primal - dual) / primal, at which to stop; a ConvergenceWarning says
         if it is not reached, and a UserWarning if w = 0 is optimal.
     decay : "smooth" or int
-        For the map "dorm": A(rank) = 1 / log2(1 + rank) at every rank, or down to this rank
-        (Chakrabarti et al. report 30).
+        For the map "dorm": A(rank) = 1 / log2(1 + rank) at every rank, or down to this rank and 0
+        beyond (Chakrabarti et al. report 30).
     pair_scale : bool
         For the map "po": whether pairs are averaged over each query, the factor 1/(n+ n-) in the
         papers, or summed.
     relevant : float, optional
         Label from which a document is relevant.  By default, it is 1 for map and mrr, and auc and
-        ndcg use the grades.
+        ndcg use the labels as grades.
     max_passes : int
         Maximum number of passes over the data.
 
@@ -219,9 +221,9 @@ class StructuralSVM(StructuralRanker):
 
     Grades: the loss auc is the mean over all pairs of documents with different labels, where pairs
     are violated independently of each other, as in Ranking SVM; with three or more labels in a
-    query, its hinge may be above that of all rankings.  The loss ndcg needs the map "dorm" for more
-    than two labels in a query; its Psi of the correct ranking is the mean over the orders of
-    documents with the same label.
+    query, its hinge may be above that of all rankings.  With more than two labels in a query, ndcg
+    needs ``relevant`` or the map "dorm"; its Psi of the correct ranking is the mean over the orders
+    of documents with the same label.
 
     References
     ----------

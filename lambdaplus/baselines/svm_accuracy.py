@@ -38,7 +38,6 @@ class SVMAccuracy(Ranker):
     Attributes
     ----------
     classifier_ : LinearSVC
-        The fitted classifier.
 
     References
     ----------
@@ -107,6 +106,11 @@ class SVMAccuracy(Ranker):
         Returns
         -------
         (n,) float64
+
+        Raises
+        ------
+        ValueError
+            For invalid data, and a ``qid`` of another length.
         """
         features = self._features(self._documents(X), qid)
         return np.asarray(self.classifier_.decision_function(features))

@@ -39,7 +39,7 @@ class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.method = method
 
     def fit(self, X: ArrayLike, y: Any = None, qid: ArrayLike | None = None) -> Self:
-        """Check the data and the method (ValueError); every query is scaled separately."""
+        """Check the data; a ValueError for invalid data or an unknown method."""
         if self.method not in ("minmax", "percentile"):
             raise ValueError(f"method={self.method!r} is not 'minmax' or 'percentile'")
         validate_data(self, X, dtype=np.float64)
@@ -113,7 +113,7 @@ class ThresholdFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.n_thresholds = n_thresholds
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Determine the thresholds; none is above the largest value of a feature."""
+        """Determine the thresholds; a ValueError for invalid data or ``n_thresholds``."""
         whole_number("n_thresholds", self.n_thresholds, least=1)
         documents = validate_data(self, X, dtype=np.float64)
         share = np.arange(self.n_thresholds) / self.n_thresholds

@@ -3,9 +3,6 @@
 Their number is that of the training (LightGBM's ``num_threads``, XGBoost's ``nthread``, ``n_jobs``
 of an estimator), or else the environment variable ``OMP_NUM_THREADS``, or else
 ``NUMBA_NUM_THREADS``, or else the number of cores.
-
-Kernels release the global interpreter lock, so Python threads are sufficient.  With OpenMP, forks
-would hang, and simultaneous calls could abort the process.
 """
 
 from __future__ import annotations

@@ -13,10 +13,7 @@ from numpy.typing import NDArray
 
 
 def plain(values: Any, name: str) -> NDArray[Any]:
-    """Convert the values to an array, also from a GPU.
-
-    A ValueError is raised for masked entries, complex numbers and dates, which NumPy would convert.
-    """
+    """Convert the values to an array, also from a GPU; a ValueError if NumPy would change some."""
     if isinstance(values, np.ma.MaskedArray):
         masked = np.argwhere(np.ma.getmaskarray(values))
         if len(masked):

@@ -77,7 +77,7 @@ def read_folds(folder: str | os.PathLike[str], *, valid: float | None = None) ->
         If the folder does not exist or a file is missing; the message lists the existing files.
     ValueError
         If two files are the same part, the folder contains several data sets, the parts of a fold
-        have different column names, or a file is invalid.
+        have different column names, or `read_data` cannot read a file.
 
     Examples
     --------

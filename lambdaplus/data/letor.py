@@ -1,8 +1,4 @@
-"""Reader of files in the LETOR format, also called svmlight, and of lines of compressed files.
-
-`sklearn.datasets.load_svmlight_file` accepts neither text as a query nor NULL as a value, and
-assigns wrong queries after a line without one.
-"""
+"""Reader of files in the LETOR format, also called svmlight, and of lines of compressed files."""
 
 from __future__ import annotations
 
@@ -36,8 +32,7 @@ def read_letor(path: str | os.PathLike[str]) -> RankingData:
     ----------
     path : str or path-like
         Plain text, or compressed with a name that ends in `.xz` or `.gz`. A file of a megabyte or
-        more is kept in binary form in the cache, `~/.cache/lambdaplus` on Linux. The environment
-        variable `LAMBDAPLUS_CACHE` sets another folder, or `off`.
+        more is cached in `~/.cache/lambdaplus`, or in `$LAMBDAPLUS_CACHE` (a folder, or `off`).
 
     Returns
     -------

@@ -19,7 +19,7 @@ else:
         """functools' without a lock: until Python 3.11 it has one, and forks could hang."""
 
         def __init__(self, compute):
-            self.compute = compute
+            self.compute, self.__doc__ = compute, compute.__doc__
 
         def __get__(self, owner, kind=None):
             if owner is None:

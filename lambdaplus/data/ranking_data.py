@@ -39,9 +39,9 @@ class RankingData:
     Raises
     ------
     ValueError
-        If there are no rows, a shape is wrong or the lengths differ, features are sparse, an array
-        has masked entries, a label is not finite, a qid is neither int nor str, the rows of a query
-        are not adjacent, or two features have the same name.
+        If there are no rows, a shape is wrong or the lengths differ, features are sparse or not
+        numbers, an array has masked entries, a label is not finite, a qid is neither int nor str,
+        the rows of a query are not adjacent, or two features have the same name.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class RankingData:
 
     def __post_init__(self) -> None:
         if hasattr(self.features, "tocsr"):
-            raise ValueError("features must be an array; pass features.toarray()")
+            raise ValueError("features must be a dense array: pass features.toarray()")
         features = plain(self.features, "features").astype(np.float64, copy=False)
         qid, names = identifiers(self.qid), tuple(self.feature_names)
         queries = Queries(self.labels, qid=qid)

@@ -24,8 +24,7 @@ def query_folds(
     """Split the rows of a data set into folds of whole queries.
 
     The result can be passed as ``folds=`` to `lightgbm.cv`, `lambdaplus.lightgbm.cv` and
-    `lambdaplus.xgboost.cv`, and as ``cv=`` to scikit-learn's searches.  `xgboost.cv` itself does
-    not support folds of data with queries.
+    `lambdaplus.xgboost.cv` (not to `xgboost.cv`), and as ``cv=`` to scikit-learn's searches.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ def web_search_like(n_queries: int, n_features: int = 136, *, random_state: int 
     (136, [0.0, 1.0, 2.0, 3.0, 4.0])
     """
     if min(n_queries, n_features) < 1:
-        raise ValueError(f"{n_queries} queries with {n_features} features: at least 1 of each")
+        raise ValueError(f"{n_queries} queries, {n_features} features: at least 1 of each")
     np.empty((int(n_queries * _MEAN_SIZE), n_features))  # raises a MemoryError early
     seeds = np.random.SeedSequence(random_state).spawn(1 + -(-n_queries // _BLOCK))
     rng, *rngs = map(np.random.default_rng, seeds)

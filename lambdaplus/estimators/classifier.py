@@ -261,7 +261,7 @@ class RankingClassifier(FrameworkEstimator):
 
 
 class _Trees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier for calibration, whose scores have no threshold, as folds differ in it."""
+    """A classifier for calibration by raw scores, since thresholds differ between folds."""
 
     classes_ = np.arange(2)
 

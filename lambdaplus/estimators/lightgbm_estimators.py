@@ -56,8 +56,8 @@ class LightGBMRanker(Ranker, lgb.LGBMRanker):  # type: ignore[misc]
         (``"ndcg@10 + 0.5*map"``), a `~lambdaplus.metrics.Declaration`, an objective of
         `~lambdaplus.objectives.lambda_objective`, or one of LGBMRanker (``"lambdarank"``).
     eval_metric : str, metric, callable, or list of these, optional
-        Metrics for evaluation sets, by default that of the objective; `score` returns the first.
-        Names that lambdaplus does not know, and callables, are passed to LightGBM.
+        Metrics for evaluation sets, by default that of the objective.  `score` returns the first
+        one of lambdaplus; other names and functions are passed to LightGBM.
     **kwargs
         The parameters of LGBMRanker, with its defaults.
 

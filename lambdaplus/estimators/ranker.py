@@ -55,7 +55,7 @@ class Ranker(FrameworkEstimator):
         eval_qid : list of (m,) array_like, optional
             Same for each evaluation set, instead of ``eval_group``.
         sample_weight : (n,) array_like, optional
-            In `XGBoostRanker` also (n_queries,), by first appearance of each query.
+            In `XGBoostRanker` also (n_queries,), in the order in which queries first appear.
         eval_metric : str, metric, callable, or list of these, optional
             In `LightGBMRanker`, replaces the parameter of the estimator.
         eval_at : list of int, optional

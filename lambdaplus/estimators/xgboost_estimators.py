@@ -162,7 +162,7 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
         return self
 
     def load_model(self, fname: Any) -> None:
-        """Load a model of `save_model`, which then predicts 1 for the trained class, and else 0."""
+        """Load a saved model, which then predicts 1 for the trained class and 0 for the other."""
         self._forget()
         super().load_model(fname)
         if self.objective == self._saved_as:

@@ -93,7 +93,7 @@ def explain(
 
     Parameters
     ----------
-    metric : str
+    metric : str, RankingMetric or Declaration
         For example ``"ndcg@10"``.
     labels, scores : (n,) array_like
     group, qid, weight, docno

@@ -64,8 +64,8 @@ class EvalMetric:
         Notes
         -----
         If XGBoost trains on several workers, each calls this with its own rows and gets the value
-        over all rows.  With queries, it is the value on one machine.  Without, scores are rounded
-        to cells first, and documents in the same cell are tied.
+        over all rows.  With queries, it equals the value on one machine.  Without, scores are
+        rounded to cells first, and documents in the same cell are tied.
         """
         if is_called_by_xgb_ranker():
             raise TypeError(
@@ -80,7 +80,7 @@ class EvalMetric:
             if math.isnan(value):
                 raise ValueError(
                     f"{name} has no value on any query of this data set: no query has a relevant "
-                    "document (AUC also needs another one), or all weights are 0"
+                    "document (and, for AUC, another one), or all weights are 0"
                 )
         values = {str(metric): value_of(metric, mean) for metric in self.metrics}
         if call.framework == "arrays" and group is _UNSET:
@@ -128,7 +128,7 @@ def eval_metric(
 
     Parameters
     ----------
-    *metrics : str
+    *metrics : str, RankingMetric, Declaration or WeightedSum
         For example ``"auc", "map", "ndcg@10"``, or a weighted sum such as ``"ndcg@10 + 0.5*map"``,
         which is the sum of the means of the metrics times their weights.
     one_group : bool

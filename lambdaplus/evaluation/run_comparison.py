@@ -189,7 +189,7 @@ def compare_runs(
     correction : {"holm", "none"}
         Correction for the number of tests of one metric.
     alpha : float
-        Significance level of the letters; stars, with a baseline, have levels of their own.
+        Significance level of the letters; stars have the levels .05, .01 and .001.
     confidence : float
         Confidence level of the bootstrap intervals.
     resamples, seed : int
@@ -314,8 +314,8 @@ def _aligned(runs: Mapping[str, Evaluation]) -> dict[str, dict[str, Floats]]:
         missing = [query for query in queries if query not in place]
         if missing or run.n_queries != first.n_queries:
             raise ValueError(
-                f"{both} do not have the same queries: {run.n_queries} and {first.n_queries}, and "
-                f"{len(missing)} of the latter are not among the former"
+                f"{both} do not have the same queries: they have {run.n_queries} and "
+                f"{first.n_queries}, and {len(missing)} of {first_name!r} are missing in {name!r}"
                 + (f", such as {missing[0]!r}" if missing else "")
             )
         places = [place[query] for query in queries]

@@ -52,13 +52,12 @@ def export_model(
 
     Raises
     ------
-    NotFittedError
-        For an estimator that is not fitted.
     ValueError
-        For an unknown format; for names that do not match the columns; for models that are not a
-        sum of trees with numerical splits: several outputs, linear trees, categorical features,
-        random forests of LightGBM, objectives that transform the sum, zero_as_missing; and, except
-        for Vespa and OpenSearch, for a model that was trained with missing values.
+        For an unknown format; for an estimator that is not fitted (NotFittedError); for names that
+        do not match the columns; for models that are not a sum of trees with numerical splits:
+        several outputs, linear trees, categorical features, random forests of LightGBM, objectives
+        that transform the sum, zero_as_missing; and, except for Vespa and OpenSearch, for a
+        LightGBM model that was trained with missing values.
 
     Notes
     -----
@@ -66,7 +65,7 @@ def export_model(
     then use the direction that the model has learnt.  Other engines use the value 0 (Solr, old
     plugins) or always go right (later plugins): make sure that every feature matches, and impute
     missing values before training with the values that the engine will use.  An XGBoost model does
-    not record whether it was trained with missing values, so only LightGBM's are checked for them.
+    not record whether it was trained with missing values.
     """
     if format not in FORMATS:
         raise ValueError(f"unknown format {format!r}; known: {', '.join(FORMATS)}")

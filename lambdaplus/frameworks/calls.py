@@ -1,7 +1,6 @@
 """Conversion of the arguments that LightGBM and XGBoost pass to scores and `Queries`.
 
-Neither framework is imported here: data sets are recognised by the module of their class.  In a
-training on several machines, each worker is called with its own rows.
+Neither framework is imported here: data sets are recognised by the module of their class.
 """
 
 from __future__ import annotations

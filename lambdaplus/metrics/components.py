@@ -1,7 +1,4 @@
-"""Components of declarations: discounts by rank, gains by class, and normalizers by query.
-
-See `Declaration` for their arguments and results.
-"""
+"""Functions of declarations: discounts by rank, gains by class, and normalizers by query."""
 
 from __future__ import annotations
 

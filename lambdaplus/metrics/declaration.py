@@ -34,11 +34,11 @@ from lambdaplus.metrics.parameters import OVER, RELEVANT, Parameter, Value, as_t
 
 @dataclass(frozen=True)
 class Declaration:
-    """The declaration of one metric.
+    """The declaration of one metric: its discount d, gain g, normalizer Z and form.
 
-    Its functions get read-only arrays: `LabelCounts` with s strata, one for each label of each
-    query.  Their results are checked when the metric is first used on a data set.  The
-    how-to page on custom metrics has examples.
+    The page on declarations of metrics has the formula, the how-to page on custom metrics examples.
+    Functions get read-only `LabelCounts`, in which each label of each query is one of s strata.
+    Their results are checked when the metric is first used on a data set.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Declaration:
         Whether the mean over the orders of tied documents has a closed form; if not, ties are
         evaluated in their worst order.
     judged_only : bool
-        Whether documents without a judgement are left out, where a run has any.
+        Whether documents without a judgement are left out.
     refusal : str
         Reason why the metric cannot be an objective; empty if it can.
 
@@ -168,7 +168,7 @@ class Declaration:
 class RankingMetric:
     """A declaration with a cutoff and parameters; its ``str`` is a name such as ``ndcg@10``.
 
-    ``metric[parameter]`` is the value of a parameter; ``changed`` are those that are not defaults.
+    ``metric[parameter]`` is the value of a parameter; ``changed`` has those that are not defaults.
     """
 
     declaration: Declaration

@@ -23,7 +23,6 @@ def metric_names() -> list[str]:
     Returns
     -------
     list of str
-        Without cutoffs and aliases.
     """
     return [declaration.name for declaration in CATALOGUE]
 

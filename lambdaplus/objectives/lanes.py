@@ -149,10 +149,7 @@ def _folded(builder: Any, x: Any, y: Any, first: Any, second: Any) -> Any:
 
 @intrinsic
 def decay(_typing: Any, rates: Any, distance: Any) -> Any:
-    """exp(-rates * distance), and exactly 0 below 1e-60; the relative error is below 1e-9.
-
-    With this 0, later products contain no denormal numbers, which are slow.
-    """
+    """exp(-rates * distance), or 0 below 1e-60, so that products do not become denormal."""
     return _operation(lanes, rates, types.float64, build=_decay)
 
 

@@ -21,7 +21,7 @@ from lambdaplus.metrics.parameters import shortest
 from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
 from lambdaplus.objectives.lambda_gradient import LambdaGradient, Shape, objective_metric
 
-# XGBoost's own ranking objectives double Hessians, and so do ours, for equal step sizes.
+# XGBoost's own ranking objectives double Hessians, and ours do so there, for equal step sizes.
 HESSIAN_FACTOR_IN_XGBOOST = 2.0
 
 # Defaults; docs/results/options.md has the measurements.
@@ -33,8 +33,8 @@ DAMPED_WITH_CUTOFF = ("ndcg", "dcg")
 class Objective(ABC):
     """Base class of custom objectives for all interfaces of LightGBM and XGBoost.
 
-    LightGBM's ``params["objective"]`` (4.x) and ``fobj=`` (3.x), ``LGBMRanker(objective=)``,
-    ``xgb.train(obj=)`` and ``XGBRegressor(objective=)``.
+    These are LightGBM's ``params["objective"]`` (4.x) and ``fobj=`` (3.x),
+    ``LGBMRanker(objective=)``, ``xgb.train(obj=)`` and ``XGBRegressor(objective=)``.
 
     Attributes
     ----------
@@ -186,9 +186,9 @@ class CombinedObjective(Objective):
         """Gradient and Hessian of every row times its weight, (n,) float64 each."""
         gradient, hessian = np.zeros(queries.n_documents), np.zeros(queries.n_documents)
         for part, weight in self.parts:
-            slope, bend = part.derivatives(queries, scores)
-            gradient += weight * slope
-            hessian += weight * bend
+            part_gradient, part_hessian = part.derivatives(queries, scores)
+            gradient += weight * part_gradient
+            hessian += weight * part_hessian
         return gradient, hessian
 
     def compares_within_queries(self, queries: Queries) -> bool:
@@ -280,12 +280,12 @@ def lambda_objective(
     names, weights = zip(*terms_of(metric), strict=True)
     shares = share_options(names, options) if len(names) > 1 else [options]
     parts = []
-    for name, mine in zip(names, shares, strict=True):
-        named = objective_metric(name, **mine)
-        trained = _default_surrogate(named) if surrogate is None else objective_metric(surrogate)
-        damps = _default_damping(named, trained) if damping == "default" else damping
-        shape = Shape(sigma, normalize, damps)
-        parts.append(LambdaObjective(named, trained, shape, noise, one_group, balance))
+    for name, own in zip(names, shares, strict=True):
+        parsed = objective_metric(name, **own)
+        other = _default_surrogate(parsed) if surrogate is None else objective_metric(surrogate)
+        chosen = _default_damping(parsed, other) if damping == "default" else damping
+        shape = Shape(sigma, normalize, chosen)
+        parts.append(LambdaObjective(parsed, other, shape, noise, one_group, balance))
     if len(parts) == 1 and weights == (1.0,):
         return parts[0]
     return CombinedObjective(tuple(zip(parts, weights, strict=True)))
@@ -350,7 +350,7 @@ def combine(parts: Mapping[Objective, float]) -> CombinedObjective:
                 "an expression such as 'ndcg@10 + 0.5*map' to lambda_objective"
             )
         if part.uses_positions:
-            raise TypeError(f"{part!r} cannot be a part: combine first, then PositionBias(sum)")
+            raise TypeError(f"{part!r} cannot be a part of a sum: pass the sum to PositionBias")
     return CombinedObjective(tuple((part, float(weight)) for part, weight in parts.items()))
 
 

@@ -39,10 +39,7 @@ def no_sums(n_entries: int, n_queries: int) -> Sums:
 def add_pairs(
     lists: Lists, spread: Floats, sigma: float, damping: float, all_pairs: bool, sums: Sums
 ) -> None:
-    """Add the sums over all pairs of the lists.
-
-    Damping is not applied to queries whose scores are all equal (``spread``, (n_queries,), is 0).
-    """
+    """Add the sums over all pairs of the lists, without damping for queries of ``spread`` 0."""
     size, n_classes = lists.stop - lists.start, lists.n_classes
     if lists.entry.size:
         out = no_sums(lists.score.size, size.size)

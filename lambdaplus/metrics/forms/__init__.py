@@ -1,8 +1,4 @@
-"""Forms of ranking metrics: how the term of a document depends on the others of its query.
-
-`lambdaplus.metrics.declaration` has the formula.  Each form is a class with parameters, values, and
-swap deltas as potentials.
-"""
+"""Forms of ranking metrics: how the term of a document depends on the others of its query."""
 
 from lambdaplus.metrics.forms.cascade import Cascade
 from lambdaplus.metrics.forms.count_above import CountAbove
