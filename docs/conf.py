@@ -48,6 +48,7 @@ nitpicky = True  # a reference to a name of ours that does not exist is an error
 nitpick_ignore_regex = [
     # Names of other packages, and types in words, such as "(n,) array_like".
     ("py:class", r"(?!lambdaplus\.).*"),
+    ("py:exc", r"(?!lambdaplus\.).*"),
     # Parameters and files, which are in single backticks as well.
     ("py:obj", r"(?!lambdaplus\.).*"),
     ("py:obj", r"lambdaplus\.data\.queries\..*"),  # internal, and has no page

@@ -31,7 +31,7 @@ from lambdaplus.study import (
 from lambdaplus.study.boosting import train_lightgbm
 from lambdaplus.study.figures import BETTER, SERIES, WORSE
 from lambdaplus.study.methods import Fitted, Method
-from lambdaplus.study.plots import curves_of, learning_curves, plots_of
+from lambdaplus.study.plots import curves_of, learning_curves, plots_of, training_time
 
 HOSTILE = "svm:<script>alert('x')</script>&\"$title"
 VOID = {"meta", "link", "input", "br", "wbr"}
@@ -244,6 +244,20 @@ def test_studies_with_few_results(study: Study, results: Results, tmp_path: Path
     next(iter(begun.run()))
     reader = Reader(write_report(begun.results, tmp_path).read_text(encoding="utf-8"))
     assert "3 of 4 fits are not finished" in reader.shown
+
+
+def test_bars_of_training_times_begin_at_zero_and_share_their_scale(results: Results) -> None:
+    [axes] = training_time(results).axes
+    ends = [bar.get_x() + bar.get_width() for bar in axes.patches]
+    assert axes.get_xscale() == "linear"
+    assert axes.get_xlim()[0] == 0
+    assert sorted(ends) == pytest.approx(sorted(results.seconds.values()))
+
+
+@pytest.mark.usefixtures("empty_plots")
+def test_all_seeds_are_named(results: Results, tmp_path: Path) -> None:
+    page = write_report(replace(results, about={**results.about, "seeds": [3, 7]}), tmp_path)
+    assert "on validation data; seeds 3, 7." in page.read_text(encoding="utf-8")
 
 
 def test_metric_of_the_whole_data_set_has_no_plot_by_query(study: Study) -> None:

@@ -56,8 +56,9 @@ class CommitteePerceptron(ValidatedRanker):
 
     Attributes
     ----------
-    hypotheses_, votes_ : (k, d) and (k,) float64
-        Hypotheses that vote, and their votes.
+    hypotheses_ : (k, d) float64
+        Hypotheses that vote.
+    votes_ : (k,) float64
     coef_ : (d,) float64
         Weighted sum of the hypotheses; not for a Borda count.
     survival_ : (k,) int64

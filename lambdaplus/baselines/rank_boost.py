@@ -39,7 +39,8 @@ class RankBoost(ValidatedRanker):
 
     Attributes
     ----------
-    features_, thresholds_, alphas_ : (rounds kept,) int64, float64 and float64
+    features_ : (rounds kept,) int64
+    thresholds_, alphas_ : (rounds kept,) float64
         Feature, threshold and weight 1/2 log((1 + r)/(1 - r)) of the ranker of each round; the
         weight is negative if low values are better.
     normalizers_ : (rounds kept,) float64

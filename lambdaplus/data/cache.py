@@ -116,10 +116,7 @@ def write_binary(data: RankingData, folder: Path) -> None:
 
 
 def read_binary(folder: Path, *, verify: bool = False) -> RankingData:
-    """Map a data set into memory; changes of the arrays are not written to disk.
-
-    With ``verify``, a ValueError is raised if a file has changed.
-    """
+    """Map a data set into memory; with ``verify``, a ValueError is raised if a file has changed."""
     about = json.loads((folder / _ABOUT).read_text())
     for name, expected in about["sums"].items() if verify else ():
         if _sum(folder / name) != expected:

@@ -234,7 +234,7 @@ def compare_runs(
     else:
         in_turn = itertools.permutations if alternative == "greater" else itertools.combinations
         compared = list(in_turn(names, 2))
-    chance = partial(p_value, test=test, alternative=alternative, resamples=resamples, seed=seed)
+    p_of = partial(p_value, test=test, alternative=alternative, resamples=resamples, seed=seed)
     intervals = partial(bootstrap_intervals, confidence=confidence, resamples=resamples, seed=seed)
     pairs: list[Pair] = []
     means: dict[str, dict[str, float]] = {}
@@ -244,7 +244,7 @@ def compare_runs(
         if known.size != first.n_queries or known.size < 2:
             continue  # one value for the whole data set, or a single query
         differences = [_difference(values[a], values[b]) for a, b in compared]
-        p = np.array([chance(shared) if shared.size else np.nan for shared in differences])
+        p = np.array([p_of(shared) if shared.size else np.nan for shared in differences])
         corrected = holm(p) if correction == "holm" else p
         pairs += [
             Pair(

@@ -133,11 +133,11 @@ def choose_metrics(
         raise ValueError("no metric was given")
     shares = share_options(names, options)
     metrics = [convention.metric(name, **own) for name, own in zip(names, shares, strict=True)]
-    _refuse_namesakes(metrics)
+    _refuse_equal_names(metrics)
     return metrics
 
 
-def _refuse_namesakes(metrics: list[RankingMetric]) -> None:
+def _refuse_equal_names(metrics: list[RankingMetric]) -> None:
     """Raise a ValueError for different metrics with the same name."""
     known: dict[str, RankingMetric] = {}
     for metric in metrics:
@@ -172,31 +172,31 @@ def evaluate_queries(
     """
     convention = find_convention(convention)
     check_rules(ties, empty)
-    _refuse_namesakes(metrics)
+    _refuse_equal_names(metrics)
     n_queries = queries.n_queries
     flags = None if judged is None else flags_of_rows(judged, queries.n_documents, "judged")
     numbers = None if docno is None else identifiers(docno, "docno", queries.n_documents)
-    held = queries.check_scores(scores)
+    checked = queries.check_scores(scores)
     if convention.single:
-        held = _in_float32(queries, held)
+        checked = _in_float32(queries, checked)
     if convention.unjudged:
         queries, flags = _without_negative_labels(queries, flags)
     per_query: dict[str, Floats] = {}
     mean: dict[str, float] = {}
     undefined: dict[str, int] = {}
     rules: dict[str, str] = {}
-    every: dict[int, Scored] = {}  # all metrics of the same queries share one sort
+    scored_by_id: dict[int, Scored] = {}  # all metrics of the same queries share one sort
     for metric in metrics:
         name, rule = str(metric), convention.rule(metric)
-        tied, blank = ties or rule.ties, rule.empty if empty is None else empty
+        tie_rule, default = ties or rule.ties, rule.empty if empty is None else empty
         ranked = scope(metric, queries, one_group)
-        if id(ranked) not in every:
-            every[id(ranked)] = Scored(ranked, held)
-        scored = every[id(ranked)]
+        if id(ranked) not in scored_by_id:
+            scored_by_id[id(ranked)] = Scored(ranked, checked)
+        scored = scored_by_id[id(ranked)]
         if metric.declaration.judged_only and flags is not None and not flags.all():
-            found = _values_of_judged(metric, scored, flags, tied, numbers)
+            found = _values_of_judged(metric, scored, flags, tie_rule, numbers)
         else:
-            found = _values(metric, scored, tied, numbers)
+            found = _values(metric, scored, tie_rule, numbers)
         if np.isinf(found).any():
             raise ValueError(
                 f"{name} is infinite in {int(np.isinf(found).sum())} of {found.size} queries: its "
@@ -204,9 +204,9 @@ def evaluate_queries(
             )
         missing = np.isnan(found)
         undefined[name] = int(missing.sum())
-        per_query[name] = found if blank == "skip" else np.where(missing, float(blank), found)
+        per_query[name] = found if default == "skip" else np.where(missing, float(default), found)
         mean[name] = mean_of(per_query[name], ranked.query_weights if ranked.grouped else None)
-        rules[name] = _rules(metric, ranked, convention, tied, blank)
+        rules[name] = _rules(metric, ranked, convention, tie_rule, default)
     relevant = np.logical_or.reduceat(queries.labels >= 1, queries.boundaries[:-1])
     return Evaluation(
         per_query=per_query,
@@ -302,7 +302,7 @@ def _rules(
     if ties is None:
         expected = "expected" if queries.grouped else "together"
         ties = expected if metric.declaration.closed_ties else "worst"
-    said = {known.name: metric[known.name] for known in metric.declaration.parameters}
-    said |= {"ties": ties, "empty": empty}
-    words = ", ".join(f"{name}={as_text(value)}" for name, value in said.items())
+    used = {known.name: metric[known.name] for known in metric.declaration.parameters}
+    used |= {"ties": ties, "empty": empty}
+    words = ", ".join(f"{name}={as_text(value)}" for name, value in used.items())
     return words if convention.has(metric) else f"{words} (not a metric of {convention.tool})"

@@ -42,9 +42,11 @@ class Declaration:
 
     Attributes
     ----------
-    name, title, source : str
-        The name (lower case letters, digits and underscores, but no ``_10`` at the end, which is
-        a cutoff in trec_eval's spelling), a description, and the source of the definition.
+    name : str
+        Lower case letters, digits and underscores, but no ``_10`` at the end, which is a cutoff in
+        trec_eval's spelling.
+    title, source : str
+        A description, and the source of the definition.
     binary : bool
         Whether documents are only relevant or not (label >= ``relevant``, a parameter that is
         added automatically).

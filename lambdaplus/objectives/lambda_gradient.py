@@ -240,7 +240,6 @@ def gradients(
     Parameters
     ----------
     labels, scores : (n,) array_like
-        Finite numbers.
     metric : str, RankingMetric or Declaration
         For example ``"ndcg@10"``.
     group : (n_queries,) array_like of int, optional

@@ -120,7 +120,9 @@ class LambdaObjective(Objective):
     optimised : RankingMetric
         The metric whose swap deltas weight the pairs: ``metric``, or its surrogate.
     shape : Shape
-    noise, one_group, balance : float or None, bool, float
+    noise : float or None
+    one_group : bool
+    balance : float
     """
 
     metric: RankingMetric

@@ -59,7 +59,7 @@ def plots_of(summary: Summary) -> Iterator[Plot]:
     """
     results = summary.results
     if results.seconds:
-        caption = "Seconds of training over all folds, seeds and parameters, on a log scale"
+        caption = "Seconds of training over all folds, seeds and parameters"
         yield Plot("time", "training_time", caption, training_time(results))
     if summary.evaluations:
         caption = "Test means, each column shaded from its lowest to its highest value"
@@ -88,19 +88,16 @@ def plots_of(summary: Summary) -> Iterator[Plot]:
 
 @styled
 def training_time(results: Results) -> Figure:
-    """Bars on a log scale: seconds for all finished folds, seeds and parameters."""
-    ranked = sorted((max(value, 1e-3), name) for name, value in results.seconds.items())
+    """Seconds of each method for all finished folds, seeds and parameters."""
+    ranked = sorted((value, name) for name, value in results.seconds.items())
     figure, [axes] = new_figure(1.0 + 0.2 * len(ranked))
     names, seconds = [short(name) for _, name in ranked], [value for value, _ in ranked]
     bars = axes.barh(range(len(ranked)), seconds, 0.7, color=SERIES[0], tick_label=names)
     axes.bar_label(bars, fmt="{:.3g} s", padding=3, fontsize=8)
-    axes.set_xscale("log")
-    axes.xaxis.set_major_formatter("{x:g}")
-    axes.xaxis.set_minor_formatter("")
     axes.margins(x=0.15, y=0.02)
     axes.tick_params(axis="y", length=0)
     axes.grid(False, axis="y")
-    axes.set_xlabel("seconds (log scale)")  # long names leave no space for a longer label
+    axes.set_xlabel("seconds")
     return figure
 
 

@@ -143,8 +143,13 @@ def _searches(summary: Summary) -> dict[str, Any] | None:
 def _protocol(summary: Summary) -> dict[str, Any]:
     """How methods were trained, selected and evaluated."""
     about = summary.results.about
-    own = "each metric separately" if about["trials"] else "the criterion of each method"
-    trained = f"{about['settings']}; seed {', '.join(map(str, about['seeds']))}."
+    own = (
+        "each metric separately"
+        if about["trials"]
+        else "the metric that each method is trained for"
+    )
+    seeds = f"seed{'s' * (len(about['seeds']) > 1)} {', '.join(map(str, about['seeds']))}"
+    trained = f"{about['settings']}; {seeds}."
     if about["searched"]:
         trained = (
             f"Random search with {count(about['trials'], 'trial')} for each of "

@@ -60,7 +60,7 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
             "lambdaplus: objectives and rankers of this library; lambda_X optimises the metric X "
             "in place of the framework's own objective."
         )
-    foot += ["time: of training, over all folds, seeds and parameters.", *warnings_of(results)]
+    foot += ["time: training time, summed over folds, seeds and parameters.", *warnings_of(results)]
     heads = [label(metric).replace("@", "\n@" if narrow else "@") for metric in results.metrics]
     more = [] if narrow else ["by", "trained for"]
     return Table(("method", *heads, "time", *more), rows, foot, narrow=narrow)
