@@ -141,13 +141,13 @@ def balance_table(values: pl.DataFrame) -> Table:
     rows = []
     for key, of in values.group_by("framework", "metric", maintain_order=True):
         framework, metric = map(str, key)
+        of = of.sort("fold")
         best = {
-            balance: of.filter(pl.col("method").str.ends_with(f"lambda_{metric}, balance {balance:g}"))
-            .sort("fold")["validation"].to_numpy()
+            balance: of.filter(method=f"{framework}:lambda_{metric}, balance {balance:g}")
             for balance in BALANCES
-        }  # fmt: skip
-        gains = [best[0.5] - best[other] for other in (0, 1)]
-        cells = [f"{g.mean():+.4f} ± {g.std(ddof=1) / g.size**0.5:.4f}" for g in gains]
+        }
+        gains = [best[0.5]["validation"] - best[other]["validation"] for other in (0, 1)]
+        cells = [f"{g.mean():+.4f} ± {g.std() / len(g) ** 0.5:.4f}" for g in gains]
         rows.append([f"{METRICS[metric]} of lambda_{metric}, {framework}", *cells])
     foot = f"validation rows; ±: standard error over {values['fold'].n_unique()} sets"
     return Table(["", "balance .5 less 0", "balance .5 less 1"], rows, [foot])
