@@ -28,7 +28,7 @@ _limit: ContextVar[int | None] = ContextVar("limit", default=None)
 
 @contextmanager
 def limit_threads(n: int | None) -> Iterator[None]:
-    """Limit calls from this thread to n threads within the context, if n is not None or 0."""
+    """Limit calls from this thread to n threads within the context; None and 0 change nothing."""
     token = _limit.set(n if n and n > 0 else _limit.get())
     try:
         yield

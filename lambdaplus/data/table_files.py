@@ -185,7 +185,7 @@ class TableFile:
             words = column.cast(str).to_list()
             row = next((row for row, word in enumerate(words) if word.lower() == "nan"), -1)
             if row >= 0:
-                raise ValueError(f"row {row + 1} below the header has no value: {words[row]!r}")
+                raise ValueError(f"{words[row]!r} in row {row + 1} below the header is no value")
             return int_or_text(words)
         except ValueError as error:
             raise ValueError(f"{self.file}, column {name!r}: {error}") from None
