@@ -181,7 +181,7 @@ def _run(
                 f"{out}: the same command continues from there.",
                 soft_wrap=True,
             )
-            # As a shell expects after a signal.
+            # The exit code that shells use for a signal.
             return 128 + (signal.SIGTERM if isinstance(stop, Terminated) else signal.SIGINT)
         if study.finished:
             what = ", study.toml, report.html, plots and tables" if report else " and study.toml"

@@ -92,7 +92,7 @@ def evaluate(
         else:
             options = {"baseline": baseline, "test": test, "alternative": alternative}
             comparison = compare_runs(found, **options)
-            by_pair = replace(comparison.pair_table, narrow=True)  # fits 80 columns
+            by_pair = replace(comparison.pair_table, narrow=True)  # to fit 80 columns
             tables = [comparison.table, *([by_pair] if pairs else [])]
         if per_query is not None:
             write_whole(per_query, _per_query(found))

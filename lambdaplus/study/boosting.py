@@ -159,7 +159,7 @@ def _run_lightgbm(
 
     def predict(part: RankingData, rounds: int) -> Floats:
         trees = lengths[rounds - 1]
-        if not trees:  # LightGBM would use all trees
+        if not trees:  # for 0, LightGBM would use all
             return np.zeros(len(part.labels))
         scores = booster.predict(part.features, raw_score=True, num_iteration=trees, **threads)
         return np.asarray(scores, dtype=np.float64)

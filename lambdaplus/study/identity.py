@@ -36,11 +36,11 @@ _DEPENDENCIES = (
 def digest(value: Any) -> str:
     """A digest of a value and of the code that it refers to: 20 hexadecimal digits."""
     try:
-        # Protocol 2 names the module of every class and function in clear.
+        # Protocol 2 contains the module names of classes and functions as plain text.
         codes = pickletools.genops(pickle.dumps(value, protocol=2, fix_imports=False))
         modules = {str(name).partition(" ")[0] for code, name, _ in codes if code.name == "GLOBAL"}
         content = [joblib.hash(value), *map(_code_of, sorted(modules))]
-    except Exception:  # a class that was not made to be pickled may raise anything
+    except Exception:  # classes that cannot be pickled may raise any error
         content = [str(uuid.uuid4())]
     versions = [platform.python_version(), *installed_versions().items()]
     every = repr([content, source_of_lambdaplus(), versions])

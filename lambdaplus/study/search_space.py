@@ -23,7 +23,7 @@ class Range:
     high: float
     log: bool = False  # uniform on a log scale
     whole: bool = False  # integers only
-    like: str = ""  # a name for parameters that have different names in other methods
+    like: str = ""  # parameters of different names get the same draws if this is equal
 
     def at(self, share: float) -> float | int:
         """The number at this share of the range, in [0, 1)."""
@@ -75,7 +75,7 @@ LIGHTGBM: Space = {
     "bagging_fraction": ROWS,
     "bagging_freq": OneOf((1,)),
     "extra_trees": YES_OR_NO,
-    # With it, LightGBM raises an error if a leaf has most of the documents of a small data set.
+    # With it, LightGBM drops features that it cannot split, and raises an error if none is left.
     "feature_pre_filter": OneOf((False,)),
 }
 XGBOOST: Space = {

@@ -34,7 +34,7 @@ from lambdaplus.study.tasks import Task, fit_and_save, fit_from_disk, laid_out
 from lambdaplus.study.workers import PRELOADED, first_line, run_in_processes, working_folder
 
 PARTS = ("train", "valid", "test")
-MOST_FITS = 100_000  # more would take a day at a second each
+MOST_FITS = 100_000  # a day, at one second each
 _Group = tuple[str, str, int]  # method, fold and seed
 
 
