@@ -167,7 +167,7 @@ def test_the_readme_is_read_in_a_few_minutes() -> None:
 
 def test_the_accuracy_in_the_readme_is_what_the_study_wrote() -> None:
     kept = json.loads((RESULTS / "one-line.json").read_text())
-    assert f"`{kept['command']}`" in README
+    assert kept["command"] in re.sub(r" \\\n *", " ", README)
     means = {row[0]: row[1:] for row in kept["tables"][-1]["rows"]}
     for framework, title in (("lightgbm", "LightGBM"), ("xgboost", "XGBoost")):
         gains = [g for g in kept["gains"] if (g["framework"], g["on"]) == (framework, "mean")]

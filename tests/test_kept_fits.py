@@ -232,7 +232,7 @@ def test_kernels_are_not_compiled_on_a_methods_time(tmp_path: pathlib.Path) -> N
         ({"jobs": 0}, "jobs must be a whole number, at least 1, got 0"),
         ({"select": "nonsense"}, "unknown metric 'nonsense'"),
         ({"convention": "letor"}, "unknown convention 'letor'"),
-        ({"trials": 40_000}, "120,000 fits, .* are more than a study may have: at most 100,000"),
+        ({"trials": 40_000}, "are 120,000 fits; a study may have at most 100,000"),
         ({"folds": [folds()[0], Fold("Fold0", *(folds()[1].train,) * 3)]}, "Fold0 is given more"),
     ],
 )
@@ -262,7 +262,7 @@ def test_settings_that_no_framework_can_have_are_refused(name: str, value: Any) 
         ("xgboost:map", {"eta": [0.1]}, "eta is another name of learning_rate"),
         ("lightgbm:map", {"objective": ["binary"]}, "the study sets it for every method"),
         ("xgboost:map", {"early_stopping_rounds": [-1]}, "the study sets it for every method"),
-        ("lightgbm:lambdarank", {"sigma": [1.0]}, "which 'lambdarank' is not"),
+        ("lightgbm:lambdarank", {"sigma": [1.0]}, "not for 'lambdarank'"),
         ("lightgbm:lambda_map", {"sigma": [-1.0]}, "sigma"),
     ],
 )

@@ -45,8 +45,8 @@ def test_queries_are_exact_and_what_needs_the_rows_of_the_other_machine_is_refus
         with_queries, without, with_metric = json.loads(printed.splitlines()[-1])
         assert with_queries == [True] * 3
         for error, message in (
-            (without, "An objective of data without queries needs them: train with XGBoost"),
-            (with_metric, "early stopping could end one machine while the others wait"),
+            (without, "Objectives of data without queries need all rows: train with XGBoost"),
+            (with_metric, "each machine would have another value and stop in another round"),
         ):
             assert error.startswith("LightGBM trains on 2 machines")
             assert message in error

@@ -371,9 +371,9 @@ class ClassAUCSVM(Ranker):
     Examples
     --------
     >>> from lambdaplus.baselines import ClassAUCSVM
-    >>> X, y = [[3.0, 1.0], [1.0, 1.0], [0.0, 1.0], [2.0, 0.0]], [2, 1, 0, 1]
-    >>> ClassAUCSVM(C=10.0).fit(X, y).predict(X).argmax()
-    np.int64(0)
+    >>> X, y = [[4.0, 0.0], [0.0, 2.0], [0.0, 0.0]], [2, 1, 0]
+    >>> ClassAUCSVM(C=10.0).fit(X, y).predict(X).round(1)
+    array([1. , 0.5, 0. ])
     """
 
     def __init__(self, C: float = 1.0, tol: float = 1e-3, max_passes: int = 300) -> None:
