@@ -7,9 +7,10 @@ import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+import polars as pl
 import pytest
 from brute_force import examples
 from hypothesis import given
@@ -377,6 +378,8 @@ def test_w_is_zero_where_all_documents_tie(tmp_path: Path) -> None:
     tied = Method("tied", constant, "", "map", random=False)
     results = Session(None, tmp_path).study(folds, [tied, column(0)], ["auc"])
     assert [kdd.w_is_zero(results, method) for method in results.methods] == [2, 0]
+    rounded = results.values.with_columns(value=pl.lit(np.nextafter(0.5, 0)))
+    assert kdd.w_is_zero(cast("Any", SimpleNamespace(values=rounded)), "tied") == 2
 
 
 # Welleck 2016 -------------------------------------------------------------------------------------
