@@ -16,7 +16,7 @@ PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 .PHONY: demo test test-fast test-oldest mutations check docs bench papers release clean
 
 demo: .venv/installed-demo  ## compare our objectives with the frameworks' own on built-in data
-	$(BIN)/lambdaplus compare --rounds 100 --out build/demo
+	$(BIN)/lambdaplus compare --out build/demo
 
 test: check .venv-lightgbm3/installed  ## lint, types, tests, and the tests on LightGBM 3
 	$(PYTEST)

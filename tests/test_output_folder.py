@@ -151,7 +151,7 @@ def test_ctrl_c_says_in_a_line_what_is_kept(
     )
     assert not (home / "out" / "summary.csv").exists()
     with monkeypatch.context() as patch:  # while differences are tested
-        patch.setattr("lambdaplus.study.write_csv", lambda *_: signal.raise_signal(signal.SIGINT))
+        patch.setattr("lambdaplus.study.write_csv", lambda *_: signal.default_int_handler(2, None))
         code, said = compare("data", "--out", "out")
     assert code == 130
     assert "Stopped after 2 of 2 fits, which are kept in out: the same command continues" in said
