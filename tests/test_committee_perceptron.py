@@ -128,6 +128,13 @@ def test_curve_is_what_the_model_scores_and_its_best_pass_is_kept(options: Any) 
     assert model.learning_curves_[METRIC].argmax() == model.n_iter_ - 1
 
 
+def test_one_more_metric_may_be_a_name() -> None:
+    train, valid = small()
+    assert list(fit(train, valid, curve_metrics="map").learning_curves_) == [METRIC, "map"]
+    with pytest.raises(ValueError, match="curve_metrics must be a metric or a list of metrics"):
+        fit(train, valid, curve_metrics=5)
+
+
 def test_borda_count_is_the_weighted_number_of_documents_beaten() -> None:
     train, valid = small()
     model = fit(train, valid, combine="borda", committee_size=5)

@@ -69,6 +69,7 @@ def test_the_seed_assigns_queries() -> None:
         ({"group": [2, -1]}, "integers, at least 1 each"),
         ({"group": [3, 3]}, "2 queries cannot be split into 5 folds"),
         ({"qid": [3, 3, 4]}, "2 queries cannot be split into 5 folds"),
+        ({"group": [3, 3], "n_splits": True}, "n_splits must be a whole number, at least 2"),
     ],
 )
 def test_impossible_folds_are_refused(arguments: Any, message: str) -> None:

@@ -113,7 +113,9 @@ def test_splits_are_reproducible_and_independent() -> None:
 @pytest.mark.parametrize(
     ("n", "sizes", "message"),
     [
-        (0, (1, 1, 1), "at least one split"),
+        (0, (1, 1, 1), "number of splits must be a whole number, at least 1, got 0"),
+        (True, (1, 1, 1), "number of splits must be a whole number, at least 1, got True"),
+        (1, (True, 1, 1), "True is neither a number of queries nor a share"),
         (1, (5, 5, 5), "5 training, 5 validation and 5 test queries cannot be taken out of 10"),
         (1, (5, 5), "5 training, 5 validation and 0 test"),
         (1, (0.5, 0.05), "5 training, 0 validation and 5 test"),

@@ -531,6 +531,50 @@ def test_a_callable_that_names_no_metric_needs_one() -> None:
         assert model.score(data.features, data.labels, qid=data.qid) > 0.7
 
 
+# -- names of metrics ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ("mapp", r"unknown metric 'mapp' \(did you mean 'map'\?\).*LightGBM has no metric 'mapp'"),
+        (["map", "ndgc@5"], r"unknown metric 'ndgc' \(did you mean 'ndcg'\?\)"),
+        ("l2,mapp", "unknown metric 'mapp'"),
+        ("l2,mrr", "pass several metrics as a list"),
+        (5, "eval_metric=5 is neither a metric nor a function"),
+    ],
+)
+@pytest.mark.parametrize("kind", [LightGBMRanker, LightGBMClassifier])
+def test_metrics_that_lightgbm_would_ignore_are_refused(
+    kind: Any, names: Any, message: str
+) -> None:
+    data = graded()
+    fit = {"qid": data.qid} if kind is LightGBMRanker else {}
+    labels = (data.labels > 1).astype(int)
+    for given, more in (({"eval_metric": names}, {}), ({}, {"eval_metric": names})):
+        with pytest.raises(ValueError, match=message):
+            kind(**given, **SMALL).fit(data.features, labels, **fit, **more)
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (["binary_logloss", "l2"], ["binary_logloss", "l2"]),
+        ("rmse,mean_absolute_error", ["rmse", "l1"]),
+        ("auc", ["auc"]),
+        ("None", []),
+    ],
+)
+def test_metrics_of_lightgbm_are_evaluated(
+    names: Any, shown: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    data = graded()
+    X, y = data.features, (data.labels > 1).astype(int)
+    model = LightGBMClassifier(eval_metric=names, verbose=-1, **SMALL).fit(X, y, eval_set=[(X, y)])
+    assert list(next(iter(model.evals_result_.values()), [])) == shown
+    assert "LightGBM" not in capfd.readouterr().err
+
+
 # -- masks ---------------------------------------------------------------------------------------
 
 

@@ -215,6 +215,11 @@ def test_unknown_options_of_evaluate_are_refused(options: dict[str, Any], messag
         lp.evaluate(FEW, THEIR_SCORES, group=[4], **options)
 
 
+def test_metrics_that_are_no_list_are_refused() -> None:
+    with pytest.raises(ValueError, match="metrics must be a metric or a list of metrics, got 5"):
+        lp.evaluate(LABELS, SCORES, metrics=5)  # type: ignore[arg-type]
+
+
 def test_unknown_options_are_refused_elsewhere_too() -> None:
     run = Run("a", FEW, THEIR_SCORES, ["q"] * 4)
     for refused in (

@@ -162,6 +162,7 @@ def test_evaluate_several_runs_in_every_form(tmp_path: Path) -> None:
         assert found.exit_code == 0, found.output
         assert sign in found.output
         assert "W/L/T" in found.output
+        assert found.output.count("Letters: better") == 1
     with per_query.open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 2 * 30 * 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -18,6 +19,7 @@ from lambdaplus.compute.compiled import compiled
 from lambdaplus.data.progress import Progress
 from lambdaplus.data.queries import Floats, Ints, Queries, by_query
 from lambdaplus.metrics import Metric
+from lambdaplus.metrics.names import listed
 
 
 class CommitteePerceptron(ValidatedRanker):
@@ -48,7 +50,7 @@ class CommitteePerceptron(ValidatedRanker):
     alpha_bound : float, optional
         A pair is dropped after it was misranked in more than this share of `n_iter` passes, which
         bounds the dual weights; None drops no pair.
-    curve_metrics : iterable of str
+    curve_metrics : str, RankingMetric or Declaration, or iterable of these
         Additional metrics to record after each pass.
     random_state : int, RandomState or None
         Determines the order of the pairs; the same state gives the same model on any number of
@@ -107,7 +109,7 @@ class CommitteePerceptron(ValidatedRanker):
         weights: Literal["validation", "survival"] = "validation",
         metric: Metric = "ndcg@10",
         alpha_bound: float | None = 0.85,
-        curve_metrics: tuple[Metric, ...] = (),
+        curve_metrics: Metric | Iterable[Metric] = (),
         random_state: Any = None,
     ) -> None:
         self.committee_size = committee_size
@@ -121,7 +123,7 @@ class CommitteePerceptron(ValidatedRanker):
         self.random_state = random_state
 
     def _metrics(self) -> list[Metric]:
-        return [self.metric, *self.curve_metrics]
+        return [self.metric, *listed(self.curve_metrics, "curve_metrics")]
 
     def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:
         pairs = preference_pairs(queries)

@@ -92,7 +92,8 @@ def evaluate(
         else:
             options = {"baseline": baseline, "test": test, "alternative": alternative}
             comparison = compare_runs(found, **options)
-            by_pair = replace(comparison.pair_table, narrow=True)  # to fit 80 columns
+            # Narrow to fit 80 columns; the footnotes are below the first table.
+            by_pair = replace(comparison.pair_table, narrow=True, foot=())
             tables = [comparison.table, *([by_pair] if pairs else [])]
         if per_query is not None:
             write_whole(per_query, _per_query(found))

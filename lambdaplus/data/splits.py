@@ -8,7 +8,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.data.arguments import check_flag, identifiers
+from lambdaplus.data.arguments import check_flag, identifiers, is_flag, whole_number
 from lambdaplus.data.queries import Ints, query_sizes
 from lambdaplus.data.ranking_data import Fold, RankingData, named_fold
 
@@ -63,6 +63,7 @@ def query_folds(
     if group is not None:
         qid = np.repeat(np.arange(np.size(group)), query_sizes(group))
     ids = identifiers(qid)
+    whole_number("n_splits", n_splits, least=2)
     n_queries = np.unique(ids).size
     if n_queries < n_splits:
         raise ValueError(f"{n_queries} queries cannot be split into {n_splits} folds")
@@ -115,8 +116,7 @@ def random_splits(
     >>> [(split.name, split.train.n_queries, split.test.n_queries) for split in splits]
     [('Split1', 10, 5), ('Split2', 10, 5), ('Split3', 10, 5)]
     """
-    if n < 1:
-        raise ValueError(f"at least one split is needed, not {n}")
+    whole_number("the number of splits", n, least=1)
     check_flag(balanced=balanced)
     n_queries = data.n_queries
     sizes = [_count(part, n_queries) for part in (train, valid, test) if part is not None]
@@ -168,6 +168,7 @@ def cross_validation(data: RankingData, n_folds: int = 5, *, random_state: int =
     >>> sum(fold.test.n_queries for fold in folds)
     20
     """
+    whole_number("n_folds", n_folds)
     if not 3 <= n_folds <= data.n_queries:
         raise ValueError(
             f"n_folds must be from 3 to the number of queries, {data.n_queries}, not {n_folds}"
@@ -193,7 +194,7 @@ def held_out(data: RankingData, share: float) -> tuple[RankingData, RankingData]
 
 def _count(part: float, n_queries: int) -> int:
     """Number of queries in a part; 0.29 of 100 is 29, although 0.29 * 100 is below 29."""
-    if not isinstance(part, Real) or not np.isfinite(part):
+    if not isinstance(part, Real) or is_flag(part) or not np.isfinite(part):
         raise ValueError(f"{part!r} is neither a number of queries nor a share of them")
     return int(part * n_queries + 1e-9) if isinstance(part, float) else part
 

@@ -3,21 +3,53 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from typing import Any, ClassVar
+
+import numpy as np
 
 import lambdaplus.lightgbm as lgb
 from lambdaplus.estimators.classifier import RankingClassifier
 from lambdaplus.estimators.objective_names import at_cutoffs, find_metrics, metric_of
 from lambdaplus.estimators.parent import ArgumentNames, replaced
 from lambdaplus.estimators.ranker import Ranker
+from lambdaplus.evaluation import eval_metric as our_metric
 from lambdaplus.frameworks.calls import warn_of_unused
 from lambdaplus.frameworks.internals import lightgbm_aliases
+from lambdaplus.metrics.names import split_names
 from lambdaplus.objectives import Objective
 
 if lgb.__version__.startswith("3."):
     raise ImportError("the estimators need LightGBM 4: pip install 'lightgbm>=4'")
 
 _NAMES = ArgumentNames("init_score", "eval_init_score", "eval_sample_weight", "init_model")
+
+
+# Names of LightGBM for no metric, and of metrics that need more than one column of scores.
+_NOT_EVALUATED = {
+    "none", "null", "na", "custom", "auc_mu", "multi_logloss", "multi_error", "multiclass",
+    "softmax", "multiclassova", "multiclass_ova", "ova", "ovr",
+}  # fmt: skip
+
+
+def _refuse_unknown(names: str) -> None:
+    """Raise a ValueError for names, separated by commas, that LightGBM would silently ignore."""
+    for name in split_names(names):
+        if name.lower() in _NOT_EVALUATED or _is_evaluated(name):
+            continue
+        try:
+            our_metric(name)
+        except ValueError as error:
+            raise ValueError(f"{error}; LightGBM has no metric {name!r} either") from None
+        raise ValueError(f"eval_metric={names!r}: pass several metrics as a list")
+
+
+@cache
+def _is_evaluated(name: str) -> bool:
+    """Whether LightGBM, which has no list of its metrics, evaluates one of this name."""
+    params = {"objective": "none", "metric": name, "verbose": -1}
+    data = lgb.Dataset(np.zeros((2, 1)), label=[1, 1], group=[2], params=params)
+    return bool(lgb.Booster(params, data).eval_train())
 
 
 def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, **changed: Any) -> None:
@@ -35,6 +67,9 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, **changed
     if given is None and ours and not metric_is_set:
         given = metric_of(objective)
     metrics, native = find_metrics(given, objective)
+    for name in native:
+        if isinstance(name, str):
+            _refuse_unknown(name)
     if metrics is not None and "eval_at" in call:
         metrics = at_cutoffs(metrics, call["eval_at"])
     call["eval_metric"] = [*native, *([] if metrics is None else [metrics])]

@@ -51,8 +51,10 @@ def find_metrics(given: Any, objective: Any = None) -> tuple[EvalMetric | None, 
                 if not isinstance(metric, str):
                     raise
                 native.append(metric)
-        elif metric is not None:
+        elif callable(metric):
             native.append(metric)
+        elif metric is not None:
+            raise ValueError(f"eval_metric={metric!r} is neither a metric nor a function")
     return (eval_metric(*ours, one_group=one_group) if ours else None), native
 
 

@@ -22,7 +22,7 @@ from lambdaplus.evaluation.conventions import (
 from lambdaplus.evaluation.result import Evaluation, mean_of
 from lambdaplus.metrics import CATALOGUE, Metric, RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
-from lambdaplus.metrics.names import share_options
+from lambdaplus.metrics.names import listed, share_options
 from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.sort import Scored
 from lambdaplus.metrics.values import values
@@ -104,8 +104,7 @@ def evaluate(
     """
     convention = find_convention(convention)
     check_flag(one_group=one_group)
-    named = [metrics] if isinstance(metrics, Metric) else list(metrics)
-    chosen = choose_metrics(named, options, convention)
+    chosen = choose_metrics(listed(metrics), options, convention)
     qid = None if qid is None else identifiers(qid)
     queries = Queries(labels, group=group, qid=qid, weight=weight)
     names = None if qid is None else qid[queries.boundaries[:-1]]

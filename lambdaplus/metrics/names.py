@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lambdaplus.data.arguments import number_of
@@ -112,6 +112,15 @@ def _options_in(name: str, text: str) -> dict[str, Any]:
             raise ValueError(f"in {name!r}: the option {key.strip()!r} is given twice")
         chosen[key.strip()] = value.strip()
     return chosen
+
+
+def listed(given: Metric | Iterable[Metric], name: str = "metrics") -> list[Metric]:
+    """The metrics as a list, also if a single one is given; a ValueError for anything else."""
+    if isinstance(given, Metric):
+        return [given]
+    if not isinstance(given, Iterable):
+        raise ValueError(f"{name} must be a metric or a list of metrics, got {given!r}")
+    return list(given)
 
 
 def split_names(text: str) -> list[str]:
