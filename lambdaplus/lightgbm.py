@@ -61,7 +61,8 @@ def train(
     ValueError
         For a custom objective with ``bagging_by_query=True``, with which LightGBM learns nothing;
         for a data set that is not constructed yet and has no labels, or NaN or infinite labels or
-        weights, which LightGBM would silently replace; and if no feature can be split.
+        weights, which LightGBM would silently replace; for a ``feval`` that is not a function; and
+        if no feature can be split.
 
     Warns
     -----
@@ -75,6 +76,7 @@ def train(
     for i, data in enumerate(valid_sets if isinstance(valid_sets, list | tuple) else [valid_sets]):
         if data is not train_set:
             _refuse_unusable(f"valid_sets[{i}]", data)
+    _refuse_name(call.get("feval"))
     with constant_features_explained():
         return lightgbm.train(**call, **more)
 
@@ -112,6 +114,7 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
         shuffle = call.get("shuffle", True)
         seed = call.get("seed", 0) if shuffle else None
         call["folds"] = GroupKFold(call.get("nfold", 5), shuffle=shuffle, random_state=seed)
+    _refuse_name(call.get("feval"))
     with constant_features_explained():
         return lightgbm.cv(**call, **more)
 
@@ -145,6 +148,16 @@ def _refuse_unusable(name: str, data: Any) -> None:
             raise ValueError(
                 f"the {what} of {name} must be finite: {bad.size} of {array.size} are not, the "
                 f"first is {array[bad[0]]} in row {bad[0]}, and LightGBM would silently replace it"
+            )
+
+
+def _refuse_name(feval: Any) -> None:
+    """Raise a ValueError for a feval that is no function, such as the name of a metric."""
+    for metric in feval if isinstance(feval, list | tuple) else [feval]:
+        if metric is not None and not callable(metric):
+            raise ValueError(
+                f"feval={metric!r} is not a function: pass lambdaplus.eval_metric(...), or the "
+                "name of a metric of LightGBM as params['metric']"
             )
 
 

@@ -166,6 +166,8 @@ def test_labels_that_are_all_the_same_teach_nothing(ranker: Any) -> None:
         (StructuralSVM, {"relevant": 99}, "one class only"),
         (SVMAccuracy, {"variant": "acc5"}, "variant='acc5'"),
         (SVMCombo, {"slack": "both"}, "slack='both'"),
+        (SVMCombo, {"losses": None}, "losses=None must be a non-empty list of losses"),
+        (RankBoost, {"metric": "ndgc"}, "did you mean 'ndcg'"),
         (SVMCombo, {"losses": []}, "non-empty list"),
         (SVMCombo, {"losses": "map"}, "must be a non-empty list"),
         (SVMCombo, {"feature_maps": ["po"]}, "1 feature maps for 3 losses"),

@@ -243,6 +243,12 @@ def test_too_few_and_too_many_folds_of_the_digits_are_refused(n_folds: int) -> N
         digits_queries(n_folds)
 
 
+@pytest.mark.parametrize("n_folds", ["a", 3.5, True])
+def test_folds_of_the_digits_that_are_no_number_are_refused(n_folds: Any) -> None:
+    with pytest.raises(ValueError, match="n_folds must be a whole number"):
+        digits_queries(n_folds)
+
+
 # Web search --------------------------------------------------------------------------------------
 
 
@@ -300,5 +306,8 @@ def test_the_seed_of_the_web_search_decides() -> None:
 @pytest.mark.parametrize("n_features", [1, 2, 5])
 def test_few_features_and_queries_of_the_web_search(n_features: int) -> None:
     assert web_search_like(1, n_features).features.shape[1] == n_features
-    with pytest.raises(ValueError, match="at least 1 of each"):
-        web_search_like(0, n_features)
+    for n_queries in (0, True, 2.5, "a"):
+        with pytest.raises(ValueError, match="n_queries must be a whole number, at least 1"):
+            web_search_like(n_queries, n_features)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="n_features must be a whole number, at least 1"):
+        web_search_like(1, 0)

@@ -60,6 +60,8 @@ def test_shares_are_rounded_down_and_the_test_part_gets_the_rest() -> None:
     assert [len(found) for found in queries(fold)] == [8, 2, 4]
     [fold] = random_splits(small_set(14), 1, 0.5, 1, 2)
     assert [len(found) for found in queries(fold)] == [7, 1, 2]
+    [fold] = random_splits(small_set(14), 1, np.float32(0.5), np.int64(1), 2)
+    assert [len(found) for found in queries(fold)] == [7, 1, 2]
 
 
 def test_fifty_balanced_trials_of_fifty_queries() -> None:

@@ -223,6 +223,8 @@ def test_kernels_are_not_compiled_on_a_methods_time(tmp_path: pathlib.Path) -> N
         ({"folds": []}, "folds is empty"),
         ({"methods": []}, "methods is empty"),
         ({"metrics": []}, "metrics is empty"),
+        ({"metrics": 5}, "metrics must be a metric or a list of metrics, got 5"),
+        ({"metrics": "ndgc"}, "did you mean 'ndcg'"),
         ({"metrics": ["ndgc"]}, "did you mean 'ndcg'"),
         ({"seeds": ()}, "seeds is empty"),
         ({"seeds": (-1,)}, "a seed must be a whole number, at least 0, got -1"),

@@ -476,6 +476,14 @@ def test_labels_that_are_missing_or_too_many_raise(xgboost_alone: Any) -> None:
         lp.lambda_auc(data.scores(), two)
 
 
+@pytest.mark.parametrize("feval", ["map", ["map"], [eval_metric("map"), "ndcg"]])
+def test_metrics_that_are_no_functions_raise(lightgbm_alone: Any, feval: Any) -> None:
+    given, params = lightgbm_alone.data(graded()), lightgbm_alone.quiet
+    for call in (lightgbm_alone.own.train, lightgbm_alone.own.cv):
+        with pytest.raises(ValueError, match="is not a function: pass lambdaplus"):
+            call(params, given, 2, fobj=lp.lambda_map, feval=feval)
+
+
 BY_QUERY = {"bagging_by_query": True, "bagging_freq": 1, "bagging_fraction": 0.5}
 
 

@@ -122,11 +122,12 @@ class ValidatedRanker(Ranker):
         """
         self._validate_params()
         documents, queries = self._read(X, y, qid)
+        metrics = [parse_metric(metric) for metric in self._metrics()]
         validation = None
         if eval_set is not None:
             if not isinstance(eval_set, tuple | list) or len(eval_set) not in (2, 3):
                 raise ValueError("eval_set must be (X, y, qid), or (X, y) for a single ranking")
-            validation = ValidationSet(*self._read(*eval_set, reset=False), self._metrics())
+            validation = ValidationSet(*self._read(*eval_set, reset=False), metrics)
         self._fit_validated(documents, queries, validation)
         return self
 

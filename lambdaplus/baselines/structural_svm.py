@@ -333,11 +333,12 @@ class SVMCombo(StructuralRanker):
         return self.slack == "separate"
 
     def _losses(self, queries: Queries) -> list[Loss]:
+        losses = self.losses
         if self.slack not in ("shared", "separate"):
             raise ValueError(f"slack={self.slack!r} is not 'shared' or 'separate'")
-        if isinstance(self.losses, str) or not len(self.losses):
-            raise ValueError(f"losses={self.losses!r} must be a non-empty list of losses")
-        metrics = [self._metric(loss) for loss in self.losses]
+        if isinstance(losses, str) or not np.iterable(losses) or not len(losses):
+            raise ValueError(f"losses={losses!r} must be a non-empty list of losses")
+        metrics = [self._metric(loss) for loss in losses]
         maps = self.feature_maps
         if maps is None:
             maps = ["mrr" if metric.declaration.name == "mrr" else "po" for metric in metrics]

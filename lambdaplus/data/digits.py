@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from lambdaplus.data.arguments import whole_number
 from lambdaplus.data.queries import Floats, Ints
 from lambdaplus.data.ranking_data import Fold, RankingData, named_fold
 
@@ -48,6 +49,7 @@ def digits_queries(n_folds: int = 5, seed: int = 0) -> list[Fold]:
     >>> fold.name, fold.train.n_queries, fold.test.n_queries, fold.test.features.shape[1]
     ('Fold1', 150, 50, 29)
     """
+    whole_number("n_folds", n_folds)
     if not 3 <= n_folds <= 12:
         raise ValueError(f"n_folds must be from 3 to 12, not {n_folds}")
     data = _all_parts(n_folds, seed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from numbers import Real
+from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -196,7 +196,7 @@ def _count(part: float, n_queries: int) -> int:
     """Number of queries in a part; 0.29 of 100 is 29, although 0.29 * 100 is below 29."""
     if not isinstance(part, Real) or is_flag(part) or not np.isfinite(part):
         raise ValueError(f"{part!r} is neither a number of queries nor a share of them")
-    return int(part * n_queries + 1e-9) if isinstance(part, float) else part
+    return int(part if isinstance(part, Integral) else part * n_queries + 1e-9)
 
 
 def _balanced(rng: np.random.Generator, n: int, part_of: Ints) -> NDArray[np.int64]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from lambdaplus.data.arguments import whole_number
 from lambdaplus.data.queries import Floats, Ints
 from lambdaplus.data.ranking_data import RankingData
 
@@ -54,8 +55,8 @@ def web_search_like(n_queries: int, n_features: int = 136, *, random_state: int 
     >>> data.features.shape[1], sorted(set(data.labels.tolist()))
     (136, [0.0, 1.0, 2.0, 3.0, 4.0])
     """
-    if min(n_queries, n_features) < 1:
-        raise ValueError(f"{n_queries} queries, {n_features} features: at least 1 of each")
+    whole_number("n_queries", n_queries, least=1)
+    whole_number("n_features", n_features, least=1)
     np.empty((int(n_queries * _MEAN_SIZE), n_features))  # raises a MemoryError early
     seeds = np.random.SeedSequence(random_state).spawn(1 + -(-n_queries // _BLOCK))
     rng, *rngs = map(np.random.default_rng, seeds)

@@ -88,7 +88,8 @@ class RankingClassifier(FrameworkEstimator):
         ValueError
             For labels and weights that cannot be used, masked arrays, more or fewer than two
             classes, a ``pos_label`` that does not occur, and a model to continue from that was
-            trained for the other class or, without evaluation set, is to be calibrated.
+            trained for the other class or, without evaluation set, is to be calibrated; in
+            `LightGBMClassifier`, for metrics that neither lambdaplus nor LightGBM knows.
         TypeError
             For arguments that the parent does not have.
         """

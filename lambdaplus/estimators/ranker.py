@@ -69,7 +69,8 @@ class Ranker(FrameworkEstimator):
         ------
         ValueError
             If there are no queries; for labels, weights and queries that cannot be used, masked
-            arrays, and data on which all rankings have the same value of the metric.
+            arrays, and data on which all rankings have the same value of the metric; in
+            `LightGBMRanker`, for metrics that neither lambdaplus nor LightGBM knows.
         TypeError
             For arguments that the parent does not have, and an ``init_model`` of another type.
         """

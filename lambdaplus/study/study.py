@@ -23,6 +23,7 @@ from lambdaplus.data.cache import fingerprint
 from lambdaplus.evaluation import eval_metric
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.metrics import parse_metric
+from lambdaplus.metrics.names import listed
 from lambdaplus.study.choice import Choice, choose, main_of
 from lambdaplus.study.estimator_trainer import find_class, train_estimator
 from lambdaplus.study.identity import digest, versions_in_words
@@ -104,7 +105,7 @@ class Study:
     errors: dict[str, str] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        self.metrics = [str(parse_metric(str(metric))) for metric in self.metrics]
+        self.metrics = [str(parse_metric(str(metric))) for metric in listed(self.metrics)]
         names: dict[str, Sequence[Any]] = {
             "folds": [fold.name for fold in self.folds],
             "methods": [method.name for method in self.methods],
