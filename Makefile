@@ -35,6 +35,7 @@ check: .venv/installed
 	$(BIN)/mypy tests/typed_example.py
 
 docs: .venv/installed  ## the site, into build/docs; runs the code of its pages
+	rm -rf docs/reference/api  # generated, and pages of modules that are gone would be errors
 	$(BIN)/python docs/figures/draw.py
 	$(BIN)/sphinx-build -E -W --keep-going docs build/docs
 

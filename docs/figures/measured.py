@@ -44,7 +44,7 @@ def accuracy_gains() -> Figure:
             )  # fmt: skip
         axes.axvline(0, color=INK, linewidth=0.8)
         axes.axhline(len(sets) - 1.5, color=INK, linewidth=0.6)  # the mean is below the line
-        axes.set_title(metric, loc="left")
+        axes.set_title(metric.upper(), loc="left")
         axes.set_yticks(range(len(sets)), sets if place % 2 == 0 else [""] * len(sets))
         axes.set_ylim(len(sets) - 0.5, -0.5)
         axes.tick_params(axis="y", length=0)
