@@ -1,4 +1,4 @@
-"""Time of gradients and trainings, ours and the frameworks', of long rankings, and of the start.
+"""Time of gradients, ours and the frameworks', of long rankings, and of the start.
 
     python benchmarks/speed.py [--full]
 
@@ -16,7 +16,6 @@ import tempfile
 import time
 from typing import Any
 
-import training
 from contenders import Shape, milliseconds, one_query, short_queries, web_search
 from tables import keep
 
@@ -56,7 +55,8 @@ def of_gradients(queries: int, rounds: int) -> dict[str, Table]:
     }
     tables = {}
     for title, shape in shapes.items():
-        for threads in sorted({1, os.cpu_count() or 1}):
+        # With few rows, several threads cost more than they save.
+        for threads in sorted({1, os.cpu_count() or 1} if shape.labels.size > 16_000 else {1}):
             ms = milliseconds(shape, rounds, threads)
             rows = [
                 [name, f"{value:.2f}", f"{1e6 * value / shape.labels.size:.0f}"]
@@ -126,7 +126,6 @@ def main() -> None:
     tables = {
         **of_gradients(3000 if full else 600, 9 if full else 5),
         "One ranking of n documents, one thread": ranking,
-        **training.tables(*((700, 300_000, 50) if full else (150, 50_000, 10))),
         f"Start, {os.cpu_count()} cores": starts(),
     }
     command = "python benchmarks/speed.py" + " --full" * full

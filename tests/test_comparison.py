@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib.metadata
 import pathlib
 import re
 import tomllib
@@ -264,7 +265,7 @@ def test_a_metric_that_cannot_be_described_is_an_error(name: str, error: str) ->
 
 def test_versions() -> None:
     output = CliRunner().invoke(app, ["--version"]).output
-    assert "lambdaplus 0.1.0" in output
+    assert f"lambdaplus {importlib.metadata.version('lambdaplus')}" in output
     assert "xgboost" in output
 
 

@@ -232,6 +232,18 @@ def test_the_readme_has_every_metric_where_it_belongs() -> None:
         assert f"`{declaration}`" in row
 
 
+def test_the_readme_says_which_metrics_are_trained_by_auc() -> None:
+    text = (pathlib.Path(__file__).parents[1] / "README.md").read_text()
+    said = text[text.index("By default, `") : text.index("are trained by AUC")]
+    trained = set()
+    for declaration in CATALOGUE:
+        if not declaration.refusal and declaration.name != "auc":
+            chosen = declaration(None if declaration.cutoff == "no" else 10)
+            if lambda_objective(chosen).optimised.declaration.name == "auc":
+                trained.add(str(declaration))
+    assert set(re.findall("`([^`]+)`", said)) == trained
+
+
 def test_a_sum_is_no_single_metric_and_the_error_says_where_sums_go() -> None:
     for name in (SUM, "map+mrr", "2*map", "mauc(share=1e+2)+map"):
         with pytest.raises(ValueError, match=re.escape(f"{name!r} is a sum, but single metrics")):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -42,12 +42,24 @@ def _names(declaration: Declaration) -> str:
     return ", ".join((str(declaration), *declaration.aliases))
 
 
+def _stand_in(declaration: Declaration) -> str:
+    """What the objective weights pairs by, unless it is the metric itself."""
+    from lambdaplus.objectives import lambda_objective
+
+    if declaration.refusal:
+        return ""
+    objective: Any = lambda_objective(declaration(None if declaration.cutoff == "no" else 10))
+    metric, other = objective.metric, objective.optimised
+    trained = metric if other.declaration == declaration else declaration  # with any cutoff
+    return "" if other == metric else f"; {trained} is trained by {other}"
+
+
 def _details(declaration: Declaration) -> Table:
     from lambdaplus.evaluation import Table
 
     rows = [
         ("what it is", declaration.title),
-        ("objective", declaration.how_optimised),
+        ("objective", declaration.how_optimised + _stand_in(declaration)),
         ("source", declaration.source),
     ]
     for option in declaration.parameters:

@@ -73,7 +73,7 @@ def installed_versions() -> dict[str, str]:
 
 
 def versions_in_words() -> str:
-    """`installed_versions` as text, such as "lambdaplus 0.1.0, numpy 2.1.0"."""
+    """`installed_versions` as text, such as "lambdaplus 0.2.0, numpy 2.4.0"."""
     return ", ".join(f"{name} {version}" for name, version in installed_versions().items())
 
 

@@ -11,6 +11,7 @@ import polars as pl
 
 from lambdaplus.data.queries import Floats
 from lambdaplus.evaluation import Cell, Table
+from lambdaplus.objectives import LambdaObjective, lambda_objective
 from lambdaplus.study.results import Results
 from lambdaplus.study.summary import Summary, count, label
 
@@ -57,13 +58,23 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
     foot = [means, f"{said}.", *notes]
     if "lambdaplus" in by_origin:
         foot.append(
-            "lambdaplus: objectives and rankers of this library; lambda_X optimises the metric X "
-            "in place of the framework's own objective."
+            "lambdaplus: objectives and rankers of this library; lambda_X is the objective for the "
+            "metric X" + _stand_ins(by_origin["lambdaplus"])
         )
     foot += ["time: training time, summed over folds, seeds and parameters.", *warnings_of(results)]
     heads = [label(metric).replace("@", "\n@" if narrow else "@") for metric in results.metrics]
     more = [] if narrow else ["by", "trained for"]
     return Table(("method", *heads, "time", *more), rows, foot, narrow=narrow)
+
+
+def _stand_ins(methods: list[str]) -> str:
+    """Which objectives weight their pairs by another metric than the one of their name."""
+    said = set()
+    for name in {method.partition(":lambda_")[2] for method in methods} - {""}:
+        objective = lambda_objective(name)
+        if isinstance(objective, LambdaObjective) and objective.optimised != objective.metric:
+            said.add(f"lambda_{name} optimises {label(str(objective.optimised))}")
+    return "".join(f"; {one}" for one in sorted(said)) + "."
 
 
 def _marks(summary: Summary, metric: str) -> dict[str, str]:

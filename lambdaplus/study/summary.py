@@ -133,7 +133,9 @@ class Summary:
         ]
         if about["repeated"]:
             lines.append("Tests of significance count a query once, with its mean over the splits.")
-        lines.append(f"Metrics follow the convention {about['convention']}.")
+        lines.append(
+            f"Ties and queries without relevant documents: convention {about['convention']}."
+        )
         if (found := self.comparison) is not None:
             tail = "two-tailed" if found.alternative == "two-sided" else "one-tailed"
             lines.append(
