@@ -60,10 +60,7 @@ if lgb.__version__ >= "4.6":  # the first one with the tags of scikit-learn 1.6
 
 
 @pytest.mark.slow
-@parametrize_with_checks(
-    CHECKED,
-    expected_failed_checks=lambda estimator: EXCEPTED,
-)
+@parametrize_with_checks(CHECKED, expected_failed_checks=lambda estimator: EXCEPTED)
 def test_scikit_learns_checks_pass(estimator: Any, check: Any) -> None:
     check(estimator)
 
