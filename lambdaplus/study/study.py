@@ -294,7 +294,7 @@ class Study:
     def results(self) -> Results:
         """Results of each method, fold and seed whose fits are all finished."""
         choices = [choice for method in self.methods for choice in self.choices(method)]
-        values, curves = [VALUES.to_frame()], [CURVES.to_frame()]
+        values, curves = [pl.DataFrame(schema=VALUES)], [pl.DataFrame(schema=CURVES)]
         for choice in choices:
             key = {"method": choice.method.name, "fold": choice.fold.name, "seed": choice.seed}
             qid = [str(qid) for qid in choice.evaluation.qid.tolist()]
