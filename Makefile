@@ -50,7 +50,7 @@ test-oldest: .venv-release/installed  ## the tests on the oldest versions that p
 	$(RELEASE)/uv venv --quiet --clear --python $(PYTHON) $(OLDEST)
 	VIRTUAL_ENV=$(OLDEST) $(RELEASE)/uv pip install --quiet --no-build --resolution lowest-direct \
 		--editable '.[all]' --group dev 'lightgbm>=4'  # LightGBM 3 has tests of its own
-	$(OLDEST)/bin/python -m pytest -q --ignore=tests/lightgbm3
+	$(OLDEST)/bin/python -m pytest -q -o addopts=--strict-markers tests --ignore=tests/lightgbm3  # no doctests
 
 release: .venv-release/installed  ## build sdist and wheel, check both, try the wheel alone
 	rm -rf dist .venv-wheel
