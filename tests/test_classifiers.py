@@ -55,10 +55,8 @@ EXCEPTED = {
 
 
 CHECKED: list[Any] = [XGBoostClassifier(n_estimators=10, n_jobs=1)]
-if [*map(int, lgb.__version__.split(".")[:2])] >= [
-    4,
-    6,
-]:  # the first one with the tags of scikit-learn 1.6
+# The first one with the tags of scikit-learn 1.6.
+if [*map(int, lgb.__version__.split(".")[:2])] >= [4, 6]:
     CHECKED.append(LightGBMClassifier(n_estimators=10, n_jobs=1, min_child_samples=1))
 
 

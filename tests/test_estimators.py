@@ -386,10 +386,8 @@ def test_searches_and_routing(kind: Any) -> None:
     given = {"X": data.features, "y": data.labels}
     ranker: Any = made(kind, eval_metric="ndcg@5")
     grid = {"objective": ["map", "ndcg"], "max_depth": [1, 3]}
-    if [*map(int, sklearn.__version__.split(".")[:2])] >= [
-        1,
-        8,
-    ]:  # before, searches do not pass metadata to score of a Pipeline
+    # Before, searches do not pass metadata to score of a Pipeline.
+    if [*map(int, sklearn.__version__.split(".")[:2])] >= [1, 8]:
         ranker = Pipeline([("ranker", ranker)])
         grid = {f"ranker__{name}": values for name, values in grid.items()}
     search = GridSearchCV(ranker, grid, cv=GroupKFold(3), error_score="raise")
