@@ -76,6 +76,12 @@ def test_randomisation_of_many_queries_is_near_the_t_test() -> None:
         assert found == p_value(difference, "randomization", alternative)  # the same draws
 
 
+def test_wilcoxon_is_exact_without_the_queries_that_do_not_differ() -> None:
+    few = np.array([0.0] * 19 + [-0.1, -0.2, -0.3])
+    assert p_value(few, "wilcoxon", "two-sided") == pytest.approx(2 / 2**3)
+    assert p_value(-few, "wilcoxon", "greater") == pytest.approx(1 / 2**3)
+
+
 def test_no_difference_is_no_evidence() -> None:
     for test in ("wilcoxon", "t", "randomization"):
         assert p_value(np.zeros(9), test, "two-sided") == 1.0

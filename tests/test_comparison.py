@@ -24,6 +24,7 @@ from lambdaplus.evaluation import evaluate
 from lambdaplus.metrics import CATALOGUE, Declaration
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import METHODS, Config, Study, Summary, find_methods
+from lambdaplus.study.estimator_trainer import constructor_in_words
 from lambdaplus.study.study_tables import rules_table
 from lambdaplus.study.validation import values_of
 
@@ -107,6 +108,7 @@ def test_a_stopped_run_has_results_of_the_folds_that_are_finished(letor: pathlib
         (["--methods", "lightgbm:nonsense"], "known: auc"),
         (["--methods", "forest"], "lightgbm:lambdarank"),
         (["--methods", "svmmap"], "unknown method 'svmmap' (did you mean 'svm:map'?)"),
+        (["--methods", "svm:ndcg@5"], "unknown method 'svm:ndcg@5' (did you mean 'svm:ndcg@10'?)"),
         (["--methods", "mypkg:Ranker"], ": 'mypkg:Ranker' cannot be imported as module:Class"),
         (["--shares", "8,1,1"], "set splits as well"),
         (["--methods", "catboost:map"], "blocks of documents without their queries"),
@@ -387,6 +389,16 @@ def test_a_study_is_read_back_as_it_was(data: str, values: list[Any]) -> None:
 def test_what_toml_cannot_hold_is_refused(values: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="a study cannot be written as TOML"):
         Config(**values).to_toml()
+
+
+def test_the_arguments_of_estimators_are_stated() -> None:
+    for name, parts in {
+        "svm:ndcg-nc": ("StructuralSVM(loss='ndcg', ", "relevant=1.0, ", "C from 1.0, 10.0, 100.0"),
+        "pairs:rankboost": ("RankBoost(n_rounds=300, ", "metric='ndcg@10'"),
+    }.items():
+        said = constructor_in_words(find_methods(name)[0])
+        for part in parts:
+            assert part in said
 
 
 def test_the_rules_that_were_used_are_stated(letor: pathlib.Path) -> None:

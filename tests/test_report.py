@@ -136,7 +136,7 @@ def test_page_is_well_formed(page: str) -> None:
 
 def test_page_shows_the_means_and_the_tests_of_the_study(page: str, results: Results) -> None:
     heads, *rows = Reader(page).tables[0]
-    assert heads == ["method", "MAP", "NDCG@5", "AUC", "time", "by", "trained for"]
+    assert heads == ["method", "MAP", "NDCG@5", "AUC", "time", "by", "selected by"]
     assert [[row[0], *row[5:]] for row in rows] == [
         ["lightgbm:lambda_map", "lambdaplus", "MAP"],
         ["lightgbm:lambda_auc", "lambdaplus", "AUC"],

@@ -180,7 +180,7 @@ def compare_runs(
     baseline : str, optional
         Run with which all others are compared.  By default, all pairs of runs are compared.
     test : {"wilcoxon", "t", "randomization"}
-        Wilcoxon's signed-rank test (without queries whose difference is 0; Yue et al. 2007), the
+        Wilcoxon's signed-rank test without queries whose difference is 0 (Yue et al. 2007), the
         paired t-test (Elsas et al. 2008), or Fisher's paired randomisation test, which swaps the
         two systems on each query at random.
     alternative : {"two-sided", "greater"}

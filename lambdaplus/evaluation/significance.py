@@ -58,7 +58,10 @@ def p_value(
     if not difference.any():
         return 1.0
     if test == "wilcoxon":
-        return float(stats.wilcoxon(difference, alternative=alternative).pvalue)
+        nonzero = difference[
+            difference != 0.0
+        ]  # with zeros, SciPy has no exact test of few queries
+        return float(stats.wilcoxon(nonzero, alternative=alternative).pvalue)
     if test == "t":
         if n < 2:
             return np.nan

@@ -10,7 +10,7 @@ import numpy as np
 
 from lambdaplus.data import RankingData
 from lambdaplus.data.queries import Floats
-from lambdaplus.study.methods import Fitted, Job
+from lambdaplus.study.methods import Fitted, Job, Method
 
 
 def train_estimator(job: Job) -> Fitted:
@@ -49,6 +49,18 @@ def train_estimator(job: Job) -> Fitted:
         return np.asarray(model.predict(part.features, **queries), dtype=np.float64)
 
     return Fitted(predict, _rounds(model), _curve(model, criterion))
+
+
+def constructor_in_words(method: Method) -> str:
+    """The arguments of the estimator, with its defaults, and the values that are tried."""
+    made = find_class(method.target)
+    defaults = {name: p.default for name, p in inspect.signature(made).parameters.items()}
+    chosen = {**defaults, "metric": method.criterion, **method.fixed}
+    given = {name: chosen[name] for name in defaults if chosen[name] is not inspect.Parameter.empty}
+    names = [name for name in given if name not in ("random_state", "n_jobs", *method.grid)]
+    call = f"{made.__name__}({', '.join(f'{name}={given[name]!r}' for name in names)})"
+    tried = (f"{name} from {', '.join(map(str, values))}" for name, values in method.grid.items())
+    return "; ".join([call, *tried])
 
 
 def _rounds(model: Any) -> int:

@@ -159,7 +159,7 @@ def _new(name: str) -> Method:
             return _ours(framework, rest.removeprefix("lambda_"))
     except ValueError as error:
         raise ValueError(f"method {name!r}: {error}") from None
-    if rest:
+    if rest and framework not in {method.family for method in METHODS}:
         find_class(name)
         return Method(name, train_estimator, name, "ndcg@10")
     known = [method.name for method in METHODS]

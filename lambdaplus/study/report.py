@@ -143,7 +143,7 @@ def _protocol(summary: Summary) -> dict[str, Any]:
     own = (
         "each metric separately"
         if about["trials"]
-        else "the metric that each method is trained for"
+        else "the metric that each method is selected by"
     )
     seeds = f"seed{'s' * (len(about['seeds']) > 1)} {', '.join(map(str, about['seeds']))}"
     trained = f"{about['settings']}; {seeds}."
@@ -158,8 +158,9 @@ def _protocol(summary: Summary) -> dict[str, Any]:
     return {
         "lines": [
             trained,
-            f"Parameters are chosen on validation data by {about['select'] or own}; test queries "
-            "are only used to evaluate the chosen models.",
+            f"Parameters are chosen on validation data by {about['select'] or own}, with the "
+            "convention lambdaplus; test queries are only used to evaluate the chosen models.",
+            *(f"{name}: {call}." for name, call in about["estimators"].items()),
             "Training times do not include the compilation of kernels.",
             f"Versions: {about['versions']}.",
         ],

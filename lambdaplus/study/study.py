@@ -25,7 +25,7 @@ from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.names import listed
 from lambdaplus.study.choice import Choice, choose, main_of
-from lambdaplus.study.estimator_trainer import find_class, train_estimator
+from lambdaplus.study.estimator_trainer import constructor_in_words, find_class, train_estimator
 from lambdaplus.study.identity import digest, versions_in_words
 from lambdaplus.study.methods import Method, Settings
 from lambdaplus.study.results import ALL_QUERIES, CURVES, FITS, VALUES, Results
@@ -339,6 +339,11 @@ class Study:
             "searched": [method.name for method in self.methods if self.searches(method)],
             "tried": {method.name: len(method.points) for method in self.methods},
             "origins": {method.name: method.origin for method in self.methods},
+            "estimators": {
+                method.name: constructor_in_words(method)
+                for method in self.methods
+                if method.trainer is train_estimator
+            },
             "convention": self.convention,
             "rules": rules,
             "versions": versions_in_words(),

@@ -24,7 +24,7 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
     summary : Summary
     narrow : bool
         Whether to group methods by who wrote them, which fits a terminal of 80 columns; otherwise
-        this and the metric that they were trained for are columns.
+        this and the metric that they were selected by are columns.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
         )
     foot += ["time: training time, summed over folds, seeds and parameters.", *warnings_of(results)]
     heads = [label(metric).replace("@", "\n@" if narrow else "@") for metric in results.metrics]
-    more = [] if narrow else ["by", "trained for"]
+    more = [] if narrow else ["by", "selected by"]
     return Table(("method", *heads, "time", *more), rows, foot, narrow=narrow)
 
 
