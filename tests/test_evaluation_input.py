@@ -216,6 +216,8 @@ def test_unknown_options_of_evaluate_are_refused(options: dict[str, Any], messag
 
 
 def test_metrics_that_are_no_list_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"pass the list \['map', 'ndcg@10'\]"):
+        lp.evaluate(LABELS, SCORES, metrics="map,ndcg@10")
     with pytest.raises(ValueError, match="metrics must be a metric or a list of metrics, got 5"):
         lp.evaluate(LABELS, SCORES, metrics=5)  # type: ignore[arg-type]
 

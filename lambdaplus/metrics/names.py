@@ -80,6 +80,8 @@ def parse_metric(
         )
     parts = _FORM.fullmatch(str(name).strip().lower())
     if parts is None:
+        if len(several := split_names(str(name))) > 1:
+            raise ValueError(f"{name!r} are several metrics: pass the list {several}")
         raise ValueError(f"{name!r} is not a metric name such as 'ndcg@10' or 'map(relevant=2)'")
     declaration, chosen = _lookup(parts["name"]), _options_in(str(name), parts["options"] or "")
     if declaration is AUC and "max_fpr" in {**chosen, **options}:
