@@ -41,7 +41,7 @@ class CommitteePerceptron(ValidatedRanker):
         Hypotheses that vote.  The classic forms are "pocket", only the hypothesis that survived
         longest, and "average", the mean of all hypotheses, weighted by their survival.
     combine : {"average", "borda"}
-        Combination of members: their weighted mean, or a weighted Borda count of rankings.
+        Combination of members: their weighted sum, or a weighted Borda count of rankings.
     weights : {"validation", "survival"}
         Votes of a member: its value of the metric on validation data, or the number of pairs that
         it survived.
