@@ -40,7 +40,7 @@ docs: .venv/installed  ## the site, into build/docs; runs the code of its pages
 	$(BIN)/python docs/figures/draw.py
 	$(BIN)/sphinx-build -E -W --keep-going docs build/docs
 
-bench: .venv/installed  ## speed beside the frameworks' own, as ratios, in three minutes
+bench: .venv/installed  ## speed of gradients beside the frameworks' own, as ratios, in a minute
 	$(BIN)/python benchmarks/speed.py
 
 papers: .venv/installed  ## the papers' experiments, into build/papers; on DATA="FOLDER ...", or digits

@@ -98,13 +98,16 @@ def of_one_ranking(shape: Shape, metric: str, all_pairs: bool, rounds: int) -> f
 
 
 def starts() -> Table:
-    """Times in new processes, the best of three, with kernels from the cache."""
+    """Times in new processes, the best of three, with kernels from the cache, and without."""
+    with tempfile.TemporaryDirectory() as folder:
+        first = seconds_of(FIRST, "perf_counter", folder)
     with tempfile.TemporaryDirectory() as folder:
         cold = seconds_of(ALL, "process_time", folder)
         rows = [
             [name, f"{min(seconds_of(code, 'perf_counter', folder) for _ in range(3)):.3f}"]
             for name, code in STARTS.items()
         ]
+    rows.append(["first gradient after installation, compilation included", f"{first:.1f}"])
     rows.append(["compiling every kernel of objectives and metrics, processor time", f"{cold:.1f}"])
     return Table(["", "seconds"], rows)
 

@@ -153,22 +153,19 @@ def rare(rows: int, rounds: int) -> dict[str, Table]:
     return {title: Table(["", "seconds", "to log-loss", "test AUC", "test AP"], lines)}
 
 
-def tables(queries: int, rows: int, rounds: int) -> dict[str, Table]:
-    return {
-        **ranking("README's example", digits_queries()[0].train, rounds),
-        **ranking("queries of about 120 documents", web_search_like(queries), rounds),
-        **ranking("queries of 10 to 50 documents", in_short_queries(rows), rounds),
-        **rare(rows, rounds),
-    }
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--queries", type=int, default=1500)
     parser.add_argument("--rows", type=int, default=300_000)
     parser.add_argument("--rounds", type=int, default=100)
     given = parser.parse_args()
-    made = tables(given.queries, given.rows, given.rounds)
+    rounds = given.rounds
+    made = {
+        **ranking("README's example", digits_queries()[0].train, rounds),
+        **ranking("queries of about 120 documents", web_search_like(given.queries), rounds),
+        **ranking("queries of 10 to 50 documents", in_short_queries(given.rows), rounds),
+        **rare(given.rows, rounds),
+    }
     sizes = f"--queries {given.queries} --rows {given.rows} --rounds {given.rounds}"
     keep("training", f"python benchmarks/training.py {sizes}", made)
 

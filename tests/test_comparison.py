@@ -395,6 +395,7 @@ def test_the_arguments_of_estimators_are_stated() -> None:
     for name, parts in {
         "svm:ndcg-nc": ("StructuralSVM(loss='ndcg', ", "relevant=1.0, ", "C from 1.0, 10.0, 100.0"),
         "pairs:rankboost": ("RankBoost(n_rounds=300, ", "metric='ndcg@10'"),
+        "lambdaplus:LightGBMRanker": ("LightGBMRanker(boosting_type=", "eval_metric='ndcg@10'"),
     }.items():
         said = constructor_in_words(find_methods(name)[0])
         for part in parts:

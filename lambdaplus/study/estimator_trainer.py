@@ -12,6 +12,8 @@ from lambdaplus.data import RankingData
 from lambdaplus.data.queries import Floats
 from lambdaplus.study.methods import Fitted, Job, Method
 
+_CRITERION = ("metric", "eval_metric")  # arguments that are the validation metric of the method
+
 
 def train_estimator(job: Job) -> Fitted:
     """Fit the estimator ``job.method.target``, passing the arguments that its signatures accept.
@@ -25,8 +27,7 @@ def train_estimator(job: Job) -> Fitted:
     own = {
         "random_state": job.seed,
         "n_jobs": job.settings.threads,
-        "metric": criterion,
-        "eval_metric": criterion,
+        **dict.fromkeys(_CRITERION, criterion),
     }
     known = inspect.signature(made).parameters
     model = made(**{**{k: v for k, v in own.items() if k in known}, **job.parameters})
@@ -55,12 +56,15 @@ def constructor_in_words(method: Method) -> str:
     """The arguments of the estimator, with its defaults, and the values that are tried."""
     made = find_class(method.target)
     defaults = {name: p.default for name, p in inspect.signature(made).parameters.items()}
-    chosen = {**defaults, "metric": method.criterion, **method.fixed}
-    given = {name: chosen[name] for name in defaults if chosen[name] is not inspect.Parameter.empty}
-    names = [name for name in given if name not in ("random_state", "n_jobs", *method.grid)]
-    call = f"{made.__name__}({', '.join(f'{name}={given[name]!r}' for name in names)})"
+    chosen = {**defaults, **dict.fromkeys(_CRITERION, method.criterion), **method.fixed}
+    unsaid = {"random_state", "n_jobs", *method.grid}
+    call = ", ".join(
+        f"{name}={chosen[name]!r}"
+        for name in defaults
+        if name not in unsaid and chosen[name] is not inspect.Parameter.empty
+    )
     tried = (f"{name} from {', '.join(map(str, values))}" for name, values in method.grid.items())
-    return "; ".join([call, *tried])
+    return "; ".join([f"{made.__name__}({call})", *tried])
 
 
 def _rounds(model: Any) -> int:

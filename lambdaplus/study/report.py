@@ -140,11 +140,7 @@ def _searches(summary: Summary) -> dict[str, Any] | None:
 def _protocol(summary: Summary) -> dict[str, Any]:
     """How methods were trained, selected and evaluated."""
     about = summary.results.about
-    own = (
-        "each metric separately"
-        if about["trials"]
-        else "the metric that each method is selected by"
-    )
+    own = "each metric separately" if about["trials"] else "each method's own metric"
     seeds = f"seed{'s' * (len(about['seeds']) > 1)} {', '.join(map(str, about['seeds']))}"
     trained = f"{about['settings']}; {seeds}."
     if about["searched"]:

@@ -8,6 +8,7 @@ does not change the draws of the others.
 from __future__ import annotations
 
 import importlib.metadata
+import re
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -98,15 +99,6 @@ CATBOOST: Space = {
     "random_strength": Range(0.1, 10.0, log=True),
 }
 
-
-def _lightgbm_is_at_least(*version: int) -> bool:
-    try:
-        installed = importlib.metadata.version("lightgbm").split(".")
-    except importlib.metadata.PackageNotFoundError:
-        return True
-    return tuple(map(int, installed[: len(version)])) >= version
-
-
 # Options of single objectives ---------------------------------------------------------------------
 
 OURS: Space = {  # options of lambda_objective
@@ -114,8 +106,18 @@ OURS: Space = {  # options of lambda_objective
     "damping": OneOf((None, 0.01, 0.1)),
     "noise": OneOf((None, 0.3, 1.0, 2.0)),
 }
-# Only for LightGBM's own objectives, and since LightGBM 4.6.
-BY_QUERY: Space = {"bagging_by_query": YES_OR_NO} if _lightgbm_is_at_least(4, 6) else {}
+
+
+def _lightgbm_bags_queries() -> bool:
+    """Whether LightGBM is 4.6 or newer, or not installed."""
+    try:
+        version = re.match(r"(\d+)\.(\d+)", importlib.metadata.version("lightgbm"))
+    except importlib.metadata.PackageNotFoundError:
+        return True
+    return version is None or (int(version[1]), int(version[2])) >= (4, 6)
+
+
+BY_QUERY: Space = {"bagging_by_query": YES_OR_NO} if _lightgbm_bags_queries() else {}  # not ours
 LAMBDARANK: Space = {
     **BY_QUERY,
     "lambdarank_truncation_level": Range(5, 100, log=True, whole=True),
