@@ -156,6 +156,11 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
 
     def fit(self, X: Any, y: Any, **kwargs: Any) -> Self:
         """Train like XGBClassifier; see `LightGBMClassifier.fit`."""
+        if "class_weight" in self.get_params():
+            raise ValueError(
+                "XGBoost has no class_weight: pass sample_weight= to fit, such as that of "
+                "sklearn.utils.class_weight.compute_sample_weight"
+            )
         super().fit(X, y, **kwargs)
         if hasattr(self, "offset_"):
             self.get_booster().set_attr(**{_OFFSET: repr(self.offset_)})
