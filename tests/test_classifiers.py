@@ -135,7 +135,7 @@ def test_class_weights_that_would_have_no_effect_raise(weights: Any, message: st
         made(LightGBMClassifier, class_weight=weights).fit(X, names[y])
     sets = [(X, names[y]), (Xt, names[yt])]
     model = made(LightGBMClassifier)
-    with pytest.raises(ValueError, match="^eval_class_weight"):
+    with pytest.raises(ValueError, match=r"^eval_class_weight"):
         model.fit(X, names[y], eval_set=sets, eval_class_weight=[None, weights])
     with pytest.raises(ValueError, match="XGBoost has no class_weight: pass sample_weight="):
         made(XGBoostClassifier, class_weight=weights).fit(X, names[y])
