@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 import warnings
 from typing import Any
@@ -95,6 +96,42 @@ class Exits(FirstFeature):
 
     def fit(self, X: Any, y: Any) -> Exits:
         sys.exit("no licence")
+
+
+class LeavesAThread(FirstFeature):
+    """Has a thread that does not end."""
+
+    def fit(self, X: Any, y: Any) -> LeavesAThread:
+        threading.Thread(target=time.sleep, args=(600,)).start()
+        return self
+
+
+class Unspeakable(FirstFeature):
+    """Raises an error that cannot be converted to text."""
+
+    def fit(self, X: Any, y: Any) -> Unspeakable:
+        class Error(BaseException):
+            def __str__(self) -> str:
+                raise RuntimeError
+
+        raise Error
+
+
+class Verbose(FirstFeature):
+    """Raises an error of several lines, the first of which are empty."""
+
+    def fit(self, X: Any, y: Any) -> Verbose:
+        raise ValueError("\n\nwrong\n  because")
+
+
+class Complex(FirstFeature):
+    def predict(self, X: Any) -> Any:
+        return np.asarray(X)[:, 0] + 1j
+
+
+class Masked(FirstFeature):
+    def predict(self, X: Any) -> Any:
+        return np.ma.masked_less(np.asarray(X)[:, 0], 0.0)
 
 
 class InPlace(FirstFeature):

@@ -143,11 +143,26 @@ def test_an_estimator_that_changes_its_arguments_changes_no_other(jobs: int) -> 
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_an_estimator_that_exits_does_not_end_the_study(jobs: int) -> None:
-    found = study(None, odd("Exits", "FirstFeature"), jobs)
-    assert len(list(found.run())) == 6
-    assert found.errors.keys() == {odd("Exits")}
-    assert found.errors[odd("Exits")].endswith(": SystemExit: no licence")
+def test_no_error_of_an_estimator_ends_the_study(jobs: int) -> None:
+    """Nor is one lost: neither of fit, nor scores that are no real numbers."""
+    wrong = {
+        "Exits": "SystemExit: no licence",
+        "Unspeakable": "Error: ",
+        "Verbose": "ValueError: wrong",
+        "Complex": "ValueError: scores must be numbers, not complex128",
+        "Masked": "ValueError: scores is a masked array with .*",
+    }
+    found = study(None, odd(*wrong, "FirstFeature"), jobs)
+    assert len(list(found.run())) == 18
+    assert found.errors.keys() == {odd(name) for name in wrong}
+    for name, message in wrong.items():
+        assert re.fullmatch(rf"Fold\d: {message}", found.errors[odd(name)])
+    assert len(found.finished) == 3
+
+
+def test_a_thread_that_a_fit_leaves_does_not_stop_the_study() -> None:
+    found = study(None, odd("LeavesAThread"), jobs=2)
+    found.finish()
     assert len(found.finished) == 3
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from lambdaplus.data import RankingData
+from lambdaplus.data.arguments import numbers
 from lambdaplus.data.queries import Floats
 from lambdaplus.study.boosting import hint
 from lambdaplus.study.methods import Fitted, Job, Method
@@ -48,7 +49,7 @@ def train_estimator(job: Job) -> Fitted:
 
     def predict(part: RankingData) -> Floats:
         queries = {"qid": part.qid} if by_query else {}
-        return np.asarray(model.predict(part.features, **queries), dtype=np.float64)
+        return numbers(model.predict(part.features, **queries), "scores")
 
     return Fitted(predict, _rounds(model), _curve(model, criterion))
 

@@ -256,7 +256,9 @@ class Study:
             error = ""
             try:
                 fit_and_save(*work)
-            except (Exception, SystemExit) as problem:  # any error only ends this fit
+            except KeyboardInterrupt:
+                raise
+            except BaseException as problem:  # any error only ends this fit
                 error = first_line(problem)
             yield place, error
 

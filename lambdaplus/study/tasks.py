@@ -14,6 +14,7 @@ import numpy as np
 from numba.core.event import install_timer
 
 from lambdaplus.data import RankingData
+from lambdaplus.data.arguments import numbers
 from lambdaplus.data.cache import fingerprint, read_binary, write_binary
 from lambdaplus.study.methods import Fitted, Job, Method, Settings
 from lambdaplus.study.store import Fit, Model, Store
@@ -77,7 +78,7 @@ def _own(part: RankingData | Path) -> RankingData:
 
 def _scores(model: Fitted, of: RankingData | Path, name: str) -> Any:
     part = _own(of)
-    scores = np.asarray(model.predict(part), dtype=np.float64)
+    scores = numbers(model.predict(part), f"the scores of {name} documents")
     if scores.shape != part.labels.shape:
         raise ValueError(
             f"it gave scores of shape {scores.shape} for {part.labels.size} {name} documents"

@@ -7,6 +7,7 @@ and has no threads, so that starting one takes milliseconds.
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import pickle
@@ -17,7 +18,6 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
@@ -102,6 +102,10 @@ def _child(work: Callable[..., None], arguments: tuple[Any, ...], sends: Connect
         sends.send(first_line(error))
     finally:
         sends.close()
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or missing
+                stream.flush()
+        os._exit(0)  # does not wait for threads that the fit left running
 
 
 def _leave_with_parent(parent: int) -> None:
@@ -112,13 +116,19 @@ def _leave_with_parent(parent: int) -> None:
 
 
 def first_line(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}".splitlines()[0]
+    """The class of an error, and the first line of its message that is not empty."""
+    try:
+        lines = str(error).split("\n")
+    except Exception:  # its __str__ may have an error, too
+        lines = []
+    message = next((line.strip() for line in lines if line.strip()), "")
+    return f"{type(error).__name__}: {message}"
 
 
 _WATCH = "import shutil, sys; sys.stdin.read(); shutil.rmtree(sys.argv[1], ignore_errors=True)"
 
 
-@contextmanager
+@contextlib.contextmanager
 def working_folder() -> Iterator[Path]:
     """A temporary folder that is removed when the block or this process ends, even if killed.
 
