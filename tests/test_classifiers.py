@@ -120,6 +120,28 @@ def test_class_weights_are_weights_of_rows() -> None:
 
 
 @pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ({0: 1.0, 1: 5.0}, r"0 is none of the classes \['fraud', 'ok'\] in y"),
+        ({"fraud": 5.0, "OK": 1.0}, "'OK' is none of the classes"),
+        ({"fraud": -1.0}, r"class_weight\['fraud'\] must be a number at least 0, got -1.0"),
+        ({"fraud": float("nan")}, "must be a number at least 0, got nan"),
+    ],
+)
+def test_class_weights_that_would_have_no_effect_raise(weights: Any, message: str) -> None:
+    X, y, Xt, yt = data()
+    names = np.array(["ok", "fraud"])
+    with pytest.raises(ValueError, match=message):
+        made(LightGBMClassifier, class_weight=weights).fit(X, names[y])
+    sets = [(X, names[y]), (Xt, names[yt])]
+    model = made(LightGBMClassifier)
+    with pytest.raises(ValueError, match=r"^eval_class_weight"):
+        model.fit(X, names[y], eval_set=sets, eval_class_weight=[None, weights])
+    with pytest.raises(ValueError, match="XGBoost has no class_weight: pass sample_weight="):
+        made(XGBoostClassifier, class_weight=weights).fit(X, names[y])
+
+
+@pytest.mark.parametrize(
     ("kind", "parent", "objective"),
     [
         (LightGBMClassifier, lgb.LGBMClassifier, "binary"),

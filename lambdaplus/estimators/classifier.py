@@ -20,6 +20,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from lambdaplus.data.arguments import number
 from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.estimators.objective_names import find_objective
 from lambdaplus.estimators.parent import (
@@ -86,10 +87,11 @@ class RankingClassifier(FrameworkEstimator):
         Raises
         ------
         ValueError
-            For labels and weights that cannot be used, masked arrays, more or fewer than two
-            classes, a ``pos_label`` that does not occur, and a model to continue from that was
-            trained for the other class or, without evaluation set, is to be calibrated; in
-            `LightGBMClassifier`, for metrics that neither lambdaplus nor LightGBM knows.
+            For labels and weights that cannot be used, class weights of other labels, masked
+            arrays, more or fewer than two classes, a ``pos_label`` that does not occur, and a model
+            to continue from that was trained for the other class or, without evaluation set, is to
+            be calibrated; in `LightGBMClassifier`, for metrics that neither lambdaplus nor LightGBM
+            knows; in `XGBoostClassifier`, for ``class_weight``, which XGBoost does not have.
         TypeError
             For arguments that the parent does not have.
         """
@@ -104,9 +106,12 @@ class RankingClassifier(FrameworkEstimator):
         classes = self._encode(call, model)
         by_class: dict[str, Any] = {}
         if hasattr(self, "class_weight"):
+            _check_class_weight("class_weight", self.class_weight, classes)
             by_class = {"class_weight": self._by_code(self.class_weight), "_class_weight": None}
-        if "eval_class_weight" in call:
-            call["eval_class_weight"] = [*map(self._by_code, call["eval_class_weight"])]
+        if (of_sets := call.get("eval_class_weight")) is not None:
+            for weights in of_sets:
+                _check_class_weight("eval_class_weight", weights, classes)
+            call["eval_class_weight"] = [*map(self._by_code, of_sets)]
         self._train(train, call, objective, **by_class)
         self._labels = classes
         self._set_threshold(call)
@@ -278,6 +283,15 @@ class _Trees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Any:
         return (self.decision_function(X) > 0.0).astype(int)
+
+
+def _check_class_weight(name: str, weights: Any, classes: NDArray[Any]) -> None:
+    """Raise a ValueError for keys that are no class, and weights that are no numbers from 0 on."""
+    known = classes.tolist()
+    for label, weight in weights.items() if isinstance(weights, dict) else ():
+        if label not in known:
+            raise ValueError(f"{name}: {label!r} is none of the classes {known} in y")
+        number(f"{name}[{label!r}]", weight, least=0.0)
 
 
 def _checked(y: Any) -> NDArray[Any]:
