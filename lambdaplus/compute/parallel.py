@@ -71,9 +71,19 @@ def over_blocks(work: Callable[[int, int], None], boundaries: NDArray[np.int64])
 
 def over_pieces(work: Callable[[int, int, int], None], n: int) -> None:
     """Call ``work(piece, first_row, last_row)`` on `n_pieces` pieces that cover n rows."""
+    rows = piece_slices(n)
+    over_tasks(lambda i: work(i, rows[i].start, rows[i].stop), len(rows))
+
+
+def over_tasks(work: Callable[[int], None], n: int) -> None:
+    """Call ``work(task)`` for the numbers of n tasks, each of which is worth a thread."""
+    _run(lambda a, _: work(a), list(range(n + 1)), min(n, n_threads()))
+
+
+def piece_slices(n: int) -> list[slice]:
+    """The rows of each of `n_pieces` pieces."""
     pieces = n_pieces(n)
-    edges = [n * i // pieces for i in range(pieces + 1)]
-    _run(lambda a, b: work(a, edges[a], edges[b]), list(range(pieces + 1)), pieces)
+    return [slice(n * i // pieces, n * (i + 1) // pieces) for i in range(pieces)]
 
 
 def n_pieces(n_rows: int) -> int:

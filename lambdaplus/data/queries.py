@@ -250,9 +250,9 @@ def _vector(values: ArrayLike, name: str, copy: bool = True) -> Floats:
             f"{name} must be one-dimensional, got shape {array.shape}"
             + (hint if name == "scores" and array.ndim == 2 else "")
         )
-    finite = np.isfinite(array)
-    if not finite.all():
-        bad = np.flatnonzero(~finite)
+    # The extremes of an array with NaN are NaN.
+    if not np.isfinite([array.min(initial=0.0), array.max(initial=0.0)]).all():
+        bad = np.flatnonzero(~np.isfinite(array))
         raise ValueError(
             f"{name} must be finite: {bad.size} of {array.size} are not, "
             f"the first is {array[bad[0]]} in row {bad[0]}"

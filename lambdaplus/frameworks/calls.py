@@ -195,10 +195,10 @@ def _queries_of(owner: Any, raw: RawData, workers: Workers) -> Queries:
     if same.any():
         return recent[int(same.argmax())][1]
     queries = _new_queries(owner, raw, workers)
-    # The caller may overwrite its arrays; the queries already have a copy of the labels.
+    # The caller may overwrite its arrays.  Copies of the same type are fast to compare.
     sizes, weights = (None if array is None else array.copy() for array in raw[1:])
     with _lock:
-        kept.append((RawData(queries.labels.reshape(raw.labels.shape), sizes, weights), queries))
+        kept.append((RawData(raw.labels.copy(), sizes, weights), queries))
     return queries
 
 

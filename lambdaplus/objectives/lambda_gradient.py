@@ -93,10 +93,10 @@ class LambdaGradient:
         self.workers = queries.list_workers
         self._refuse()
 
-    def at(self, scores: ArrayLike) -> tuple[Floats, Floats]:
-        """Gradient and Hessian of every row times its weight, (n,) float64 each."""
+    def at(self, scores: ArrayLike, dtype: type = np.float64) -> tuple[Any, Any]:
+        """Gradient and Hessian of every row times its weight, (n,) of this type each."""
         given, boundaries = self.queries.check_scores(scores), self.queries.boundaries
-        out = np.empty(given.size), np.empty(given.size)
+        out: tuple[Any, Any] = np.empty(given.size, dtype), np.empty(given.size, dtype)
         start = 0
         for long in [*self._long_queries(), boundaries.size - 1]:
             if long > start:

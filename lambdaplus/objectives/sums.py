@@ -9,13 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.compiled import compiled
+from lambdaplus.compute.parallel import over_tasks
 from lambdaplus.data.queries import Floats, Ints
 from lambdaplus.objectives.exponentials import REACH, PairFunction, pair_function
 from lambdaplus.objectives.lists import Lists
-from lambdaplus.objectives.sweep import sweep_many_classes, sweep_two_classes
+from lambdaplus.objectives.sweep import DOWN, UP, sweep_many_classes, sweep_two_classes
 
 # A list of n entries in L classes is summed pair by pair if n < FEW + FEW_PER_CLASS * L.
 FEW, FEW_PER_CLASS = 12, 3
+
+# Lists with more elements are swept one by one, down and up at the same time.
+LONG = 8_192
 
 
 class Sums(NamedTuple):
@@ -54,12 +58,29 @@ def add_pairs(
             (sweep_two_classes, chosen & ~few & (n_classes == 2)),
             (sweep_many_classes, chosen & ~few & (n_classes > 2)),
         ):
-            if selected.any():
-                kernel(np.flatnonzero(selected), *lists.arrays, *function.fits, *out)
+            which, arrays = np.flatnonzero(selected), (*lists.arrays, *function.fits)
+            if which.size and size[which[0]] > LONG:
+                _sweep_long(kernel, which, arrays, out)
+            elif which.size:
+                kernel(which, *arrays, DOWN, UP, *out)
     if lists.entry.size:
         for total, part in zip(sums[:2], out[:2], strict=True):
             total += np.bincount(lists.entry, part, minlength=total.size)
     sums.received[:] += np.bincount(lists.query, out.received, minlength=sums.received.size)
+
+
+def _sweep_long(kernel: Any, which: Ints, arrays: tuple[Any, ...], out: Sums) -> None:
+    """Sweep few long lists on all threads; the result does not depend on their number."""
+    ways = [no_sums(out.gradient.size, out.received.size) for _ in (DOWN, UP)]
+
+    def sweep(task: int) -> None:
+        way = task % 2
+        kernel(which[task // 2 : task // 2 + 1], *arrays, way, way, *ways[way])
+
+    over_tasks(sweep, 2 * which.size)
+    for way in ways:
+        for total, part in zip(out, way, strict=True):
+            total += part
 
 
 def _functions(
