@@ -80,6 +80,19 @@ def over_tasks(work: Callable[[int], None], n: int) -> None:
     _run(lambda a, _: work(a), list(range(n + 1)), min(n, n_threads()))
 
 
+def extremes(values: NDArray[Any]) -> tuple[float, float]:
+    """The smallest and the largest of these values, or NaN if one is NaN; inf, -inf without any."""
+    rows = piece_slices(values.size)
+    low, high = np.empty(len(rows)), np.empty(len(rows))
+
+    def look(i: int) -> None:
+        low[i] = values[rows[i]].min(initial=np.inf)
+        high[i] = values[rows[i]].max(initial=-np.inf)
+
+    over_tasks(look, len(rows))
+    return float(low.min()), float(high.max())
+
+
 def piece_slices(n: int) -> list[slice]:
     """The rows of each of `n_pieces` pieces."""
     pieces = n_pieces(n)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.collective import ONE_MACHINE, Workers
+from lambdaplus.compute.parallel import extremes
 from lambdaplus.data.arguments import identifiers, numbers, plain
 
 if TYPE_CHECKING:
@@ -250,8 +251,7 @@ def _vector(values: ArrayLike, name: str, copy: bool = True) -> Floats:
             f"{name} must be one-dimensional, got shape {array.shape}"
             + (hint if name == "scores" and array.ndim == 2 else "")
         )
-    # The extremes of an array with NaN are NaN.
-    if not np.isfinite([array.min(initial=0.0), array.max(initial=0.0)]).all():
+    if array.size and not np.isfinite(extremes(array)).all():
         bad = np.flatnonzero(~np.isfinite(array))
         raise ValueError(
             f"{name} must be finite: {bad.size} of {array.size} are not, "

@@ -22,7 +22,13 @@ import numpy as np
 
 from lambdaplus.compute.collective import ONE_MACHINE, Workers
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.compute.parallel import n_pieces, over_pieces, over_tasks, piece_slices
+from lambdaplus.compute.parallel import (
+    extremes,
+    n_pieces,
+    over_pieces,
+    over_tasks,
+    piece_slices,
+)
 from lambdaplus.data.queries import Floats, Ints
 from lambdaplus.metrics.sort import Entries, Int32s, lift_of
 
@@ -144,8 +150,9 @@ def refuse_many_classes(n_classes: int, what: str) -> None:
 
 def find_cells(score: Floats, n: int, workers: Workers) -> Cells:
     """Cells for n scores on all workers; ``score`` are those on this worker."""
-    smallest = float(workers.smallest(np.array([score.min(initial=np.inf)]))[0])
-    largest = float(workers.largest(np.array([score.max(initial=-np.inf)]))[0])
+    low_high = extremes(score)
+    smallest = float(workers.smallest(np.array(low_high[:1]))[0])
+    largest = float(workers.largest(np.array(low_high[1:]))[0])
     lift = lift_of(smallest, largest)
     top, width = largest * lift, largest * lift - smallest * lift
     per_unit = (COARSE - 1) / width if width > 0 else 0.0
@@ -205,13 +212,13 @@ def _scan_all(
     pieces: list[Floats], parts: tuple[Any, ...], begin: int, new: int, workers: Workers
 ) -> tuple[Ints, Floats, Floats]:
     """Count the scores of each part from ``begin`` on; find the smallest and largest."""
-    count, extremes = np.zeros((len(pieces), new), np.int32), np.empty((len(pieces), new, 2))
-    extremes[:] = np.inf, -np.inf
-    over_tasks(lambda i: _scan(pieces[i], *parts, begin, count[i], extremes[i]), len(pieces))
+    count, ends = np.zeros((len(pieces), new), np.int32), np.empty((len(pieces), new, 2))
+    ends[:] = np.inf, -np.inf
+    over_tasks(lambda i: _scan(pieces[i], *parts, begin, count[i], ends[i]), len(pieces))
     return (
         workers.sum(count.sum(axis=0, dtype=np.int64)),
-        workers.smallest(extremes[:, :, 0].min(axis=0)),
-        workers.largest(extremes[:, :, 1].max(axis=0)),
+        workers.smallest(ends[:, :, 0].min(axis=0)),
+        workers.largest(ends[:, :, 1].max(axis=0)),
     )
 
 
@@ -248,27 +255,27 @@ def _part(s: float, top: float, per_unit: float, child: Any, line: Any) -> Any:
 @compiled
 def _scan(
     score: Any, lift: float, top: float, per_unit: float, child: Any, line: Any, level: int,
-    begin: int, count: Any, extremes: Any,
+    begin: int, count: Any, ends: Any,
 ) -> None:  # fmt: skip
     if level == 0:
         for i in range(score.size):
             s = score[i] * lift
-            _see(s, np.int32((top - s) * per_unit), count, extremes)
+            _see(s, np.int32((top - s) * per_unit), count, ends)
         return
     for i in range(score.size):
         s = score[i] * lift
         c = _at_level(s, top, per_unit, child, line, level)
-        _see(s, c - begin, count, extremes)
+        _see(s, c - begin, count, ends)
 
 
 @compiled
-def _see(s: float, part: Any, count: Any, extremes: Any) -> None:
+def _see(s: float, part: Any, count: Any, ends: Any) -> None:
     c = np.uintp(part)
     count[c] += np.int32(1)
-    if s < extremes[c, 0]:
-        extremes[c, 0] = s
-    if s > extremes[c, 1]:
-        extremes[c, 1] = s
+    if s < ends[c, 0]:
+        ends[c, 0] = s
+    if s > ends[c, 1]:
+        ends[c, 1] = s
 
 
 @compiled
