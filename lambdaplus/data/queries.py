@@ -113,7 +113,7 @@ class Queries:
         """Number of documents of each query, (n_queries,) int64."""
         return np.diff(self.boundaries)
 
-    @property
+    @cached_property
     def longest(self) -> int:
         return self._n_rows if self.list_workers.size > 1 else int(self.sizes.max())
 

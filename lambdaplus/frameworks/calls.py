@@ -187,13 +187,13 @@ def _queries_of(owner: Any, raw: RawData, workers: Workers) -> Queries:
         kept = _kept[owner]
         recent = list(kept)
     # Compare the contents, since objects may be reused and arrays overwritten.
-    same = np.zeros(_MOST_KEPT, np.int64)
-    for i, (known, old) in enumerate(recent):
-        same[i] = old.workers.size == workers.size and _same(known, raw)
-    if workers.connected:  # new queries need reductions: all workers create them, or none
-        same = workers.smallest(same)
-    if same.any():
-        return recent[int(same.argmax())][1]
+    same = [old.workers.size == workers.size and _same(known, raw) for known, old in recent]
+    if workers.size > 1 and workers.connected:
+        # New queries need reductions: all workers create them, or none.
+        padded = np.array(same + [False] * (_MOST_KEPT - len(same)), np.int64)
+        same = workers.smallest(padded).astype(bool).tolist()
+    if any(same):
+        return recent[same.index(True)][1]
     queries = _new_queries(owner, raw, workers)
     # The caller may overwrite its arrays.  Copies of the same type are fast to compare.
     sizes, weights = (None if array is None else array.copy() for array in raw[1:])
@@ -255,7 +255,10 @@ def _read_lightgbm(data: Any) -> RawData:
 
 def _group_sizes(data: Any) -> Ints | None:
     bounds = data.get_field("group")
-    return None if bounds is None or len(bounds) < 2 else np.diff(bounds).astype(np.int64)
+    if bounds is None or len(bounds) < 2:
+        return None
+    sizes: Ints = np.subtract(bounds[1:], bounds[:-1], dtype=np.int64)
+    return sizes
 
 
 def _rows_taken(data: Any) -> tuple[Ints | None, Ints]:

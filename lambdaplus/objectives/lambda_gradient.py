@@ -132,6 +132,8 @@ class LambdaGradient:
             return [0]
         if self.all_pairs or self.noise or self.metric.declaration.signed_deltas:
             return []
+        if self.queries.longest < LONG:
+            return []
         rounded = (np.diff(self.queries.boundaries) >= LONG) & (
             np.diff(self.arrays.first) <= MOST_CLASSES
         )
