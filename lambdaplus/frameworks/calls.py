@@ -5,6 +5,7 @@ Neither framework is imported here: data sets are recognised by the module of th
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
 import threading
@@ -81,6 +82,20 @@ class Call(NamedTuple):
         elif self.framework == "xgboost":
             initial = self.data.get_base_margin()
         return initial is not None and np.array_equal(np.ravel(initial), scores)
+
+
+class SignatureOfCalls:
+    """The signature of an object's calls, which LightGBM's estimators ask for in each round."""
+
+    def __init__(self) -> None:
+        self._known: dict[type, inspect.Signature] = {}
+
+    def __get__(self, called: Any, kind: type) -> inspect.Signature | None:
+        if called is None:  # the class itself, whose signature is that of its constructor
+            return None
+        if kind not in self._known:
+            self._known[kind] = inspect.signature(kind.__call__.__get__(called))
+        return self._known[kind]
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data.arguments import check_flag, number
 from lambdaplus.data.queries import Floats, Queries
-from lambdaplus.frameworks.calls import Call, read_call
+from lambdaplus.frameworks.calls import Call, SignatureOfCalls, read_call
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.names import share_options
@@ -47,6 +47,7 @@ class Objective(ABC):
     metric: RankingMetric | WeightedSum
     one_group: bool
     uses_positions = False  # whether it needs the positions of documents
+    __signature__ = SignatureOfCalls()
 
     @property
     def __name__(self) -> str:
