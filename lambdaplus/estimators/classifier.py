@@ -223,11 +223,15 @@ class RankingClassifier(FrameworkEstimator):
         codes, given = call["y"], call.get("sample_weight")
         weights = compute_sample_weight(self._by_code(getattr(self, "class_weight", None)), codes)
         weights = weights if given is None else weights * np.asarray(given)
-        scores = np.asarray(self._raw(call["X"]), dtype=np.float64)
+        scores = np.asarray(self._training_scores(call["X"]), dtype=np.float64)
         falling = np.argsort(-scores, kind="stable")
         last = int(np.searchsorted(np.cumsum(weights[falling]), np.sum(weights * codes)))
         last = min(last, len(codes) - 2)
         self.offset_ = float(np.mean(scores[falling[last : last + 2]]))
+
+    def _training_scores(self, X: Any) -> Any:
+        """Raw scores of the training rows."""
+        return self._raw(X)
 
     def _calibrate(self, call: dict[str, Any], model: Any) -> None:
         X, codes, weights = call["X"], call["y"], call.get("sample_weight")
