@@ -14,8 +14,8 @@ from lambdaplus.estimators.objective_names import at_cutoffs, find_metrics, metr
 from lambdaplus.estimators.parent import ArgumentNames, replaced
 from lambdaplus.estimators.ranker import Ranker
 from lambdaplus.evaluation import eval_metric as our_metric
-from lambdaplus.frameworks.calls import warn_of_unused
 from lambdaplus.frameworks.internals import lightgbm_aliases
+from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.metrics.names import split_names
 from lambdaplus.objectives import Objective
 
@@ -62,6 +62,7 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, **changed
     params = dict(model._other_params)
     metric_is_set = any(name in params for name in lightgbm_aliases("metric"))
     if ours:
+        lgb.refuse_random_forest(model.boosting_type)
         warn_of_unused(params, objective, stacklevel=5)
     given = call.pop("eval_metric", None) or model.eval_metric
     if given is None and ours and not metric_is_set:
