@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from lambdaplus.compute.extras import installation
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.frameworks.calls import refuse_bagging_by_query
 from lambdaplus.frameworks.internals import (
@@ -36,7 +37,7 @@ from lambdaplus.frameworks.unused_parameters import warn_of_unused
 try:
     import lightgbm
 except ImportError as error:  # pragma: no cover
-    raise ImportError("LightGBM is not installed: pip install 'lambdaplus[lightgbm]'") from error
+    raise ImportError(f"LightGBM is not installed: {installation('lightgbm')}") from error
 
 _TAKES_FOBJ = int(lightgbm.__version__.partition(".")[0]) < 4
 

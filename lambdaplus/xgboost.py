@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from lambdaplus.compute.extras import installation
 from lambdaplus.data.queries import Ints
 from lambdaplus.data.splits import query_folds
 from lambdaplus.evaluation import EvalMetric
@@ -27,7 +28,7 @@ from lambdaplus.frameworks.unused_parameters import warn_of_unused
 try:
     import xgboost
 except ImportError as error:  # pragma: no cover
-    raise ImportError("XGBoost is not installed: pip install 'lambdaplus[xgboost]'") from error
+    raise ImportError(f"XGBoost is not installed: {installation('xgboost')}") from error
 
 
 def __getattr__(name: str) -> Any:

@@ -7,10 +7,12 @@ import os
 import sys
 from typing import Annotated
 
+from lambdaplus.compute.extras import installation
+
 try:
     import typer
 except ImportError:  # pragma: no cover
-    sys.exit("the command line needs typer and rich: pip install 'lambdaplus[cli]'")
+    sys.exit(f"the command line needs typer and rich: {installation('cli')}")
 
 from lambdaplus.cli.compare_command import compare
 from lambdaplus.cli.evaluate_command import evaluate

@@ -10,6 +10,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, ParamSpec
 
+from lambdaplus.compute.extras import installation
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -85,7 +87,7 @@ def needs_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise ImportError("plots need matplotlib: pip install 'lambdaplus[plot]'") from None
+        raise ImportError(f"plots need matplotlib: {installation('plot')}") from None
 
 
 def save_plot(figure: Figure, folder: Path, name: str) -> str:

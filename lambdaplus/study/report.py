@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from lambdaplus.compute.extras import installation
 from lambdaplus.evaluation import Cell, Table
 from lambdaplus.study.figures import save_plot
 from lambdaplus.study.plots import plots_of
@@ -65,7 +66,7 @@ def write_report(
     try:
         from jinja2 import Environment, PackageLoader
     except ImportError:
-        raise ImportError("reports need Jinja2: pip install 'lambdaplus[cli]'") from None
+        raise ImportError(f"reports need Jinja2: {installation('cli')}") from None
     summary = Summary(results, baseline)
     for name in ("plots", "tables"):
         (folder / name).mkdir(parents=True, exist_ok=True)
