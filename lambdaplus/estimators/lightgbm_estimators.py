@@ -136,11 +136,13 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
     pos_label : label, optional
         The class to rank first; the rarer one by default.
     calibration : {"sigmoid", "isotonic"}, optional
-        Method of `~sklearn.calibration.CalibratedClassifierCV` for probabilities, which is fitted
-        on the last evaluation set of `fit` or, without one, by cross-validation, which trains
-        ``cv`` + 1 more models.  By default, there is no `predict_proba`.
-    cv : int or splitter, default=5
-        Folds of the cross-validation.
+        Method of `~sklearn.calibration.CalibratedClassifierCV` for probabilities.  By default,
+        there is no `predict_proba`.
+    cv : int, splitter or None, default=3
+        Threshold and calibration need scores of rows that the model has not seen: the last
+        evaluation set of `fit` or, without one, each of ``cv`` folds of the training rows, for
+        which one more model is trained.  With None, the threshold is set by training rows, and new
+        rows of the trained class are often below it.
     **kwargs
         The parameters of LGBMClassifier, with its defaults.
 
@@ -149,10 +151,11 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
     pos_label_ : label
         The trained class.
     offset_ : float
-        Raw score above which a row is predicted to be of the trained class.  As many training rows
-        are above it as belong to the class or, with calibration, rows above it have a probability
-        above 1/2.
+        Raw score above which a row is predicted to be of the trained class.  As many of the rows
+        that set it are above it as belong to the class or, with calibration, rows above it have a
+        probability above 1/2.
     calibrator_ : CalibratedClassifierCV
+        Of raw scores, (n, 1).
 
     Examples
     --------
