@@ -173,8 +173,12 @@ def _run(
             with _warnings_told(console), _stoppable():
                 _fit(study, console)
             if study.finished:
-                _write(study, config, made, report, console)
-                folder.publish(made, outdated=["plots/", "tables/"] if report else [])
+                _write_tables(study, config, made, console)
+                folder.publish(made)  # whatever happens to the report
+            if study.finished and report:
+                with _warnings_told(console):
+                    _write_report(study, config, made, console)
+                folder.publish(made, outdated=["plots/", "tables/"])
         except KeyboardInterrupt as stop:
             console.print(
                 f"Stopped after {len(study.finished)} of {len(study)} fits, which are kept in "
@@ -211,10 +215,8 @@ def _fit(study: Study, console: Console) -> None:
                 progress.reset(bar, completed=done)
 
 
-def _write(
-    study: Study, config: Config, folder: pathlib.Path, report: bool, console: Console
-) -> None:
-    from lambdaplus.study import Summary, results_table, write_csv, write_parquet, write_report
+def _write_tables(study: Study, config: Config, folder: pathlib.Path, console: Console) -> None:
+    from lambdaplus.study import Summary, results_table, write_csv, write_parquet
 
     baseline = config.baseline or None
     with console.status("Testing significance ..."):
@@ -226,10 +228,14 @@ def _write(
         console.print(f"- {sentence}", soft_wrap=True)
     write_csv(study.results, folder)
     write_parquet(study.results, folder)
-    if report:
-        said = {"data": config.data or DIGITS, "date": time.strftime("%Y-%m-%d")}
-        with console.status("Writing the report ..."):
-            write_report(study.results, folder, baseline, config.to_toml(), **said)
+
+
+def _write_report(study: Study, config: Config, folder: pathlib.Path, console: Console) -> None:
+    from lambdaplus.study import write_report
+
+    said = {"data": config.data or DIGITS, "date": time.strftime("%Y-%m-%d")}
+    with console.status("Writing the report ..."):
+        write_report(study.results, folder, config.baseline or None, config.to_toml(), **said)
 
 
 @contextmanager

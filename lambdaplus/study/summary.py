@@ -60,6 +60,13 @@ class Summary:
         baseline = self.baseline if self.baseline in self.evaluations else None
         return compare_runs(self.evaluations, baseline=baseline)
 
+    def selector(self, method: str) -> str:
+        """The metric that selected the models of a method, in words."""
+        about = self.results.about
+        if about.get("select"):
+            return label(about["select"])
+        return "each metric" if about.get("trials") else label(about["criteria"][method])
+
     def has_queries(self, metric: str) -> bool:
         """Whether a metric has a value for each query, and not only for the whole data set."""
         return any(len(e.per_query[metric]) == e.n_queries for e in self.evaluations.values())
