@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import sys
@@ -59,4 +60,6 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")  # for names that cannot be encoded
     if os.environ.get("COLUMNS") == "0":  # a terminal of unknown width; rich would print nothing
         del os.environ["COLUMNS"]
+    with contextlib.suppress(OSError):  # the folder may be gone
+        sys.path.append(os.getcwd())  # for --methods module:Class, as `python -m` does
     app()

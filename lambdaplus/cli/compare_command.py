@@ -40,6 +40,12 @@ def compare(
             "set: query by example on handwritten digits."
         ),
     ] = None,
+    qid: Annotated[
+        str | None, typer.Option(help="Column of queries in .csv and .parquet files; default: qid.")
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option(help="Column of labels in these files; default: label.")
+    ] = None,
     splits: Annotated[
         int | None,
         typer.Option(min=1, help="Number of random splits of the queries to use as folds."),
@@ -121,6 +127,8 @@ def compare(
     with errors_of("compare"):
         config = Config()
         said: dict[str, Any] = {
+            "qid": qid,
+            "label": label,
             "splits": splits,
             "shares": None if shares is None else _shares(shares),
             "balanced": balanced or None,

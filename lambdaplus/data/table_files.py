@@ -110,7 +110,7 @@ class TableFile:
         if missing := [name for name in needed if name not in self.names]:
             raise ValueError(
                 f"{file} has no column {', '.join(map(repr, missing))}; it has: "
-                f"{', '.join(self.names)}"
+                f"{', '.join(self.names)}. Pass the names of its columns"
             )
 
     def numbers(self, name: str) -> NDArray[np.float64]:
