@@ -25,6 +25,7 @@ from typing import Any
 
 PRELOADED = "lambdaplus.study.preload"
 GRACE = 0.5  # seconds between checks whether the parent process exists
+LAST_WORDS = 2.0  # seconds that a process has to end by itself
 NAME = "fit of lambdaplus"  # of a process, which has it when it imports the user's script
 UNGUARDED = 79  # exit code of a process in which that script starts processes
 
@@ -87,7 +88,7 @@ def _end(processes: list[Any]) -> None:
     """End processes, by force if they do not follow soon."""
     for process in processes:
         process.terminate()
-    deadline = time.monotonic() + GRACE
+    deadline = time.monotonic() + LAST_WORDS
     for process in processes:
         process.join(max(0.0, deadline - time.monotonic()))
         process.kill()
