@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from lambdaplus.study import Config, Study
 
 DIGITS = "built-in images of handwritten digits; images of the digit in the query are relevant"
+NO_EVIDENCE = (
+    "Handwritten digits are few, and their labels are clean: this shows how methods are compared, "
+    "and is no evidence for your data. Pass your own, or see the page Accuracy of the "
+    "documentation for results on public ranking data."
+)
 TABLES = ("per_query.csv", "per_query.parquet", "summary.csv", "choices.csv")
 
 
@@ -229,11 +234,13 @@ def _write_tables(study: Study, config: Config, folder: pathlib.Path, console: C
     baseline = config.baseline or None
     with console.status("Testing significance ..."):
         summary = Summary(study.results, baseline)
-        table, sentences = results_table(summary), summary.sentences()
+        table, sentences = results_table(summary), [*summary.sentences(), summary.verdict()]
     console.print(f"Data: {config.data or DIGITS}", soft_wrap=True)
     console.print(table)
-    for sentence in sentences:
+    for sentence in filter(None, sentences):
         console.print(f"- {sentence}", soft_wrap=True)
+    if not config.data:
+        console.print(NO_EVIDENCE, soft_wrap=True)
     write_csv(study.results, folder)
     write_parquet(study.results, folder)
 

@@ -71,9 +71,10 @@ class Summary:
         """Whether a metric has a value for each query, and not only for the whole data set."""
         return any(len(e.per_query[metric]) == e.n_queries for e in self.evaluations.values())
 
-    def best(self, metric: str) -> str | None:
-        """The finished method with the highest mean, the first among equals."""
-        means = {method: self.results.mean(method, metric) for method in self.evaluations}
+    def best(self, metric: str, among: Sequence[str] | None = None) -> str | None:
+        """The finished method with the highest mean, of all or of these; the first among equals."""
+        names = self.evaluations if among is None else among
+        means = {method: self.results.mean(method, metric) for method in names}
         known = {method: mean for method, mean in means.items() if not math.isnan(mean)}
         return max(known, key=lambda method: known[method], default=None)
 
@@ -96,6 +97,31 @@ class Summary:
             if best is not None:
                 ranked.append((len(self.below(metric, best)), self._sentence(metric, best)))
         return [sentence for _, sentence in sorted(ranked, key=lambda item: -item[0])]
+
+    def verdict(self) -> str:
+        """Whether the best of lambdaplus differs from the best of all others, in a sentence."""
+        origins, found = self.results.about["origins"], self.comparison
+        sides = [
+            [name for name in self.evaluations if (origins[name] == "lambdaplus") == ours]
+            for ours in (True, False)
+        ]
+        if found is None or not all(sides):
+            return ""
+        by_outcome: dict[str, list[str]] = {}
+        for metric in self.main_metrics:
+            ours, others = (self.best(metric, side) for side in sides)
+            pair = next(
+                (p for p in found.of(metric) if {p.first, p.second} == {ours, others}), None
+            )
+            if pair is None:
+                continue
+            outcome = "no significant difference by "
+            if pair.p_corrected < found.alpha:
+                better = (pair.difference > 0) == (pair.first == ours)
+                outcome = f"significantly {'better' if better else 'worse'} by "
+            by_outcome.setdefault(outcome, []).append(label(metric))
+        said = "; ".join(outcome + _listed(by_outcome[outcome]) for outcome in sorted(by_outcome))
+        return f"The best of lambdaplus against the best of the others: {said}." if said else ""
 
     def _sentence(self, metric: str, best: str) -> str:
         mean = self.results.mean(best, metric)
