@@ -423,3 +423,18 @@ def test_conclusions_say_what_is_significant_and_what_is_not() -> None:
     assert said("b", a=0.7, b=0.3) == "a, significantly above b."
     many = said(**dict.fromkeys("abcdefgh", 0.7), poor=0.3)
     assert many[1:] == ", significantly above 1 of 8 other methods."
+
+
+def test_the_verdict_compares_the_best_of_ours_with_the_best_of_the_others() -> None:
+    def said(baseline: str | None = None, **means: float) -> str:
+        results = values_of(means)
+        origins = {name: "lambdaplus" if "ours" in name else "LightGBM" for name in means}
+        results = replace(results, about={**results.about, "origins": origins})
+        return Summary(results, baseline).verdict().rpartition(": ")[2]
+
+    assert said(ours=0.7, ours2=0.2, theirs=0.5, theirs2=0.1) == "significantly better by MAP."
+    assert said(ours=0.3, theirs=0.5, theirs2=0.1) == "significantly worse by MAP."
+    assert said(ours=0.5, theirs=0.5) == "no significant difference by MAP."
+    assert said(ours=0.5, ours2=0.1) == said(theirs=0.5) == ""
+    # Without the test of these two, nothing is said.
+    assert said("theirs2", ours=0.7, theirs=0.5, theirs2=0.1) == ""

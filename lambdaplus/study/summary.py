@@ -110,17 +110,16 @@ class Summary:
         by_outcome: dict[str, list[str]] = {}
         for metric in self.main_metrics:
             ours, others = (self.best(metric, side) for side in sides)
-            pair = next(
-                (p for p in found.of(metric) if {p.first, p.second} == {ours, others}), None
-            )
-            if pair is None:
-                continue
-            outcome = "no significant difference by "
-            if pair.p_corrected < found.alpha:
-                better = (pair.difference > 0) == (pair.first == ours)
-                outcome = f"significantly {'better' if better else 'worse'} by "
-            by_outcome.setdefault(outcome, []).append(label(metric))
-        said = "; ".join(outcome + _listed(by_outcome[outcome]) for outcome in sorted(by_outcome))
+            for pair in found.of(metric):
+                if {pair.first, pair.second} != {ours, others}:
+                    continue
+                outcome = "no significant difference by "
+                if pair.p_corrected < found.alpha:
+                    better = (pair.difference > 0) == (pair.first == ours)
+                    outcome = f"significantly {'better' if better else 'worse'} by "
+                by_outcome.setdefault(outcome, []).append(label(metric))
+        outcomes = sorted(by_outcome, key=lambda outcome: (outcome.startswith("no"), outcome))
+        said = "; ".join(outcome + _listed(by_outcome[outcome]) for outcome in outcomes)
         return f"The best of lambdaplus against the best of the others: {said}." if said else ""
 
     def _sentence(self, metric: str, best: str) -> str:
