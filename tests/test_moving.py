@@ -23,7 +23,8 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:The argument 'eval_set' is deprecated", "ignore:.*are not used", "ignore:.*manually"
 )
 
-PAGE = (Path(__file__).parents[1] / "docs" / "how-to" / "move-a-pipeline.md").read_text()
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "how-to" / "move-a-pipeline.md").read_text()
 PART, REST = graded().queries(0, 40), graded().queries(40, 60)
 QUIET = {"verbosity": -1, "num_threads": 1, "objective": lambda_map}
 ZERO = {"base_score": 0.0, "disable_default_eval_metric": 1, "nthread": 1}
@@ -50,6 +51,29 @@ def rows_of_the_page(framework: str) -> list[str]:
 @pytest.mark.parametrize("framework", ["LightGBM", "XGBoost"])
 def test_each_row_of_the_page_has_a_test(framework: str) -> None:
     assert rows_of_the_page(framework) == list(ROWS[framework])
+
+
+def test_the_page_quotes_the_benchmark() -> None:
+    """Each range in the text is that of the ratios to the framework's NDCG, over three sets."""
+    kept = json.loads((ROOT / "benchmarks" / "results" / "hessians.json").read_text())
+    ratios: dict[str, list[list[float]]] = {}
+    for table in kept["tables"]:
+        base = {row[0]: row for row in table["rows"] if row[1] in ("lambdarank", "rank:ndcg")}
+        for name, objective, *values in table["rows"]:
+            own = [value / known for value, known in zip(values, base[name][2:], strict=True)]
+            ratios.setdefault(objective, []).append(own)
+    ours = [row for name, rows in ratios.items() if name.startswith("lambda_") for row in rows]
+    text = " ".join(PAGE.split())
+    for values, words in (
+        ([row[0] for row in ours], ".6 (`lambda_map`) to 1.6 times (`lambda_auc`)"),
+        ([row[1] for row in ours], ".8 to 1.2 times in the fiftieth"),
+        ([row[2] for row in ours], "1.0 to 1.4 times as far"),
+        ([row[2] for row in ratios["rank_xendcg"]], ".2 to .4 times as far"),
+        ([row[k] for row in ratios["rank:pairwise"] for k in (0, 1)], "2.2 to 2.9 times those"),
+    ):
+        assert words in text
+        quoted = [float(number) for number in re.findall(r"\d*\.\d", words)]
+        assert quoted == pytest.approx([min(values), max(values)], abs=0.05)
 
 
 # -- LightGBM ------------------------------------------------------------------------------------
