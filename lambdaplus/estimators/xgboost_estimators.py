@@ -14,7 +14,7 @@ from lambdaplus.estimators.parent import ArgumentNames, replaced
 from lambdaplus.estimators.ranker import Documents, Ranker
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.evaluation import eval_metric as our_metric
-from lambdaplus.frameworks.calls import warn_of_unused
+from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.objectives import Objective
 
 _NAMES = ArgumentNames("base_margin", "base_margin_eval_set", "sample_weight_eval_set", "xgb_model")
