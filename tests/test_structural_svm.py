@@ -46,7 +46,7 @@ def objective(setting: Setting, data: Small, w: np.ndarray, C: float) -> float:
 
 
 @MAY_BE_ZERO
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [name for name in MODELS if "dorm" not in name])
 @pytest.mark.parametrize("C", [1.0, 100.0])
 def test_objective_and_certificate_hold_by_enumeration(name: str, C: float) -> None:
     data = tiny()

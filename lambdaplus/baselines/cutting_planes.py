@@ -17,6 +17,7 @@ from threadpoolctl import ThreadpoolController
 
 from lambdaplus.baselines.interior_point import minimise
 from lambdaplus.baselines.oracles import Loss, Ranked, ranked
+from lambdaplus.baselines.oracles.dorm import DORMOracle
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
 from lambdaplus.data.queries import Floats, Ints
@@ -43,7 +44,7 @@ class Hinges:
     """
 
     def __init__(self, X: Floats, losses: Sequence[Loss], separate: bool) -> None:
-        self.X, self.losses = X, losses
+        self.X, self.losses, self.separate = X, losses, separate
         self.n_queries = losses[0].queries.n_queries
         self._bounds = losses[0].queries.boundaries
         # A query with a single class has no block, since there is nothing to separate.
@@ -57,10 +58,38 @@ class Hinges:
             index[number if separate else 0][mine] for number, mine in enumerate(self._queries)
         ]
 
-    def at(self, w: Floats) -> Cut:
-        """Evaluate all hinges at w, (d,)."""
+    @property
+    def convex(self) -> bool:
+        """Whether no correct ranking depends on w."""
+        return not any(isinstance(loss.oracle, DORMOracle) for loss in self.losses)
+
+    def start(self) -> Floats:
+        """The w, (d,), whose scores sort the correct rankings of the first round (DORM)."""
+        w = np.zeros(self.X.shape[1])
+        for loss in self.losses:
+            if isinstance(loss.oracle, DORMOracle):
+                w += self.X.T @ loss.oracle.start
+        return w
+
+    def with_correct_rankings_of(self, w: Floats) -> Hinges:
+        """These hinges, with correct rankings that sort documents of the same label by X w."""
+        scores = self.scores(w)
+        losses = [
+            loss._replace(oracle=loss.oracle.sorted_by(scores))
+            if isinstance(loss.oracle, DORMOracle)
+            else loss
+            for loss in self.losses
+        ]
+        return Hinges(self.X, losses, self.separate)
+
+    def scores(self, w: Floats) -> Floats:
         scores = np.empty(self.X.shape[0])
         over_queries(_scores, self._bounds, self._bounds, self.X, w, scores)
+        return scores
+
+    def at(self, w: Floats) -> Cut:
+        """Evaluate all hinges at w, (d,)."""
+        scores = self.scores(w)
         rankings: dict[int, Ranked] = {}  # losses with the same labels share one sort
         slopes, offsets = [], []
         hinge = np.zeros(self.n_blocks)

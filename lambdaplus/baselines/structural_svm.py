@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from lambdaplus.baselines.base_ranker import Ranker
+from lambdaplus.baselines.concave_convex import solve_by_rounds
 from lambdaplus.baselines.cutting_planes import Hinges, Planes, Solution, solve
 from lambdaplus.baselines.oracles import Loss, make_loss
 from lambdaplus.data.arguments import check_flag, number, whole_number
@@ -148,7 +149,17 @@ class StructuralRanker(Ranker):
         return np.broadcast_to(each, slacks)[hinges.loss_of_block] / hinges.n_queries
 
     def _solve(self, hinges: Hinges, planes: Planes, C: float | Iterable[float]) -> Solution:
-        solution = solve(hinges, planes, self._weights(hinges, C), self.tol, self.max_passes)
+        weight = self._weights(hinges, C)
+        if hinges.convex:
+            solution = solve(hinges, planes, weight, self.tol, self.max_passes)
+        else:
+            solution = solve_by_rounds(hinges, weight, self.tol, self.max_passes)
+            if len(solution.history) >= self.max_passes:
+                warnings.warn(
+                    f"the objective still fell after {self.max_passes} passes: increase max_passes",
+                    ConvergenceWarning,
+                    stacklevel=4,
+                )
         if solution.relative_gap > self.tol:
             warnings.warn(
                 f"the duality gap is still {solution.relative_gap:.1e} of the objective after "
@@ -194,7 +205,8 @@ class StructuralSVM(StructuralRanker):
     feature_map : "po", "mrr" or "dorm"
         Feature map of a ranking.  "po": the mean over pairs of a better and a worse document.
         "mrr": the best relevant document and the non-relevant ones ahead of it, for the loss mrr.
-        "dorm": the sum of documents times a decay A(rank), for the loss ndcg.
+        "dorm": the sum of documents times a decay A(rank), for the loss ndcg; its problem is not
+        convex (see Notes).
     cutoff : int, optional
         Last rank that is considered, for map, ndcg and mrr.  NDCG without cutoff is SVMndcg-nc.
     C : float
@@ -237,9 +249,14 @@ class StructuralSVM(StructuralRanker):
     Grades: the loss auc is the mean over all pairs of documents with different labels, where pairs
     are violated independently of each other, as in Ranking SVM; with three or more labels in a
     query, its hinge may be above that of all rankings.  With more than two labels in a query, ndcg
-    needs ``relevant`` or the map "dorm"; its Psi of the correct ranking is the mean over the orders
-    of documents with the same label.
+    needs ``relevant`` or the map "dorm".
 
+    With the map "dorm", the correct ranking sorts documents of the same label by score, so that the
+    problem is not convex.  Rounds of the concave-convex procedure (Yuille & Rangarajan 2003) sort
+    them by the scores of the last w, at first of the mean of Psi over correct rankings less that
+    over all, and minimise the convex problem that results, until a round lowers the objective by
+    less than ``tol`` of it.  ``primal_``, ``dual_``, ``slack_`` and w = 0 in warnings are of the
+    convex problem of the last round.  `fit_path` begins anew with each C.
     References
     ----------
     Yue, Finley, Radlinski & Joachims 2007, optimization problem 1; Chakrabarti, Khanna, Sawant &
