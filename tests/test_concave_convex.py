@@ -118,7 +118,7 @@ def test_the_order_of_rows_and_the_path_change_nothing() -> None:
 
 def test_too_few_passes_warn() -> None:
     data = graded()
-    with pytest.warns(ConvergenceWarning, match="the objective still fell after 7 passes"):
+    with pytest.warns(ConvergenceWarning, match="did not end within 7 passes"):
         model = StructuralSVM("ndcg", "dorm", C=10.0, max_passes=7).fit(
             data.features, data.labels, data.qid
         )

@@ -21,18 +21,20 @@ from lambdaplus.baselines.cutting_planes import Hinges, Pass, Planes, Solution, 
 from lambdaplus.data.queries import Floats
 
 
-def solve_by_rounds(hinges: Hinges, weight: Floats, tol: float, max_passes: int) -> Solution:
+def solve_by_rounds(
+    hinges: Hinges, weight: Floats, tol: float, max_passes: int, epsilon: float | None = None
+) -> Solution:
     """Stop after the first round that lowers the objective by less than a share of ``tol``.
 
-    The solution's primal, dual and slack are those of the convex problem of the last round, and its
-    history has the passes of all rounds.
+    Each round is solved by `solve`.  The solution's primal, dual and slack are those of the convex
+    problem of the last round, and its history has the passes of all rounds.
     """
     w = hinges.start()
     value, history = np.inf, list[Pass]()
     while True:
         convex = hinges.with_correct_rankings_of(w)
         planes = Planes(hinges.n_blocks, hinges.X.shape[1])
-        solution = solve(convex, planes, weight, tol, max_passes - len(history))
+        solution = solve(convex, planes, weight, tol, max_passes - len(history), epsilon)
         before = history[-1] if history else Pass(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         history += [
             step._replace(

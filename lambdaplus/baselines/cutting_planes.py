@@ -68,7 +68,7 @@ class Hinges:
         w = np.zeros(self.X.shape[1])
         for loss in self.losses:
             if isinstance(loss.oracle, DORMOracle):
-                w += self.X.T @ loss.oracle.start
+                w += loss.scale * (self.X.T @ loss.oracle.start)
         return w
 
     def with_correct_rankings_of(self, w: Floats) -> Hinges:
@@ -97,7 +97,7 @@ class Hinges:
             key = id(loss.queries)
             if key not in rankings:
                 rankings[key] = ranked(loss.queries, scores)
-            worst = loss.oracle(rankings[key])
+            worst = loss.worst(rankings[key])
             slope = np.zeros((worst.loss.size, w.size))
             over_queries(_slopes, self._bounds, self._bounds, self.X, worst.coefficient, slope)
             slopes.append(slope[mine])
@@ -125,6 +125,10 @@ class Planes:
     def block(self) -> Ints:
         """Block of each plane, (m,)."""
         return np.repeat(np.arange(self.first.size - 1), np.diff(self.first))
+
+    def at(self, w: Floats) -> Floats:
+        """The lower bound of each hinge at w, (n_blocks,)."""
+        return np.asarray(np.maximum.reduceat(self.offset + self.slope @ w, self.first[:-1]))
 
     def add(self, block: Ints, slope: Floats, offset: Floats) -> None:
         self._keep_and_add(slice(None), block, slope, offset, np.zeros(block.size))
@@ -172,7 +176,7 @@ class Pass(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """The best w, (d,), its objective, and a lower bound of the minimum."""
+    """A w, (d,), its objective, and a lower bound of the minimum."""
 
     w: Floats
     primal: float
@@ -185,11 +189,21 @@ class Solution(NamedTuple):
         return (self.primal - self.dual) / self.primal
 
 
-def solve(hinges: Hinges, planes: Planes, weight: Floats, tol: float, max_passes: int) -> Solution:
+def solve(
+    hinges: Hinges,
+    planes: Planes,
+    weight: Floats,
+    tol: float,
+    max_passes: int,
+    epsilon: float | None = None,
+) -> Solution:
     """Minimise P to a relative duality gap of ``tol``, with a positive weight for each block.
 
     New planes are added to the given ones, which do not depend on the weights: the planes of one C
     are a warm start for the next.
+
+    With ``epsilon``, only planes that are violated by more are added, and the solution is the last
+    w, at which there are none, not the best (Yue et al. 2007, algorithm 1).
     """
     begin = time.perf_counter()
     in_oracle = 0.0
@@ -210,12 +224,18 @@ def solve(hinges: Hinges, planes: Planes, weight: Floats, tol: float, max_passes
             seconds = time.perf_counter() - begin
             norm = float(np.linalg.norm(w))
             history.append(Pass(value, dual, slack, norm, seconds, in_oracle))
-            if primal - dual <= tol * primal or len(history) == max_passes:
+            new = np.ones(cut.block.size, dtype=bool)
+            if epsilon is not None:
+                new = cut.offset + cut.slope @ w > planes.at(w)[cut.block] + epsilon
+                if not new.any() or len(history) == max_passes:
+                    return Solution(w, value, dual, slack, history)
+            elif primal - dual <= tol * primal or len(history) == max_passes:
                 return Solution(best, primal, dual, mean_slack, history)
             planes.evict()
-            planes.add(cut.block, cut.slope, cut.offset)
+            planes.add(cut.block[new], cut.slope[new], cut.offset[new])
             # With planes from another C, the first minimum is precise.
             gap = tol * primal if warm and len(history) == 1 else primal - dual
+            gap = max(gap, tol * primal)
             planes.alpha = minimise(planes.first, planes.slope, planes.offset, weight, INNER * gap)
             mass = weight[planes.block] * planes.alpha
             w = -(mass @ planes.slope)
