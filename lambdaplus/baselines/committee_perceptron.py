@@ -57,8 +57,8 @@ class CommitteePerceptron(ValidatedRanker):
         Pairs are visited in a new random order in each pass; in the same random order in all
         passes; or query by query, each higher document, by ascending label, with the lower ones.
     alpha_bound : float, optional
-        A pair is dropped when it has been misranked in more than this share of the passes so far,
-        which bounds the dual weights; None drops no pair.
+        A pair is left out of a pass if it was misranked in more than this share of the passes so
+        far, which bounds its dual weight; None leaves out no pair.
     curve_metrics : str, RankingMetric or Declaration, or iterable of these
         Additional metrics to record after each pass.
     random_state : int, RandomState or None
