@@ -27,8 +27,8 @@ BASES = ("Best Func.", "2nd Best", "3rd Best")
 OTHERS = ("SVMroc", "SVMacc", "SVMacc2", "SVMacc3", "SVMacc4")
 
 # Weights of the mean loss over queries, then of the sum of losses over documents.
-STRUCTURAL_C = {"C": (0.001, 0.01, 0.1, 1.0, 10.0)}
-ACCURACY_C = {"C": (0.0001, 0.001, 0.01, 0.1)}
+STRUCTURAL_C = {"C": tuple(10.0**power for power in range(-5, 2))}
+ACCURACY_C = {"C": tuple(10.0**power for power in range(-6, 0))}
 TOLERANCE = 0.1  # liblinear's own default
 HOUR = 3600.0
 
@@ -309,8 +309,8 @@ YUE_2007 = Paper(
         "validation and 35 for the test; a query's average precision is its mean over the trials "
         "that tested it. Each feature is a base function; the best three are those by MAP over "
         "all these queries. SVMmap, SVMroc, SVMacc and SVMacc2 are trained on indicators of each "
-        "feature's being above 50 quantiles. C is chosen by validation MAP from .001 to 10 "
-        "(SVMmap, SVMroc) or .0001 to .1. SVMmap and SVMroc stop at a relative duality gap of "
+        "feature's being above 50 quantiles. C is chosen by validation MAP from 10^-5 to 10 "
+        "(SVMmap, SVMroc) or 10^-6 to .1. SVMmap and SVMroc stop at a relative duality gap of "
         ".001, the paper's when no constraint is violated by more than an epsilon that it does "
         "not give. The bias of the others is penalised, by a hundredth; SVM-light's is not. "
         "Neither Indri's functions nor the TREC submissions are available: claims on both are "
