@@ -7,8 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from rankings_by_force import Setting, permutations
-from scipy.optimize import minimize
+from rankings_by_force import Setting, minimum, permutations
 from sklearn.exceptions import ConvergenceWarning
 from small_data import Small, graded, tiny
 
@@ -53,22 +52,6 @@ def rounds(data: Small, C: float, n: int) -> Floats:
         planes = [(loss, psi - correct(X, y, w)) for X, y, loss, psi in queries(data)]
         w = minimum(planes, C / len(data.sizes), w)
     return w
-
-
-def minimum(planes: list[tuple[Floats, Floats]], price: float, w: Floats) -> Floats:
-    """Of 1/2 |w|^2 + price * sum of slacks, with slack_q >= loss + slope . w for all rankings."""
-    slack = [np.max(loss + slope @ w) for loss, slope in planes]
-    own = np.repeat(np.eye(len(planes)), [loss.size for loss, _ in planes], axis=0)
-    A = np.hstack([-np.concatenate([slope for _, slope in planes]), own])
-    b = np.concatenate([loss for loss, _ in planes])
-    square = np.append(np.ones(w.size), np.zeros(len(planes)))
-    found = minimize(
-        lambda v: v @ (square * v) / 2 + price * v[w.size :].sum(), np.append(w, slack),
-        jac=lambda v: square * v + price * (1 - square), method="SLSQP",
-        constraints={"type": "ineq", "fun": lambda v: A @ v - b, "jac": lambda v: A},
-        options={"ftol": 1e-12, "maxiter": 500},
-    )  # fmt: skip
-    return np.asarray(found.x[: w.size])
 
 
 def objective(data: Small, w: Floats, C: float) -> float:

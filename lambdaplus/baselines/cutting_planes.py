@@ -233,9 +233,9 @@ def solve(
                 return Solution(best, primal, dual, mean_slack, history)
             planes.evict()
             planes.add(cut.block[new], cut.slope[new], cut.offset[new])
-            # With planes from another C, the first minimum is precise.
-            gap = tol * primal if warm and len(history) == 1 else primal - dual
-            gap = max(gap, tol * primal)
+            # With planes from another C, the first minimum is precise, with epsilon all of them.
+            precise = epsilon is not None or (warm and len(history) == 1)
+            gap = tol * primal if precise else primal - dual
             planes.alpha = minimise(planes.first, planes.slope, planes.offset, weight, INNER * gap)
             mass = weight[planes.block] * planes.alpha
             w = -(mass @ planes.slope)
