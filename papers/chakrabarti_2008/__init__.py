@@ -82,7 +82,6 @@ def run(
     curve = np.mean([many[fold.name] for fold in folds], axis=0)
     return Findings(
         [
-            claims.data_claim(session.name, before),
             *claims.path_claims(paths),
             *claims.study_claims(results, summed),
             claims.rounds_claim(curve, rounds),

@@ -11,12 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import polars as pl
 
 from lambdaplus.study import Results
-from papers.chakrabarti_2008.cleaning import Size
 from papers.chakrabarti_2008.fits import Record
 from papers.paper import Claim
 from papers.session import points, versus
 
-OHSUMED = (106, 4837, 11303)
 NDCG_10 = "ndcg(discount=letor)@10"
 CRITERIA = ("map", "mrr", NDCG_10)
 COMPONENTS = ("svm:map", "svm:mrr", "svm:mrr-po", "svm:ndcg-nc")
@@ -25,18 +23,6 @@ SMOOTH, DORM, MCRANK = "svm:dorm", "svm:dorm-30", "mcrank:multiclass"
 UNSCALED = ("svm:auc", "svm:map", "svm:ndcg@10")
 NDCG, MERGED, ASSIGNED = "SVMndcg", "DORM, merged", "DORM, assigned"  # trainers that are timed
 Times = Mapping[str, Mapping[str, Record]]  # by data and trainer
-
-
-def data_claim(name: str, size: Size) -> Claim:
-    """What LETOR's OHSUMED is."""
-    place, statement = "Section 4.1", (
-        "LETOR's OHSUMED has 106 queries, 4,837 relevant and 11,303 irrelevant documents."
-    )  # fmt: skip
-    if "ohsumed" not in name:
-        return Claim(place, statement, None, "another data set")
-    evidence = f"{size.queries} queries, {size.relevant:,} and {size.irrelevant:,} documents"
-    holds = (size.queries, size.relevant, size.irrelevant) == OHSUMED
-    return Claim(place, statement, holds, evidence)
 
 
 def path_claims(paths: Mapping[str, Sequence[Record]]) -> Iterator[Claim]:
