@@ -251,7 +251,7 @@ def test_a_metric_is_described_in_detail(declaration: Declaration) -> None:
         output = CliRunner().invoke(app, ["metrics", name]).output
         assert max(map(len, output.splitlines())) <= 80
         words = " ".join(output.split())
-        for text in (declaration.title, declaration.source, declaration.how_optimised):
+        for text in (declaration.title, declaration.source, declaration.cost_of_objective):
             assert " ".join(text.split()) in words
         for option in declaration.parameters:
             assert f"{option.name}={option.default} {option.help}" in words

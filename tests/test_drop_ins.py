@@ -77,10 +77,32 @@ def test_early_stopping_keeps_the_best_round(framework: Any, metric: str) -> Non
     assert max(curve) > curve[0]
 
 
-def test_plain_xgboost_minimises_metrics_that_it_does_not_know(xgboost_alone: Any) -> None:
-    """The reason for lambdaplus.xgboost.train, which does so only if told."""
-    best, curve = stopped_early(xgboost_alone, "mauc", stop=4)
-    assert best == np.argmin(curve) != np.argmax(curve)
+@pytest.mark.parametrize("metric", ["mrr", "mauc", "err", "success@1"])
+def test_plain_xgboost_maximises_metrics_that_it_does_not_know(
+    xgboost_alone: Any, metric: str
+) -> None:
+    best, curve = stopped_early(xgboost_alone, metric, stop=4)
+    assert best == np.argmax(curve) != np.argmin(curve)
+
+
+def test_early_stopping_with_a_direction_keeps_it(xgboost_alone: Any) -> None:
+    xgb, data, curves = xgboost_alone.module, xgboost_alone.data(graded()), dict[str, Any]()
+    booster = xgb.train(
+        xgboost_alone.quiet, data, 9, obj=lp.lambda_mauc, custom_metric=lp.eval_mauc,
+        evals=[(data, "train")], evals_result=curves, verbose_eval=False,
+        callbacks=[xgb.callback.EarlyStopping(rounds=3, maximize=False)],
+    )  # fmt: skip
+    assert booster.best_iteration == np.argmin(curves["train"]["mauc"])
+
+
+def test_early_stopping_of_xgboosts_cross_validation_maximises(xgboost_alone: Any) -> None:
+    xgb, data = xgboost_alone.module, graded()
+    history = xgb.cv(
+        xgboost_alone.quiet, xgb.DMatrix(data.features, data.labels >= 1), 20, obj=lp.lambda_auc,
+        custom_metric=eval_metric("auc + 0.5*map"), early_stopping_rounds=3, as_pandas=False,
+    )  # fmt: skip
+    values = history["test-auc+0.5*map-mean"]
+    assert len(values) - 1 == np.argmax(values) > 0
 
 
 @pytest.mark.parametrize("metric_name", [None, "rmse"])
@@ -96,7 +118,6 @@ def test_callbacks_of_xgboost_stop_at_the_best_value_of_our_metric(
         {"nthread": 1, "eval_metric": "rmse"}, given, 9, obj=squares, verbose_eval=False,
         custom_metric=lp.eval_mauc, evals=[(given, "train")], evals_result=curves, callbacks=[stop],
     )  # fmt: skip
-    assert stop.maximize is None or metric_name  # the caller's own is left alone
     best = np.argmin(curves["train"]["rmse"]) if metric_name else np.argmax(curves["train"]["mauc"])
     assert booster.best_iteration == best
 

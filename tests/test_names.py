@@ -227,7 +227,9 @@ def test_the_readme_has_every_metric_where_it_belongs() -> None:
         "none": "| no objective",
     }
     for declaration in CATALOGUE:
-        [start] = [row for how, row in starts.items() if declaration.how_optimised.startswith(how)]
+        [start] = [
+            row for how, row in starts.items() if declaration.cost_of_objective.startswith(how)
+        ]
         [row] = [row for row in rows if row.startswith(start)]
         assert f"`{declaration}`" in row
 
@@ -240,9 +242,9 @@ def test_the_readme_says_which_metrics_are_trained_by_another() -> None:
             objective: Any = lambda_objective(
                 declaration(None if declaration.cutoff == "no" else 10)
             )
-            if objective.optimised.declaration.name == "auc":
+            if objective.surrogate.declaration.name == "auc":
                 by_auc.add(str(declaration))
-            elif objective.optimised != objective.metric:
+            elif objective.surrogate != objective.metric:
                 without_cutoff.add(f"{declaration.name}@k")
     for start, names in (("by AUC", by_auc), ("without their cutoff", without_cutoff)):
         [row] = [line for line in text.splitlines() if line.startswith(f"| trained {start}")]

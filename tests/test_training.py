@@ -251,7 +251,7 @@ def test_scores_are_neither_written_to_nor_kept(framework: Any, metric: str) -> 
         # LightGBM fills the same buffer again; what was kept of it would change here.
         group = graded().sizes
         fresh = lp.gradients(
-            graded().labels, before, metric=objective.optimised, group=group, normalize=True,
+            graded().labels, before, metric=objective.surrogate, group=group, normalize=True,
             damping=objective.shape.damping,
         )  # fmt: skip
         assert_allclose(found[0], fresh[0], rtol=1e-6, atol=1e-9)

@@ -87,7 +87,6 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> None:
         warn_of_unused(model.get_xgb_params(), objective, stacklevel=5)
         changed |= {"objective": model._saved_as, "base_score": model.base_score or 0.0}
     if metrics is not None:
-        callbacks = [xgb.maximising(callback, metrics) for callback in callbacks]
         if not native:
             more = getattr(model, "kwargs", None) or {}
             changed["kwargs"] = {"disable_default_eval_metric": 1, **more}

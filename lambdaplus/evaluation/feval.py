@@ -13,7 +13,7 @@ from lambdaplus.data.arguments import check_flag
 from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation.scoring import choose_metrics, evaluate_queries, mean_values
 from lambdaplus.frameworks.calls import read_call
-from lambdaplus.frameworks.internals import is_called_by_xgb_ranker
+from lambdaplus.frameworks.internals import is_called_by_xgb_ranker, maximise_early_stopping
 from lambdaplus.frameworks.metric_names import reported_names
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
@@ -85,6 +85,7 @@ class EvalMetric:
                 )
         values = {str(metric): value_of(metric, mean) for metric in self.metrics}
         if call.framework == "arrays" and group is _UNSET:
+            maximise_early_stopping([self.__name__])
             if len(self.metrics) > 1:
                 raise TypeError(
                     "XGBoost's estimators support a single metric: pass one name to eval_metric()"
@@ -92,6 +93,7 @@ class EvalMetric:
             return next(iter(values.values()))
         higher_is_better = () if call.framework == "xgboost" else (True,)
         shown = reported_names(values)
+        maximise_early_stopping(shown.values())
         results = [(shown[name], value, *higher_is_better) for name, value in values.items()]
         return results[0] if len(results) == 1 else results
 
@@ -149,9 +151,9 @@ def eval_metric(
 
     Notes
     -----
-    XGBoost's early stopping *minimises* a custom metric unless its name starts with auc, aucpr,
-    pre, map or ndcg.  For other metrics, such as mrr and mauc, pass ``maximize=True`` to
-    ``xgboost.train``, or use `lambdaplus.xgboost.train`, which sets it.
+    XGBoost's early stopping minimises custom metrics unless their names start with auc, aucpr, pre,
+    map or ndcg.  When XGBoost calls one of these metrics, its early stopping is set to maximise it,
+    unless it has ``maximize=`` or watches another metric.
 
     Examples
     --------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Collection
 from functools import lru_cache
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
@@ -63,12 +64,32 @@ def own_metrics(booster: Any) -> frozenset[str]:
 
 
 def calling_booster() -> Any:
-    """The Booster that calls an objective or metric, found on the stack; None if there is none.
+    """The Booster that calls an objective or metric; None if there is none.
 
     The data set that they are called with does not have the parameters of the training.
     """
-    frame = sys._getframe(1)
-    for _ in range(10):
+    return _caller("Booster")
+
+
+def maximise_early_stopping(names: Collection[str]) -> None:
+    """Let the XGBoost training that calls a metric with these names maximise it.
+
+    XGBoost's early stopping minimises metrics whose names it does not know.  Callbacks that have a
+    direction, or watch another metric, stay as they are.
+    """
+    for callback in getattr(_caller("CallbackContainer"), "callbacks", ()):
+        if (
+            type(callback).__name__ == "EarlyStopping"
+            and callback.maximize is None
+            and callback.metric_name in (None, *names)  # None: the last metric, which is ours
+        ):
+            callback.maximize = True
+
+
+def _caller(class_name: str) -> Any:
+    """The object of this class of LightGBM or XGBoost on the stack; None if there is none."""
+    frame: Any = sys._getframe(2)
+    for _ in range(15):
         if frame.f_back is None:
             return None
         frame = frame.f_back
@@ -76,7 +97,7 @@ def calling_booster() -> Any:
         # Reading the locals of a frame keeps them alive, so do not read those of users.
         if library in ("lightgbm", "xgboost") and "self" in frame.f_code.co_varnames:
             caller: Any = frame.f_locals.get("self")
-            if type(caller).__name__ == "Booster":
+            if type(caller).__name__ == class_name:
                 return caller
     return None
 

@@ -83,6 +83,7 @@ MAUC = Declaration(
         Parameter("share", "query", "data that class shares refer to", ("query", "dataset")),
         OVER,
     ),
+    pooled="middle",
     follows_label_order=False,  # ranking the rarer of two grades higher can decrease it
 )
 
@@ -97,6 +98,7 @@ CLASS_AUC = Declaration(
     offset=c.best_rank_sum,
     cutoff="no",
     parameters=(Parameter("label", 1.0, "label of the class"), OVER),
+    pooled="middle",
     follows_label_order=False,
     refusal="it rewards a class for being ranked above higher classes; use mauc, or auc with "
     "relevant=",
@@ -160,6 +162,7 @@ MRR = Declaration(
     gain=c.relevance,
     normalizer=c.any_relevant,
     form=Cascade(c.relevance),
+    surrogate="reciprocal_ranks",
 )
 
 RECIPROCAL_RANKS = Declaration(
@@ -184,6 +187,7 @@ SUCCESS = Declaration(
     normalizer=c.any_relevant,
     form=Cascade(c.relevance),
     cutoff="required",
+    surrogate="reciprocal_ranks",
 )
 
 NDCG = Declaration(
@@ -283,6 +287,7 @@ P = Declaration(
             ("k", "documents"),
         ),
     ),
+    surrogate="reciprocal_ranks",
 )
 
 TOP_PRECISION = Declaration(
@@ -299,6 +304,7 @@ TOP_PRECISION = Declaration(
         Parameter("fraction", 0.01, "share of the documents that is counted", limits=(0.0, 1.0)),
         OVER,
     ),
+    surrogate="reciprocal_ranks",
 )
 
 F_ONE = Declaration(
@@ -310,6 +316,7 @@ F_ONE = Declaration(
     gain=c.relevance,
     normalizer=c.mean_of_cutoff_and_relevant,
     cutoff="required",
+    surrogate="reciprocal_ranks",
 )
 
 RECALL = Declaration(
@@ -322,6 +329,7 @@ RECALL = Declaration(
     gain=c.relevance,
     normalizer=c.n_relevant,
     cutoff="required",
+    surrogate="reciprocal_ranks",
 )
 
 R_PRECISION = Declaration(
@@ -334,6 +342,7 @@ R_PRECISION = Declaration(
     normalizer=c.n_relevant,
     form=Window(c.first_ranks),
     cutoff="no",
+    surrogate="reciprocal_ranks",
 )
 
 BPREF = Declaration(

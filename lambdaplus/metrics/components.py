@@ -218,8 +218,9 @@ def class_share(counts: LabelCounts) -> Floats:
 
 
 def class_reference_gain(counts: LabelCounts) -> Floats:
-    others = np.maximum(counts.spread(counts.size) - counts.count, 1.0)  # 0 only if the share is 0
-    return class_share(counts) / (counts.count * others)
+    others = counts.spread(counts.size) - counts.count
+    pairs = counts.count * np.where(others > 0, others, 1.0)  # 0 only if the share is 0
+    return class_share(counts) / pairs
 
 
 def total_share(counts: LabelCounts) -> Floats:

@@ -81,6 +81,9 @@ class Declaration:
         Whether documents without a judgement are left out.
     refusal : str
         Reason why the metric cannot be an objective; empty if it can.
+    surrogate : str
+        Name of the metric whose swap deltas weight the pairs in training by default, for a metric
+        that few swaps change; empty for the metric itself without its cutoff.
 
     Raises
     ------
@@ -107,6 +110,7 @@ class Declaration:
     closed_ties: bool = True
     judged_only: bool = False
     refusal: str = ""
+    surrogate: str = ""
 
     def __post_init__(self) -> None:
         check_fields(self, callable, "a function", "discount", "gain", "normalizer")
@@ -136,7 +140,7 @@ class Declaration:
         return self.name + {"optional": "[@k]", "required": "@k", "no": ""}[self.cutoff]
 
     @property
-    def how_optimised(self) -> str:
+    def cost_of_objective(self) -> str:
         """The cost of its objective for n documents in L classes, or why there is none."""
         if self.refusal:
             return f"none: {self.refusal}"

@@ -26,7 +26,6 @@ HESSIAN_FACTOR_IN_XGBOOST = 2.0
 
 # Defaults; docs/results/options.md has the measurements.
 BALANCE = 0.5
-FEW_PAIRS = ("mrr", "success", "top_precision", "rprec")  # metrics that few swaps change
 DAMPED_WITH_CUTOFF = ("ndcg", "dcg")
 
 
@@ -39,7 +38,7 @@ class Objective(ABC):
     Attributes
     ----------
     metric : RankingMetric or WeightedSum
-        The optimised metric.
+        The metric of its name, which is the one to evaluate.
     one_group : bool
         Whether data without queries is treated as a single query, for any metric.
     """
@@ -120,8 +119,8 @@ class LambdaObjective(Objective):
     Attributes
     ----------
     metric : RankingMetric
-    optimised : RankingMetric
-        The metric whose swap deltas weight the pairs: ``metric``, or its surrogate.
+    surrogate : RankingMetric
+        The metric whose swap deltas weight the pairs; ``metric`` itself if there is no other.
     shape : Shape
     noise : float or None
     one_group : bool
@@ -129,7 +128,7 @@ class LambdaObjective(Objective):
     """
 
     metric: RankingMetric
-    optimised: RankingMetric
+    surrogate: RankingMetric
     shape: Shape
     noise: float | None = None
     one_group: bool = False
@@ -153,7 +152,7 @@ class LambdaObjective(Objective):
         if not ranked.n_queries:  # a worker without rows
             return np.empty(0), np.empty(0)
         gradient = LambdaGradient(
-            self.optimised, ranked, self.shape, self.noise, balance=self.balance
+            self.surrogate, ranked, self.shape, self.noise, balance=self.balance
         )
         return gradient.at(scores, dtype)
 
@@ -164,7 +163,7 @@ class LambdaObjective(Objective):
         s = self.shape
         noise = "" if self.noise is None else f", noise={shortest(self.noise)}"
         one = ", one_group=True" if self.one_group else ""
-        other = "" if self.optimised == self.metric else f", surrogate={str(self.optimised)!r}"
+        other = "" if self.surrogate == self.metric else f", surrogate={str(self.surrogate)!r}"
         balance = "" if self.balance == BALANCE else f", balance={shortest(self.balance)}"
         return (
             f"lambda_objective({str(self.metric)!r}, sigma={shortest(s.sigma)}, "
@@ -305,8 +304,8 @@ def lambda_objective(
 def _default_surrogate(metric: RankingMetric) -> RankingMetric:
     """The metric whose swap deltas weight the pairs; see `lambda_objective`."""
     declared = metric.declaration
-    if declared.binary and (declared.cutoff == "required" or declared.name in FEW_PAIRS):
-        return parse_metric("auc", relevant=metric.relevant)
+    if declared.surrogate:
+        return parse_metric(declared.surrogate, relevant=metric.relevant)
     return declared(**dict[str, Any](metric.changed)) if declared.cutoff == "optional" else metric
 
 

@@ -59,7 +59,7 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
     if "lambdaplus" in by_origin:
         foot.append(
             "lambdaplus: objectives and rankers of this library; lambda_X is the objective for the "
-            "metric X" + _stand_ins(by_origin["lambdaplus"])
+            "metric X" + _surrogates(by_origin["lambdaplus"])
         )
     foot += ["time: training time, summed over folds, seeds and parameters.", *warnings_of(results)]
     heads = [label(metric).replace("@", "\n@" if narrow else "@") for metric in results.metrics]
@@ -67,13 +67,13 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
     return Table(("method", *heads, "time", *more), rows, foot, narrow=narrow)
 
 
-def _stand_ins(methods: list[str]) -> str:
+def _surrogates(methods: list[str]) -> str:
     """Which objectives weight their pairs by another metric than the one of their name."""
     said = set()
     for name in {method.partition(":lambda_")[2] for method in methods} - {""}:
         objective = lambda_objective(name)
-        if isinstance(objective, LambdaObjective) and objective.optimised != objective.metric:
-            said.add(f"lambda_{name} optimises {label(str(objective.optimised))}")
+        if isinstance(objective, LambdaObjective) and objective.surrogate != objective.metric:
+            said.add(f"lambda_{name} weighs pairs by {label(str(objective.surrogate))}")
     return "".join(f"; {one}" for one in sorted(said)) + "."
 
 
