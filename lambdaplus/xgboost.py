@@ -19,15 +19,16 @@ from typing import Any
 
 import numpy as np
 
+from lambdaplus.compute.extras import installation
 from lambdaplus.data.queries import Ints
 from lambdaplus.data.splits import query_folds
 from lambdaplus.evaluation import EvalMetric
-from lambdaplus.frameworks.calls import warn_of_unused
+from lambdaplus.frameworks.unused_parameters import warn_of_unused
 
 try:
     import xgboost
 except ImportError as error:  # pragma: no cover
-    raise ImportError("XGBoost is not installed: pip install 'lambdaplus[xgboost]'") from error
+    raise ImportError(f"XGBoost is not installed: {installation('xgboost')}") from error
 
 
 def __getattr__(name: str) -> Any:
@@ -53,6 +54,11 @@ def train(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwar
     Returns
     -------
     xgboost.Booster
+
+    Raises
+    ------
+    ValueError
+        For a custom objective with early stopping and no metric.
 
     Warns
     -----
@@ -138,11 +144,22 @@ def _with_our_defaults(
         params.setdefault("base_score", 0.0)
         if "eval_metric" not in params:
             params.setdefault("disable_default_eval_metric", 1)
+            if metric is None and _stops_early(kwargs):
+                raise ValueError(
+                    "early stopping needs a metric: pass custom_metric=lambdaplus.eval_metric("
+                    "'map'), for example, or params['eval_metric']"
+                )
     if isinstance(metric, EvalMetric):
         if kwargs.get("early_stopping_rounds") and kwargs.get("maximize") is None:
             kwargs["maximize"] = True
         kwargs["callbacks"] = [maximising(each, metric) for each in kwargs.get("callbacks") or ()]
     return params, kwargs
+
+
+def _stops_early(kwargs: dict[str, Any]) -> bool:
+    stopping = xgboost.callback.EarlyStopping
+    by_callback = any(isinstance(each, stopping) for each in kwargs.get("callbacks") or ())
+    return by_callback or bool(kwargs.get("early_stopping_rounds"))
 
 
 def maximising(callback: Any, metric: EvalMetric) -> Any:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -330,6 +331,70 @@ def test_our_train_warns_of_parameters_that_do_nothing(framework: Any) -> None:
     name, given = names[framework.name], framework.data(graded())
     with pytest.warns(UserWarning, match=f"{name} has no effect with lambda_objective"):
         framework.train(lp.lambda_ndcg, given, 1, params={name: 5}, own=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("label_gain", r"ndcg\(gain=.*metric ndcg still reads it"),
+        ("scale_pos_weight", "AUC does not depend on the share of positives"),
+        ("sigmoid", "sigma="),
+    ],
+)
+def test_the_warning_says_what_to_set_instead(lightgbm_alone: Any, name: str, instead: str) -> None:
+    given = lightgbm_alone.data(graded())
+    with pytest.warns(UserWarning, match=f"^{name} has no effect.*{instead}"):
+        lightgbm_alone.train(lp.lambda_ndcg, given, 1, params={name: 1}, own=True)
+
+
+NATIVE_NDCG: dict[str, Any] = {
+    "lightgbm": {"metric": "ndcg", "eval_at": [10]},
+    "xgboost": {"eval_metric": "ndcg@10"},
+}
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["", "own train"])
+def test_two_metrics_of_one_name_have_a_history_each(framework: Any, own: bool) -> None:
+    """Without it, both frameworks record the values of both in turn under one name."""
+    part, params = graded().queries(0, 40), NATIVE_NDCG[framework.name]
+    given = framework.data(part)
+    metric, valid = eval_metric("ndcg@10", "map"), {"valid": given}
+    with pytest.warns(UserWarning, match="ndcg@10 is reported as ndcg@10_lambdaplus"):
+        both = framework.train(
+            lp.lambda_ndcg, given, 4, params=params, metric=metric, valid=valid, own=own
+        )
+    curves = both.curves["valid"]
+    assert {name: len(values) for name, values in curves.items()} == dict.fromkeys(
+        ("ndcg@10", "ndcg@10_lambdaplus", "map"), 4
+    )
+    alone = framework.train(lp.lambda_ndcg, given, 4, metric=metric, valid=valid).curves["valid"]
+    assert curves["ndcg@10_lambdaplus"] == alone["ndcg@10"]
+    native = framework.train(lp.lambda_ndcg, given, 4, params=params, valid=valid).curves["valid"]
+    assert curves["ndcg@10"] == native["ndcg@10"]
+
+
+@not_lightgbm_3
+def test_a_default_metric_that_stops_lambdarank_is_told(lightgbm_alone: Any) -> None:
+    given, rest = lightgbm_alone.data(graded().queries(0, 40)), graded().queries(40, 60)
+    options = {"metric": eval_metric("map"), "valid": {"rest": lightgbm_alone.data(rest)}}
+    train = partial(lightgbm_alone.train, data=given, rounds=60, stop=5, **options, own=True)
+    with pytest.warns(UserWarning, match="watches the default metric of 'lambdarank' besides"):
+        first = train("lambdarank")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        alone = train("lambdarank", params={"metric": "None"})
+        train(lp.lambda_map)
+    assert {"map", "ndcg@1"} < set(first.curves["rest"])
+    best = int(np.argmax(alone.curves["rest"]["map"])) + 1
+    assert alone.booster.best_iteration == best  # stopped by MAP
+
+
+def test_early_stopping_without_a_metric_says_what_to_pass(framework: Any) -> None:
+    if framework.module.__version__.startswith("3.") and framework.name == "lightgbm":
+        pytest.skip("LightGBM 3's callbacks cannot be told apart")
+    given = framework.data(graded())
+    with pytest.raises(ValueError, match="early stopping needs a metric"):
+        framework.train(lp.lambda_map, given, 5, stop=2, valid={"train": given}, own=True)
 
 
 # -- the frameworks' own estimators --------------------------------------------------------------

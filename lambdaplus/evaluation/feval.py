@@ -14,6 +14,7 @@ from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation.scoring import choose_metrics, evaluate_queries, mean_values
 from lambdaplus.frameworks.calls import read_call
 from lambdaplus.frameworks.internals import is_called_by_xgb_ranker
+from lambdaplus.frameworks.metric_names import reported_names
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.values import rounded_value
@@ -90,7 +91,8 @@ class EvalMetric:
                 )
             return next(iter(values.values()))
         higher_is_better = () if call.framework == "xgboost" else (True,)
-        results = [(name, value, *higher_is_better) for name, value in values.items()]
+        shown = reported_names(values)
+        results = [(shown[name], value, *higher_is_better) for name, value in values.items()]
         return results[0] if len(results) == 1 else results
 
     def __repr__(self) -> str:

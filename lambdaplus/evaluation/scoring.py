@@ -19,6 +19,7 @@ from lambdaplus.evaluation.conventions import (
     check_rules,
     find_convention,
 )
+from lambdaplus.evaluation.forms_of_input import Labels, read_input
 from lambdaplus.evaluation.result import Evaluation, mean_of
 from lambdaplus.metrics import CATALOGUE, Metric, RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
@@ -32,8 +33,8 @@ BEYOND_FLOAT32 = 1e39  # stands for infinity in float32, so that all infinite sc
 
 
 def evaluate(
-    labels: ArrayLike,
-    scores: ArrayLike,
+    labels: Labels,
+    scores: Labels,
     *,
     group: ArrayLike | None = None,
     qid: ArrayLike | None = None,
@@ -51,7 +52,11 @@ def evaluate(
     Parameters
     ----------
     labels, scores : (n,) array_like
-        Finite numbers; a document with a higher score is ranked higher.
+        Finite numbers; a document with a higher score is ranked higher.  Also both (n_queries, m),
+        with a row for each query, as scikit-learn's ndcg_score takes them; or two dictionaries of
+        values by query and document number, qrels and run, as pytrec_eval, ir_measures and ranx
+        take them.  Then judged documents that were not returned rank below all others, documents
+        that were not judged have label 0, and queries that were not judged are left out.
     group : (n_queries,) array_like of int, optional
         Query sizes.  If neither ``group`` nor ``qid`` is given, AUC and MAP treat all rows as one
         ranking, like scikit-learn's roc_auc_score and average_precision_score.
@@ -61,8 +66,9 @@ def evaluate(
         Row weights.  The weight of a query in the mean is the mean weight of its rows; without
         queries, weights are multiplicities.
     metrics : str, RankingMetric or Declaration, or iterable of these
-    convention : {"lambdaplus", "lightgbm", "xgboost", "sklearn", "trec", "letor3", "letor4"}
-        Tool whose gains, discounts, divisors and rules for ties and empty queries are used.  The
+    convention : str
+        Tool whose gains, discounts, divisors and rules for ties and empty queries are used:
+        "lambdaplus", "lightgbm", "xgboost", "sklearn", "trec", "ranx", "letor3" or "letor4".  The
         parameters below, options in the name of a metric and other options take precedence.
     ties : {"expected", "worst", "best", "stable", "together", "docno"}, optional
         Rule for tied documents: the mean over their orders, their worst or best order, the order
@@ -105,11 +111,10 @@ def evaluate(
     convention = find_convention(convention)
     check_flag(one_group=one_group)
     chosen = choose_metrics(listed(metrics), options, convention)
-    qid = None if qid is None else identifiers(qid)
-    queries = Queries(labels, group=group, qid=qid, weight=weight)
-    names = None if qid is None else qid[queries.boundaries[:-1]]
-    rules: dict[str, Any] = {"ties": ties, "empty": empty, "docno": docno, "one_group": one_group}
-    return evaluate_queries(chosen, queries, scores, convention=convention, qid=names, **rules)
+    read = read_input(labels, scores, group, qid, weight, docno)
+    rules: dict[str, Any] = {"ties": ties, "empty": empty, "one_group": one_group}
+    rules |= {"convention": convention, "docno": read.docno, "judged": read.judged}
+    return evaluate_queries(chosen, read.queries, read.scores, qid=read.names, **rules)
 
 
 def evaluate_run(

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,7 @@ class _NoOwner:
 # which passes the arrays of the training data and of each validation set in each round.
 _kept: WeakKeyDictionary[Any, deque[tuple[RawData, Queries]]] = WeakKeyDictionary()
 _threads: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+_warned: WeakSet[Any] = WeakSet()  # data sets with positions
 _lock = threading.Lock()
 _NO_OWNER = _NoOwner()
 _MOST_KEPT = 8
@@ -71,6 +72,17 @@ class Call(NamedTuple):
                 "row (LightGBM 4.1 or newer)"
             )
         return np.asarray(field, dtype=np.int64)
+
+    def warn_of_positions(self, objective: Any) -> None:
+        """Warn once of positions in a LightGBM data set, which only `PositionBias` uses."""
+        known = self.framework == "lightgbm" and getattr(self.data, "position", None) is not None
+        if known and self.data not in _warned:
+            _warned.add(self.data)
+            warnings.warn(
+                f"{objective!r} does not use the positions of this data set: "
+                "lambdaplus.objectives.position_bias.PositionBias(objective) learns their bias",
+                stacklevel=4,
+            )
 
     def is_first(self, scores: Floats) -> bool:
         """Whether these are the scores at the start of a training."""
@@ -163,26 +175,6 @@ def _threads_of(booster: Any) -> int:
             given = config["learner"]["generic_param"].get("nthread")
         _threads[booster] = max(int(given or 0), 0)
     return _threads[booster]
-
-
-# Only built-in objectives read these, and all that begin with lambdarank_.
-_OF_BUILT_IN_OBJECTIVES = {
-    "label_gain", "sigmoid", "objective_seed", "boost_from_average", "reg_sqrt", "is_unbalance",
-    "scale_pos_weight", "ndcg_exp_gain",
-}  # fmt: skip
-
-
-def warn_of_unused(params: Mapping[str, Any], objective: Any, stacklevel: int) -> None:
-    """Warn of parameters that have no effect on a custom objective."""
-    for name, value in params.items():
-        unused = name in _OF_BUILT_IN_OBJECTIVES or name.startswith("lambdarank_")
-        if unused and value is not None:
-            warnings.warn(
-                f"{name} has no effect with {objective!r}: only built-in objectives read it. "
-                "lambda_objective(...) has options of its own (a cutoff 'ndcg@30', gain=, sigma=, "
-                "normalize=), and rows may have weights",
-                stacklevel=stacklevel,
-            )
 
 
 def refuse_bagging_by_query(params: Mapping[str, Any]) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 
 def lightgbm_parameter(params: dict[str, Any], name: str, default: Any = None) -> Any:
@@ -31,9 +33,33 @@ def lightgbm_parameters() -> dict[str, list[str]]:
     return known
 
 
+def lightgbm_early_stopping(params: dict[str, Any], callbacks: Any) -> Literal["", "first", "all"]:
+    """Which metrics early stopping watches: none if it is not used, the first one, or all."""
+    found = [lightgbm_parameter(params, "first_metric_only", False)] * bool(
+        int(lightgbm_parameter(params, "early_stopping_round") or 0) > 0
+    )
+    for callback in callbacks or ():
+        if type(callback).__name__ == "_EarlyStoppingCallback":  # LightGBM 4
+            found.append(callback.first_metric_only)
+    return "" if not found else "first" if all(found) else "all"
+
+
 def is_constructed(data: Any) -> bool:
     """Whether a lightgbm.Dataset is constructed, after which it may drop labels."""
     return bool(getattr(data, "_handle", None) or getattr(data, "handle", None))  # 4.x, 3.x
+
+
+_own_metrics: WeakKeyDictionary[Any, frozenset[str]] = WeakKeyDictionary()  # of XGBoost's boosters
+
+
+def own_metrics(booster: Any) -> frozenset[str]:
+    """Names of the framework's metrics that a booster, which is evaluating, reports."""
+    if type(booster).__module__.startswith("lightgbm"):
+        return frozenset(getattr(booster, "_Booster__name_inner_eval", None) or ())
+    if booster not in _own_metrics:
+        metrics = json.loads(booster.save_config())["learner"]["metrics"]
+        _own_metrics[booster] = frozenset(metric["name"] for metric in metrics)
+    return _own_metrics[booster]
 
 
 def calling_booster() -> Any:

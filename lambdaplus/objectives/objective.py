@@ -89,6 +89,8 @@ class Objective(ABC):
             If another worker of the training raised an error or was stopped.
         """
         with read_call(y_true_or_preds, y_pred_or_data, sample_weight, group) as call:
+            if not self.uses_positions:
+                call.warn_of_positions(self)
             with limit_threads(call.threads):
                 gradient, hessian = self._derivatives_of(call)
             if call.framework == "xgboost" and self.compares_within_queries(call.queries):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ from lambdaplus.data import (
 from lambdaplus.data.ranking_data import join
 from lambdaplus.evaluation import eval_metric
 from lambdaplus.metrics import parse_metric
+from lambdaplus.study.estimator_trainer import refuse_unknown_parameters, train_estimator
 from lambdaplus.study.methods import Method, Settings
 from lambdaplus.study.registry import find_methods
 from lambdaplus.study.study import Study
@@ -54,6 +57,8 @@ class Config:
         `~lambdaplus.data.read_data`; or ``web-search-like`` for 500 synthetic queries,
         ``web-search-like:N`` for N of them.  Files and synthetic data are split into five folds by
         `~lambdaplus.data.cross_validation`.  By default, the built-in digits.
+    qid, label : str
+        Names of the columns of CSV and Parquet files.
     splits : int
         Number of `~lambdaplus.data.random_splits` to use instead; of a folder, all queries of the
         first fold are split.
@@ -96,6 +101,8 @@ class Config:
     """
 
     data: str = ""
+    qid: str = "qid"
+    label: str = "label"
     methods: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ("auc", "mauc", "map", "mrr", "ndcg@1", "ndcg@5", "ndcg@10")
     convention: str = "lambdaplus"
@@ -161,6 +168,10 @@ class Config:
                     f"grid: {method} = {grid!r} should be a table of parameters, each with a list "
                     "of the values to try"
                 )
+            for name, values in grid.items():
+                several = values if isinstance(values, list | tuple) else ()
+                if any(isinstance(value, float) and math.isnan(value) for value in several):
+                    raise ValueError(f"grid: a value of {method}'s {name} is NaN")
         for name in ("trials", "splits"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} = {getattr(self, name)} should be at least 0")
@@ -201,7 +212,10 @@ class Config:
         methods = self._methods()
         if self.baseline and self.baseline not in [method.name for method in methods]:
             raise ValueError(f"baseline {self.baseline!r} is not one of the methods compared")
-        folds = folds_of(self.data, self.splits, self.shares, self.balanced, self.valid)
+        columns = {"qid": self.qid, "label": self.label}
+        folds = folds_of(
+            self.data, self.splits, self.shares, self.balanced, self.valid, columns=columns
+        )
         metrics = self.metrics
         if all(np.unique(fold.train.labels).size <= 2 for fold in folds):  # MAUC would be AUC
             if not self.methods:
@@ -242,10 +256,14 @@ class Config:
         for name in self.grid:
             if name not in names:
                 raise ValueError(f"grid of {name!r}, which is not one of {', '.join(names)}")
-        return [
+        found = [
             replace(method, grid=self.grid[method.name]) if method.name in self.grid else method
             for method in methods
         ]
+        for method in found:
+            if method.name in self.grid and method.trainer is train_estimator:
+                refuse_unknown_parameters(method)
+        return found
 
 
 def _check_type(name: str, value: Any, kind: str) -> None:
@@ -282,20 +300,24 @@ def folds_of(
     shares: tuple[float, ...] = (0.6, 0.2, 0.2),
     balanced: bool = False,
     valid: float = 0.0,
+    columns: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Fold]:
     """Read or generate the folds of a data set, by options of `Config`."""
     if len(shares) != 3:
         raise ValueError(f"shares {shares} should be three: training, validation and test queries")
     if not splits and (balanced or shares != Config.shares):
         raise ValueError("shares and balanced are options of random splits: set splits as well")
-    path = Path(data)
+    path, made_up = Path(data), data.partition(":")[0] == MADE_UP
+    if (made_up or not data) and any(name != given for name, given in columns.items()):
+        raise ValueError("qid and label are columns of CSV and Parquet files: set data as well")
     if data and not path.is_dir():
-        made_up = data.partition(":")[0] == MADE_UP
-        whole = _made_up(data) if made_up else read_data(path)
+        whole = _made_up(data) if made_up else read_data(path, **columns)
         if not splits:
             return cross_validation(whole)
     else:
-        folds = _complete(data, read_folds(path, valid=valid or None)) if data else digits_queries()
+        folds = digits_queries()
+        if data:
+            folds = _complete(data, read_folds(path, valid=valid or None, **columns))
         if not splits:
             return folds
         whole = join([folds[0].train, folds[0].valid, folds[0].test], "all queries")
