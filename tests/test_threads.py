@@ -103,6 +103,14 @@ def test_a_call_goes_on_where_no_thread_can_be_started(monkeypatch: Any) -> None
     assert_array_equal(found, expected)
 
 
+def test_threads_at_work_start_no_others() -> None:
+    seen: list[int] = []
+    with limit_threads(2):
+        parallel.over_tasks(lambda _: seen.append(n_threads()), 3)
+        assert n_threads() == 2
+    assert seen == [1, 1, 1]
+
+
 def test_a_long_sweep_depends_neither_on_threads_nor_on_other_queries(monkeypatch: Any) -> None:
     monkeypatch.setattr("lambdaplus.objectives.sums.LONG", 300)
     random, sizes = np.random.default_rng(0), [500, 40, 700, 299]

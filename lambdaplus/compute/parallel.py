@@ -115,8 +115,9 @@ def _run(work: Callable[[int, int], None], edges: list[int], threads: int) -> No
     ranges = iter([(a, b) for a, b in itertools.pairwise(edges) if b > a])
 
     def work_on_ranges() -> None:
-        for a, b in ranges:  # all threads share this iterator
-            work(a, b)
+        with limit_threads(1 if threads > 1 else None):  # those at work start no others
+            for a, b in ranges:  # all threads share this iterator
+                work(a, b)
 
     if threads == 1:
         work_on_ranges()

@@ -33,7 +33,7 @@ from lambdaplus.data.queries import Floats, Ints
 from lambdaplus.metrics.sort import Entries, Int32s, lift_of
 
 LONG = 32_768  # documents from which a list is rounded
-CELLS = 2**16
+CELLS = 2**15
 COARSE = 2**12
 CROWDED = 1 / 256  # share of the documents from which a part is cut again
 CROWDED_TOP = 1 / 64  # the same among the documents down to the end of the part,
