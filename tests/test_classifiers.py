@@ -195,8 +195,20 @@ def test_the_threshold_is_that_of_models_of_the_other_folds(kind: Any) -> None:
         made(kind, cv=ShuffleSplit(2)).fit(X, y)
     with pytest.raises(ValueError, match="cv=None leaves no rows to calibrate on"):
         made(kind, cv=None, calibration="sigmoid").fit(X, y)
+    with pytest.raises(ValueError, match="cv='often' is not 'auto'"):
+        made(kind, cv="often").fit(X, y)
     single = np.arange(200) == 7  # a class of one row has no folds
     assert made(kind).fit(X[:200], single).predict(X[:200]).sum() >= 1
+
+
+@both
+def test_folds_are_trained_only_where_they_are_needed(kind: Any) -> None:
+    X, y, _, _ = data()
+    many = np.argsort(np.argsort(-X[:, 0])) < 500
+    by_rows = made(kind, cv=None)
+    for cv, labels, alike in (("auto", many, True), ("auto", y, False), (3, many, False)):
+        offset = made(kind, cv=cv).fit(X, labels).offset_
+        assert (offset == by_rows.fit(X, labels).offset_) == alike
 
 
 # -- probabilities --------------------------------------------------------------------------------

@@ -138,11 +138,12 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
     calibration : {"sigmoid", "isotonic"}, optional
         Method of `~sklearn.calibration.CalibratedClassifierCV` for probabilities.  By default,
         there is no `predict_proba`.
-    cv : int, splitter or None, default=3
+    cv : int, splitter, None or "auto", default="auto"
         Threshold and calibration need scores of rows that the model has not seen: the last
         evaluation set of `fit` or, without one, each of ``cv`` folds of the training rows, for
-        which one more model is trained.  With None, the threshold is set by training rows, and new
-        rows of the trained class are often below it.
+        which one more model is trained.  With None, training rows set the threshold, and new rows
+        of the trained class are often below it.  "auto" is 3 with ``calibration`` or fewer than 500
+        rows of the trained class, and None otherwise.
     **kwargs
         The parameters of LGBMClassifier, with its defaults.
 
