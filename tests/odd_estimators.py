@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 import warnings
 from typing import Any
@@ -87,6 +88,26 @@ class Leaving(FirstFeature):
 
     def fit(self, X: Any, y: Any) -> Leaving:
         os._exit(0)
+
+
+class Exits(FirstFeature):
+    """Calls `sys.exit`, as a script would."""
+
+    def fit(self, X: Any, y: Any) -> Exits:
+        sys.exit("no licence")
+
+
+class InPlace(FirstFeature):
+    """Changes all arrays that it gets."""
+
+    def fit(self, X: Any, y: Any, eval_set: Any = None) -> InPlace:
+        for changed in (X, y, *eval_set[:2]):
+            changed[:] = 0
+        return self
+
+    def predict(self, X: Any) -> Any:
+        X[:] *= -1
+        return np.array(X[:, 0])
 
 
 class Compiles(FirstFeature):

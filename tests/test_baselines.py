@@ -53,6 +53,19 @@ def expected_failures(estimator: Any) -> dict[str, str]:
     return {}
 
 
+@pytest.mark.parametrize("made", [*STRUCTURAL, RankSVM(), SVMAccuracy(), VALIDATED[1]], ids=name_of)
+def test_features_that_would_overflow_are_an_error(made: Any) -> None:
+    data = graded(12)
+    huge = data.features.copy()
+    huge[7, 2] = -1e150
+    message = r"feature 2 has absolute values up to 1e\+150.*: scale the features"
+    with pytest.raises(ValueError, match=message):
+        clone(made).fit(huge, data.labels, data.qid)
+    model = clone(made).fit(data.features, data.labels, data.qid)
+    with pytest.raises(ValueError, match=message):
+        model.predict(huge)
+
+
 @pytest.mark.filterwarnings("ignore:w = 0 is optimal")
 @parametrize_with_checks([*RANKERS, *SCALERS], expected_failed_checks=expected_failures)
 def test_scikit_learn_conventions(estimator: Any, check: Any) -> None:

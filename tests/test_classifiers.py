@@ -122,6 +122,28 @@ def test_class_weights_are_weights_of_rows() -> None:
 
 
 @pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ({0: 1.0, 1: 5.0}, r"0 is none of the classes \['fraud', 'ok'\] in y"),
+        ({"fraud": 5.0, "OK": 1.0}, "'OK' is none of the classes"),
+        ({"fraud": -1.0}, r"class_weight\['fraud'\] must be a number at least 0, got -1.0"),
+        ({"fraud": float("nan")}, "must be a number at least 0, got nan"),
+    ],
+)
+def test_class_weights_that_would_have_no_effect_raise(weights: Any, message: str) -> None:
+    X, y, Xt, yt = data()
+    names = np.array(["ok", "fraud"])
+    with pytest.raises(ValueError, match=message):
+        made(LightGBMClassifier, class_weight=weights).fit(X, names[y])
+    sets = [(X, names[y]), (Xt, names[yt])]
+    model = made(LightGBMClassifier)
+    with pytest.raises(ValueError, match=r"^eval_class_weight"):
+        model.fit(X, names[y], eval_set=sets, eval_class_weight=[None, weights])
+    with pytest.raises(ValueError, match="XGBoost has no class_weight: pass sample_weight="):
+        made(XGBoostClassifier, class_weight=weights).fit(X, names[y])
+
+
+@pytest.mark.parametrize(
     ("kind", "parent", "objective"),
     [
         (LightGBMClassifier, lgb.LGBMClassifier, "binary"),
@@ -325,3 +347,40 @@ def test_unusable_labels_and_weights_raise(kind: Any, change: Any, message: str)
     with pytest.raises(ValueError, match=message):
         model.fit(X, given.pop("y"), **given)
     assert not hasattr(model, "offset_")  # a fit that fails leaves no half-changed model
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"subsample": 0.5, "subsample_freq": 1, "class_weight": "balanced"},
+        {"data_sample_strategy": "goss"},
+        {"linear_tree": True},
+        {"boosting_type": "dart"},
+        {"n_estimators": 200, "min_child_samples": 900},  # no split is left in the end
+        {"early_stopping_rounds": 2, "n_estimators": 60},
+    ],
+)
+def test_the_scores_of_the_last_round_are_those_of_a_prediction(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y, X_valid, y_valid = data()
+    X = X.copy()
+    X[::7, 0] = np.nan
+    X[:, 1] = np.round(X[:, 1])
+    seen: list[Any] = []
+    whole = LightGBMClassifier._training_scores
+
+    def look(model: Any, given: Any) -> Any:
+        seen.append(whole(model, given))
+        return seen[-1]
+
+    monkeypatch.setattr(LightGBMClassifier, "_training_scores", look)
+    model = made(LightGBMClassifier, cv=None, **options)
+    valid = [(X_valid, y_valid)] if "early_stopping_rounds" in options else None
+    model.fit(X, y, eval_set=valid, categorical_feature=[] if "linear_tree" in options else [1])
+    if valid:  # which sets the threshold
+        assert not seen
+    else:
+        assert_array_equal(seen[0], raw(model, X))
+    assert not hasattr(model, "_last_scores")

@@ -109,6 +109,7 @@ def test_a_stopped_run_has_results_of_the_folds_that_are_finished(letor: pathlib
         (["--methods", "forest"], "lightgbm:lambdarank"),
         (["--methods", "svmmap"], "unknown method 'svmmap' (did you mean 'svm:map'?)"),
         (["--methods", "svm:ndcg@5"], "unknown method 'svm:ndcg@5' (did you mean 'svm:ndcg@10'?)"),
+        (["--methods", "svm:map,svm:auc,svm:map"], "method 'svm:map' is given twice"),
         (["--methods", "mypkg:Ranker"], ": 'mypkg:Ranker' cannot be imported as module:Class"),
         (["--shares", "8,1,1"], "set splits as well"),
         (["--methods", "catboost:map"], "blocks of documents without their queries"),
@@ -335,6 +336,8 @@ def test_a_file_may_set_what_is_tried(letor: pathlib.Path) -> None:
         ("grid = 1", "grid = 1 should be a table"),
         ("[grid]\nsvm = 1", "grid: svm = 1 should be a table of parameters"),
         ("[grid.'feature:best']\nC = '57'", "C = '57' should be a list of the values to try"),
+        ("[grid.'feature:best']\nMetric = [1]", "feature:best has no parameter 'Metric'"),
+        ("[grid.'feature:best']\nmetric = [nan]", "grid: a value of feature:best's metric is NaN"),
         ("[data]\nx = 1", "data = {'x': 1} should be text"),
     ],
 )

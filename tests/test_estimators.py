@@ -560,6 +560,19 @@ def test_metrics_that_lightgbm_would_ignore_are_refused(
             kind(**given, **SMALL).fit(data.features, labels, **fit, **more)
 
 
+@pytest.mark.parametrize("kind", [XGBoostRanker, XGBoostClassifier])
+@pytest.mark.parametrize("names", ["mapp", ["logloss", "mapp"]])
+def test_metrics_that_xgboost_does_not_know_are_refused(kind: Any, names: Any) -> None:
+    data = graded()
+    fit = {"qid": data.qid} if kind is XGBoostRanker else {}
+    message = r"unknown metric 'mapp' \(did you mean 'map'\?\).*XGBoost has no metric 'mapp' either"
+    with pytest.raises(ValueError, match=message):
+        kind(eval_metric=names, **SMALL).fit(data.features, (data.labels > 1).astype(int), **fit)
+    for known in ("logloss", "error@0.7", "rmse", "merror"):
+        model = kind(eval_metric=["logloss", known] if known == "merror" else known, **SMALL)
+        model.fit(data.features, (data.labels > 1).astype(int), **fit)
+
+
 @pytest.mark.parametrize(
     ("names", "shown"),
     [

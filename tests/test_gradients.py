@@ -378,6 +378,15 @@ def test_an_auc_weight_of_k_is_k_rows(ties: int | None, all_pairs: bool, damping
     assert_close(weighted, summed, (1e-9, 1e-9))
 
 
+@pytest.mark.parametrize("metric", ["auc", "map"])
+@pytest.mark.parametrize("scale", [1e-3, 1e-9, 1e-18, 1e-96, 1e90])
+def test_the_scale_of_weights_is_that_of_the_gradient(metric: str, scale: float) -> None:
+    labels, scores, weight = pooled_query(8)
+    expected = gradients(labels, scores, metric=metric, weight=weight)
+    found = gradients(labels, scores, metric=metric, weight=weight * scale)
+    assert_close([part / scale for part in found], expected, (1e-9, 1e-9))
+
+
 def weighted_average_precision_lambdas(
     labels: Floats, scores: Floats, weight: Floats
 ) -> tuple[Floats, Floats]:

@@ -123,6 +123,34 @@ def test_a_fit_that_fails_takes_no_other_with_it(tmp_path: pathlib.Path) -> None
         found.finish()
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_estimator_that_changes_its_arguments_changes_no_other(jobs: int) -> None:
+    method = Method("negative", lambda job: Fitted(lambda part: -part.features[:, 0]))
+    names = odd("InPlace", "FirstFeature")
+    found, alone = study(None, names, jobs), study(None, odd("FirstFeature"))
+    alone.methods = [*alone.methods, method]
+    found.finish()
+    alone.finish()
+    for metric in ("map", "ndcg@5"):
+        for name, same in (("FirstFeature", odd("FirstFeature")), ("InPlace", "negative")):
+            value = found.results.mean(odd(name), metric)
+            assert value == alone.results.mean(same, metric)
+    for fold, before in zip(found.folds, folds(), strict=True):
+        for name in ("train", "valid", "test"):
+            after, expected = getattr(fold, name), getattr(before, name)
+            np.testing.assert_array_equal(after.features, expected.features)
+            np.testing.assert_array_equal(after.labels, expected.labels)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_estimator_that_exits_does_not_end_the_study(jobs: int) -> None:
+    found = study(None, odd("Exits", "FirstFeature"), jobs)
+    assert len(list(found.run())) == 6
+    assert found.errors.keys() == {odd("Exits")}
+    assert found.errors[odd("Exits")].endswith(": SystemExit: no licence")
+    assert len(found.finished) == 3
+
+
 def test_warnings_are_kept_and_told_once(tmp_path: pathlib.Path) -> None:
     found = study(tmp_path, odd("Warns"))
     found.finish()

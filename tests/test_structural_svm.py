@@ -139,6 +139,24 @@ def test_one_class_queries_count_but_add_nothing() -> None:
     assert all_queries.primal_ == pytest.approx(without.primal_, rel=1e-7)
 
 
+def test_more_features_than_rows() -> None:
+    """The bounds hold by enumeration, and a large C does not keep them apart."""
+    random = np.random.default_rng(0)
+    labels = random.integers(0, 2, 24).astype(float)
+    labels[::4], labels[1::4] = 0, 1
+    data = Small(random.normal(size=(24, 90)), labels, np.full(6, 4))
+    for C in (1.0, 1e4):
+        model = StructuralSVM("map", C=C, tol=1e-6).fit(data.features, data.labels, data.qid)
+        assert model.coef_.shape == (90,)
+        assert model.relative_gap_ <= 1e-6
+        enumerated = objective(Setting("map"), data, model.coef_, C)
+        assert model.primal_ == pytest.approx(enumerated, rel=1e-9)
+        [point] = StructuralSVM("map", tol=1e-6).fit_path(
+            data.features, data.labels, data.qid, Cs=[C]
+        )
+        np.testing.assert_allclose(point.coef, model.coef_)
+
+
 def test_more_features_than_planes() -> None:
     """The inner problem is solved in the planes' own span: the same as in few dimensions."""
     data = graded(12)

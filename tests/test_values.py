@@ -26,6 +26,7 @@ from brute_force import (
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from sklearn.metrics import average_precision_score, roc_auc_score
 from small_data import graded
 
 import lambdaplus as lp
@@ -354,6 +355,28 @@ def test_a_query_weighs_the_mean_of_its_rows() -> None:
     assert skipped_none["map"] == close((2 * 1 + 2 * 1 + 0.5 * 0.5) / 13.5)
     even = evaluate(LABELS, SCORES, group=GROUP, weight=[7] * 8, metrics=["map"])
     assert even["map"] == close(evaluate(LABELS, SCORES, group=GROUP, metrics=["map"])["map"])
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e-9, 1e-18, 1e-96, 1e90])
+def test_the_scale_of_weights_changes_no_value_of_a_data_set(scale: float) -> None:
+    random = np.random.default_rng(0)
+    labels, scores, weight = random.integers(0, 2, 50), random.integers(0, 9, 50), random.random(50)
+    tools = {"auc": roc_auc_score, "map": average_precision_score}
+    found = evaluate(labels, scores, weight=weight * scale, metrics=list(tools))
+    for name, tool in tools.items():
+        assert found[name] == close(tool(labels, scores, sample_weight=weight))
+
+
+@pytest.mark.parametrize("ratio", [1e-90, 1e-12, 1e6, 1e12, 1e90])
+def test_weights_of_two_classes_may_be_far_apart(ratio: float) -> None:
+    labels, scores = np.array([1, 0, 1, 0, 1]), np.array([5, 4, 3, 2, 1])
+    weight = np.where(labels == 1, ratio, 1.0)
+    if ratio > 1e9:
+        with pytest.raises(ValueError, match="divide the weights of relevant rows by a constant"):
+            evaluate(labels, scores, weight=weight, metrics="auc")
+    else:
+        found = evaluate(labels, scores, weight=weight, metrics="auc")
+        assert found["auc"] == pytest.approx(0.5, abs=1e-9)
 
 
 def test_weights_within_a_query_do_not_change_its_value() -> None:

@@ -226,10 +226,12 @@ def test_values_are_weighted_by_query(group: Group) -> None:
         assert (name, value) == (expected[0], pytest.approx(expected[1], abs=1e-6))
 
 
-@pytest.mark.parametrize("weights", [False, True], ids=["", "weights"])
+@pytest.mark.parametrize("weights", [0.0, 1.0, 1e-20], ids=["", "weights", "tiny weights"])
 @pytest.mark.parametrize("layout", ["three", "empty", "no positives on one"])
-def test_values_over_all_rows(group: Group, layout: str, weights: bool) -> None:
-    rows = Rows(weights=weights)
+def test_values_over_all_rows(group: Group, layout: str, weights: float) -> None:
+    rows = Rows(weights=weights > 0)
+    if rows.weights is not None:
+        rows.weights *= np.float32(weights)
     metric = lp.eval_metric("auc", "map")
     if not weights:
         metric = lp.eval_metric("auc", "map", "ndcg@10", "mrr", "err", one_group=True)

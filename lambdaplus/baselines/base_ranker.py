@@ -13,8 +13,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lambdaplus.data.queries import Floats, Queries, by_query
-from lambdaplus.evaluation.scoring import evaluate_queries
+from lambdaplus.evaluation.scoring import mean_values
 from lambdaplus.metrics import Metric, parse_metric
+
+LARGEST = 1e50  # feature of a linear ranker, which sums products of features
 
 
 class Ranker(BaseEstimator):  # type: ignore[misc]
@@ -40,8 +42,9 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            For NaN or infinite entries, lengths that differ, parameters out of range, and data from
-            which nothing can be learned, such as labels that are all the same.
+            For NaN or infinite entries, features beyond 1e50 in a linear ranker, lengths that
+            differ, parameters out of range, and data from which nothing can be learned, such as
+            labels that are all the same.
         """
         self._fit(*self._read(X, y, qid))
         return self
@@ -75,7 +78,20 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     def _documents(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
         documents: Floats = validate_data(self, X, reset=False, dtype=np.float64, order="C")
+        self._refuse_huge(documents)
         return documents
+
+    def _refuse_huge(self, documents: Floats) -> None:
+        """Raise a ValueError for features of a linear ranker whose products may be infinite."""
+        if type(self)._scores is not Ranker._scores:
+            return
+        largest = np.maximum(documents.max(axis=0, initial=0), -documents.min(axis=0, initial=0))
+        if (largest > LARGEST).any():
+            raise ValueError(
+                f"feature {int(largest.argmax())} has absolute values up to {largest.max():.2g}, "
+                f"and sums of products of features beyond {LARGEST:g} may be infinite: scale the "
+                "features, for example with QueryScaler"
+            )
 
     def _read(
         self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None, *, reset: bool = True
@@ -86,6 +102,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         documents, labels = validate_data(
             self, X, y, reset=reset, dtype=np.float64, order="C", y_numeric=True
         )
+        self._refuse_huge(documents)
         queries, rows = by_query(labels, qid=qid, group=[len(labels)] if qid is None else None)
         return documents if rows is None else documents[rows], queries
 
@@ -153,8 +170,8 @@ class ValidationSet:
                 )
 
     def values(self, scores: Floats) -> dict[str, float]:
-        return evaluate_queries(self.metrics, self.queries, scores).mean
+        return mean_values(self.metrics, self.queries, scores)
 
     def value(self, scores: Floats) -> float:
         """Mean of the first metric, which is used for selection."""
-        return next(iter(evaluate_queries(self.metrics[:1], self.queries, scores).mean.values()))
+        return next(iter(mean_values(self.metrics[:1], self.queries, scores).values()))

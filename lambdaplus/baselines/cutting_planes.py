@@ -24,6 +24,8 @@ from lambdaplus.data.queries import Floats, Ints
 INNER = 0.1  # tolerance of the problem with planes, as a share of the gap
 IN_USE = 1e-3  # dual variable from which a plane counts as used
 PATIENCE = 3  # passes without use after which a plane is removed
+FAR = 2.0  # objective, in units of the best one, from which the distance to the best w is halved
+HALVINGS = 3  # in a row
 
 
 class Cut(NamedTuple):
@@ -167,6 +169,7 @@ def solve(hinges: Hinges, planes: Planes, weight: Floats, tol: float, max_passes
     w = np.zeros(hinges.X.shape[1])
     best, primal, dual, mean_slack = w, np.inf, 0.0, np.inf
     history: list[Pass] = []
+    halvings = 0
     warm = planes.offset.size > hinges.n_blocks
     # Results of BLAS depend on its number of threads.
     with ThreadpoolController().limit(limits=1, user_api="blas"):
@@ -185,6 +188,13 @@ def solve(hinges: Hinges, planes: Planes, weight: Floats, tol: float, max_passes
                 return Solution(best, primal, dual, mean_slack, history)
             planes.evict()
             planes.add(cut.block, cut.slope, cut.offset)
+            # If queries can be separated, a large C makes small errors of the lower bounds costly:
+            # the objective is convex, and lower closer to the best w.
+            if value > FAR * primal and halvings < HALVINGS:
+                halvings += 1
+                w = (best + w) / 2
+                continue
+            halvings = 0
             # With planes from another C, the first minimum is precise.
             gap = tol * primal if warm and len(history) == 1 else primal - dual
             planes.alpha = minimise(planes.first, planes.slope, planes.offset, weight, INNER * gap)

@@ -9,8 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import qr
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import ThreadpoolController
 
 from lambdaplus.baselines.base_ranker import Ranker
 from lambdaplus.baselines.cutting_planes import Hinges, Planes, Solution, solve
@@ -62,9 +64,10 @@ class StructuralRanker(Ranker):
         """One or more losses on these queries."""
 
     def _fit(self, X: Floats, queries: Queries) -> None:
-        hinges = self._hinges(X, queries)
-        solution = self._solve(hinges, Planes(hinges.n_blocks, X.shape[1]), self.C)
-        self.coef_ = solution.w
+        documents, basis = _fewest_features(X)
+        hinges = self._hinges(documents, queries)
+        solution = self._solve(hinges, Planes(hinges.n_blocks, documents.shape[1]), self.C)
+        self.coef_ = _in_features(solution.w, basis)
         self.primal_, self.dual_, self.slack_ = solution.primal, solution.dual, solution.slack
         self.relative_gap_ = solution.relative_gap
         self.history_ = solution.history
@@ -107,7 +110,9 @@ class StructuralRanker(Ranker):
         >>> [round(value(point), 2) for point in path]
         [0.72, 0.77, 0.78]
         """
-        hinges = self._hinges(*clone(self)._read(X, y, qid))
+        read, queries = clone(self)._read(X, y, qid)
+        documents, basis = _fewest_features(read)
+        hinges = self._hinges(documents, queries)
         planes = Planes(hinges.n_blocks, hinges.X.shape[1])
         at_zero = hinges.at(np.zeros(hinges.X.shape[1])).hinge
         path = []
@@ -116,7 +121,7 @@ class StructuralRanker(Ranker):
             path.append(
                 PathPoint(
                     C=float(C),
-                    coef=solution.w,
+                    coef=_in_features(solution.w, basis),
                     primal=solution.primal,
                     dual=solution.dual,
                     slack=solution.slack,
@@ -181,6 +186,22 @@ class StructuralRanker(Ranker):
             return queries
         good = reaches(queries.labels, 1.0 if self.relevant is None else self.relevant)
         return Queries(good.astype(np.float64), group=queries.sizes)
+
+
+def _fewest_features(X: Floats) -> tuple[Floats, Floats | None]:
+    """The documents in coordinates of their span, (n, n), and its basis, (d, n), if d > n.
+
+    The optimal w is a combination of documents, so the problem is the same.
+    """
+    if X.shape[1] <= X.shape[0]:
+        return X, None
+    with ThreadpoolController().limit(limits=1, user_api="blas"):
+        basis, coordinates = qr(X.T, mode="economic")
+    return np.ascontiguousarray(coordinates.T), basis
+
+
+def _in_features(w: Floats, basis: Floats | None) -> Floats:
+    return w if basis is None else np.asarray(basis @ w)
 
 
 class StructuralSVM(StructuralRanker):

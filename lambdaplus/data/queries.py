@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.collective import ONE_MACHINE, Workers
+from lambdaplus.compute.parallel import extremes
 from lambdaplus.data.arguments import identifiers, numbers, plain
 
 if TYPE_CHECKING:
@@ -83,6 +86,7 @@ class Queries:
         nothing = self.grouped and not n  # no query is on this worker
         self.boundaries: Ints = np.zeros(1, np.int64) if nothing else _boundaries(n, group, qid)
         self.returned = returned
+        self._unit = 1.0  # of multiplicities, a power of two
         self._strata: dict[float | None, Strata] = {}
 
     def _check_whole(self) -> None:
@@ -112,14 +116,16 @@ class Queries:
         """Number of documents of each query, (n_queries,) int64."""
         return np.diff(self.boundaries)
 
-    @property
+    @cached_property
     def longest(self) -> int:
         return self._n_rows if self.list_workers.size > 1 else int(self.sizes.max())
 
     @property
     def multiplicities(self) -> Floats | None:
         """Row weights if they are multiplicities, which they are without queries only."""
-        return None if self.grouped else self.weights
+        if self.grouped or self.weights is None:
+            return None
+        return self.weights if self._unit == 1.0 else self.weights / self._unit
 
     @cached_property
     def query_weights(self) -> Floats | None:
@@ -152,6 +158,27 @@ class Queries:
     def ungrouped(self) -> Queries:
         """The same rows without queries; weights are multiplicities then."""
         return Queries(self.labels, weight=self.weights, workers=self.workers)
+
+    @property
+    def in_units(self) -> Queries:
+        """The same rows, with multiplicities in a unit in which the largest is about 1.
+
+        For AUC, a sum of ranks: next to the 1 by which ranks differ, tiny multiplicities would be
+        rounded away.  The unit is 1 unless all multiplicities are below 1/1000.
+        """
+        return self._in_smaller_units or self
+
+    @cached_property
+    def _in_smaller_units(self) -> Queries | None:
+        copies = self.multiplicities
+        if copies is None:
+            return None
+        largest = float(self.list_workers.largest(np.array([copies.max(initial=0.0)]))[0])
+        if largest >= 1e-3:
+            return None
+        same = copy.copy(self)
+        same._unit, same._strata = 2.0 ** math.floor(math.log2(largest)), {}
+        return same
 
     def strata(self, relevant: float | None = None) -> Strata:
         """Split every query by label, or into two classes at the threshold ``relevant``."""
@@ -250,9 +277,8 @@ def _vector(values: ArrayLike, name: str, copy: bool = True) -> Floats:
             f"{name} must be one-dimensional, got shape {array.shape}"
             + (hint if name == "scores" and array.ndim == 2 else "")
         )
-    finite = np.isfinite(array)
-    if not finite.all():
-        bad = np.flatnonzero(~finite)
+    if array.size and not np.isfinite(extremes(array)).all():
+        bad = np.flatnonzero(~np.isfinite(array))
         raise ValueError(
             f"{name} must be finite: {bad.size} of {array.size} are not, "
             f"the first is {array[bad[0]]} in row {bad[0]}"

@@ -21,6 +21,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _make_indexable, check_is_fitted
 
+from lambdaplus.data.arguments import number
 from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.estimators.objective_names import find_objective
 from lambdaplus.estimators.parent import (
@@ -111,10 +112,12 @@ class RankingClassifier(FrameworkEstimator):
         Raises
         ------
         ValueError
-            For labels and weights that cannot be used, masked arrays, more or fewer than two
-            classes, a ``pos_label`` that does not occur, a model to continue from that was trained
-            for the other class, and calibration without rows that the model has not seen; in
-            `LightGBMClassifier`, for metrics that neither lambdaplus nor LightGBM knows.
+            For labels and weights that cannot be used, class weights of other labels, masked
+            arrays, more or fewer than two classes, a ``pos_label`` that does not occur, a model to
+            continue from that was trained for the other class, and calibration without rows that
+            the model has not seen; in `LightGBMClassifier`, for metrics that neither lambdaplus nor
+            LightGBM knows; in `XGBoostClassifier`, for ``class_weight``, which XGBoost does not
+            have.
         TypeError
             For arguments that the parent does not have.
         """
@@ -129,12 +132,16 @@ class RankingClassifier(FrameworkEstimator):
         classes = self._encode(call, model)
         by_class: dict[str, Any] = {}
         if hasattr(self, "class_weight"):
+            _check_class_weight("class_weight", self.class_weight, classes)
             by_class = {"class_weight": self._by_code(self.class_weight), "_class_weight": None}
-        if "eval_class_weight" in call:
-            call["eval_class_weight"] = [*map(self._by_code, call["eval_class_weight"])]
+        if (of_sets := call.get("eval_class_weight")) is not None:
+            for weights in of_sets:
+                _check_class_weight("eval_class_weight", weights, classes)
+            call["eval_class_weight"] = [*map(self._by_code, of_sets)]
         self._train(train, call, objective, **by_class)
         self._labels = classes
         held_out = self._held_out(call, model)
+        vars(self).pop("_last_scores", None)  # of LightGBM, if other rows set the threshold
         self._set_threshold(held_out)
         if self.calibration is not None:
             self._calibrate(held_out, continued=model is not None)
@@ -240,6 +247,10 @@ class RankingClassifier(FrameworkEstimator):
             return weights
         return {int(label == self.pos_label_): weight for label, weight in weights.items()}
 
+    def _training_scores(self, X: Any) -> Any:
+        """Raw scores of the training rows."""
+        return self._raw(X)
+
     def _held_out(self, call: dict[str, Any], model: Any) -> HeldOut:
         """Scores of the last evaluation set, or of training rows by models that did not see them.
 
@@ -254,7 +265,7 @@ class RankingClassifier(FrameworkEstimator):
         X, codes, weights = call["X"], call["y"], call.get("sample_weight")
         splits = [] if model is not None else self._splits(codes)
         if not splits:
-            scores = np.asarray(self._raw(X), dtype=np.float64)
+            scores = np.asarray(self._training_scores(X), dtype=np.float64)
             return HeldOut(scores, codes, weights, calibrates=False)
         X = _make_indexable(X)
         scores = np.empty(len(codes))
@@ -346,6 +357,15 @@ class _Score(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Any:
         return (self.decision_function(X) > 0.0).astype(int)
+
+
+def _check_class_weight(name: str, weights: Any, classes: NDArray[Any]) -> None:
+    """Raise a ValueError for keys that are no class, and weights that are no numbers from 0 on."""
+    known = classes.tolist()
+    for label, weight in weights.items() if isinstance(weights, dict) else ():
+        if label not in known:
+            raise ValueError(f"{name}: {label!r} is none of the classes {known} in y")
+        number(f"{name}[{label!r}]", weight, least=0.0)
 
 
 def _checked(y: Any) -> NDArray[Any]:

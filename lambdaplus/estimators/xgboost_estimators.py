@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from lambdaplus.estimators.objective_names import find_metrics, metric_of
 from lambdaplus.estimators.parent import ArgumentNames, replaced
 from lambdaplus.estimators.ranker import Documents, Ranker
 from lambdaplus.evaluation import EvalMetric
+from lambdaplus.evaluation import eval_metric as our_metric
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.objectives import Objective
 
@@ -46,6 +48,26 @@ class _GivenGradient(xgb.callback.TrainingCallback):  # type: ignore[misc]
         return model
 
 
+def _refuse_unknown(name: str) -> None:
+    """Raise a ValueError for a name that neither lambdaplus nor XGBoost knows."""
+    if _is_unknown(name):
+        try:
+            our_metric(name)
+        except ValueError as error:
+            raise ValueError(f"{error}; XGBoost has no metric {name!r} either") from None
+
+
+@cache
+def _is_unknown(name: str) -> bool:
+    """Whether XGBoost, which has no list of its metrics, says that it does not know this one."""
+    data = xgb.DMatrix(np.zeros((2, 1)), label=[0, 1])
+    try:
+        xgb.Booster({"eval_metric": name}, [data]).eval(data)
+    except xgb.core.XGBoostError as error:
+        return "Unknown metric" in str(error)
+    return False
+
+
 def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> None:
     """Call the parent's fit with an objective and metrics that it understands."""
     ours = isinstance(objective, Objective)
@@ -56,6 +78,9 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> None:
         raise ValueError(
             "XGBoost supports one callable metric: pass that alone, or only names of metrics"
         )
+    for name in native:
+        if isinstance(name, str):
+            _refuse_unknown(name)
     changed: dict[str, Any] = {"eval_metric": native or None}
     callbacks = list(model.callbacks or ())
     if called:
@@ -156,6 +181,11 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
 
     def fit(self, X: Any, y: Any, **kwargs: Any) -> Self:
         """Train like XGBClassifier; see `LightGBMClassifier.fit`."""
+        if "class_weight" in self.get_params():
+            raise ValueError(
+                "XGBoost has no class_weight: pass sample_weight= to fit, such as that of "
+                "sklearn.utils.class_weight.compute_sample_weight"
+            )
         super().fit(X, y, **kwargs)
         if hasattr(self, "offset_"):
             self.get_booster().set_attr(**{_OFFSET: repr(self.offset_)})

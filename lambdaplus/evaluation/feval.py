@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.data.arguments import check_flag
 from lambdaplus.data.queries import Queries
-from lambdaplus.evaluation.scoring import choose_metrics, evaluate_queries
+from lambdaplus.evaluation.scoring import choose_metrics, evaluate_queries, mean_values
 from lambdaplus.frameworks.calls import read_call
 from lambdaplus.frameworks.internals import is_called_by_xgb_ranker
 from lambdaplus.frameworks.metric_names import reported_names
@@ -105,7 +105,7 @@ def _means(
 ) -> dict[str, float]:
     """The mean of each metric by its name, the same on all workers; NaN without any value."""
     if queries.workers.size == 1:
-        return evaluate_queries(metrics, queries, scores, one_group=one_group).mean
+        return mean_values(metrics, queries, scores, one_group)
     mean = {}
     for metric in metrics:
         ranked = scope(metric, queries, one_group)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -189,23 +189,14 @@ def evaluate_queries(
     mean: dict[str, float] = {}
     undefined: dict[str, int] = {}
     rules: dict[str, str] = {}
-    scored_by_id: dict[int, Scored] = {}  # all metrics of the same queries share one sort
-    for metric in metrics:
-        name, rule = str(metric), convention.rule(metric)
+    for metric, scored in zip(metrics, _scored(metrics, queries, checked, one_group), strict=True):
+        name, rule, ranked = str(metric), convention.rule(metric), scored.queries
         tie_rule, default = ties or rule.ties, rule.empty if empty is None else empty
-        ranked = scope(metric, queries, one_group)
-        if id(ranked) not in scored_by_id:
-            scored_by_id[id(ranked)] = Scored(ranked, checked)
-        scored = scored_by_id[id(ranked)]
         if metric.declaration.judged_only and flags is not None and not flags.all():
             found = _values_of_judged(metric, scored, flags, tie_rule, numbers)
         else:
             found = _values(metric, scored, tie_rule, numbers)
-        if np.isinf(found).any():
-            raise ValueError(
-                f"{name} is infinite in {int(np.isinf(found).sum())} of {found.size} queries: its "
-                "gains are too large for float64"
-            )
+        _refuse_infinite(metric, found)
         missing = np.isnan(found)
         undefined[name] = int(missing.sum())
         per_query[name] = found if default == "skip" else np.where(missing, float(default), found)
@@ -223,6 +214,40 @@ def evaluate_queries(
         convention=convention,
         metrics={str(metric): metric for metric in metrics},
     )
+
+
+def mean_values(
+    metrics: list[RankingMetric], queries: Queries, scores: ArrayLike, one_group: bool = False
+) -> dict[str, float]:
+    """The mean of each metric in `evaluate_queries`, without the rest: for each training round."""
+    mean = {}
+    every = _scored(metrics, queries, queries.check_scores(scores), one_group)
+    for metric, scored in zip(metrics, every, strict=True):
+        found, ranked = values(metric, scored), scored.queries
+        _refuse_infinite(metric, found)
+        mean[str(metric)] = mean_of(found, ranked.query_weights if ranked.grouped else None)
+    return mean
+
+
+def _scored(
+    metrics: list[RankingMetric], queries: Queries, checked: Floats, one_group: bool
+) -> Iterator[Scored]:
+    """The scores of the lists that each metric ranks; metrics of the same lists share one sort."""
+    known: dict[int, Scored] = {}
+    for metric in metrics:
+        ranked = scope(metric, queries, one_group)
+        if id(ranked) not in known:
+            known[id(ranked)] = Scored(ranked, checked)
+        yield known[id(ranked)]
+
+
+def _refuse_infinite(metric: RankingMetric, found: Floats) -> None:
+    infinite = int(np.isinf(found).sum())
+    if infinite:
+        raise ValueError(
+            f"{metric} is infinite in {infinite} of {found.size} queries: its gains are too large "
+            "for float64"
+        )
 
 
 def _in_float32(queries: Queries, scores: Floats) -> Floats:

@@ -5,6 +5,7 @@ Neither framework is imported here: data sets are recognised by the module of th
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
 import threading
@@ -95,6 +96,20 @@ class Call(NamedTuple):
         return initial is not None and np.array_equal(np.ravel(initial), scores)
 
 
+class SignatureOfCalls:
+    """The signature of an object's calls, which LightGBM's estimators ask for in each round."""
+
+    def __init__(self) -> None:
+        self._known: dict[type, inspect.Signature] = {}
+
+    def __get__(self, called: Any, kind: type) -> inspect.Signature | None:
+        if called is None:  # the class itself, whose signature is that of its constructor
+            return None
+        if kind not in self._known:
+            self._known[kind] = inspect.signature(kind.__call__.__get__(called))
+        return self._known[kind]
+
+
 @contextmanager
 def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) -> Iterator[Call]:
     """Read the arguments ``(scores, data set)`` or ``(labels, scores, weight, group)``.
@@ -179,18 +194,18 @@ def _queries_of(owner: Any, raw: RawData, workers: Workers) -> Queries:
         kept = _kept[owner]
         recent = list(kept)
     # Compare the contents, since objects may be reused and arrays overwritten.
-    same = np.zeros(_MOST_KEPT, np.int64)
-    for i, (known, old) in enumerate(recent):
-        same[i] = old.workers.size == workers.size and _same(known, raw)
-    if workers.connected:  # new queries need reductions: all workers create them, or none
-        same = workers.smallest(same)
-    if same.any():
-        return recent[int(same.argmax())][1]
+    same = [old.workers.size == workers.size and _same(known, raw) for known, old in recent]
+    if workers.size > 1 and workers.connected:
+        # New queries need reductions: all workers create them, or none.
+        padded = np.array(same + [False] * (_MOST_KEPT - len(same)), np.int64)
+        same = workers.smallest(padded).astype(bool).tolist()
+    if any(same):
+        return recent[same.index(True)][1]
     queries = _new_queries(owner, raw, workers)
-    # The caller may overwrite its arrays; the queries already have a copy of the labels.
+    # The caller may overwrite its arrays.  Copies of the same type are fast to compare.
     sizes, weights = (None if array is None else array.copy() for array in raw[1:])
     with _lock:
-        kept.append((RawData(queries.labels.reshape(raw.labels.shape), sizes, weights), queries))
+        kept.append((RawData(raw.labels.copy(), sizes, weights), queries))
     return queries
 
 
@@ -247,7 +262,10 @@ def _read_lightgbm(data: Any) -> RawData:
 
 def _group_sizes(data: Any) -> Ints | None:
     bounds = data.get_field("group")
-    return None if bounds is None or len(bounds) < 2 else np.diff(bounds).astype(np.int64)
+    if bounds is None or len(bounds) < 2:
+        return None
+    sizes: Ints = np.subtract(bounds[1:], bounds[:-1], dtype=np.int64)
+    return sizes
 
 
 def _rows_taken(data: Any) -> tuple[Ints | None, Ints]:

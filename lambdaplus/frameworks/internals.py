@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import lru_cache
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
@@ -13,11 +14,12 @@ def lightgbm_parameter(params: dict[str, Any], name: str, default: Any = None) -
     return next((params[alias] for alias in lightgbm_aliases(name) if alias in params), default)
 
 
-def lightgbm_aliases(name: str) -> list[str]:
+@lru_cache(maxsize=64)
+def lightgbm_aliases(name: str) -> tuple[str, ...]:
     """All names of one of LightGBM's parameters."""
     from lightgbm import basic
 
-    return [name, *sorted(basic._ConfigAliases.get(name) - {name})]
+    return name, *sorted(basic._ConfigAliases.get(name) - {name})
 
 
 def lightgbm_parameters() -> dict[str, list[str]]:

@@ -162,6 +162,17 @@ MRR = Declaration(
     form=Cascade(c.relevance),
 )
 
+RECIPROCAL_RANKS = Declaration(
+    name="reciprocal_ranks",
+    title="Sum of the reciprocal ranks of all relevant documents, divided by its best value",
+    source="NDCG (Jarvelin & Kekalainen 2002) with the discount 1 / rank; MRR for one relevant "
+    "document",
+    binary=True,
+    discount=c.reciprocal,
+    gain=c.relevance,
+    normalizer=c.ideal_relevance,
+)
+
 SUCCESS = Declaration(
     name="success",
     aliases=("hit", "hit_rate", "hr"),

@@ -8,6 +8,8 @@ from lambdaplus.data.queries import Floats
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.declared_arrays import LabelCounts
 
+MOST_TO_ONE = 1e9  # weights of relevant rows to those of others in a rank sum; errors below 1e-6
+
 
 def logarithmic(metric: RankingMetric, rank: Floats) -> Floats:
     if metric["discount"] == "letor":  # Jarvelin & Kekalainen 2002 with base 2
@@ -86,6 +88,10 @@ def label_gain_of_long_queries(counts: LabelCounts) -> Floats:
 
 def ideal_gain(counts: LabelCounts) -> Floats:
     return counts.ideal(label_gain(counts))
+
+
+def ideal_relevance(counts: LabelCounts) -> Floats:
+    return counts.ideal(relevance(counts))
 
 
 def one(counts: LabelCounts) -> Floats:
@@ -183,8 +189,15 @@ def any_relevant(counts: LabelCounts) -> Floats:
 
 def both_classes(counts: LabelCounts) -> Floats:
     """The number of pairs of a document with the gain 1 and one with the gain 0."""
-    members = counts.sum(counts.metric.declaration.gain(counts) * counts.count)
-    return members * (counts.size - members)
+    gain = counts.metric.declaration.gain(counts)
+    members, others = counts.sum(gain * counts.count), counts.sum((1.0 - gain) * counts.count)
+    if ((others > 0) & (members > MOST_TO_ONE * others)).any():
+        raise ValueError(
+            f"{counts.metric}: the weights of relevant rows add up to more than {MOST_TO_ONE:g} "
+            "times those of other rows, whose ranks float64 cannot represent: divide the weights "
+            "of relevant rows by a constant, which does not change the metric"
+        )
+    return members * others
 
 
 def best_rank_sum(counts: LabelCounts) -> Floats:

@@ -155,11 +155,14 @@ def scope(metric: RankingMetric, queries: Queries, one_group: bool = False) -> Q
 
     A ValueError is raised if a metric of queries gets none, as ``group=`` may have been forgotten.
     """
-    if metric.over_data_set and metric.declaration.pooled:
-        return queries.ungrouped if queries.grouped else queries
-    if metric.over_data_set:
+    pooled = metric.declaration.pooled
+    if metric.over_data_set and not pooled:
         return queries.as_one_query
-    if queries.grouped or metric.declaration.pooled is not None:
+    if metric.over_data_set and queries.grouped:
+        queries = queries.ungrouped
+    if pooled == "middle":
+        return queries.in_units
+    if queries.grouped or pooled:
         return queries
     if one_group:
         return queries.as_one_query

@@ -93,10 +93,10 @@ class LambdaGradient:
         self.workers = queries.list_workers
         self._refuse()
 
-    def at(self, scores: ArrayLike) -> tuple[Floats, Floats]:
-        """Gradient and Hessian of every row times its weight, (n,) float64 each."""
+    def at(self, scores: ArrayLike, dtype: type = np.float64) -> tuple[Any, Any]:
+        """Gradient and Hessian of every row times its weight, (n,) of this type each."""
         given, boundaries = self.queries.check_scores(scores), self.queries.boundaries
-        out = np.empty(given.size), np.empty(given.size)
+        out: tuple[Any, Any] = np.empty(given.size, dtype), np.empty(given.size, dtype)
         start = 0
         for long in [*self._long_queries(), boundaries.size - 1]:
             if long > start:
@@ -131,6 +131,8 @@ class LambdaGradient:
         if self.workers.size > 1:  # each has a part of the scores
             return [0]
         if self.all_pairs or self.noise or self.metric.declaration.signed_deltas:
+            return []
+        if self.queries.longest < LONG:
             return []
         rounded = (np.diff(self.queries.boundaries) >= LONG) & (
             np.diff(self.arrays.first) <= MOST_CLASSES

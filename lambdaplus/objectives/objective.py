@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data.arguments import check_flag, number
 from lambdaplus.data.queries import Floats, Queries
-from lambdaplus.frameworks.calls import Call, read_call
+from lambdaplus.frameworks.calls import Call, SignatureOfCalls, read_call
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.names import share_options
@@ -47,6 +47,7 @@ class Objective(ABC):
     metric: RankingMetric | WeightedSum
     one_group: bool
     uses_positions = False  # whether it needs the positions of documents
+    __signature__ = SignatureOfCalls()
 
     @property
     def __name__(self) -> str:
@@ -94,13 +95,13 @@ class Objective(ABC):
                 gradient, hessian = self._derivatives_of(call)
             if call.framework == "xgboost" and self.compares_within_queries(call.queries):
                 hessian = HESSIAN_FACTOR_IN_XGBOOST * hessian
-        return gradient.astype(np.float32), hessian.astype(np.float32)
+        return gradient.astype(np.float32, copy=False), hessian.astype(np.float32, copy=False)
 
     def compares_within_queries(self, queries: Queries) -> bool:
         """Whether pairs are within queries, or within all rows as one query."""
         return queries.grouped
 
-    def _derivatives_of(self, call: Call) -> tuple[Floats, Floats]:
+    def _derivatives_of(self, call: Call) -> tuple[Any, Any]:
         return self.derivatives(call.queries, call.scores)
 
     def calc_ders_range(self, approxes: Any, targets: Any, weights: Any) -> Any:
@@ -142,13 +143,19 @@ class LambdaObjective(Objective):
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row times its weight, (n,) float64 each."""
+        return self._at(queries, scores, np.float64)
+
+    def _derivatives_of(self, call: Call) -> tuple[Any, Any]:
+        return self._at(call.queries, call.scores, np.float32)
+
+    def _at(self, queries: Queries, scores: ArrayLike, dtype: type) -> tuple[Any, Any]:
         ranked = scope(self.metric, queries, self.one_group)
         if not ranked.n_queries:  # a worker without rows
             return np.empty(0), np.empty(0)
         gradient = LambdaGradient(
             self.optimised, ranked, self.shape, self.noise, balance=self.balance
         )
-        return gradient.at(scores)
+        return gradient.at(scores, dtype)
 
     def compares_within_queries(self, queries: Queries) -> bool:
         return scope(self.metric, queries, self.one_group).grouped

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -26,6 +27,7 @@ from lambdaplus.data import (
 from lambdaplus.data.ranking_data import join
 from lambdaplus.evaluation import eval_metric
 from lambdaplus.metrics import parse_metric
+from lambdaplus.study.estimator_trainer import refuse_unknown_parameters, train_estimator
 from lambdaplus.study.methods import Method, Settings
 from lambdaplus.study.registry import find_methods
 from lambdaplus.study.study import Study
@@ -166,6 +168,10 @@ class Config:
                     f"grid: {method} = {grid!r} should be a table of parameters, each with a list "
                     "of the values to try"
                 )
+            for name, values in grid.items():
+                several = values if isinstance(values, list | tuple) else ()
+                if any(isinstance(value, float) and math.isnan(value) for value in several):
+                    raise ValueError(f"grid: a value of {method}'s {name} is NaN")
         for name in ("trials", "splits"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} = {getattr(self, name)} should be at least 0")
@@ -250,10 +256,14 @@ class Config:
         for name in self.grid:
             if name not in names:
                 raise ValueError(f"grid of {name!r}, which is not one of {', '.join(names)}")
-        return [
+        found = [
             replace(method, grid=self.grid[method.name]) if method.name in self.grid else method
             for method in methods
         ]
+        for method in found:
+            if method.name in self.grid and method.trainer is train_estimator:
+                refuse_unknown_parameters(method)
+        return found
 
 
 def _check_type(name: str, value: Any, kind: str) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from lambdaplus.data import RankingData
 from lambdaplus.data.queries import Floats
+from lambdaplus.study.boosting import hint
 from lambdaplus.study.methods import Fitted, Job, Method
 
 _CRITERION = ("metric", "eval_metric")  # arguments that are the validation metric of the method
@@ -50,6 +51,19 @@ def train_estimator(job: Job) -> Fitted:
         return np.asarray(model.predict(part.features, **queries), dtype=np.float64)
 
     return Fitted(predict, _rounds(model), _curve(model, criterion))
+
+
+def refuse_unknown_parameters(method: Method) -> None:
+    """Raise a ValueError for parameters in the grid that the constructor does not take."""
+    known = inspect.signature(find_class(method.target)).parameters
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
+        return
+    for name in method.grid:
+        if name not in known:
+            raise ValueError(
+                f"{method.name} has no parameter {name!r}{hint(name, known)}; it has "
+                + ", ".join(known)
+            )
 
 
 def constructor_in_words(method: Method) -> str:

@@ -30,6 +30,8 @@ class OutputFolder:
         self._lock = FileLock(folder / OURS / "lock", mode=0o666, thread_local=False)
 
     def __enter__(self) -> OutputFolder:
+        if self.folder.exists() and not self.folder.is_dir():
+            raise NotADirectoryError(f"{self.folder} is a file: pass a folder as --out")
         (self.folder / OURS).mkdir(parents=True, exist_ok=True)
         try:
             self._lock.acquire(blocking=False)

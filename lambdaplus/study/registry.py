@@ -134,7 +134,10 @@ def find_methods(names: str | None) -> list[Method]:
     if names is None:
         return list(DEFAULT)
     found: dict[str, Method] = {}
-    for name in split_names(names):
+    given = split_names(names)
+    for name in given:
+        if given.count(name) > 1:
+            raise ValueError(f"method {name!r} is given twice")
         exact = [method for method in METHODS if method.name == name]
         every = list(_AVAILABLE) if name == "all" else []
         by_beginning = [method for method in METHODS if method.name.startswith(name)]

@@ -256,7 +256,7 @@ class Study:
             error = ""
             try:
                 fit_and_save(*work)
-            except Exception as problem:  # any error of a framework only ends this fit
+            except (Exception, SystemExit) as problem:  # any error only ends this fit
                 error = first_line(problem)
             yield place, error
 

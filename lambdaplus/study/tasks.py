@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 import warnings
 from collections.abc import Mapping, Sequence
@@ -40,11 +41,12 @@ def fit_and_save(
     """Train, score validation and test documents, and store the scores.
 
     Scores are omitted for trials that are not better than ``beaten``, the best earlier values.
+    Training and each prediction get arrays of their own, which they may change in place.
     """
-    train, valid, test = (p if isinstance(p, RankingData) else read_binary(p) for p in parts)
+    train, valid, test = parts
     method = task.method
     parameters = {**method.fixed, **task.parameters}
-    job = Job(method, parameters, train, valid, settings, task.seed, task.metrics)
+    job = Job(method, parameters, _own(train), _own(valid), settings, task.seed, task.metrics)
     # The time in which numba compiles kernels, or loads compiled ones, is not training time.
     compiling: list[float] = []
     timer = install_timer("numba:compiler_lock", compiling.append)
@@ -68,7 +70,13 @@ def fit_and_save(
     store.save(task.key, Fit(models, seconds, notes), about)
 
 
-def _scores(model: Fitted, part: RankingData, name: str) -> Any:
+def _own(part: RankingData | Path) -> RankingData:
+    """A copy of the data; those on disk are copied where they are changed."""
+    return copy.deepcopy(part) if isinstance(part, RankingData) else read_binary(part)
+
+
+def _scores(model: Fitted, of: RankingData | Path, name: str) -> Any:
+    part = _own(of)
     scores = np.asarray(model.predict(part), dtype=np.float64)
     if scores.shape != part.labels.shape:
         raise ValueError(
