@@ -217,8 +217,20 @@ def test_the_threshold_is_that_of_models_of_the_other_folds(kind: Any) -> None:
         made(kind, cv=ShuffleSplit(2)).fit(X, y)
     with pytest.raises(ValueError, match="cv=None leaves no rows to calibrate on"):
         made(kind, cv=None, calibration="sigmoid").fit(X, y)
+    with pytest.raises(ValueError, match="cv='often' is not 'auto'"):
+        made(kind, cv="often").fit(X, y)
     single = np.arange(200) == 7  # a class of one row has no folds
     assert made(kind).fit(X[:200], single).predict(X[:200]).sum() >= 1
+
+
+@both
+def test_folds_are_trained_only_where_they_are_needed(kind: Any) -> None:
+    X, y, _, _ = data()
+    many = np.argsort(np.argsort(-X[:, 0])) < 500
+    by_rows = made(kind, cv=None)
+    for cv, labels, alike in (("auto", many, True), ("auto", y, False), (3, many, False)):
+        offset = made(kind, cv=cv).fit(X, labels).offset_
+        assert (offset == by_rows.fit(X, labels).offset_) == alike
 
 
 # -- probabilities --------------------------------------------------------------------------------
@@ -335,3 +347,40 @@ def test_unusable_labels_and_weights_raise(kind: Any, change: Any, message: str)
     with pytest.raises(ValueError, match=message):
         model.fit(X, given.pop("y"), **given)
     assert not hasattr(model, "offset_")  # a fit that fails leaves no half-changed model
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"subsample": 0.5, "subsample_freq": 1, "class_weight": "balanced"},
+        {"data_sample_strategy": "goss"},
+        {"linear_tree": True},
+        {"boosting_type": "dart"},
+        {"n_estimators": 200, "min_child_samples": 900},  # no split is left in the end
+        {"early_stopping_rounds": 2, "n_estimators": 60},
+    ],
+)
+def test_the_scores_of_the_last_round_are_those_of_a_prediction(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y, X_valid, y_valid = data()
+    X = X.copy()
+    X[::7, 0] = np.nan
+    X[:, 1] = np.round(X[:, 1])
+    seen: list[Any] = []
+    whole = LightGBMClassifier._training_scores
+
+    def look(model: Any, given: Any) -> Any:
+        seen.append(whole(model, given))
+        return seen[-1]
+
+    monkeypatch.setattr(LightGBMClassifier, "_training_scores", look)
+    model = made(LightGBMClassifier, cv=None, **options)
+    valid = [(X_valid, y_valid)] if "early_stopping_rounds" in options else None
+    model.fit(X, y, eval_set=valid, categorical_feature=[] if "linear_tree" in options else [1])
+    if valid:  # which sets the threshold
+        assert not seen
+    else:
+        assert_array_equal(seen[0], raw(model, X))
+    assert not hasattr(model, "_last_scores")

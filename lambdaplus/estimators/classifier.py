@@ -65,6 +65,7 @@ class HeldOut(NamedTuple):
     calibrates: bool  # whether the scores are of models that did not see the rows
 
 
+FEW = 500  # rows of a class, with which training rows set a threshold that is far too high
 _OF_COLUMNS = ("feature_name", "categorical_feature", "feature_weights")  # arguments of fit
 
 
@@ -87,7 +88,7 @@ class RankingClassifier(FrameworkEstimator):
         objective: Any = "map",
         pos_label: Any = None,
         calibration: str | None = None,
-        cv: Any = 3,
+        cv: Any = "auto",
         **kwargs: Any,
     ) -> None:
         self.pos_label = pos_label
@@ -140,6 +141,7 @@ class RankingClassifier(FrameworkEstimator):
         self._train(train, call, objective, **by_class)
         self._labels = classes
         held_out = self._held_out(call, model)
+        vars(self).pop("_last_scores", None)  # of LightGBM, if other rows set the threshold
         self._set_threshold(held_out)
         if self.calibration is not None:
             self._calibrate(held_out, continued=model is not None)
@@ -245,6 +247,10 @@ class RankingClassifier(FrameworkEstimator):
             return weights
         return {int(label == self.pos_label_): weight for label, weight in weights.items()}
 
+    def _training_scores(self, X: Any) -> Any:
+        """Raw scores of the training rows."""
+        return self._raw(X)
+
     def _held_out(self, call: dict[str, Any], model: Any) -> HeldOut:
         """Scores of the last evaluation set, or of training rows by models that did not see them.
 
@@ -257,9 +263,9 @@ class RankingClassifier(FrameworkEstimator):
             scores = np.asarray(self._raw(X), dtype=np.float64)
             return HeldOut(scores, codes, weights, calibrates=True)
         X, codes, weights = call["X"], call["y"], call.get("sample_weight")
-        splits = [] if model is not None or self.cv is None else self._splits(X, codes)
+        splits = [] if model is not None else self._splits(codes)
         if not splits:
-            scores = np.asarray(self._raw(X), dtype=np.float64)
+            scores = np.asarray(self._training_scores(X), dtype=np.float64)
             return HeldOut(scores, codes, weights, calibrates=False)
         X = _make_indexable(X)
         scores = np.empty(len(codes))
@@ -277,15 +283,23 @@ class RankingClassifier(FrameworkEstimator):
             scores[rest] = fold._raw(_safe_indexing(X, rest))
         return HeldOut(scores, codes, weights, calibrates=True)
 
-    def _splits(self, X: Any, codes: NDArray[np.int64]) -> list[Any]:
-        """Rows for training and others, for each fold; no folds if a class has a single row."""
-        if isinstance(self.cv, Integral):
-            folds = min(int(self.cv), int(np.bincount(codes).min()))
+    def _splits(self, codes: NDArray[np.int64]) -> list[Any]:
+        """Rows for training and others, for each fold; no folds if they are not needed."""
+        cv = self.cv
+        if isinstance(cv, str):
+            if cv != "auto":
+                raise ValueError(f"cv={cv!r} is not 'auto', a number, a splitter or None")
+            needed = self.calibration is not None or codes.sum() < FEW
+            cv = 3 if needed else None
+        if cv is None:
+            return []
+        if isinstance(cv, Integral):
+            folds = min(int(cv), int(np.bincount(codes).min()))  # a class may have a single row
             if folds < 2:
                 return []
             splitter: Any = StratifiedKFold(folds, shuffle=True, random_state=0)
         else:
-            splitter = check_cv(self.cv, codes, classifier=True)
+            splitter = check_cv(cv, codes, classifier=True)
         splits = list(splitter.split(np.empty((len(codes), 0)), codes))
         rest = np.concatenate([rest for _, rest in splits])
         if not np.array_equal(np.sort(rest), np.arange(len(codes))):

@@ -173,15 +173,15 @@ def _protocol(summary: Summary) -> dict[str, Any]:
         trained = (
             f"Random search with {count(about['trials'], 'trial')} for each of "
             f"{count(len(about['searched']), 'method')}, on every fold with every seed, with the "
-            "same draws of the parameters that all trees have in common. At most "
+            "same values of the parameters that all trees have in common. At most "
             f"{count(about['rounds'], 'round')}; training stops after {about['patience']} without "
             "an improvement of any metric."
         )
     return {
         "lines": [
             trained,
-            f"Parameters are chosen on validation data by {about['select'] or own}, with the "
-            "convention lambdaplus; test queries are only used to evaluate the chosen models.",
+            f"Parameters are chosen on validation data by {about['select'] or own}, by the rules "
+            "of this library; test queries are only used to evaluate the chosen models.",
             *(f"{name}: {call}." for name, call in about["estimators"].items()),
             "Training times do not include the compilation of kernels.",
             f"Versions: {about['versions']}.",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from lambdaplus.evaluation import Evaluation, RunComparison, compare_runs
+from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.evaluation.significance import TESTS
 from lambdaplus.study.results import Results
 
@@ -165,9 +167,7 @@ class Summary:
         ]
         if about["repeated"]:
             lines.append("Tests of significance count a query once, with its mean over the splits.")
-        lines.append(
-            f"Ties and queries without relevant documents: convention {about['convention']}."
-        )
+        lines.append(f"Tied documents, and queries without relevant ones, count {rules_of(about)}.")
         if (found := self.comparison) is not None:
             tail = "two-tailed" if found.alternative == "two-sided" else "one-tailed"
             lines.append(
@@ -175,6 +175,17 @@ class Summary:
                 "queries, with Holm's correction for the number of tests of each metric."
             )
         return lines
+
+
+def rules_of(about: Mapping[str, Any]) -> str:
+    """By whose rules test queries are evaluated."""
+    found = find_convention(about["convention"])
+    ours = found.name == "lambdaplus"
+    return (
+        "by the rules of this library"
+        if ours
+        else f"by the rules of {found.tool.partition(':')[0]}"
+    )
 
 
 def label(metric: str) -> str:
