@@ -313,7 +313,7 @@ def test_a_file_may_set_what_is_tried(letor: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("metric = 'map'", "unknown key 'metric'; known: data, methods, metrics"),
+        ("metric = 'map'", "unknown key 'metric'; known: data, qid, label, methods, metrics"),
         ("rounds = 'many'", "rounds = 'many' should be a whole number"),
         ("rounds = ", "Invalid value"),
         ("[grid.'svm:auc']\nC = [1]", "grid of 'svm:auc', which is not one"),

@@ -39,7 +39,7 @@ PLAIN = [plain(d) for d in OBJECTIVES]
 SWEPT = [metric for metric in PLAIN if not metric.declaration.signed_deltas]
 KINDS = [plain(d) for d in kinds(OBJECTIVES)]
 KINDS_SWEPT = [metric for metric in KINDS if metric in SWEPT]
-POOLED = [d.name for d in CATALOGUE if d.pooled]
+POOLED = [d.name for d in CATALOGUE if d.pooled and not d.refusal]
 
 each_declared = pytest.mark.parametrize("declaration", OBJECTIVES, ids=lambda d: d.name)
 each_kind = pytest.mark.parametrize("declaration", kinds(OBJECTIVES), ids=lambda d: d.name)

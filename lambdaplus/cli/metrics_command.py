@@ -51,7 +51,7 @@ def _surrogate(declaration: Declaration) -> str:
     objective: Any = lambda_objective(declaration(None if declaration.cutoff == "no" else 10))
     metric, other = objective.metric, objective.surrogate
     trained = metric if other.declaration == declaration else declaration  # with any cutoff
-    return "" if other == metric else f"; {trained} is trained by {other}"
+    return "" if other == metric else f"; pairs of {trained} are weighed by {other}"
 
 
 def _details(declaration: Declaration) -> Table:

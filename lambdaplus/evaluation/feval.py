@@ -136,7 +136,7 @@ def eval_metric(
         For example ``"auc", "map", "ndcg@10"``, or a weighted sum such as ``"ndcg@10 + 0.5*map"``,
         which is the sum of the means of the metrics times their weights.
     one_group : bool
-        Treat data without queries as one query, for metrics other than AUC and MAP.
+        Treat data without queries as one query, for metrics other than AUC, MAUC and MAP.
     **options
         Parameters for the metrics that have them, such as ``gain="linear"``.
 

@@ -58,8 +58,8 @@ def evaluate(
         take them.  Then judged documents that were not returned rank below all others, documents
         that were not judged have label 0, and queries that were not judged are left out.
     group : (n_queries,) array_like of int, optional
-        Query sizes.  If neither ``group`` nor ``qid`` is given, AUC and MAP treat all rows as one
-        ranking, like scikit-learn's roc_auc_score and average_precision_score.
+        Query sizes.  If neither ``group`` nor ``qid`` is given, AUC, MAUC and MAP treat all rows
+        as one ranking, like scikit-learn's roc_auc_score and average_precision_score.
     qid : (n,) array_like, optional
         Query of each row; the rows of a query are adjacent.
     weight : (n,) array_like, optional
@@ -72,14 +72,14 @@ def evaluate(
         parameters below, options in the name of a metric and other options take precedence.
     ties : {"expected", "worst", "best", "stable", "together", "docno"}, optional
         Rule for tied documents: the mean over their orders, their worst or best order, the order
-        of the rows, all at one threshold (AUC and MAP only), or by descending docno.
+        of the rows, all at one threshold (AUC, MAUC and MAP only), or by descending docno.
     empty : "skip", 0 or 1, optional
         Value of a query on which a metric is not defined (no relevant document; for AUC, only one
         class); "skip" leaves the query out of the mean.
     docno : (n,) array_like of str, optional
         Document numbers, for ``ties="docno"`` and the convention "trec".
     one_group : bool
-        Treat rows without queries as one query, for metrics other than AUC and MAP.
+        Treat rows without queries as one query, for metrics other than AUC, MAUC and MAP.
     **options
         Parameters for the metrics that have them, such as ``gain="linear"``.
 

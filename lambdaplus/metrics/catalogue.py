@@ -287,7 +287,7 @@ P = Declaration(
             ("k", "documents"),
         ),
     ),
-    surrogate="reciprocal_ranks",
+    surrogate="map",
 )
 
 TOP_PRECISION = Declaration(
@@ -304,7 +304,7 @@ TOP_PRECISION = Declaration(
         Parameter("fraction", 0.01, "share of the documents that is counted", limits=(0.0, 1.0)),
         OVER,
     ),
-    surrogate="reciprocal_ranks",
+    surrogate="map",
 )
 
 F_ONE = Declaration(
@@ -316,7 +316,7 @@ F_ONE = Declaration(
     gain=c.relevance,
     normalizer=c.mean_of_cutoff_and_relevant,
     cutoff="required",
-    surrogate="reciprocal_ranks",
+    surrogate="map",
 )
 
 RECALL = Declaration(
@@ -329,7 +329,7 @@ RECALL = Declaration(
     gain=c.relevance,
     normalizer=c.n_relevant,
     cutoff="required",
-    surrogate="reciprocal_ranks",
+    surrogate="map",
 )
 
 R_PRECISION = Declaration(
@@ -342,7 +342,7 @@ R_PRECISION = Declaration(
     normalizer=c.n_relevant,
     form=Window(c.first_ranks),
     cutoff="no",
-    surrogate="reciprocal_ranks",
+    surrogate="map",
 )
 
 BPREF = Declaration(

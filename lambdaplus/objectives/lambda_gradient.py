@@ -245,13 +245,13 @@ def gradients(
     metric : str, RankingMetric or Declaration
         For example ``"ndcg@10"``.
     group : (n_queries,) array_like of int, optional
-        Query sizes.  If neither ``group`` nor ``qid`` is given, AUC and MAP treat all rows as one
-        ranking; other metrics require ``one_group=True``.
+        Query sizes.  If neither ``group`` nor ``qid`` is given, AUC, MAUC and MAP treat all rows
+        as one ranking; other metrics require ``one_group=True``.
     qid : (n,) array_like, optional
         Query of each row; the rows of a query must be adjacent.
     weight : (n,) array_like, optional
-        Row weights.  They multiply the gradients of the rows; for AUC and MAP without queries they
-        are multiplicities, see ``one_group`` of `lambda_objective`.
+        Row weights.  They multiply the gradients of the rows; for AUC, MAUC and MAP without
+        queries they are multiplicities, see ``one_group`` of `lambda_objective`.
     one_group : bool, default=False
         Treat data without queries as a single ranking.
     all_pairs : bool, default=False

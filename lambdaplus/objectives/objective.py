@@ -246,15 +246,16 @@ def lambda_objective(
         Scale of logistic noise, for data with queries: half of the gradient comes from neighbours
         in rankings by noisy scores, as in CatBoost's YetiRank, where the scale is 1.
     one_group : bool, default=False
-        Treat a data set without queries as a single query, which is always the case for AUC and
-        MAP.  For these two metrics row weights are multiplicities; for AUC, a row of weight k gets
+        Treat a data set without queries as a single query, which is always the case for AUC, MAUC
+        and MAP.  For these metrics row weights are multiplicities; for AUC, a row of weight k gets
         the sum of the gradients of k copies (see the how-to page on weights).  For other metrics,
         a weight multiplies the gradient of its row.
     surrogate : str, RankingMetric or Declaration, optional
         The metric whose swap deltas weight the pairs; ``metric`` is still the one that is
-        evaluated.  The default is ``metric`` without its cutoff (NDCG for ``"ndcg@10"``), and AUC
-        for binary metrics that few swaps change: MRR, R-precision, ``top_precision``, P@k and
-        others with a required cutoff.  ``surrogate=metric`` weights the pairs by the metric itself.
+        evaluated.  The default is that of the declaration (``reciprocal_ranks`` for MRR and
+        success@k, MAP for P@k, recall@k, F1@k, R-precision and ``top_precision``, of which few
+        swaps change the value), or else ``metric`` without its cutoff (NDCG for ``"ndcg@10"``).
+        ``surrogate=metric`` weights the pairs by the metric itself.
     balance : float, default=0.5
         For data without queries, the Hessians of class c are multiplied by
         ``(k n_c / n) ** balance``, where n_c of n rows are of that class and k is the number of
