@@ -30,7 +30,7 @@ from tables import keep
 
 from lambdaplus import lambda_objective
 from lambdaplus.evaluation import Table
-from lambdaplus.study import Method, Study, find_methods
+from lambdaplus.study import Method, Settings, Study, find_methods
 from lambdaplus.study.boosting import train_lightgbm, train_xgboost
 
 TRAINERS = {"lightgbm": train_lightgbm, "xgboost": train_xgboost}
@@ -80,14 +80,16 @@ class Training(NamedTuple):
     value: dict[str, float]
 
 
-def trained(data: str, draws: int, kept: Path, jobs: int) -> list[Training]:
+def trained(
+    data: str, every: list[Method], metrics: Sequence[str], draws: int, kept: Path, jobs: int,
+    settings: Settings = SETTINGS,
+) -> list[Training]:  # fmt: skip
     folds = folds_by_name(data)
-    every = [method for framework in TRAINERS for method in methods(framework)]
     trainings = []
     for number in track(range(draws), description=set_name(data)):
         drawn = [with_trees(method, number) for method in every]
         study = Study(
-            [folds[number % len(folds)]], drawn, list(METRICS), SETTINGS, (number,),
+            [folds[number % len(folds)]], drawn, list(metrics), settings, (number,),
             folder=kept / set_name(data), jobs=jobs, trials=1,
         )  # fmt: skip
         study.finish()
@@ -193,8 +195,9 @@ def main() -> None:
     parser.add_argument("--results", default="defaults", help="name in benchmarks/results")
     given = parser.parse_args()
     trainings, weight_of = [], {}
+    every = [method for framework in TRAINERS for method in methods(framework)]
     for data in given.sets:
-        trainings += trained(data, given.draws, given.kept, given.jobs)
+        trainings += trained(data, every, METRICS, given.draws, given.kept, given.jobs)
         queries = sum(fold.valid.n_queries for fold in folds_by_name(data))
         weight_of[set_name(data)] = queries**0.5 * (0.5 if data in LABEL_NOISE else 1.0)
     price = prices()

@@ -1,4 +1,4 @@
-"""Data without queries: errors of rounded scores, time and memory of a gradient, whole trainings.
+"""Data without queries: errors of rounded scores, time and memory of a gradient.
 
     python benchmarks/long_lists.py [--rows 1000000] [--trained 300000]
 
@@ -6,7 +6,8 @@
 the exact sweep: the mean relative to the mean absolute value, and the largest relative to the
 largest value, for several distributions of scores and for scores of a training.  Further tables:
 test AUC and AP of trainings with and without rounding, with five seeds; time of a gradient on one
-thread and its peak memory; time of a boosting round with our objectives and with log-loss.
+thread, for scores that are all different and for those of few rounds, and its peak memory.
+benchmarks/training.py has the time of whole trainings.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from lambdaplus.evaluation import Table
 from lambdaplus.objectives import lambda_gradient
 
 METRICS = ("auc", "map")
-TREES = {"num_leaves": 31, "learning_rate": 0.1, "verbose": -1, "num_threads": 2}
+TREES = {"num_leaves": 31, "learning_rate": 0.1, "verbose": -1, "num_threads": 1}
 
 
 @contextmanager
@@ -116,49 +117,34 @@ def of_trainings(rows: int) -> dict[str, Table]:
 
 def of_gradients(rows: int) -> dict[str, Table]:
     lines = []
-    for n in (rows, 10 * rows):
+    for n in (rows // 20, rows, 10 * rows):
         rng = np.random.default_rng(0)
         y = (rng.random(n) < 0.01).astype(np.float32)
-        scores = rng.normal(size=n) + y
+        every = rng.normal(size=n) + y
         data = lgb.Dataset(np.zeros((n, 1)), y, params={"verbose": -1}).construct()
         for metric in METRICS:
-            objective = lp.lambda_objective(metric)
-            objective(scores, data)
-            with limit_threads(1):
+            objective, cells = lp.lambda_objective(metric), []
+            for scores in (every, in_leaves(every)):
                 took = []
-                for _ in range(7):
-                    start = time.thread_time()
-                    objective(scores, data)
-                    took.append(time.thread_time() - start)
+                for _ in range(9):
+                    with limit_threads(1):
+                        start = time.thread_time()
+                        objective(scores, data)
+                        took.append(time.thread_time() - start)
+                cells.append(f"{1e9 * np.median(took[2:]) / n:.1f}")
             tracemalloc.start()
-            objective(scores, data)
-            most = tracemalloc.get_traced_memory()[1]
+            objective(every, data)
+            cells.append(f"{tracemalloc.get_traced_memory()[1] / n:.0f}")
             tracemalloc.stop()
-            cells = [f"{1e9 * np.median(took) / n:.1f}", f"{most / n:.0f}"]
             lines.append([f"lambda_{metric}, {n:,} rows", *cells])
-    return {"One gradient": Table(["", "ns a row, one thread", "bytes a row"], lines)}
+    heads = ["ns a row, different scores", "ns a row, few rounds", "bytes a row"]
+    return {"One gradient, one thread": Table(["", *heads], lines)}
 
 
-def of_speed(rows: int, rounds: int = 40) -> dict[str, Table]:
-    X, y = made_up(rows)
-    steps = {}
-    for name, objective in {
-        "log-loss": None, **{f"lambda_{metric}": lp.lambda_objective(metric) for metric in METRICS}
-    }.items():  # fmt: skip
-        data = lgb.Dataset(X, y, params={"verbose": -1})
-        own = {**TREES, "objective": "none" if objective else "binary"}
-        steps[name] = (lgb.Booster(own, data), {"fobj": objective} if objective else {})
-    took: dict[str, list[float]] = {name: [] for name in steps}
-    for turn in range(rounds + 2):
-        for name, (model, how) in steps.items():
-            start = time.perf_counter()
-            model.update(**how)
-            if turn >= 2:
-                took[name].append(time.perf_counter() - start)
-    median = {name: 1e3 * float(np.median(times)) for name, times in took.items()}
-    lines = [[k, f"{v:.0f}", f"{v / median['log-loss']:.2f}"] for k, v in median.items()]
-    title = f"One round of LightGBM, {rows:,} rows, 28 features, two threads"
-    return {title: Table(["", "ms", "to log-loss"], lines)}
+def in_leaves(scores: NDArray[Any]) -> NDArray[Any]:
+    """Scores of a few rounds: many rows have one of some scores, the others have close ones."""
+    few = np.round(4 * scores) / 4
+    return np.where(np.random.default_rng(1).random(scores.size) < 0.5, few, few + 1e-4 * scores)
 
 
 def main() -> None:
@@ -167,7 +153,6 @@ def main() -> None:
     parser.add_argument("--trained", type=int, default=300_000)
     given = parser.parse_args()
     tables = {
-        **of_speed(given.rows),
         **of_gradients(given.rows),
         **of_rounding(given.rows),
         **of_trainings(given.trained),

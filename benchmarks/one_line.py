@@ -23,7 +23,7 @@ from rich.progress import track
 from tables import keep
 
 from lambdaplus.study import Method, Settings, Study, find_methods
-from lambdaplus.study.search_space import CATBOOST, LIGHTGBM, XGBOOST, draw
+from lambdaplus.study.search_space import CATBOOST, LIGHTGBM, XGBOOST, OneOf, draw
 
 TREES = {"lightgbm": LIGHTGBM, "xgboost": XGBOOST, "catboost": CATBOOST}
 OWN = {
@@ -43,9 +43,12 @@ def contenders(framework: str) -> list[Method]:
 
 
 def with_trees(method: Method, number: int) -> Method:
-    """The method with one draw of the trees' parameters, and its own defaults otherwise."""
+    """The method with one draw of the trees' parameters, and its own defaults otherwise.
+
+    As a search space with one value of each, so that each metric chooses its round.
+    """
     drawn = draw(TREES[method.family], 0, number)
-    return replace(method, space={}, grid={name: [value] for name, value in drawn.items()})
+    return replace(method, grid={}, space={name: OneOf((value,)) for name, value in drawn.items()})
 
 
 def trained(

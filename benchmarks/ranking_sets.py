@@ -1,4 +1,7 @@
-"""Folds of a data set by name: a folder, or generated queries with clean or noisy labels."""
+"""Folds of a data set by name: a folder, or generated queries with clean or noisy labels.
+
+``known-items:NAME`` is the set NAME with a single relevant document in each query.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +12,47 @@ import numpy as np
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.study.config import folds_of
 
+KNOWN_ITEMS = "known-items"
 LABEL_NOISE = {"generated-clean": 0.2, "generated-noisy": 3.0}
 QUERIES = (300, 150, 1000)  # for training, validation and testing
 
 
 def folds_by_name(name: str) -> list[Fold]:
     """Five folds, generated from different random streams, or read by `folds_of`."""
+    kind, _, other = name.partition(":")
+    if kind == KNOWN_ITEMS:
+        return [with_known_items(fold, number) for number, fold in enumerate(folds_by_name(other))]
     if name in LABEL_NOISE:
         return [generated(LABEL_NOISE[name], fold) for fold in range(5)]
     return folds_of(name)
 
 
 def set_name(data: str) -> str:
+    kind, _, other = data.partition(":")
+    if kind == KNOWN_ITEMS:
+        return f"{set_name(other)}-{KNOWN_ITEMS}"
     return Path(data).name.partition(":")[0]
+
+
+def with_known_items(fold: Fold, seed: int) -> Fold:
+    """One relevant document of each query, drawn at random, with the label 1, and all others.
+
+    Queries without a relevant document keep all documents.
+    """
+    rng = np.random.default_rng(seed)
+
+    def part(data: RankingData) -> RankingData:
+        relevant = data.labels >= 1
+        # The first relevant document of each query in a random order is kept.
+        order = rng.permutation(data.labels.size)
+        order = order[relevant[order]]
+        kept = order[np.unique(data.qid[order], return_index=True)[1]]
+        rows = ~relevant
+        rows[kept] = True
+        labels = np.minimum(data.labels[rows], 1.0)
+        return RankingData(data.features[rows], labels, data.qid[rows])
+
+    return Fold(fold.name, part(fold.train), part(fold.valid), part(fold.test))
 
 
 def generated(label_noise: float, fold: int, sizes: tuple[int, ...] = QUERIES) -> Fold:

@@ -16,13 +16,22 @@ import tempfile
 import time
 from typing import Any
 
-from contenders import Shape, milliseconds, one_query, short_queries, web_search
+from contenders import (
+    LIGHTGBM,
+    Shape,
+    lightgbm_round,
+    milliseconds,
+    one_query,
+    short_queries,
+    web_search,
+)
 from tables import keep
 
 from lambdaplus import gradients
 from lambdaplus.evaluation import Table
 
 SWEPT = {"MAP, 2 grades": ("map", 2), "NDCG, 5 grades": ("ndcg", 5)}
+LIMIT = 10_000  # documents of a query in LightGBM's lambdarank
 PATIENCE = 2.0  # seconds after which a measurement is not repeated
 FIRST = """
 import numpy as np
@@ -70,7 +79,10 @@ def of_gradients(queries: int, rounds: int) -> dict[str, Table]:
 
 
 def sweep_and_pairs(largest: int, rounds: int) -> tuple[Table, list[dict[str, Any]]]:
-    """Time of a gradient over all pairs of one ranking, by the sweep and pair by pair."""
+    """Time of a gradient of one ranking: all pairs, by the sweep and pair by pair, and lambdarank.
+
+    LightGBM's lambdarank compares each document with the first 30, and takes at most 10,000.
+    """
     sizes = [n for k in range(4, 13) if (n := round(10 ** (k / 2))) <= largest]
     points, rows = [], []
     for name, (metric, grades) in SWEPT.items():
@@ -84,6 +96,12 @@ def sweep_and_pairs(largest: int, rounds: int) -> tuple[Table, list[dict[str, An
                 points.append({"metric": name, "way": way, "n": n, "milliseconds": ms})
                 row.append(f"{ms:.3g}")
             rows.append(row)
+    times = [of_lambdarank(one_query(n, 5), rounds) for n in sizes if n <= LIMIT]
+    for n, ms in zip(sizes, times, strict=False):
+        point = {"metric": "NDCG, 5 grades", "way": "lambdarank", "n": n, "milliseconds": ms}
+        points.append(point)
+    shown = [f"{ms:.3g}" for ms in times]
+    rows.append(["LightGBM lambdarank, 5 grades", *shown, *("-" for _ in sizes[len(times) :])])
     return Table(["milliseconds", *(f"{n:,}" for n in sizes)], rows), points
 
 
@@ -95,6 +113,19 @@ def of_one_ranking(shape: Shape, metric: str, all_pairs: bool, rounds: int) -> f
         gradients(shape.labels, shape.scores, metric=metric, group=shape.sizes, all_pairs=all_pairs)
         took.append(1000 * (time.thread_time() - start))
     return statistics.median(took[1:] or took)
+
+
+def of_lambdarank(shape: Shape, rounds: int) -> float:
+    """Median of milliseconds of processor time; of a round, less one with squared error."""
+    updates = [lightgbm_round(shape, LIGHTGBM[name], 1) for name in ("lambdarank", "squared error")]
+    took: list[list[float]] = [[], []]
+    for turn in range(5 * rounds + 2):
+        for update, times in zip(updates, took, strict=True):
+            start = time.thread_time()
+            update()
+            if turn >= 2:
+                times.append(1000 * (time.thread_time() - start))
+    return max(statistics.median(took[0]) - statistics.median(took[1]), 1e-3)
 
 
 def starts() -> Table:

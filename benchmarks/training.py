@@ -1,10 +1,13 @@
 """Time of trainings with our objectives and the frameworks' own, measured in turns.
 
-    python benchmarks/training.py [--queries 1500] [--rows 300000] [--rounds 100]
+    python benchmarks/training.py [--queries 1500] [--rows 300000] [--table 1000000] [--rounds 100]
+        [--threads 1]
 
 Trees are those of the frameworks by default.  Data: README's example, queries of about 120
 documents, queries of 10 to 50, and rare positives without queries, with test AUC and average
-precision after the same number of rounds.
+precision after the same number of rounds; there, fits of classifiers are timed, too.  Contenders
+take turns, and a ratio is the median of those of all rounds.  On one thread, time is processor
+time, which other processes hardly change.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import argparse
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import lightgbm
@@ -29,24 +33,37 @@ from lambdaplus.evaluation import Table
 
 LIGHTGBM = {"verbose": -1, "metric": "None"}  # trees as by default
 XGBOOST = {"base_score": 0.0}
-METRIC = lp.eval_metric("ndcg@10")
+METRIC, NDCG_10 = lp.eval_metric("ndcg@10"), lp.lambda_objective("ndcg@10")
+CLASSIFIER_ROUNDS = {10_000: 100, 1_000_000: 10}  # by the number of rows
 
 
-def seconds(contenders: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """Sums over rounds, in turns, so that other processes slow down all contenders equally."""
-    found = dict.fromkeys(contenders, 0.0)
-    for _ in range(2):  # compile
-        for step in contenders.values():
-            step()
-    for _ in track(range(rounds), description="rounds", transient=True):
+Times = dict[str, np.ndarray[Any, Any]]
+
+
+def seconds(
+    contenders: dict[str, Callable[[], Any]], rounds: int, threads: int, unmeasured: int = 2
+) -> Times:
+    """Seconds of each round, in turns, so that other processes slow down all contenders equally."""
+    clock = time.process_time if threads == 1 else time.perf_counter
+    found: dict[str, list[float]] = {name: [] for name in contenders}
+    for turn in track(range(rounds + unmeasured), description="rounds", transient=True):
         for name, step in contenders.items():
-            start = time.perf_counter()
+            start = clock()
             step()
-            found[name] += time.perf_counter() - start
-    return found
+            if turn >= unmeasured:  # the first ones compile
+                found[name].append(clock() - start)
+    return {name: np.array(times) for name, times in found.items()}
 
 
-def lightgbm_steps(data: Any) -> dict[str, Callable[[], Any]]:
+def ratio(times: Times, name: str, own: str) -> str:
+    return f"{np.median(times[name] / times[own]):.2f}"
+
+
+def in_words(threads: int) -> str:
+    return "1 thread, processor time" if threads == 1 else f"{threads} threads"
+
+
+def lightgbm_steps(data: Any, threads: int) -> dict[str, Callable[[], Any]]:
     """A round of each objective, without and with the metric of the training queries."""
     features = np.asarray(data.features)
 
@@ -55,7 +72,7 @@ def lightgbm_steps(data: Any) -> dict[str, Callable[[], Any]]:
         rows = lightgbm.Dataset(features, data.labels, group=data.group, params={"verbose": -1})
         known = {"objective": "none" if ours else objective, "eval_at": [10]}
         known["metric"] = "ndcg" if watched and not ours else "None"
-        model = lightgbm.Booster({**LIGHTGBM, **known}, rows)
+        model = lightgbm.Booster({**LIGHTGBM, **known, "num_threads": threads}, rows)
 
         def one_round() -> None:
             model.update(fobj=objective if ours else None)
@@ -67,26 +84,34 @@ def lightgbm_steps(data: Any) -> dict[str, Callable[[], Any]]:
     return {
         "LightGBM, lambdarank": step("lambdarank"),
         "LightGBM, lambda_ndcg": step(lp.lambda_ndcg),
+        "LightGBM, lambda_ndcg@10": step(NDCG_10),
         "LightGBM, lambda_map": step(lp.lambda_map),
+        "LightGBM, lambda_mrr": step(lp.lambda_mrr),
+        "LightGBM, lambda_auc": step(lp.lambda_auc),
         "LightGBM, lambdarank, ndcg@10 each round": step("lambdarank", watched=True),
         "LightGBM, lambda_ndcg, our ndcg@10 each round": step(lp.lambda_ndcg, watched=True),
     }
 
 
-def xgboost_steps(data: Any) -> dict[str, Callable[[], Any]]:
+def xgboost_steps(data: Any, threads: int) -> dict[str, Callable[[], Any]]:
     matrix = xgboost.DMatrix(np.asarray(data.features), label=data.labels, group=data.group)
+    return {
+        f"XGBoost, {name}": xgboost_step(matrix, objective, threads)[1]
+        for name, objective in {
+            "rank:ndcg": "rank:ndcg", "lambda_ndcg": lp.lambda_ndcg, "lambda_ndcg@10": NDCG_10,
+            "lambda_map": lp.lambda_map, "lambda_mrr": lp.lambda_mrr, "lambda_auc": lp.lambda_auc,
+        }.items()
+    }  # fmt: skip
 
-    def native(objective: str) -> Callable[[], Any]:
-        booster = xgboost.Booster({**XGBOOST, "objective": objective}, [matrix])
-        count = iter(range(1_000_000))
-        return lambda: booster.update(matrix, next(count))
 
-    def ours(objective: Any) -> Callable[[], Any]:
-        booster = xgboost.Booster(XGBOOST, [matrix])
-        count = iter(range(1_000_000))
-        return lambda: booster.update(matrix, next(count), fobj=objective)
-
-    return {"XGBoost, rank:ndcg": native("rank:ndcg"), "XGBoost, lambda_ndcg": ours(lp.lambda_ndcg)}
+def xgboost_step(
+    matrix: xgboost.DMatrix, objective: Any, threads: int
+) -> tuple[xgboost.Booster, Callable[[], Any]]:
+    """A booster, and a function that trains one round of it."""
+    ours, count = callable(objective), iter(range(1_000_000))
+    params = {"nthread": threads, **(XGBOOST if ours else {"objective": objective})}
+    booster = xgboost.Booster(params, [matrix])
+    return booster, lambda: booster.update(matrix, next(count), fobj=objective if ours else None)
 
 
 def in_short_queries(rows: int) -> RankingData:
@@ -97,17 +122,15 @@ def in_short_queries(rows: int) -> RankingData:
     return RankingData(features, labels, np.repeat(np.arange(sizes.size), sizes))
 
 
-def ranking(name: str, data: RankingData, rounds: int) -> dict[str, Table]:
-    took = seconds(lightgbm_steps(data) | xgboost_steps(data), rounds)
-    lgb, xgb = took["LightGBM, lambdarank"], took["XGBoost, rank:ndcg"]
-    watched = took["LightGBM, lambdarank, ndcg@10 each round"]
+def ranking(name: str, data: RankingData, rounds: int, threads: int) -> dict[str, Table]:
+    times = seconds(lightgbm_steps(data, threads) | xgboost_steps(data, threads), rounds, threads)
     rows = []
-    for contender, value in took.items():
-        base = watched if "each round" in contender else lgb
-        base = xgb if contender.startswith("XGBoost") else base
-        rows.append([contender, f"{value:.2f}", f"{value / base:.2f}"])
+    for contender, each in times.items():
+        own = "XGBoost, rank:ndcg" if contender.startswith("XGBoost") else "LightGBM, lambdarank"
+        own += ", ndcg@10 each round" * ("each round" in contender)
+        rows.append([contender, f"{each.sum():.2f}", ratio(times, contender, own)])
     title = f"Whole training: {name}, {data.labels.size:,} rows, {rounds} rounds"
-    foot = f"{os.cpu_count()} threads, {data.features.shape[1]} features"
+    foot = f"{in_words(threads)}, {data.features.shape[1]} features"
     return {title: Table(["", "seconds", "to the framework's own"], rows, [foot])}
 
 
@@ -120,53 +143,90 @@ def rare_rows(n: int, seed: int) -> tuple[Any, Any]:
     return x.astype(np.float32), (noisy > np.quantile(noisy, 0.99)).astype(float)
 
 
-def rare(rows: int, rounds: int) -> dict[str, Table]:
+OBJECTIVES = {"log-loss": None, "lambda_auc": lp.lambda_auc, "lambda_map": lp.lambda_map}
+
+
+def rare(rows: int, rounds: int, threads: int) -> dict[str, Table]:
     (x, y), (x_test, y_test) = rare_rows(rows, 0), rare_rows(rows, 1)
-    models: dict[str, Any] = {}
-
-    def contender(name: str, objective: Any) -> Callable[[], Any]:
-        set_ = lightgbm.Dataset(x, label=y, params={"verbose": -1})
-        own = callable(objective)
-        models[name] = lightgbm.Booster(
-            {**LIGHTGBM, "objective": "none" if own else objective}, set_
+    scores: dict[str, Callable[[], Any]] = {}
+    steps: dict[str, Callable[[], Any]] = {}
+    for name, ours in OBJECTIVES.items():
+        data = lightgbm.Dataset(x, label=y, params={"verbose": -1})
+        own = {"objective": "none" if ours else "binary", "num_threads": threads}
+        model = lightgbm.Booster({**LIGHTGBM, **own}, data)
+        given = {"fobj": ours} if ours else {}
+        steps[f"LightGBM, {name}"] = partial(model.update, **given)
+        scores[f"LightGBM, {name}"] = partial(model.predict, x_test, raw_score=True)
+        matrix, objective = xgboost.DMatrix(x, label=y), ours or "binary:logistic"
+        booster, steps[f"XGBoost, {name}"] = xgboost_step(matrix, objective, threads)
+        scores[f"XGBoost, {name}"] = partial(
+            booster.predict, xgboost.DMatrix(x_test), output_margin=True
         )
-        return lambda: models[name].update(fobj=objective) if own else models[name].update()
-
-    found = seconds(
-        {
-            "log-loss": contender("log-loss", "binary"),
-            "lambda_auc": contender("lambda_auc", lp.lambda_auc),
-            "lambda_map": contender("lambda_map", lp.lambda_map),
-        },
-        rounds,
-    )
+    steps = dict(sorted(steps.items(), key=lambda step: step[0].startswith("XGBoost")))
+    times = seconds(steps, rounds, threads)
     lines = []
-    for name, value in found.items():
-        scores = models[name].predict(x_test, raw_score=True)
-        tests = (f(y_test, scores) for f in (roc_auc_score, average_precision_score))
-        cost = f"{value:.1f}", f"{value / found['log-loss']:.2f}"
+    for name, each in times.items():
+        found = scores[name]()
+        tests = (f(y_test, found) for f in (roc_auc_score, average_precision_score))
+        own = f"{name.partition(',')[0]}, log-loss"
+        cost = f"{each.sum():.1f}", ratio(times, name, own)
         lines.append([name, *cost, *(f"{value:.4f}" for value in tests)])
-    title = (
-        f"Rare positives: {rows:,} rows, 1 % positive, LightGBM, {rounds} rounds, "
-        f"{os.cpu_count()} threads"
-    )
+    title = f"Rare positives: {rows:,} rows, 1 % positive, {rounds} rounds, {in_words(threads)}"
     return {title: Table(["", "seconds", "to log-loss", "test AUC", "test AP"], lines)}
+
+
+def classifiers(rows: int, fits: int, threads: int) -> dict[str, Table]:
+    """Fits of our classifiers and their parents, and the number of leaves.
+
+    By default, ours train on three folds, too, for the threshold; with ``cv=None`` they do not.
+    """
+    x, y = rare_rows(rows, 0)
+    given: dict[str, Any] = {"n_jobs": threads, "n_estimators": CLASSIFIER_ROUNDS.get(rows, 100)}
+    models = {
+        "LGBMClassifier": lightgbm.LGBMClassifier(verbose=-1, **given),
+        "LightGBMClassifier": lp.LightGBMClassifier(verbose=-1, **given),
+        "LightGBMClassifier, cv=None": lp.LightGBMClassifier(verbose=-1, cv=None, **given),
+        "XGBClassifier": xgboost.XGBClassifier(**given),
+        "XGBoostClassifier": lp.XGBoostClassifier(**given),
+        "XGBoostClassifier, cv=None": lp.XGBoostClassifier(cv=None, **given),
+    }
+    steps = {name: partial(model.fit, x, y) for name, model in models.items()}
+    times, lines = seconds(steps, fits, threads, 1), []
+    for name, each in times.items():
+        own = "LGBMClassifier" if name.startswith(("LGBM", "Light")) else "XGBClassifier"
+        if own == "LGBMClassifier":
+            leaves = sum(
+                tree["num_leaves"] for tree in models[name].booster_.dump_model()["tree_info"]
+            )
+        else:
+            leaves = (models[name].get_booster().trees_to_dataframe()["Feature"] == "Leaf").sum()
+        lines.append([name, f"{np.median(each):.2f}", ratio(times, name, own), f"{leaves:,}"])
+    rounds = given["n_estimators"]
+    title = f"Classifiers: {rows:,} rows, 1 % positive, {rounds} rounds, {in_words(threads)}"
+    return {title: Table(["", "seconds of a fit", "to its parent", "leaves"], lines)}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--queries", type=int, default=1500)
     parser.add_argument("--rows", type=int, default=300_000)
+    parser.add_argument("--table", type=int, default=1_000_000, help="rows without queries")
     parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     given = parser.parse_args()
-    rounds = given.rounds
+    rounds, threads = given.rounds, given.threads
+    short = in_short_queries(given.rows)
     made = {
-        **ranking("README's example", digits_queries()[0].train, rounds),
-        **ranking("queries of about 120 documents", web_search_like(given.queries), rounds),
-        **ranking("queries of 10 to 50 documents", in_short_queries(given.rows), rounds),
-        **rare(given.rows, rounds),
+        **ranking("README's example", digits_queries()[0].train, rounds, threads),
+        **ranking(
+            "queries of about 120 documents", web_search_like(given.queries), rounds, threads
+        ),
+        **ranking("queries of 10 to 50 documents", short, rounds, threads),
+        **rare(given.table, rounds, threads),
+        **classifiers(10_000, 7, threads),
+        **classifiers(given.table, 5, threads),
     }
-    sizes = f"--queries {given.queries} --rows {given.rows} --rounds {given.rounds}"
+    sizes = " ".join(f"--{name} {value}" for name, value in vars(given).items())
     keep("training", f"python benchmarks/training.py {sizes}", made)
 
 

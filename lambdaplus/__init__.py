@@ -23,14 +23,14 @@ if TYPE_CHECKING:  # at run time, names are imported when they are first used
     from lambdaplus.evaluation import Explanation as Explanation
     from lambdaplus.evaluation import RunComparison as RunComparison
     from lambdaplus.evaluation import compare_runs as compare_runs
+    from lambdaplus.evaluation import eval_auc as eval_auc
+    from lambdaplus.evaluation import eval_map as eval_map
+    from lambdaplus.evaluation import eval_mauc as eval_mauc
     from lambdaplus.evaluation import eval_metric as eval_metric
+    from lambdaplus.evaluation import eval_mrr as eval_mrr
+    from lambdaplus.evaluation import eval_ndcg as eval_ndcg
     from lambdaplus.evaluation import evaluate as evaluate
     from lambdaplus.evaluation import explain as explain
-    from lambdaplus.evaluation.feval import eval_auc as eval_auc
-    from lambdaplus.evaluation.feval import eval_map as eval_map
-    from lambdaplus.evaluation.feval import eval_mauc as eval_mauc
-    from lambdaplus.evaluation.feval import eval_mrr as eval_mrr
-    from lambdaplus.evaluation.feval import eval_ndcg as eval_ndcg
     from lambdaplus.metrics import Declaration as Declaration
     from lambdaplus.metrics import metric_names as metric_names
     from lambdaplus.metrics import parse_metric as parse_metric
@@ -38,12 +38,12 @@ if TYPE_CHECKING:  # at run time, names are imported when they are first used
     from lambdaplus.objectives import LambdaObjective as LambdaObjective
     from lambdaplus.objectives import combine as combine
     from lambdaplus.objectives import gradients as gradients
+    from lambdaplus.objectives import lambda_auc as lambda_auc
+    from lambdaplus.objectives import lambda_map as lambda_map
+    from lambdaplus.objectives import lambda_mauc as lambda_mauc
+    from lambdaplus.objectives import lambda_mrr as lambda_mrr
+    from lambdaplus.objectives import lambda_ndcg as lambda_ndcg
     from lambdaplus.objectives import lambda_objective as lambda_objective
-    from lambdaplus.objectives.objective import lambda_auc as lambda_auc
-    from lambdaplus.objectives.objective import lambda_map as lambda_map
-    from lambdaplus.objectives.objective import lambda_mauc as lambda_mauc
-    from lambdaplus.objectives.objective import lambda_mrr as lambda_mrr
-    from lambdaplus.objectives.objective import lambda_ndcg as lambda_ndcg
     from lambdaplus.objectives.position_bias import PositionBias as PositionBias
 
     __version__: str
@@ -55,10 +55,10 @@ else:  # with __getattr__, type checkers would accept misspelt names
             ("estimators", "LightGBMClassifier LightGBMRanker XGBoostClassifier XGBoostRanker"),
             ("evaluation", "EvalMetric Evaluation Explanation RunComparison"),
             ("evaluation", "compare_runs eval_metric evaluate explain"),
-            ("evaluation.feval", "eval_auc eval_map eval_mauc eval_mrr eval_ndcg"),
+            ("evaluation", "eval_auc eval_map eval_mauc eval_mrr eval_ndcg"),
             ("metrics", "Declaration metric_names parse_metric"),
             ("objectives", "CombinedObjective LambdaObjective combine gradients lambda_objective"),
-            ("objectives.objective", "lambda_auc lambda_map lambda_mauc lambda_mrr lambda_ndcg"),
+            ("objectives", "lambda_auc lambda_map lambda_mauc lambda_mrr lambda_ndcg"),
             ("objectives.position_bias", "PositionBias"),
         )
         for name in names.split()

@@ -21,11 +21,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lambdaplus.compute.extras import installation
+
 try:
     import dask
     from dask import dataframe as _  # noqa: F401
 except ImportError as error:  # pragma: no cover
-    raise ImportError("Dask is not installed: pip install 'lambdaplus[dask]'") from error
+    raise ImportError(f"Dask is not installed: {installation('dask')}") from error
 
 
 class QueryPartitions(NamedTuple):

@@ -16,19 +16,28 @@ from __future__ import annotations
 
 import inspect
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from lambdaplus.frameworks.calls import refuse_bagging_by_query, warn_of_unused
-from lambdaplus.frameworks.internals import is_constructed, lightgbm_aliases
+from lambdaplus.compute.extras import installation
+from lambdaplus.evaluation import EvalMetric
+from lambdaplus.frameworks.calls import refuse_bagging_by_query
+from lambdaplus.frameworks.internals import (
+    is_constructed,
+    lightgbm_aliases,
+    lightgbm_early_stopping,
+    lightgbm_parameter,
+)
+from lambdaplus.frameworks.unused_parameters import warn_of_unused
 
 try:
     import lightgbm
 except ImportError as error:  # pragma: no cover
-    raise ImportError("LightGBM is not installed: pip install 'lambdaplus[lightgbm]'") from error
+    raise ImportError(f"LightGBM is not installed: {installation('lightgbm')}") from error
 
 _TAKES_FOBJ = int(lightgbm.__version__.partition(".")[0]) < 4
 
@@ -59,15 +68,18 @@ def train(
     Raises
     ------
     ValueError
-        For a custom objective with ``bagging_by_query=True``, with which LightGBM learns nothing;
-        for a data set that is not constructed yet and has no labels, or NaN or infinite labels or
-        weights, which LightGBM would silently replace; for a ``feval`` that is not a function; and
-        if no feature can be split.
+        For a custom objective with ``bagging_by_query=True``, with which LightGBM learns nothing,
+        with ``boosting="rf"``, or with early stopping and no metric; for a data set that is not
+        constructed yet and has no labels, or NaN or infinite labels or weights, which LightGBM
+        would silently replace; for a ``feval`` that is not a function; and if no feature can be
+        split.
 
     Warns
     -----
     UserWarning
-        For parameters that have no effect on a custom objective, such as ``label_gain``.
+        For parameters that have no effect on a custom objective, such as ``label_gain``; and if
+        early stopping watches ``feval`` and also the default metric of LightGBM's own objective,
+        which a custom objective does not have, so that the two would stop by different rules.
     """
     params, more = _with_objective(params, fobj)
     call = inspect.signature(lightgbm.train).bind(params, train_set, *args, **kwargs).arguments
@@ -77,6 +89,7 @@ def train(
         if data is not train_set:
             _refuse_unusable(f"valid_sets[{i}]", data)
     _refuse_name(call.get("feval"))
+    _check_early_stopping(params, call, custom=_is_custom(params, more))
     with constant_features_explained():
         return lightgbm.train(**call, **more)
 
@@ -115,6 +128,7 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
         seed = call.get("seed", 0) if shuffle else None
         call["folds"] = GroupKFold(call.get("nfold", 5), shuffle=shuffle, random_state=seed)
     _refuse_name(call.get("feval"))
+    _check_early_stopping(params, call, custom=_is_custom(params, more))
     with constant_features_explained():
         return lightgbm.cv(**call, **more)
 
@@ -132,6 +146,15 @@ def constant_features_explained() -> Iterator[None]:
             "fewer than min_data_in_leaf rows (min_child_samples, 20 by default) on one side of "
             "every split. Set a lower min_data_in_leaf, or add rows"
         ) from error
+
+
+def refuse_random_forest(boosting: Any) -> None:
+    """Raise a ValueError for LightGBM's random forests, which take no custom objective."""
+    if boosting in ("rf", "random_forest"):
+        raise ValueError(
+            f"LightGBM has no custom objectives with boosting={boosting!r}: use 'gbdt' with "
+            "bagging_fraction and bagging_freq, or XGBoost's num_parallel_tree"
+        )
 
 
 def _refuse_unusable(name: str, data: Any) -> None:
@@ -161,6 +184,32 @@ def _refuse_name(feval: Any) -> None:
             )
 
 
+def _is_custom(params: dict[str, Any], more: dict[str, Any]) -> bool:
+    return "fobj" in more or callable(lightgbm_parameter(params, "objective"))
+
+
+def _check_early_stopping(params: dict[str, Any], call: dict[str, Any], custom: bool) -> None:
+    """Raise a ValueError if there is nothing to watch; warn if there is more than ``feval``."""
+    if lightgbm_parameter(params, "metric") is not None:
+        return
+    stopping = lightgbm_early_stopping(params, call.get("callbacks"))
+    feval = call.get("feval")
+    if stopping and custom and feval is None:
+        raise ValueError(
+            "early stopping needs a metric, and a custom objective has none by default: pass "
+            "feval=lambdaplus.eval_metric('map'), for example"
+        )
+    ours = any(isinstance(m, EvalMetric) for m in (feval if isinstance(feval, list) else [feval]))
+    if stopping == "all" and not custom and ours:
+        objective = lightgbm_parameter(params, "objective", "regression")
+        warnings.warn(
+            f"early stopping watches the default metric of {objective!r} besides feval, and stops "
+            "as soon as one of them does not improve. A custom objective has no default metric: "
+            "for a fair comparison pass metric='None', with which feval alone decides",
+            stacklevel=3,
+        )
+
+
 def _has_groups(data: Any) -> bool:
     while data is not None:
         if (data.get_field("group") if is_constructed(data) else data.group) is not None:
@@ -178,6 +227,7 @@ def _with_objective(params: dict[str, Any], fobj: Any) -> tuple[dict[str, Any], 
     if fobj is None:
         return params, {}
     refuse_bagging_by_query(params)
+    refuse_random_forest(lightgbm_parameter(params, "boosting"))
     warn_of_unused(params, fobj, stacklevel=4)
     params = {name: value for name, value in params.items() if name not in names}
     return (params, {"fobj": fobj}) if _TAKES_FOBJ else ({**params, "objective": fobj}, {})

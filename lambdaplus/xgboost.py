@@ -1,4 +1,4 @@
-"""XGBoost with early stopping that maximises our metrics, and cross-validation of whole queries.
+"""XGBoost with the defaults that custom objectives need, and cross-validation of whole queries.
 
 ``import lambdaplus.xgboost as xgb`` provides all names of XGBoost, with its own `train` and `cv`.
 
@@ -14,20 +14,19 @@ Examples
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
 
+from lambdaplus.compute.extras import installation
 from lambdaplus.data.queries import Ints
 from lambdaplus.data.splits import query_folds
-from lambdaplus.evaluation import EvalMetric
-from lambdaplus.frameworks.calls import warn_of_unused
+from lambdaplus.frameworks.unused_parameters import warn_of_unused
 
 try:
     import xgboost
 except ImportError as error:  # pragma: no cover
-    raise ImportError("XGBoost is not installed: pip install 'lambdaplus[xgboost]'") from error
+    raise ImportError(f"XGBoost is not installed: {installation('xgboost')}") from error
 
 
 def __getattr__(name: str) -> Any:
@@ -37,8 +36,6 @@ def __getattr__(name: str) -> Any:
 def train(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs: Any) -> Any:
     """Like ``xgboost.train``, with the defaults that our objectives and metrics need.
 
-    - Early stopping maximises ``custom_metric=eval_metric(...)``.  XGBoost would minimise metrics
-      whose names it does not know, such as mrr and mauc.
     - ``base_score`` is 0 with a custom objective; XGBoost's 0.5 is meant for probabilities.
     - With a custom objective and no ``eval_metric``, the default metric (rmse) is not printed.
 
@@ -53,6 +50,11 @@ def train(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwar
     Returns
     -------
     xgboost.Booster
+
+    Raises
+    ------
+    ValueError
+        For a custom objective with early stopping and no metric.
 
     Warns
     -----
@@ -138,20 +140,15 @@ def _with_our_defaults(
         params.setdefault("base_score", 0.0)
         if "eval_metric" not in params:
             params.setdefault("disable_default_eval_metric", 1)
-    if isinstance(metric, EvalMetric):
-        if kwargs.get("early_stopping_rounds") and kwargs.get("maximize") is None:
-            kwargs["maximize"] = True
-        kwargs["callbacks"] = [maximising(each, metric) for each in kwargs.get("callbacks") or ()]
+            if metric is None and _stops_early(kwargs):
+                raise ValueError(
+                    "early stopping needs a metric: pass custom_metric=lambdaplus.eval_metric("
+                    "'map'), for example, or params['eval_metric']"
+                )
     return params, kwargs
 
 
-def maximising(callback: Any, metric: EvalMetric) -> Any:
-    """Set the direction of an early-stopping callback for our metric, if it is not set."""
-    if (
-        isinstance(callback, xgboost.callback.EarlyStopping)
-        and callback.maximize is None
-        and callback.metric_name in (None, *map(str, metric.metrics))
-    ):
-        callback = copy.copy(callback)
-        callback.maximize = True
-    return callback
+def _stops_early(kwargs: dict[str, Any]) -> bool:
+    stopping = xgboost.callback.EarlyStopping
+    by_callback = any(isinstance(each, stopping) for each in kwargs.get("callbacks") or ())
+    return by_callback or bool(kwargs.get("early_stopping_rounds"))

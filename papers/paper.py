@@ -22,12 +22,15 @@ class Claim(NamedTuple):
         None: this data says nothing about it.
     evidence : str
         Our figures, short enough for a cell of a table.
+    reading : str
+        How the paper is read for this claim, if not as its `Paper.protocol` says.
     """
 
     place: str
     statement: str
     holds: bool | None
     evidence: str
+    reading: str = ""
 
     @property
     def verdict(self) -> str:

@@ -74,10 +74,11 @@ def claims_section(paper: Paper, found: Mapping[str, Findings]) -> str:
         answers = [claim.holds for claim in findings.claims if claim.holds is not None]
         counts.append(f"{sum(answers)} of {len(answers)} on {name}")
         for claim in findings.claims:
-            row = rows.setdefault((claim.statement, claim.place), {})
+            place = ", ".join(filter(None, [claim.place, claim.reading]))
+            row = rows.setdefault((claim.statement, place), {})
             row[name] = f"{ANSWERS[claim.holds]}: {claim.evidence}"
     table = Table(
-        ("claim", "in the paper", *found),
+        ("claim", "in the paper, as read", *found),
         [(*claim, *(row.get(name, "") for name in found)) for claim, row in rows.items()],
     )
     holding = f"Claims that hold, of those that can be tested: {', '.join(counts)}."

@@ -128,6 +128,16 @@ def mrr(ranked: Labels, k: int | None, relevant: float) -> float:
     return NAN
 
 
+def reciprocal_ranks(ranked: Labels, k: int | None, relevant: float) -> float:
+    """Sum of one over the ranks of all relevant documents up to k, over that of the best order."""
+    hits = [label >= relevant for label in ranked]
+    found, best = (
+        sum(1 / rank for rank, hit in enumerate(order[:k], 1) if hit)
+        for order in (hits, sorted(hits, reverse=True))
+    )
+    return found / best if best else NAN
+
+
 def success(ranked: Labels, k: int | None, relevant: float) -> float:
     """Whether any of the first k is relevant; NaN where nothing is."""
     found = any(label >= relevant for label in ranked[:k])
@@ -262,9 +272,9 @@ def printed_precision(ranked: Labels, data: Labels, k: int | None, relevant: flo
 TEXTBOOK: dict[str, Callable[..., float]] = {
     definition.__name__: definition
     for definition in (
-        auc, pauc, mauc, class_auc, concordance, hand_till, mrr, success, dcg, ndcg, err, pfound,
-        rbp, top_precision, f1, recall, rprec, bpref, micro_precision, macro_precision,
-        printed_precision,
+        auc, pauc, mauc, class_auc, concordance, hand_till, mrr, reciprocal_ranks, success, dcg,
+        ndcg, err, pfound, rbp, top_precision, f1, recall, rprec, bpref, micro_precision,
+        macro_precision, printed_precision,
     )
 }  # fmt: skip
 TEXTBOOK |= {"map": average_precision, "p": precision}

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 
 Floats = NDArray[np.float64]
 
@@ -98,3 +99,19 @@ class Setting:
         """The value of the most violated constraint over all rankings."""
         losses, features = self.constraints(labels)
         return float(np.max(losses + features @ scores))
+
+
+def minimum(planes: list[tuple[Floats, Floats]], price: float, w: Floats) -> Floats:
+    """Of 1/2 |w|^2 + price * sum of slacks, with slack_q >= loss + slope . w for all rankings."""
+    slack = [np.max(loss + slope @ w) for loss, slope in planes]
+    own = np.repeat(np.eye(len(planes)), [loss.size for loss, _ in planes], axis=0)
+    A = np.hstack([-np.concatenate([slope for _, slope in planes]), own])
+    b = np.concatenate([loss for loss, _ in planes])
+    square = np.append(np.ones(w.size), np.zeros(len(planes)))
+    found = minimize(
+        lambda v: v @ (square * v) / 2 + price * v[w.size :].sum(), np.append(w, slack),
+        jac=lambda v: square * v + price * (1 - square), method="SLSQP",
+        constraints={"type": "ineq", "fun": lambda v: A @ v - b, "jac": lambda v: A},
+        options={"ftol": 1e-12, "maxiter": 500},
+    )  # fmt: skip
+    return np.asarray(found.x[: w.size])

@@ -15,7 +15,9 @@ import xgboost as xgb
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
-from sklearn.metrics import average_precision_score, brier_score_loss
+from sklearn.datasets import make_classification
+from sklearn.metrics import average_precision_score, brier_score_loss, f1_score
+from sklearn.model_selection import PredefinedSplit, ShuffleSplit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from small_data import rare
 
@@ -74,8 +76,8 @@ def test_scikit_learns_checks_pass(estimator: Any, check: Any) -> None:
 def test_the_rarer_class_is_trained_whatever_it_is_called(kind: Any, labels: list[Any]) -> None:
     X, y, Xt, yt = data()
     expected = made(kind).fit(X, y, **sets(kind, (Xt, yt)))
-    # As many training rows are predicted as there are.
-    assert np.sum(expected.predict(X) == 1) == pytest.approx(y.sum(), rel=0.1)
+    # As many rows of the evaluation set are predicted as there are.
+    assert np.sum(expected.predict(Xt) == 1) == pytest.approx(yt.sum(), rel=0.1)
     names = np.array(labels)
     model = made(kind).fit(X, names[y], **sets(kind, (Xt, names[yt])))
     assert model.pos_label_ == names[1]
@@ -164,6 +166,73 @@ def test_with_the_frameworks_own_objectives_they_are_the_parents(
     assert not hasattr(ours, "offset_")
 
 
+# -- the threshold --------------------------------------------------------------------------------
+
+
+@cache
+def few_positives() -> tuple[Any, Any, Any, Any]:
+    """6,000 rows of which 55 are positive, and 18,000 others."""
+    X, y = make_classification(
+        24_000, 20, n_informative=6, n_redundant=4, weights=[0.994], class_sep=0.7, random_state=1
+    )
+    return X[:6000], y[:6000], X[6000:], y[6000:]
+
+
+def share(model: Any, X: Any, y: Any) -> float:
+    """Number of rows that are predicted to be positive, divided by that of positive rows."""
+    return float(np.mean(model.predict(X) == 1) / np.mean(y))
+
+
+@both
+def test_about_as_many_new_rows_are_predicted_as_are_positive(kind: Any) -> None:
+    """Training rows, whose scores are too far apart, set a threshold that leaves most out."""
+    X, y, Xt, yt = few_positives()
+    by_folds = made(kind, n_estimators=60).fit(X, y)
+    by_rows = made(kind, n_estimators=60, cv=None).fit(X, y)
+    held_out = made(kind, n_estimators=60).fit(X, y, **sets(kind, (Xt[:6000], yt[:6000])))
+    for model in (by_rows, held_out):
+        assert_array_equal(raw(model, Xt), raw(by_folds, Xt))  # only the threshold differs
+    assert share(by_rows, X, y) == pytest.approx(1.0, rel=0.02)
+    assert share(by_rows, Xt, yt) < 0.5
+    assert share(held_out, Xt[:6000], yt[:6000]) == pytest.approx(1.0, rel=0.02)
+    # Three standard errors of the number of positives.
+    for model in (by_folds, held_out):
+        assert share(model, Xt, yt) == pytest.approx(1.0, abs=3 / np.sqrt(y.sum()))
+    assert f1_score(yt, by_folds.predict(Xt)) > f1_score(yt, by_rows.predict(Xt)) + 0.05
+
+
+@both
+def test_the_threshold_is_that_of_models_of_the_other_folds(kind: Any) -> None:
+    X, y, _, _ = data()
+    weights = np.where(np.arange(len(y)) % 2, 2.0, 1.0)
+    folds = [np.arange(len(y)) % 2 == k for k in range(2)]
+    scores = np.empty(len(y))
+    for rest in folds:
+        part = made(kind, cv=None).fit(X[~rest], y[~rest], sample_weight=weights[~rest])
+        scores[rest] = raw(part, X[rest])
+    model = made(kind, cv=PredefinedSplit(folds[1].astype(int))).fit(X, y, sample_weight=weights)
+    above = weights[scores > model.offset_].sum()
+    assert above == pytest.approx(weights[y == 1].sum(), abs=2 * weights.max())
+    with pytest.raises(ValueError, match="hold out every row exactly once"):
+        made(kind, cv=ShuffleSplit(2)).fit(X, y)
+    with pytest.raises(ValueError, match="cv=None leaves no rows to calibrate on"):
+        made(kind, cv=None, calibration="sigmoid").fit(X, y)
+    with pytest.raises(ValueError, match="cv='often' is not 'auto'"):
+        made(kind, cv="often").fit(X, y)
+    single = np.arange(200) == 7  # a class of one row has no folds
+    assert made(kind).fit(X[:200], single).predict(X[:200]).sum() >= 1
+
+
+@both
+def test_folds_are_trained_only_where_they_are_needed(kind: Any) -> None:
+    X, y, _, _ = data()
+    many = np.argsort(np.argsort(-X[:, 0])) < 500
+    by_rows = made(kind, cv=None)
+    for cv, labels, alike in (("auto", many, True), ("auto", y, False), (3, many, False)):
+        offset = made(kind, cv=cv).fit(X, labels).offset_
+        assert (offset == by_rows.fit(X, labels).offset_) == alike
+
+
 # -- probabilities --------------------------------------------------------------------------------
 
 
@@ -176,9 +245,8 @@ def test_probabilities_are_calibrated(kind: Any, held_out: bool, method: str) ->
     names = np.array(labels)
     uncalibrated = made(kind).fit(X, y)
     assert not hasattr(uncalibrated, "predict_proba")
-    with pytest.raises(AttributeError) as raised:
+    with pytest.raises(AttributeError, match="set calibration='sigmoid'"):
         uncalibrated.predict_proba(X)
-    assert "set calibration='sigmoid'" in str(raised.value.__cause__)
     model = made(kind, calibration=method, cv=3)
     model.fit(X, names[y], **(sets(kind, (Xt, names[yt])) if held_out else {}))
     assert_array_equal(raw(model, Xt), raw(uncalibrated, Xt))  # the same trees
@@ -279,3 +347,40 @@ def test_unusable_labels_and_weights_raise(kind: Any, change: Any, message: str)
     with pytest.raises(ValueError, match=message):
         model.fit(X, given.pop("y"), **given)
     assert not hasattr(model, "offset_")  # a fit that fails leaves no half-changed model
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"subsample": 0.5, "subsample_freq": 1, "class_weight": "balanced"},
+        {"data_sample_strategy": "goss"},
+        {"linear_tree": True},
+        {"boosting_type": "dart"},
+        {"n_estimators": 200, "min_child_samples": 900},  # no split is left in the end
+        {"early_stopping_rounds": 2, "n_estimators": 60},
+    ],
+)
+def test_the_scores_of_the_last_round_are_those_of_a_prediction(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y, X_valid, y_valid = data()
+    X = X.copy()
+    X[::7, 0] = np.nan
+    X[:, 1] = np.round(X[:, 1])
+    seen: list[Any] = []
+    whole = LightGBMClassifier._training_scores
+
+    def look(model: Any, given: Any) -> Any:
+        seen.append(whole(model, given))
+        return seen[-1]
+
+    monkeypatch.setattr(LightGBMClassifier, "_training_scores", look)
+    model = made(LightGBMClassifier, cv=None, **options)
+    valid = [(X_valid, y_valid)] if "early_stopping_rounds" in options else None
+    model.fit(X, y, eval_set=valid, categorical_feature=[] if "linear_tree" in options else [1])
+    if valid:  # which sets the threshold
+        assert not seen
+    else:
+        assert_array_equal(seen[0], raw(model, X))
+    assert not hasattr(model, "_last_scores")

@@ -38,23 +38,24 @@ def value(data: Small, scores: Array, metric: str = METRIC) -> float:
 
 @cache
 def hypotheses(
-    data: Small, passes: int, n_iter: int, alpha_bound: float | None = None, seed: int = 3
+    data: Small, passes: int, alpha_bound: float | None = None, order: str = "reshuffled"
 ) -> list[tuple[Array, int]]:
     """Table 1: every hypothesis with the number of pairs it survived, after several passes."""
     queries = Queries(data.labels, group=data.sizes)
     pairs = preference_pairs(queries)
     X = data.features[queries.row_order]
-    random = np.random.RandomState(seed)
+    random = np.random.RandomState(3)
     w, c = np.zeros(X.shape[1]), 0
     survivors: list[tuple[Array, int]] = []
     misses = [0] * pairs.n_pairs
     every = [documents(pairs, pair) for pair in range(pairs.n_pairs)]
     scores = [0.0] * len(X)
-    for _ in range(passes):
-        order = shuffle(pairs.n_pairs, random)
+    for t in range(passes):
+        if t == 0 or order == "reshuffled":
+            visited = shuffle(pairs.n_pairs, random)
         for place in range(pairs.n_pairs):
-            pair = nth(order, place)
-            if alpha_bound is not None and misses[pair] > alpha_bound * n_iter:
+            pair = nth(visited, place)
+            if alpha_bound is not None and misses[pair] > alpha_bound * t:
                 continue
             i, j = every[pair]
             if scores[j] >= scores[i]:
@@ -81,19 +82,19 @@ def committee(every: list[tuple[Array, int]], size: int) -> list[tuple[Array, in
     return members
 
 
-# A bound of 3 of 6 passes is reached exactly: a pair is dropped after its fourth mistake.  In a
-# committee of 13, hypotheses that survived equally long compete for the last place.
+# A bound of half of the passes is reached exactly, after one mistake in two passes.  In a committee
+# of 13, hypotheses that survived equally long compete for the last place.
 @pytest.mark.parametrize("alpha_bound", [None, 0.5])
 @pytest.mark.parametrize("size", [1, 13, 100_000])
 def test_committee_is_that_of_the_paper(size: int, alpha_bound: float | None) -> None:
     train, valid = small()
     model = fit(train, valid, committee_size=size, alpha_bound=alpha_bound)
-    every = hypotheses(train, model.n_iter_, 6, alpha_bound)
+    every = hypotheses(train, model.n_iter_, alpha_bound)
     expected = sorted((c, w.tolist()) for w, c in committee(every, size))
     members = sorted(zip(model.survival_.tolist(), model.hypotheses_.tolist(), strict=True))
     assert [c for c, _ in members] == [c for c, _ in expected]
     np.testing.assert_allclose([w for _, w in members], [w for _, w in expected], atol=1e-12)
-    assert len(hypotheses(train, 6, 6, 0.5)) < len(hypotheses(train, 6, 6))  # or it does nothing
+    assert len(hypotheses(train, 6, 0.5)) < len(hypotheses(train, 6))  # or it does nothing
     some = slice(None, None, max(1, len(model.votes_) // 50))
     votes = [value(valid, valid.features @ w) for w in model.hypotheses_[some]]
     np.testing.assert_allclose(model.votes_[some], votes, rtol=1e-12)
@@ -104,16 +105,69 @@ def test_committee_is_that_of_the_paper(size: int, alpha_bound: float | None) ->
 def test_classic_forms() -> None:
     train, valid = small()
     pocket = fit(train, valid, variant="pocket", alpha_bound=None)
-    every = hypotheses(train, pocket.n_iter_, 6)
+    every = hypotheses(train, pocket.n_iter_)
     w, longest = max(every, key=lambda member: member[1])
     np.testing.assert_allclose(pocket.coef_, w * longest, rtol=1e-9, atol=1e-12)
     average = fit(train, valid, variant="average", alpha_bound=None)
-    every = hypotheses(train, average.n_iter_, 6)
+    every = hypotheses(train, average.n_iter_)
     mean = sum(c * w for w, c in every) / sum(c for _, c in every)
     np.testing.assert_allclose(average.coef_, mean, rtol=1e-9, atol=1e-12)
     assert average.survival_.tolist() == [sum(c for _, c in every)]
     everyone = fit(train, valid, committee_size=10**6, weights="survival", alpha_bound=None)
     np.testing.assert_allclose(everyone.coef_ / everyone.survival_.sum(), mean, atol=1e-12)
+
+
+def by_the_tables(data: Small, passes: int, alpha_bound: float) -> list[tuple[Array, int]]:
+    """Tables 1 and 2 from their pseudocode alone, with the samples in the order of a list."""
+    S = [
+        (data.features[r] - data.features[n], q, (r, n))
+        for q in np.unique(data.qid)
+        for r in sorted(np.flatnonzero(data.qid == q), key=lambda i: data.labels[i])
+        for n in sorted(np.flatnonzero(data.qid == q), key=lambda i: data.labels[i])
+        if data.labels[r] > data.labels[n]
+    ]
+    size = {q: sum(other == q for _, other, _ in S) for _, q, _ in S}
+    misses, w, c = dict.fromkeys((pair for _, _, pair in S), 0), np.zeros(data.features.shape[1]), 0
+    every = []
+    for t in range(passes):
+        for x, q, pair in S:
+            if misses[pair] > alpha_bound * t:
+                continue
+            if x @ w > 0:
+                c += 1
+            else:
+                every.append((w, c))
+                w, c = w + x / size[q], 0
+                misses[pair] += 1
+    return [*every, (w, c)]
+
+
+def test_list_order_is_that_of_the_pseudocode() -> None:
+    train, valid = small()
+    model = fit(train, valid, order="list", alpha_bound=0.7, committee_size=7)
+    expected = committee(by_the_tables(train, model.n_iter_, 0.7), 7)
+    survived = sorted(model.survival_.tolist())
+    assert survived == sorted(c for _, c in expected)
+    np.testing.assert_allclose(
+        sorted(model.hypotheses_.tolist()), sorted(w.tolist() for w, _ in expected), atol=1e-12
+    )
+    last = fit(train, valid, order="list", alpha_bound=0.7, variant="last")
+    w, c = by_the_tables(train, last.n_iter_, 0.7)[-1]
+    np.testing.assert_allclose(last.coef_, w, atol=1e-12)
+    assert last.survival_.tolist() == [c]
+
+
+def test_one_shuffle_serves_all_passes() -> None:
+    train, valid = small()
+    model = fit(train, valid, order="shuffled", variant="last", alpha_bound=None)
+    w, _ = hypotheses(train, model.n_iter_, order="shuffled")[-1]
+    np.testing.assert_allclose(model.coef_, w, atol=1e-12)
+
+
+def test_a_pass_does_not_depend_on_those_that_follow() -> None:
+    train, valid = small()
+    few, many = (fit(train, valid, n_iter=n).learning_curves_[METRIC] for n in (3, 6))
+    np.testing.assert_array_equal(few, many[:3])
 
 
 @pytest.mark.parametrize("options", [{}, {"combine": "borda"}, {"variant": "average"}])

@@ -251,7 +251,7 @@ def test_a_metric_is_described_in_detail(declaration: Declaration) -> None:
         output = CliRunner().invoke(app, ["metrics", name]).output
         assert max(map(len, output.splitlines())) <= 80
         words = " ".join(output.split())
-        for text in (declaration.title, declaration.source, declaration.how_optimised):
+        for text in (declaration.title, declaration.source, declaration.cost_of_objective):
             assert " ".join(text.split()) in words
         for option in declaration.parameters:
             assert f"{option.name}={option.default} {option.help}" in words
@@ -313,7 +313,7 @@ def test_a_file_may_set_what_is_tried(letor: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("metric = 'map'", "unknown key 'metric'; known: data, methods, metrics"),
+        ("metric = 'map'", "unknown key 'metric'; known: data, qid, label, methods, metrics"),
         ("rounds = 'many'", "rounds = 'many' should be a whole number"),
         ("rounds = ", "Invalid value"),
         ("[grid.'svm:auc']\nC = [1]", "grid of 'svm:auc', which is not one"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pathlib
+import subprocess
+import sys
 
 import numpy as np
 import polars as pl
@@ -110,3 +112,48 @@ def test_joined_sets_keep_their_rows(file: pathlib.Path) -> None:
     assert fingerprint(join(halves)) == fingerprint(data)
     with pytest.raises(ValueError, match="query 0 are not adjacent"):
         join([data, data])
+
+
+def test_columns_of_other_names_are_named(tmp_path: pathlib.Path) -> None:
+    rows = [f"{query},{(query + row) % 2},{row}" for query in range(20) for row in range(4)]
+    table = tmp_path / "ours.csv"
+    table.write_text("\n".join(["query_id,relevance,x", *rows]) + "\n")
+    columns = {"qid": "query_id", "label": "relevance"}
+    folds = folds_of(str(table), columns=columns)
+    assert folds[0].train.feature_names == ("x",)
+    assert [sizes(fold) for fold in folds] == [(12, 4, 4)] * 5
+    for part in ("train", "vali", "test"):
+        (tmp_path / f"{part}.csv").write_text(table.read_text())
+    [fold] = folds_of(str(tmp_path), columns=columns)
+    assert sizes(fold) == (20, 20, 20)
+    arguments = ["compare", str(table), "--methods", "feature:best", "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, [*arguments, "--qid", "query_id", "--label", "relevance"])
+    assert done.exit_code == 0, done.output
+    again = Config.read(tmp_path / "out" / "study.toml")
+    assert (again.qid, again.label) == ("query_id", "relevance")
+    done = CliRunner().invoke(app, arguments)
+    assert "it has: query_id, relevance, x. Pass the names of its columns" in done.output
+    with pytest.raises(ValueError, match="qid and label are columns of CSV and Parquet files"):
+        folds_of(columns=columns)
+    (tmp_path / "a.txt").write_text("1 qid:1 1:0.5\n")
+    with pytest.raises(ValueError, match="so its columns have no names"):
+        folds_of(str(tmp_path / "a.txt"), columns=columns)
+
+
+def test_a_module_in_the_current_folder_is_found(tmp_path: pathlib.Path) -> None:
+    """Also by the installed command, which does not search that folder by itself."""
+    (tmp_path / "beside_the_data.py").write_text(
+        "from sklearn.base import BaseEstimator\n\n\n"
+        "class First(BaseEstimator):\n"
+        "    def fit(self, X, y):\n        return self\n\n"
+        "    def predict(self, X):\n        return X[:, 0]\n"
+    )
+    command = pathlib.Path(sys.executable).with_name("lambdaplus")
+    if not command.exists():
+        pytest.skip("lambdaplus is not installed")
+    arguments = ["compare", "--methods", "beside_the_data:First", "--folds", "1", "--jobs", "1"]
+    done = subprocess.run(
+        [command, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "beside_the_data:First" in done.stdout

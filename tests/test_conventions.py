@@ -170,6 +170,52 @@ def test_trec_breaks_ties_by_document_number_so_it_must_know_them() -> None:
         evaluate([1, 0], [1, 1], group=[2], convention="trec", docno=["a"])
 
 
+# ranx --------------------------------------------------------------------------------------------
+
+RANX = {  # our names, and those of ranx
+    "map": "map",
+    "map@5": "map@5",
+    "ndcg": "ndcg",
+    "ndcg@5": "ndcg@5",
+    "ndcg(gain=exp2)@5": "ndcg_burges@5",
+    "mrr": "mrr",
+    "p@5": "precision@5",
+    "recall@5": "recall@5",
+    "f1@5": "f1@5",
+    "success@5": "hit_rate@5",
+    "rprec": "r-precision",
+}
+
+
+def dictionaries(longest: int, levels: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Judgements and a run with documents that are not judged, or not returned."""
+    labels, scores, group = data_set(levels)
+    random, qrels, run, at = np.random.default_rng(1), {}, {}, 0
+    for query, size in enumerate(np.minimum(group, longest).tolist()):
+        documents = [f"d{i}" for i in random.permutation(1000)[:size]]
+        rows = range(at, at + size)
+        judged = {d: int(labels[i]) for d, i in zip(documents, rows, strict=True)}
+        returned = {d: float(scores[i]) for d, i in zip(documents, rows, strict=True)}
+        if size > 3:
+            del returned[documents[0]], judged[documents[1]]
+        qrels[f"q{query:02}"], run[f"q{query:02}"], at = judged, returned, at + size
+    return qrels, run
+
+
+@pytest.mark.parametrize(("longest", "levels"), [(15, 4), (40, 1_000_000)], ids=["ties", "long"])
+def test_ranx(longest: int, levels: int) -> None:
+    """Its sort is unstable where more than 15 documents are tied."""
+    ranx = pytest.importorskip("ranx")
+    qrels, run = dictionaries(longest, levels)
+    ours = evaluate(qrels, run, metrics=list(RANX), convention="ranx")
+    theirs = ranx.Run({query: dict(scores) for query, scores in run.items()})
+    ranx.evaluate(ranx.Qrels(qrels), theirs, list(RANX.values()))
+    assert len(ours.per_query) == len(RANX)
+    for (name, values), their_name in zip(ours.per_query.items(), RANX.values(), strict=True):
+        found = dict(zip(ours.qid.tolist(), values, strict=True))
+        assert found == pytest.approx(dict(theirs.scores[their_name]), abs=ROUNDING), name
+
+
 # LETOR, by hand from the definition of its scripts ---------------------------------------
 
 # Ranked labels 2 0 1 | 0 0 | 1 2 with the last two tied, in the order of the file.
@@ -233,7 +279,7 @@ def test_conventions_name_metrics_and_options_that_there_are() -> None:
     for convention in CONVENTIONS.values():
         for name, rule in convention.metrics.items():
             assert name in known
-            metric = parse_metric(f"{name}@5" if name in ("p", "recall", "success") else name)
+            metric = parse_metric(f"{name}@5" if name in ("p", "recall", "f1", "success") else name)
             assert parse_metric(metric, **rule.options).declaration.name == name
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import brute_force
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
-from lambdaplus import lambda_objective
+from lambdaplus import lambda_mrr, lambda_objective, parse_metric
 from lambdaplus.metrics import CATALOGUE
 
 GRADES = [0.0, 2.0, 1.0, 0.0, 3.0, 0.0, 1.0, 4.0, 0.0, 2.0, 0.0, 1.0]
@@ -22,14 +23,14 @@ SCORES = np.random.default_rng(0).permutation(12) / 5.0
         ("map", "map", None),
         ("map(relevant=2)@5", "map(relevant=2)", None),
         ("auc", "auc", None),
-        ("mrr", "auc", None),
-        ("mrr@5", "auc", None),
-        ("mrr(relevant=2)", "auc(relevant=2)", None),
-        ("success@1", "auc", None),
-        ("p@5", "auc", None),
-        ("recall(relevant=2)@5", "auc(relevant=2)", None),
-        ("rprec", "auc", None),
-        ("p@1%", "auc", None),
+        ("mrr", "reciprocal_ranks", None),
+        ("mrr@5", "reciprocal_ranks", None),
+        ("mrr(relevant=2)", "reciprocal_ranks(relevant=2)", None),
+        ("success@1", "reciprocal_ranks", None),
+        ("p@5", "map", None),
+        ("recall(relevant=2)@5", "map(relevant=2)", None),
+        ("rprec", "map", None),
+        ("p@1%", "map", None),
         ("err@3", "err", None),
         ("bpref", "bpref", None),
     ],
@@ -38,7 +39,7 @@ def test_where_few_pairs_change_a_metric_another_one_weighs_them(
     name: str, trained: str, damping: float | None
 ) -> None:
     found = lambda_objective(name)
-    assert str(found.optimised) == trained
+    assert str(found.surrogate) == trained
     assert found.shape.damping == damping
     assert found.noise is None
     assert (f"surrogate={trained!r}" in repr(found)) == (trained != str(found.metric))
@@ -52,9 +53,31 @@ def test_where_few_pairs_change_a_metric_another_one_weighs_them(
 def test_the_metric_itself_and_damping_can_be_asked_for(name: str) -> None:
     arguments = GRADES, SCORES, None, [12]
     own = lambda_objective(name, surrogate=name, damping=None)
-    assert own.optimised == own.metric
+    assert own.surrogate == own.metric
     assert own.shape.damping is None
     assert np.abs(own(*arguments)[0] - lambda_objective(name)(*arguments)[0]).max() > 0.01
+
+
+@pytest.mark.parametrize("relevant", [0, 3, 6])
+def test_where_one_document_is_relevant_mrr_trains_its_own_swap_deltas(relevant: int) -> None:
+    """Known items, what MRR is made for: against finite swaps of MRR."""
+    labels = [float(i == relevant) for i in range(7)]
+    scores = np.random.default_rng(relevant).normal(size=7).tolist()
+    gradient, hessian, S = brute_force.lambda_gradients(parse_metric("mrr"), labels, scores)
+    scale = np.log2(1 + S) / S
+    found = lambda_mrr(labels, scores, None, [7])
+    assert_allclose(found, [scale * gradient, scale * hessian], rtol=1e-5, atol=1e-7)
+
+
+def test_where_several_are_relevant_none_is_left_out_of_mrr() -> None:
+    labels, scores = [0.0, 1.0, 0.0, 1.0, 1.0, 0.0], [6.0, 5.0, 4.0, 3.0, 2.0, 1.0]
+    deltas = brute_force.swap_deltas(parse_metric("mrr"), labels)
+    assert deltas[0, 4] == deltas[0, 3] != 0
+    assert deltas[2, 4] == 0  # as of most pairs
+    gradient = lambda_mrr(labels, scores, None, [6])[0]
+    assert (gradient[[1, 3, 4]] < 0).all()
+    expected, _, S = brute_force.lambda_gradients(parse_metric("reciprocal_ranks"), labels, scores)
+    assert_allclose(gradient, np.log2(1 + S) / S * expected, rtol=1e-5)
 
 
 def test_a_gradient_reaches_every_document_that_a_better_one_could_replace() -> None:

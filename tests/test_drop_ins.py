@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -76,10 +77,32 @@ def test_early_stopping_keeps_the_best_round(framework: Any, metric: str) -> Non
     assert max(curve) > curve[0]
 
 
-def test_plain_xgboost_minimises_metrics_that_it_does_not_know(xgboost_alone: Any) -> None:
-    """The reason for lambdaplus.xgboost.train, which does so only if told."""
-    best, curve = stopped_early(xgboost_alone, "mauc", stop=4)
-    assert best == np.argmin(curve) != np.argmax(curve)
+@pytest.mark.parametrize("metric", ["mrr", "mauc", "err", "success@1"])
+def test_plain_xgboost_maximises_metrics_that_it_does_not_know(
+    xgboost_alone: Any, metric: str
+) -> None:
+    best, curve = stopped_early(xgboost_alone, metric, stop=4)
+    assert best == np.argmax(curve) != np.argmin(curve)
+
+
+def test_early_stopping_with_a_direction_keeps_it(xgboost_alone: Any) -> None:
+    xgb, data, curves = xgboost_alone.module, xgboost_alone.data(graded()), dict[str, Any]()
+    booster = xgb.train(
+        xgboost_alone.quiet, data, 9, obj=lp.lambda_mauc, custom_metric=lp.eval_mauc,
+        evals=[(data, "train")], evals_result=curves, verbose_eval=False,
+        callbacks=[xgb.callback.EarlyStopping(rounds=3, maximize=False)],
+    )  # fmt: skip
+    assert booster.best_iteration == np.argmin(curves["train"]["mauc"])
+
+
+def test_early_stopping_of_xgboosts_cross_validation_maximises(xgboost_alone: Any) -> None:
+    xgb, data = xgboost_alone.module, graded()
+    history = xgb.cv(
+        xgboost_alone.quiet, xgb.DMatrix(data.features, data.labels >= 1), 20, obj=lp.lambda_auc,
+        custom_metric=eval_metric("auc + 0.5*map"), early_stopping_rounds=3, as_pandas=False,
+    )  # fmt: skip
+    values = history["test-auc+0.5*map-mean"]
+    assert len(values) - 1 == np.argmax(values) > 0
 
 
 @pytest.mark.parametrize("metric_name", [None, "rmse"])
@@ -95,7 +118,6 @@ def test_callbacks_of_xgboost_stop_at_the_best_value_of_our_metric(
         {"nthread": 1, "eval_metric": "rmse"}, given, 9, obj=squares, verbose_eval=False,
         custom_metric=lp.eval_mauc, evals=[(given, "train")], evals_result=curves, callbacks=[stop],
     )  # fmt: skip
-    assert stop.maximize is None or metric_name  # the caller's own is left alone
     best = np.argmin(curves["train"]["rmse"]) if metric_name else np.argmax(curves["train"]["mauc"])
     assert booster.best_iteration == best
 
@@ -330,6 +352,70 @@ def test_our_train_warns_of_parameters_that_do_nothing(framework: Any) -> None:
     name, given = names[framework.name], framework.data(graded())
     with pytest.warns(UserWarning, match=f"{name} has no effect with lambda_objective"):
         framework.train(lp.lambda_ndcg, given, 1, params={name: 5}, own=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("label_gain", r"ndcg\(gain=.*metric ndcg still reads it"),
+        ("scale_pos_weight", "AUC does not depend on the share of positives"),
+        ("sigmoid", "sigma="),
+    ],
+)
+def test_the_warning_says_what_to_set_instead(lightgbm_alone: Any, name: str, instead: str) -> None:
+    given = lightgbm_alone.data(graded())
+    with pytest.warns(UserWarning, match=f"^{name} has no effect.*{instead}"):
+        lightgbm_alone.train(lp.lambda_ndcg, given, 1, params={name: 1}, own=True)
+
+
+NATIVE_NDCG: dict[str, Any] = {
+    "lightgbm": {"metric": "ndcg", "eval_at": [10]},
+    "xgboost": {"eval_metric": "ndcg@10"},
+}
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["", "own train"])
+def test_two_metrics_of_one_name_have_a_history_each(framework: Any, own: bool) -> None:
+    """Without it, both frameworks record the values of both in turn under one name."""
+    part, params = graded().queries(0, 40), NATIVE_NDCG[framework.name]
+    given = framework.data(part)
+    metric, valid = eval_metric("ndcg@10", "map"), {"valid": given}
+    with pytest.warns(UserWarning, match="ndcg@10 is reported as ndcg@10_lambdaplus"):
+        both = framework.train(
+            lp.lambda_ndcg, given, 4, params=params, metric=metric, valid=valid, own=own
+        )
+    curves = both.curves["valid"]
+    assert {name: len(values) for name, values in curves.items()} == dict.fromkeys(
+        ("ndcg@10", "ndcg@10_lambdaplus", "map"), 4
+    )
+    alone = framework.train(lp.lambda_ndcg, given, 4, metric=metric, valid=valid).curves["valid"]
+    assert curves["ndcg@10_lambdaplus"] == alone["ndcg@10"]
+    native = framework.train(lp.lambda_ndcg, given, 4, params=params, valid=valid).curves["valid"]
+    assert curves["ndcg@10"] == native["ndcg@10"]
+
+
+@not_lightgbm_3
+def test_a_default_metric_that_stops_lambdarank_is_told(lightgbm_alone: Any) -> None:
+    given, rest = lightgbm_alone.data(graded().queries(0, 40)), graded().queries(40, 60)
+    options = {"metric": eval_metric("map"), "valid": {"rest": lightgbm_alone.data(rest)}}
+    train = partial(lightgbm_alone.train, data=given, rounds=60, stop=5, **options, own=True)
+    with pytest.warns(UserWarning, match="watches the default metric of 'lambdarank' besides"):
+        first = train("lambdarank")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        alone = train("lambdarank", params={"metric": "None"})
+        train(lp.lambda_map)
+    assert {"map", "ndcg@1"} < set(first.curves["rest"])
+    best = int(np.argmax(alone.curves["rest"]["map"])) + 1
+    assert alone.booster.best_iteration == best  # stopped by MAP
+
+
+def test_early_stopping_without_a_metric_says_what_to_pass(framework: Any) -> None:
+    if framework.module.__version__.startswith("3.") and framework.name == "lightgbm":
+        pytest.skip("LightGBM 3's callbacks cannot be told apart")
+    given = framework.data(graded())
+    with pytest.raises(ValueError, match="early stopping needs a metric"):
+        framework.train(lp.lambda_map, given, 5, stop=2, valid={"train": given}, own=True)
 
 
 # -- the frameworks' own estimators --------------------------------------------------------------

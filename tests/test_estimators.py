@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score
 from sklearn.pipeline import Pipeline
 from small_data import Small, graded
 
@@ -640,3 +641,29 @@ def test_one_framework_is_loaded_without_the_other_and_named_if_it_is_not_instal
     assert (
         "ImportError: LightGBM is not installed: pip install 'lambdaplus[lightgbm]'" in done.stderr
     )
+
+
+@rankers
+@pytest.mark.parametrize("how", ["qid", "column"])
+def test_searches_that_split_queries_are_told(kind: Any, how: str) -> None:
+    """In a Pipeline, too; whole queries, and qids that are used again in other data, are not."""
+    data = graded()
+    X: Any = data.features
+    params = {"qid": data.qid}
+    if how == "column":
+        X, params = pd.DataFrame(X).add_prefix("x").assign(qid=data.qid), {}
+    model = kind(objective="map", **SMALL)
+    if how == "qid" and [*map(int, sklearn.__version__.split(".")[:2])] >= [1, 8]:
+        model = Pipeline([("ranker", model)])
+    with sklearn.config_context(enable_metadata_routing=True):
+        split = partial(cross_val_score, model, X, data.labels, params=params, error_score="raise")
+        with pytest.warns(
+            UserWarning, match=r"splits queries: \d+ have rows .* cv=lambdaplus\.query_folds"
+        ):
+            too_high = split(cv=KFold(3, shuffle=True, random_state=0))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            split(cv=query_folds(qid=data.qid, n_splits=3))
+            split(cv=GroupKFold(3), params={**params, "groups": data.qid})
+            kind(objective="map", **SMALL).fit(data.features, data.labels, qid=data.qid)
+    assert too_high.mean() > 0

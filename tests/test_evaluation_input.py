@@ -310,3 +310,61 @@ def test_two_metrics_of_one_name_are_told_apart() -> None:
         lp.compare_runs({"a": found, "b": theirs})
     again = pickle.loads(pickle.dumps(found))
     assert lp.compare_runs({"a": found, "b": again}).means["revenue"]["b"] == found[one]
+
+
+# -- forms of other tools --------------------------------------------------------------------------
+
+
+def test_a_row_for_each_query_is_scikit_learns_form() -> None:
+    from sklearn.metrics import ndcg_score
+
+    labels, scores = LABELS.reshape(3, 4), SCORES.reshape(3, 4)
+    found = lp.evaluate(labels.tolist(), scores, metrics="ndcg", convention="sklearn")
+    assert found["ndcg"] == pytest.approx(ndcg_score(labels, scores), abs=1e-12)
+    assert found.n_queries == 3
+    flat = lp.evaluate(LABELS, SCORES, group=[4, 4, 4], metrics=METRICS)
+    assert lp.evaluate(labels, scores, metrics=METRICS).mean == flat.mean
+    why = lp.explain("ndcg", labels, scores)
+    assert why["sklearn"].value == pytest.approx(found["ndcg"], abs=1e-12)
+    with pytest.raises(ValueError, match=r"scores must have the same shape, not \(12,\)"):
+        lp.evaluate(labels, SCORES)
+    with pytest.raises(ValueError, match="weight= cannot be passed with two-dimensional labels"):
+        lp.evaluate(labels, scores, weight=np.ones((3, 4)))
+    assert lp.evaluate(LABELS[:, None], SCORES[:, None], group=[4, 4, 4], metrics=METRICS)
+
+
+def test_dictionaries_are_those_of_pytrec_eval() -> None:
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    qrels = {"q1": {"d1": 2, "d2": 0, "d3": 1}, "q2": {"d1": 0, "d4": 1}, "q3": {"d1": 1}}
+    run = {"q1": {"d2": 0.9, "d1": 0.5, "d9": 0.7}, "q2": {"d4": 1.0, "d1": 1.0}, "q3": {"d2": 1.0}}
+    found = lp.evaluate(qrels, run, metrics=["map", "ndcg", "bpref"], convention="trec")
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg", "bpref"}).evaluate(run)
+    assert found.qid.tolist() == ["q1", "q2", "q3"]
+    for name in ("map", "ndcg", "bpref"):
+        expected = [theirs[query][name] for query in found.qid]
+        assert found.per_query[found.name_of(name)].tolist() == pytest.approx(expected, abs=1e-9)
+    assert lp.explain("map", qrels, run)["trec"].value == pytest.approx(found["map"], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (({"q": {"d": 1}}, [1.0]), "both be arrays, or both dictionaries"),
+        (({"d": 1}, {"d": 1.0}), "both be arrays, or both dictionaries"),
+        (({"q": {"d": None}}, {"q": {"d": 1.0}}), "the label of d in q is None"),
+        (({"q": {"d": 1}}, {"p": {"d": 1.0}}), "no query of the scores is among the 1 judged"),
+        (({"q": {"d": 1}}, {"q": {"d": float("nan")}}), "scores must be finite"),
+    ],
+)
+def test_dictionaries_that_cannot_be_used_raise(given: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        lp.evaluate(*given, metrics="map")
+    with pytest.raises(ValueError, match="qid= cannot be passed with dictionaries"):
+        lp.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, qid=[1])
+
+
+def test_a_result_is_short_to_show_and_a_dictionary_of_means() -> None:
+    found = lp.evaluate(LABELS, SCORES, group=[4, 4, 4], metrics=["map", "ndcg@3"])
+    assert dict(found) == found.mean
+    shown = f"<Evaluation of 3 queries: map={found['map']:.4f}, ndcg@3={found['ndcg@3']:.4f}>"
+    assert repr(found) == shown

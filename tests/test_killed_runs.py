@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -63,3 +64,22 @@ def test_runs_killed_in_a_folder_full_of_other_files_lose_none_of_them(
     while [*temporary.glob("lambdaplus-*")] and time.monotonic() < deadline:
         time.sleep(0.1)
     assert [*temporary.glob("lambdaplus-*")] == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="a terminal's Ctrl-C, to a group")
+def test_ctrl_c_leaves_nothing_but_the_message(tmp_path: pathlib.Path) -> None:
+    """No traceback of a process that is starting, and no semaphores that are left behind."""
+    command = [sys.executable, "-m", "lambdaplus", "compare", "--jobs", "2", "--out", "out"]
+    running = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    while not [*tmp_path.rglob("fits/*")]:
+        assert running.poll() is None, running.communicate()
+        time.sleep(0.1)
+    os.killpg(running.pid, signal.SIGINT)
+    printed, errors = running.communicate(timeout=60)
+    assert running.returncode == 128 + signal.SIGINT
+    assert errors == ""
+    assert "which are kept in out: the same command continues" in printed

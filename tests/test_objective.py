@@ -17,6 +17,7 @@ import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal, assert_equal
+from sklearn.metrics import roc_auc_score
 from small_data import OBJECTIVE_NAMES, TRAINED, Small, graded, queries_read
 
 import lambdaplus as lp
@@ -90,13 +91,34 @@ def test_estimators_see_four_parameters_and_the_name_sample_weight() -> None:
 # -- queries and weights as arrays ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("metric", ["mauc", "hand_till", "mrr", "ndcg"])
+@pytest.mark.parametrize("metric", ["hand_till", "mrr", "ndcg"])
 def test_one_group_takes_all_rows_as_a_single_query(metric: str) -> None:
     data = graded()
     one = lambda_objective(metric, one_group=True)(data.labels, data.scores())
     assert_same_gradient(one, lambda_objective(metric)(data.labels, data.scores(), None, [data.n]))
     one_value = eval_metric(metric, one_group=True)(data.labels, data.scores(), None, None)
     assert one_value == eval_metric(metric)(data.labels, data.scores(), None, [data.n])
+
+
+def test_without_queries_mauc_is_of_the_whole_table_as_auc_is() -> None:
+    data = graded()
+    labels, scores = data.labels, np.round(data.scores(), 1)
+    shares = {c: np.mean(labels == c) for c in np.unique(labels) if c >= 1}
+    of_class = {c: roc_auc_score(labels == c, scores) for c in shares}
+    expected = sum(shares[c] * of_class[c] for c in shares) / sum(shares.values())
+    assert lp.evaluate(labels, scores, metrics="mauc").mean["mauc"] == pytest.approx(expected)
+    assert lp.eval_mauc(labels, scores) == pytest.approx(expected)
+    # Scaled as AUC of a table is: absolute gradients add up to half the number of rows.
+    assert np.abs(lp.lambda_mauc(labels, scores)[0]).sum() == pytest.approx(data.n / 2)
+
+
+@pytest.mark.parametrize("metric", ["ndcg", "mrr"])
+def test_without_queries_the_error_says_what_to_pass(metric: str) -> None:
+    with pytest.raises(ValueError, match="set group=") as error:
+        getattr(lp, f"lambda_{metric}")([0, 1, 2], [0.5, 0.1, 0.2])
+    shown = str(error.value).partition("for example to ")[2]
+    made = eval(shown, {"lambda_objective": lambda_objective})
+    assert np.abs(made([0, 1, 2], [0.5, 0.1, 0.2])[0]).sum() > 0
 
 
 # -- errors --------------------------------------------------------------------------------------
@@ -163,18 +185,17 @@ def test_estimators_of_xgboost_take_one_metric_only() -> None:
         eval_metric("auc", "map")([1, 0], [1.0, 0.0])
 
 
-# -- what is optimised in a metric's place -------------------------------------------------------
+# -- which metric weighs the pairs ---------------------------------------------------------------
 
 
 def test_an_objective_trains_the_metric_that_it_names_or_says_which() -> None:
     for metric in OBJECTIVE_NAMES:
         objective = lambda_objective(metric)
         assert objective.metric == parse_metric(metric)
-        # What stands in for it is shown.
-        shown = f"surrogate={str(objective.optimised)!r}" in repr(objective)
-        assert shown == (objective.optimised != objective.metric)
+        shown = f"surrogate={str(objective.surrogate)!r}" in repr(objective)
+        assert shown == (objective.surrogate != objective.metric)
     for same in (lp.lambda_auc, lp.lambda_mauc, lp.lambda_map, lp.lambda_ndcg):
-        assert same.optimised == same.metric
+        assert same.surrogate == same.metric
 
 
 def test_a_surrogate_weighs_the_pairs_and_is_shown() -> None:
@@ -260,7 +281,7 @@ def test_options_of_several_objectives_do_not_mix_on_the_same_data() -> None:
     for objective in OBJECTIVES + OBJECTIVES[::-1]:
         shape = objective.shape
         expected = lp.gradients(
-            data.labels, data.scores(), metric=objective.optimised, group=data.sizes,
+            data.labels, data.scores(), metric=objective.surrogate, group=data.sizes,
             sigma=shape.sigma, normalize=shape.normalize, damping=shape.damping,
         )  # fmt: skip
         found = gradient_of(objective, data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import math
 import re
 import sys
@@ -24,6 +25,8 @@ from lambdaplus.study import (
     Study,
     Summary,
     find_methods,
+    plots,
+    report,
     write_csv,
     write_parquet,
     write_report,
@@ -32,6 +35,7 @@ from lambdaplus.study.boosting import train_lightgbm
 from lambdaplus.study.figures import BETTER, SERIES, WORSE
 from lambdaplus.study.methods import Fitted, Method
 from lambdaplus.study.plots import curves_of, learning_curves, plots_of, training_time
+from lambdaplus.study.study_tables import parameter_table
 
 HOSTILE = "svm:<script>alert('x')</script>&\"$title"
 VOID = {"meta", "link", "input", "br", "wbr"}
@@ -276,6 +280,50 @@ def test_results_as_markdown_and_latex(folder: Path, results: Results) -> None:
         assert "Holm" in text
 
 
+@pytest.mark.usefixtures("empty_plots")
+def test_a_section_that_fails_leaves_a_line(
+    results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: Any) -> Any:
+        raise ValueError("no <such> thing")
+
+    monkeypatch.setitem(report.SECTIONS, "parameters", ("Parameters chosen", broken))
+    monkeypatch.setitem(plots.PLOTS, "curves", broken)
+    with pytest.warns(UserWarning, match="section 'Parameters chosen' of the report failed"):
+        page = write_report(results, tmp_path).read_text(encoding="utf-8")
+    reader = Reader(page)
+    assert reader.shown.count("This section could not be made: ValueError: no <such> thing") == 2
+    assert "results" in reader.ids
+    assert "queries" in reader.ids
+
+
+@pytest.mark.usefixtures("empty_plots")
+def test_options_that_were_drawn_as_none_are_counted(results: Results, tmp_path: Path) -> None:
+    """Two trials on two folds; on one fold, or on both, the chosen trial drew None."""
+    for first, expected in ((None, ["-", "-", "-", "2 of 2"]), (0.5, ["0.5"] * 3 + ["1 of 2"])):
+        rows = [
+            {"method": "a", "fold": fold, "seed": 0, "trial": trial, "metric": "map",
+             "validation": 0.5, "round": 10 * (trial + 1), "seconds": 1.0, "chosen": trial == 0,
+             "parameters": json.dumps({"noise": noise, "eta": 0.1}), "warnings": ""}
+            for fold, drawn in (("1", (first, 1.0)), ("2", (None, None)))
+            for trial, noise in enumerate(drawn)
+        ]  # fmt: skip
+        about = {**results.about, "searched": ["a"], "trials": 2, "rounds": 100}
+        curves = results.curves.clear()
+        values = pl.DataFrame({"method": ["a"] * 2, "fold": ["1", "2"], "value": [0.5, 0.6]})
+        values = values.with_columns(seed=0, metric=pl.lit("map"), query=pl.lit("q"))
+        about |= {name: {"a": "map"} for name in ("criteria", "selects")}
+        about |= {"origins": {"a": "yours"}, "rules": {"map": ""}}
+        found = Results(["a"], ["1", "2"], ["map"], values, pl.DataFrame(rows), curves, {}, about)
+        by_name = {row[1]: row for row in parameter_table(found).rows}
+        assert [*by_name["noise"][3:6], by_name["noise"][7]] == expected
+        assert by_name["eta"][7] == "-"
+        page = write_report(found, tmp_path).read_text(encoding="utf-8")
+        assert "could not be made" not in page
+        [table] = [t for t in Reader(page).tables if "selected by" in t[0]]
+        assert table[1][-1] == "each metric"
+
+
 def test_learning_curves_end_where_training_ended() -> None:
     keys = {"method": "a", "seed": 0, "metric": "map"}
     rows = [
@@ -375,3 +423,18 @@ def test_conclusions_say_what_is_significant_and_what_is_not() -> None:
     assert said("b", a=0.7, b=0.3) == "a, significantly above b."
     many = said(**dict.fromkeys("abcdefgh", 0.7), poor=0.3)
     assert many[1:] == ", significantly above 1 of 8 other methods."
+
+
+def test_the_verdict_compares_the_best_of_ours_with_the_best_of_the_others() -> None:
+    def said(baseline: str | None = None, **means: float) -> str:
+        results = values_of(means)
+        origins = {name: "lambdaplus" if "ours" in name else "LightGBM" for name in means}
+        results = replace(results, about={**results.about, "origins": origins})
+        return Summary(results, baseline).verdict().rpartition(": ")[2]
+
+    assert said(ours=0.7, ours2=0.2, theirs=0.5, theirs2=0.1) == "significantly better by MAP."
+    assert said(ours=0.3, theirs=0.5, theirs2=0.1) == "significantly worse by MAP."
+    assert said(ours=0.5, theirs=0.5) == "no significant difference by MAP."
+    assert said(ours=0.5, ours2=0.1) == said(theirs=0.5) == ""
+    # Without the test of these two, nothing is said.
+    assert said("theirs2", ours=0.7, theirs=0.5, theirs2=0.1) == ""

@@ -41,12 +41,17 @@ def spread(kind: str, labels: Floats) -> Floats:
         scores *= 1e3
     if kind == "close":
         scores *= 1e-200
+    if kind.startswith("cluster"):  # so many percent of the rows
+        inside = draw.random(labels.size) < float(kind.split()[-1]) / 100
+        scores[inside] = 0.3 + 1e-8 * scores[inside]
+    if kind == "exponential":
+        scores = np.exp(20 * scores)
     return scores
 
 
 KINDS = (
     "normal", "heavy tails", "outliers 1e3", "outliers 1e6", "outliers 1e200", "few distinct",
-    "two leaves", "far apart", "close",
+    "two leaves", "far apart", "close", "cluster .35", "cluster 5", "cluster 24", "exponential",
 )  # fmt: skip
 
 
@@ -80,7 +85,7 @@ def test_rounding_hardly_changes_the_gradient(
     found = gradients(RARE, scores, **given)
     exact = exactly(monkeypatch, RARE, scores, **given)
     # A thousand units apart, few pairs are within the reach of the logistic function's slope.
-    near = slice(0, 1) if kind == "far apart" else slice(None)
+    near = slice(0, 1) if kind in ("far apart", "exponential") else slice(None)
     assert_near(found[near], exact[near])
     if normalize:
         assert np.abs(found[0]).sum() == pytest.approx(N / 2, rel=1e-12)
@@ -154,6 +159,19 @@ def test_damped_and_weighted_gradients_are_near(
     exact = exactly(monkeypatch, RARE, scores, metric=metric, **given)
     found = gradients(RARE, scores, metric=metric, **given)
     assert_near(found, exact, largest * LARGEST, mean * MEAN)
+
+
+@pytest.mark.parametrize("metric", ["auc", "map"])
+@pytest.mark.parametrize("heavy", [1e3, 1e15, 1e90])
+def test_heavy_rows_do_not_hide_light_ones(
+    metric: str, heavy: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weight = np.random.default_rng(6).uniform(0.5, 2, N)
+    weight[:50] = heavy
+    scores = spread("normal", RARE)
+    found = gradients(RARE, scores, metric=metric, weight=weight)
+    exact = exactly(monkeypatch, RARE, scores, metric=metric, weight=weight)
+    assert_near([p[50:] for p in found], [p[50:] for p in exact], 10 * LARGEST, 60 * MEAN)
 
 
 def test_a_sum_of_pairs_is_zero_and_hessians_are_not_negative() -> None:

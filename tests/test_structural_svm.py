@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rankings_by_force import Setting
+from rankings_by_force import Setting, minimum
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from small_data import Small, folds_of, graded, tiny
@@ -46,7 +46,7 @@ def objective(setting: Setting, data: Small, w: np.ndarray, C: float) -> float:
 
 
 @MAY_BE_ZERO
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [name for name in MODELS if "dorm" not in name])
 @pytest.mark.parametrize("C", [1.0, 100.0])
 def test_objective_and_certificate_hold_by_enumeration(name: str, C: float) -> None:
     data = tiny()
@@ -83,6 +83,42 @@ def test_clipped_ndcg_with_the_pair_map_says_that_zero_is_optimal(data_folder: P
         model.fit(train.features, train.labels, train.qid)
     assert not model.coef_.any()
     assert model.relative_gap_ <= 1e-6
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.2])
+def test_epsilon_stops_as_the_pseudocode_does(epsilon: float) -> None:
+    """Yue et al. 2007, algorithm 1, with each quadratic program solved anew."""
+    data, C = tiny(), 20.0
+    every = [(loss, psi) for loss, psi in constraints(Setting("map"), data) if len(loss) > 1]
+    w, working = np.zeros(3), [[np.zeros(4)] for _ in every]
+    while True:
+        added = False
+        for (loss, psi), mine in zip(every, working, strict=True):
+            slack = max(plane[0] + plane[1:] @ w for plane in mine)
+            value = loss + psi @ w
+            worst = int(value.argmax())
+            if value[worst] > slack + epsilon:
+                mine.append(np.append(loss[worst], psi[worst]))
+                added = True
+        if not added:
+            break
+        planes = [(np.array(mine)[:, 0], np.array(mine)[:, 1:]) for mine in working]
+        w = minimum(planes, C / len(data.sizes), w)
+    model = StructuralSVM("map", C=C, tol=1e-9, epsilon=epsilon)
+    model.fit(data.features, data.labels, data.qid)
+    np.testing.assert_allclose(model.coef_, w, atol=1e-4 * np.abs(w).max())
+    assert model.primal_ == pytest.approx(objective(Setting("map"), data, w, C), rel=1e-4)
+    assert model.primal_ - model.dual_ <= C * epsilon + 1e-6
+
+
+def test_epsilon_ranks_where_zero_is_optimal(data_folder: Path) -> None:
+    train = folds_of(data_folder, "ohsumed-letor3")[0].train
+    model = StructuralSVM("ndcg", cutoff=10, relevant=1, C=100.0, epsilon=0.1)
+    assert model.fit(train.features, train.labels, train.qid).coef_.any()
+    with pytest.warns(ConvergenceWarning, match="did not end within 1 passes"):
+        model.set_params(max_passes=1).fit(train.features, train.labels, train.qid)
+    with pytest.raises(ValueError, match="epsilon"):
+        model.set_params(epsilon=0.0).fit(train.features, train.labels, train.qid)
 
 
 def test_history_is_that_of_a_cutting_plane_method() -> None:
@@ -176,12 +212,26 @@ def test_combination_minimises_the_greatest_or_the_sum(slack: str) -> None:
     model = SVMCombo(["map", "mrr", "ndcg@2"], slack=slack, C=C, tol=1e-6)
     model.fit(data.features, data.labels, data.qid)
     ends = np.cumsum(data.sizes)
+    spans = list(zip(ends - data.sizes, ends, strict=True))
+
+    def size(setting: Setting) -> float:
+        """Absolute coefficients of the worst rankings, of equals those nearest to the right one."""
+        total = 0.0
+        for a, b in spans:
+            losses, features = setting.constraints(data.labels[a:b])
+            total += np.abs(features[losses > losses.max() - 1e-12]).sum(axis=1).min()
+        return total
+
+    scales = [size(COMPONENTS[0]) / size(setting) for setting in COMPONENTS]
 
     def value(w: np.ndarray) -> float:
         hinges = np.array(
             [
-                [s.hinge(data.labels[a:b], data.features[a:b] @ w) for s in COMPONENTS]
-                for a, b in zip(ends - data.sizes, ends, strict=True)
+                [
+                    s.hinge(data.labels[a:b], scale * (data.features[a:b] @ w))
+                    for s, scale in zip(COMPONENTS, scales, strict=True)
+                ]
+                for a, b in spans
             ]
         )
         each = hinges.max(axis=1) if slack == "shared" else hinges.sum(axis=1)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from typing import Any
 
+import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from small_data import graded
@@ -100,3 +101,27 @@ def test_a_call_goes_on_where_no_thread_can_be_started(monkeypatch: Any) -> None
     with limit_threads(4):
         found = lp.lambda_ndcg(data.labels, data.scores(), None, data.sizes)
     assert_array_equal(found, expected)
+
+
+def test_threads_at_work_start_no_others() -> None:
+    seen: list[int] = []
+    with limit_threads(2):
+        parallel.over_tasks(lambda _: seen.append(n_threads()), 3)
+        assert n_threads() == 2
+    assert seen == [1, 1, 1]
+
+
+def test_a_long_sweep_depends_neither_on_threads_nor_on_other_queries(monkeypatch: Any) -> None:
+    monkeypatch.setattr("lambdaplus.objectives.sums.LONG", 300)
+    random, sizes = np.random.default_rng(0), [500, 40, 700, 299]
+    labels, scores = random.integers(0, 4, sum(sizes)), random.normal(size=sum(sizes))
+    cuts = np.cumsum(sizes)[:-1]
+    for name in ("map", "ndcg@10", "err"):  # two classes, several, and lists of two of several
+        objective = lp.lambda_objective(name)
+        with limit_threads(1):
+            whole = objective(labels, scores, None, sizes)
+        with limit_threads(2):
+            assert_array_equal(objective(labels, scores, None, sizes), whole)
+        parts = zip(np.split(labels, cuts), np.split(scores, cuts), sizes, strict=True)
+        alone = [objective(own, its, None, [size]) for own, its, size in parts]
+        assert_array_equal(np.concatenate(alone, axis=1), whole)

@@ -132,7 +132,7 @@ def linear() -> Figure:
 
 @styled
 def sweep_against_pairs() -> Figure:
-    """The time of a gradient over all pairs as a ranking grows."""
+    """The time of a gradient as a ranking grows: over all pairs, and of LightGBM's own."""
     points = measured("speed")["pairs"]
     figure, [axes] = new_figure(3.2)
     metrics = dict.fromkeys(point["metric"] for point in points)
@@ -141,8 +141,14 @@ def sweep_against_pairs() -> Figure:
             mine = [p for p in points if p["metric"] == metric and p["way"] == way]
             axes.plot(
                 [p["n"] for p in mine], [p["milliseconds"] / 1000 for p in mine], dash,
-                color=colour, marker="o", markersize=3, label=f"{metric}, {way}",
+                color=colour, marker="o", markersize=3,
+                label=f"{metric}, {'lambdaplus' if way == 'sweep' else way}",
             )  # fmt: skip
+    own = [point for point in points if point["way"] == "lambdarank"]
+    axes.plot(
+        [p["n"] for p in own], [p["milliseconds"] / 1000 for p in own], ":", color=SERIES[2],
+        marker="o", markersize=3, label="LightGBM lambdarank, top 30 only",
+    )  # fmt: skip
     axes.set(xscale="log", yscale="log", xlabel="documents in the ranking")
     axes.set_ylabel("seconds for one gradient")
     axes.xaxis.set_major_formatter("{x:,.0f}")

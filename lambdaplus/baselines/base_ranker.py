@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lambdaplus.data.queries import Floats, Queries, by_query
-from lambdaplus.evaluation.scoring import evaluate_queries
+from lambdaplus.evaluation.scoring import mean_values
 from lambdaplus.metrics import Metric, parse_metric
 
 LARGEST = 1e50  # feature of a linear ranker, which sums products of features
@@ -170,8 +170,8 @@ class ValidationSet:
                 )
 
     def values(self, scores: Floats) -> dict[str, float]:
-        return evaluate_queries(self.metrics, self.queries, scores).mean
+        return mean_values(self.metrics, self.queries, scores)
 
     def value(self, scores: Floats) -> float:
         """Mean of the first metric, which is used for selection."""
-        return next(iter(evaluate_queries(self.metrics[:1], self.queries, scores).mean.values()))
+        return next(iter(mean_values(self.metrics[:1], self.queries, scores).values()))

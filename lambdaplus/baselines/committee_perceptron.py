@@ -14,7 +14,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from lambdaplus.baselines.base_ranker import ValidatedRanker, ValidationSet
-from lambdaplus.baselines.preference_pairs import documents, nth, preference_pairs, shuffle
+from lambdaplus.baselines.preference_pairs import (
+    documents,
+    listed_order,
+    nth,
+    preference_pairs,
+    shuffle,
+)
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.data.progress import Progress
 from lambdaplus.data.queries import Floats, Ints, Queries, by_query
@@ -25,11 +31,11 @@ from lambdaplus.metrics.names import listed
 class CommitteePerceptron(ValidatedRanker):
     """Perceptron on pairs of documents whose longest-surviving hypotheses form a committee.
 
-    Training visits all pairs of documents of a query with different labels, in a new random order
-    in each pass, and adds ``(x_high - x_low)/|S_q|`` to the hypothesis w for each pair that it
-    ranks wrongly or ties.  The committee consists of the hypotheses that ranked the most
-    consecutive pairs correctly between two mistakes; they vote with weights given by a metric on
-    validation data.  Without ``eval_set``, the training data is used for validation.
+    Training visits all pairs of documents of a query with different labels, and adds
+    ``(x_high - x_low)/|S_q|`` to the hypothesis w for each pair that it ranks wrongly or ties.  The
+    committee consists of the hypotheses that ranked the most consecutive pairs correctly between
+    two mistakes; they vote with weights given by a metric on validation data.  Without
+    ``eval_set``, the training data is used for validation.
 
     Parameters
     ----------
@@ -37,9 +43,9 @@ class CommitteePerceptron(ValidatedRanker):
         Number of members, N_com of the paper.
     n_iter : int
         Maximum number of passes over the pairs; the best number on validation data is used.
-    variant : {"committee", "pocket", "average"}
+    variant : {"committee", "pocket", "average", "last"}
         Hypotheses that vote.  The classic forms are "pocket", only the hypothesis that survived
-        longest, and "average", the mean of all hypotheses, weighted by their survival.
+        longest; "average", the mean of all hypotheses, weighted by their survival; and "last".
     combine : {"average", "borda"}
         Combination of members: their weighted sum, or a weighted Borda count of rankings.
     weights : {"validation", "survival"}
@@ -47,9 +53,12 @@ class CommitteePerceptron(ValidatedRanker):
         it survived.
     metric : str or RankingMetric
         Metric for validation data; any metric of the catalogue.
+    order : {"reshuffled", "shuffled", "list"}
+        Pairs are visited in a new random order in each pass; in the same random order in all
+        passes; or query by query, each higher document, by ascending label, with the lower ones.
     alpha_bound : float, optional
-        A pair is dropped after it was misranked in more than this share of `n_iter` passes, which
-        bounds the dual weights; None drops no pair.
+        A pair is left out of a pass if it was misranked in more than this share of the passes so
+        far, which bounds its dual weight; None leaves out no pair.
     curve_metrics : str, RankingMetric or Declaration, or iterable of these
         Additional metrics to record after each pass.
     random_state : int, RandomState or None
@@ -88,9 +97,10 @@ class CommitteePerceptron(ValidatedRanker):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "committee_size": [Interval(Integral, 1, None, closed="left")],
         "n_iter": [Interval(Integral, 1, 65535, closed="both")],  # misses are counted in uint16
-        "variant": [StrOptions({"committee", "pocket", "average"})],
+        "variant": [StrOptions({"committee", "pocket", "average", "last"})],
         "combine": [StrOptions({"average", "borda"})],
         "weights": [StrOptions({"validation", "survival"})],
+        "order": [StrOptions({"reshuffled", "shuffled", "list"})],
         "alpha_bound": [None, Interval(Real, 0, 1, closed="right")],
         "random_state": ["random_state"],
     }
@@ -104,10 +114,11 @@ class CommitteePerceptron(ValidatedRanker):
         committee_size: int = 20,
         n_iter: int = 50,
         *,
-        variant: Literal["committee", "pocket", "average"] = "committee",
+        variant: Literal["committee", "pocket", "average", "last"] = "committee",
         combine: Literal["average", "borda"] = "average",
         weights: Literal["validation", "survival"] = "validation",
         metric: Metric = "ndcg@10",
+        order: Literal["reshuffled", "shuffled", "list"] = "reshuffled",
         alpha_bound: float | None = 0.85,
         curve_metrics: Metric | Iterable[Metric] = (),
         random_state: Any = None,
@@ -118,6 +129,7 @@ class CommitteePerceptron(ValidatedRanker):
         self.combine = combine
         self.weights = weights
         self.metric = metric
+        self.order = order
         self.alpha_bound = alpha_bound
         self.curve_metrics = curve_metrics
         self.random_state = random_state
@@ -130,7 +142,7 @@ class CommitteePerceptron(ValidatedRanker):
         judged = validation or ValidationSet(X, queries, self._metrics())
         features = X[queries.row_order]
         self._one_ranking = queries.n_queries == 1
-        capacity = {"committee": self.committee_size, "pocket": 1, "average": 0}[self.variant]
+        capacity = {"committee": self.committee_size, "pocket": 1}.get(self.variant, 0)
         state = State(
             w=np.zeros(X.shape[1]),
             total=np.zeros(X.shape[1]),
@@ -142,11 +154,13 @@ class CommitteePerceptron(ValidatedRanker):
         values: dict[int, float] = {}
         random = check_random_state(self.random_state)
         misses = np.zeros(0 if self.alpha_bound is None else pairs.n_pairs, dtype=np.uint16)
-        bound = np.inf if self.alpha_bound is None else self.alpha_bound * self.n_iter
         curves = {str(metric): Progress() for metric in judged.metrics}
         chosen_by = curves[str(judged.metrics[0])]
+        order = listed_order(pairs.n_pairs)
         for passes in range(1, self.n_iter + 1):
-            order = shuffle(pairs.n_pairs, random)
+            if self.order == "reshuffled" or (self.order == "shuffled" and passes == 1):
+                order = shuffle(pairs.n_pairs, random)
+            bound = np.inf if self.alpha_bound is None else self.alpha_bound * (passes - 1)
             _run_pass(features, pairs, order, misses, bound, state)
             hypotheses, votes, survival = self._elect(state, judged, values)
             scores = self._combine(judged.X, hypotheses, votes, judged.queries.boundaries)
@@ -166,6 +180,8 @@ class CommitteePerceptron(ValidatedRanker):
         if self.variant == "average":
             survived = now.counter[[SURVIVED]]
             return now.total[None] / np.maximum(survived, 1), np.ones(1), survived
+        if self.variant == "last":
+            return now.w[None], np.ones(1), now.counter[[RUN]]
         by_birth = np.argsort(now.birth[: now.counter[SIZE]])
         members, survival = now.members[by_birth], now.survival[by_birth]
         if self.variant == "pocket" or self.weights == "survival":

@@ -17,6 +17,7 @@ from threadpoolctl import ThreadpoolController
 
 from lambdaplus.baselines.interior_point import minimise
 from lambdaplus.baselines.oracles import Loss, Ranked, ranked
+from lambdaplus.baselines.oracles.dorm import DORMOracle
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
 from lambdaplus.data.queries import Floats, Ints
@@ -45,7 +46,7 @@ class Hinges:
     """
 
     def __init__(self, X: Floats, losses: Sequence[Loss], separate: bool) -> None:
-        self.X, self.losses = X, losses
+        self.X, self.losses, self.separate = X, losses, separate
         self.n_queries = losses[0].queries.n_queries
         self._bounds = losses[0].queries.boundaries
         # A query with a single class has no block, since there is nothing to separate.
@@ -59,10 +60,38 @@ class Hinges:
             index[number if separate else 0][mine] for number, mine in enumerate(self._queries)
         ]
 
-    def at(self, w: Floats) -> Cut:
-        """Evaluate all hinges at w, (d,)."""
+    @property
+    def convex(self) -> bool:
+        """Whether no correct ranking depends on w."""
+        return not any(isinstance(loss.oracle, DORMOracle) for loss in self.losses)
+
+    def start(self) -> Floats:
+        """The w, (d,), whose scores sort the correct rankings of the first round (DORM)."""
+        w = np.zeros(self.X.shape[1])
+        for loss in self.losses:
+            if isinstance(loss.oracle, DORMOracle):
+                w += loss.scale * (self.X.T @ loss.oracle.start)
+        return w
+
+    def with_correct_rankings_of(self, w: Floats) -> Hinges:
+        """These hinges, with correct rankings that sort documents of the same label by X w."""
+        scores = self.scores(w)
+        losses = [
+            loss._replace(oracle=loss.oracle.sorted_by(scores))
+            if isinstance(loss.oracle, DORMOracle)
+            else loss
+            for loss in self.losses
+        ]
+        return Hinges(self.X, losses, self.separate)
+
+    def scores(self, w: Floats) -> Floats:
         scores = np.empty(self.X.shape[0])
         over_queries(_scores, self._bounds, self._bounds, self.X, w, scores)
+        return scores
+
+    def at(self, w: Floats) -> Cut:
+        """Evaluate all hinges at w, (d,)."""
+        scores = self.scores(w)
         rankings: dict[int, Ranked] = {}  # losses with the same labels share one sort
         slopes, offsets = [], []
         hinge = np.zeros(self.n_blocks)
@@ -70,7 +99,7 @@ class Hinges:
             key = id(loss.queries)
             if key not in rankings:
                 rankings[key] = ranked(loss.queries, scores)
-            worst = loss.oracle(rankings[key])
+            worst = loss.worst(rankings[key])
             slope = np.zeros((worst.loss.size, w.size))
             over_queries(_slopes, self._bounds, self._bounds, self.X, worst.coefficient, slope)
             slopes.append(slope[mine])
@@ -98,6 +127,10 @@ class Planes:
     def block(self) -> Ints:
         """Block of each plane, (m,)."""
         return np.repeat(np.arange(self.first.size - 1), np.diff(self.first))
+
+    def at(self, w: Floats) -> Floats:
+        """The lower bound of each hinge at w, (n_blocks,)."""
+        return np.asarray(np.maximum.reduceat(self.offset + self.slope @ w, self.first[:-1]))
 
     def add(self, block: Ints, slope: Floats, offset: Floats) -> None:
         self._keep_and_add(slice(None), block, slope, offset, np.zeros(block.size))
@@ -145,7 +178,7 @@ class Pass(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """The best w, (d,), its objective, and a lower bound of the minimum."""
+    """A w, (d,), its objective, and a lower bound of the minimum."""
 
     w: Floats
     primal: float
@@ -158,11 +191,21 @@ class Solution(NamedTuple):
         return (self.primal - self.dual) / self.primal
 
 
-def solve(hinges: Hinges, planes: Planes, weight: Floats, tol: float, max_passes: int) -> Solution:
+def solve(
+    hinges: Hinges,
+    planes: Planes,
+    weight: Floats,
+    tol: float,
+    max_passes: int,
+    epsilon: float | None = None,
+) -> Solution:
     """Minimise P to a relative duality gap of ``tol``, with a positive weight for each block.
 
     New planes are added to the given ones, which do not depend on the weights: the planes of one C
     are a warm start for the next.
+
+    With ``epsilon``, only planes that are violated by more are added, and the solution is the last
+    w, at which there are none, not the best (Yue et al. 2007, algorithm 1).
     """
     begin = time.perf_counter()
     in_oracle = 0.0
@@ -184,19 +227,25 @@ def solve(hinges: Hinges, planes: Planes, weight: Floats, tol: float, max_passes
             seconds = time.perf_counter() - begin
             norm = float(np.linalg.norm(w))
             history.append(Pass(value, dual, slack, norm, seconds, in_oracle))
-            if primal - dual <= tol * primal or len(history) == max_passes:
+            new = np.ones(cut.block.size, dtype=bool)
+            if epsilon is not None:
+                new = cut.offset + cut.slope @ w > planes.at(w)[cut.block] + epsilon
+                if not new.any() or len(history) == max_passes:
+                    return Solution(w, value, dual, slack, history)
+            elif primal - dual <= tol * primal or len(history) == max_passes:
                 return Solution(best, primal, dual, mean_slack, history)
             planes.evict()
-            planes.add(cut.block, cut.slope, cut.offset)
+            planes.add(cut.block[new], cut.slope[new], cut.offset[new])
             # If queries can be separated, a large C makes small errors of the lower bounds costly:
             # the objective is convex, and lower closer to the best w.
-            if value > FAR * primal and halvings < HALVINGS:
+            if epsilon is None and value > FAR * primal and halvings < HALVINGS:
                 halvings += 1
                 w = (best + w) / 2
                 continue
             halvings = 0
-            # With planes from another C, the first minimum is precise.
-            gap = tol * primal if warm and len(history) == 1 else primal - dual
+            # With planes from another C, the first minimum is precise, with epsilon all of them.
+            precise = epsilon is not None or (warm and len(history) == 1)
+            gap = tol * primal if precise else primal - dual
             planes.alpha = minimise(planes.first, planes.slope, planes.offset, weight, INNER * gap)
             mass = weight[planes.block] * planes.alpha
             w = -(mass @ planes.slope)

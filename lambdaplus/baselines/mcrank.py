@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from lambdaplus.baselines.base_ranker import ValidatedRanker, ValidationSet
+from lambdaplus.compute.extras import installation
 from lambdaplus.data.progress import Progress
 from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.metrics import Metric
@@ -96,7 +97,7 @@ class McRank(ValidatedRanker):
         try:
             import lightgbm
         except ImportError as e:
-            raise ImportError("McRank needs LightGBM: pip install 'lambdaplus[lightgbm]'") from e
+            raise ImportError(f"McRank needs LightGBM: {installation('lightgbm')}") from e
         labels = queries.labels
         self.classes_: Floats = np.unique(labels)
         if self.classes_.size < 2:

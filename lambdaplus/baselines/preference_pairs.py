@@ -80,6 +80,12 @@ class Shuffle(NamedTuple):
     offset: Words
 
 
+def listed_order(n: int) -> Shuffle:
+    """The permutation that leaves everything in place."""
+    none = np.zeros(0, dtype=np.uint64)
+    return Shuffle(n, np.uint64(0), np.uint64(0), none, none)
+
+
 def shuffle(n: int, random: np.random.RandomState) -> Shuffle:
     bits = max(n - 1, 1).bit_length()
     words = random.randint(0, 2**64, size=(2, 5), dtype=np.uint64)

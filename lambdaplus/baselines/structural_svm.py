@@ -15,8 +15,9 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import ThreadpoolController
 
 from lambdaplus.baselines.base_ranker import Ranker
+from lambdaplus.baselines.concave_convex import solve_by_rounds
 from lambdaplus.baselines.cutting_planes import Hinges, Planes, Solution, solve
-from lambdaplus.baselines.oracles import Loss, make_loss
+from lambdaplus.baselines.oracles import Loss, make_loss, ranked
 from lambdaplus.data.arguments import check_flag, number, whole_number
 from lambdaplus.data.queries import Floats, Queries, reaches
 from lambdaplus.metrics import RankingMetric, parse_metric
@@ -56,6 +57,7 @@ class StructuralRanker(Ranker):
     C: float | Iterable[float]
     tol: float
     max_passes: int
+    epsilon: float | None
     relevant: float | None
     _separate = False
 
@@ -135,6 +137,8 @@ class StructuralRanker(Ranker):
 
     def _hinges(self, X: Floats, queries: Queries) -> Hinges:
         number("tol", self.tol)
+        if self.epsilon is not None:
+            number("epsilon", self.epsilon)
         whole_number("max_passes", self.max_passes, least=1)
         hinges = Hinges(X, self._losses(queries), self._separate)
         if hinges.n_blocks == 0:
@@ -153,8 +157,19 @@ class StructuralRanker(Ranker):
         return np.broadcast_to(each, slacks)[hinges.loss_of_block] / hinges.n_queries
 
     def _solve(self, hinges: Hinges, planes: Planes, C: float | Iterable[float]) -> Solution:
-        solution = solve(hinges, planes, self._weights(hinges, C), self.tol, self.max_passes)
-        if solution.relative_gap > self.tol:
+        weight = self._weights(hinges, C)
+        if hinges.convex:
+            solution = solve(hinges, planes, weight, self.tol, self.max_passes, self.epsilon)
+        else:
+            solution = solve_by_rounds(hinges, weight, self.tol, self.max_passes, self.epsilon)
+        by_passes = self.epsilon is not None or not hinges.convex
+        if by_passes and len(solution.history) >= self.max_passes:
+            warnings.warn(
+                f"training did not end within {self.max_passes} passes: increase max_passes",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        elif self.epsilon is None and solution.relative_gap > self.tol:
             warnings.warn(
                 f"the duality gap is still {solution.relative_gap:.1e} of the objective after "
                 f"{len(solution.history)} passes (tol={self.tol:g}): increase max_passes",
@@ -215,7 +230,8 @@ class StructuralSVM(StructuralRanker):
     feature_map : "po", "mrr" or "dorm"
         Feature map of a ranking.  "po": the mean over pairs of a better and a worse document.
         "mrr": the best relevant document and the non-relevant ones ahead of it, for the loss mrr.
-        "dorm": the sum of documents times a decay A(rank), for the loss ndcg.
+        "dorm": the sum of documents times a decay A(rank), for the loss ndcg; its problem is not
+        convex (see Notes).
     cutoff : int, optional
         Last rank that is considered, for map, ndcg and mrr.  NDCG without cutoff is SVMndcg-nc.
     C : float
@@ -234,6 +250,9 @@ class StructuralSVM(StructuralRanker):
         ndcg use the labels as grades.
     max_passes : int
         Maximum number of passes over the data.
+    epsilon : float, optional
+        Stop as in the papers, once no constraint is violated by more than this, at the w of the
+        constraints so far.  It need not be near the minimum, and ranks where w = 0 is optimal.
 
     Attributes
     ----------
@@ -258,9 +277,14 @@ class StructuralSVM(StructuralRanker):
     Grades: the loss auc is the mean over all pairs of documents with different labels, where pairs
     are violated independently of each other, as in Ranking SVM; with three or more labels in a
     query, its hinge may be above that of all rankings.  With more than two labels in a query, ndcg
-    needs ``relevant`` or the map "dorm"; its Psi of the correct ranking is the mean over the orders
-    of documents with the same label.
+    needs ``relevant`` or the map "dorm".
 
+    With the map "dorm", the correct ranking sorts documents of the same label by score, so that the
+    problem is not convex.  Rounds of the concave-convex procedure (Yuille & Rangarajan 2003) sort
+    them by the scores of the last w, at first of the mean of Psi over correct rankings less that
+    over all, and minimise the convex problem that results, until a round lowers the objective by
+    less than ``tol`` of it.  ``primal_``, ``dual_``, ``slack_`` and w = 0 in warnings are of the
+    convex problem of the last round.  `fit_path` begins anew with each C.
     References
     ----------
     Yue, Finley, Radlinski & Joachims 2007, optimization problem 1; Chakrabarti, Khanna, Sawant &
@@ -287,6 +311,7 @@ class StructuralSVM(StructuralRanker):
         pair_scale: bool = True,
         relevant: float | None = None,
         max_passes: int = 300,
+        epsilon: float | None = None,
     ) -> None:
         self.loss = loss
         self.feature_map = feature_map
@@ -297,6 +322,7 @@ class StructuralSVM(StructuralRanker):
         self.pair_scale = pair_scale
         self.relevant = relevant
         self.max_passes = max_passes
+        self.epsilon = epsilon
 
     def _losses(self, queries: Queries) -> list[Loss]:
         check_flag(pair_scale=self.pair_scale)
@@ -318,10 +344,12 @@ class SVMCombo(StructuralRanker):
     C : float or sequence of float
         Weight of the mean hinge; with separate slacks, it may be one weight for each loss.
     feature_maps : sequence of str, optional
-        One for each loss; by default, "mrr" for mrr and "po" for the others, as in the paper.
+        One for each loss; by default, "mrr" for mrr and "po" for the others, as in the paper.  All
+        are scaled to the size of the first: the sum of absolute coefficients of the most violated
+        rankings at w = 0.  Otherwise "mrr", a sum over documents, outweighs "po", a mean.
     relevant : float
         Label from which a document is relevant; all losses use binary labels.
-    tol, max_passes
+    tol, max_passes, epsilon
         As in `StructuralSVM`.
 
     Attributes
@@ -355,6 +383,7 @@ class SVMCombo(StructuralRanker):
         feature_maps: Sequence[str] | None = None,
         relevant: float = 1.0,
         max_passes: int = 300,
+        epsilon: float | None = None,
     ) -> None:
         self.losses = losses
         self.slack = slack
@@ -363,6 +392,7 @@ class SVMCombo(StructuralRanker):
         self.feature_maps = feature_maps
         self.relevant = relevant
         self.max_passes = max_passes
+        self.epsilon = epsilon
 
     @property
     def _separate(self) -> bool:  # type: ignore[override]
@@ -381,7 +411,10 @@ class SVMCombo(StructuralRanker):
         if len(maps) != len(metrics):
             raise ValueError(f"{len(maps)} feature maps for {len(metrics)} losses")
         labels = self._labels(metrics[0], queries)  # the same object, so that they share one sort
-        return [make_loss(metric, labels, each) for metric, each in zip(metrics, maps, strict=True)]
+        made = [make_loss(metric, labels, each) for metric, each in zip(metrics, maps, strict=True)]
+        tied = ranked(labels, np.zeros(labels.labels.size))
+        size = [float(np.abs(loss.oracle(tied).coefficient).sum()) or 1.0 for loss in made]
+        return [loss._replace(scale=size[0] / own) for loss, own in zip(made, size, strict=True)]
 
 
 class ClassAUCSVM(Ranker):

@@ -14,6 +14,8 @@ from lambdaplus.data.queries import Floats, Queries, reaches
 
 Variant = Literal["plain", "balanced", "percentile", "minmax"]
 N_THRESHOLDS = 50
+# LinearSVC penalises the bias, SVM-light does not: here its square counts a hundredth.
+BIAS_SCALE = 10.0
 
 
 class SVMAccuracy(Ranker):
@@ -86,6 +88,7 @@ class SVMAccuracy(Ranker):
             loss=self.loss,
             dual=True if self.loss == "hinge" else "auto",
             class_weight={True: (~good).sum() / good.sum()} if self.variant == "balanced" else None,
+            intercept_scaling=BIAS_SCALE,
             tol=self.tol,
             max_iter=self.max_iter,
             random_state=self.random_state,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import sys
 from typing import Annotated
 
+from lambdaplus.compute.extras import installation
+
 try:
     import typer
 except ImportError:  # pragma: no cover
-    sys.exit("the command line needs typer and rich: pip install 'lambdaplus[cli]'")
+    sys.exit(f"the command line needs typer and rich: {installation('cli')}")
 
 from lambdaplus.cli.compare_command import compare
 from lambdaplus.cli.evaluate_command import evaluate
@@ -57,4 +60,6 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")  # for names that cannot be encoded
     if os.environ.get("COLUMNS") == "0":  # a terminal of unknown width; rich would print nothing
         del os.environ["COLUMNS"]
+    with contextlib.suppress(OSError):  # the folder may be gone
+        sys.path.append(os.getcwd())  # for --methods module:Class, as `python -m` does
     app()

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from lambdaplus.study import Config, Study
 
 DIGITS = "built-in images of handwritten digits; images of the digit in the query are relevant"
+NO_EVIDENCE = (
+    "Handwritten digits are few, and their labels are clean: this shows how methods are compared, "
+    "and is no evidence for your data. Pass your own, or see the page Accuracy of the "
+    "documentation for results on public ranking data."
+)
 TABLES = ("per_query.csv", "per_query.parquet", "summary.csv", "choices.csv")
 
 
@@ -39,6 +44,12 @@ def compare(
             "--splits; or a TOML file with options, including data. By default, a built-in data "
             "set: query by example on handwritten digits."
         ),
+    ] = None,
+    qid: Annotated[
+        str | None, typer.Option(help="Column of queries in .csv and .parquet files; default: qid.")
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option(help="Column of labels in these files; default: label.")
     ] = None,
     splits: Annotated[
         int | None,
@@ -121,6 +132,8 @@ def compare(
     with errors_of("compare"):
         config = Config()
         said: dict[str, Any] = {
+            "qid": qid,
+            "label": label,
             "splits": splits,
             "shares": None if shares is None else _shares(shares),
             "balanced": balanced or None,
@@ -173,8 +186,12 @@ def _run(
             with _warnings_told(console), _stoppable():
                 _fit(study, console)
             if study.finished:
-                _write(study, config, made, report, console)
-                folder.publish(made, outdated=["plots/", "tables/"] if report else [])
+                _write_tables(study, config, made, console)
+                folder.publish(made)  # whatever happens to the report
+            if study.finished and report:
+                with _warnings_told(console):
+                    _write_report(study, config, made, console)
+                folder.publish(made, outdated=["plots/", "tables/"])
         except KeyboardInterrupt as stop:
             console.print(
                 f"Stopped after {len(study.finished)} of {len(study)} fits, which are kept in "
@@ -211,25 +228,29 @@ def _fit(study: Study, console: Console) -> None:
                 progress.reset(bar, completed=done)
 
 
-def _write(
-    study: Study, config: Config, folder: pathlib.Path, report: bool, console: Console
-) -> None:
-    from lambdaplus.study import Summary, results_table, write_csv, write_parquet, write_report
+def _write_tables(study: Study, config: Config, folder: pathlib.Path, console: Console) -> None:
+    from lambdaplus.study import Summary, results_table, write_csv, write_parquet
 
     baseline = config.baseline or None
     with console.status("Testing significance ..."):
         summary = Summary(study.results, baseline)
-        table, sentences = results_table(summary), summary.sentences()
+        table, sentences = results_table(summary), [*summary.sentences(), summary.verdict()]
     console.print(f"Data: {config.data or DIGITS}", soft_wrap=True)
     console.print(table)
-    for sentence in sentences:
+    for sentence in filter(None, sentences):
         console.print(f"- {sentence}", soft_wrap=True)
+    if not config.data:
+        console.print(NO_EVIDENCE, soft_wrap=True)
     write_csv(study.results, folder)
     write_parquet(study.results, folder)
-    if report:
-        said = {"data": config.data or DIGITS, "date": time.strftime("%Y-%m-%d")}
-        with console.status("Writing the report ..."):
-            write_report(study.results, folder, baseline, config.to_toml(), **said)
+
+
+def _write_report(study: Study, config: Config, folder: pathlib.Path, console: Console) -> None:
+    from lambdaplus.study import write_report
+
+    said = {"data": config.data or DIGITS, "date": time.strftime("%Y-%m-%d")}
+    with console.status("Writing the report ..."):
+        write_report(study.results, folder, config.baseline or None, config.to_toml(), **said)
 
 
 @contextmanager

@@ -42,16 +42,16 @@ def _names(declaration: Declaration) -> str:
     return ", ".join((str(declaration), *declaration.aliases))
 
 
-def _stand_in(declaration: Declaration) -> str:
+def _surrogate(declaration: Declaration) -> str:
     """What the objective weights pairs by, unless it is the metric itself."""
     from lambdaplus.objectives import lambda_objective
 
     if declaration.refusal:
         return ""
     objective: Any = lambda_objective(declaration(None if declaration.cutoff == "no" else 10))
-    metric, other = objective.metric, objective.optimised
+    metric, other = objective.metric, objective.surrogate
     trained = metric if other.declaration == declaration else declaration  # with any cutoff
-    return "" if other == metric else f"; {trained} is trained by {other}"
+    return "" if other == metric else f"; pairs of {trained} are weighed by {other}"
 
 
 def _details(declaration: Declaration) -> Table:
@@ -59,7 +59,7 @@ def _details(declaration: Declaration) -> Table:
 
     rows = [
         ("what it is", declaration.title),
-        ("objective", declaration.how_optimised + _stand_in(declaration)),
+        ("objective", declaration.cost_of_objective + _surrogate(declaration)),
         ("source", declaration.source),
     ]
     for option in declaration.parameters:

@@ -71,9 +71,37 @@ def over_blocks(work: Callable[[int, int], None], boundaries: NDArray[np.int64])
 
 def over_pieces(work: Callable[[int, int, int], None], n: int) -> None:
     """Call ``work(piece, first_row, last_row)`` on `n_pieces` pieces that cover n rows."""
+    rows = piece_slices(n)
+    over_tasks(lambda i: work(i, rows[i].start, rows[i].stop), len(rows))
+
+
+def over_tasks(work: Callable[[int], None], n: int) -> None:
+    """Call ``work(task)`` for the numbers of n tasks, each of which is worth a thread."""
+    if n == 1:
+        work(0)
+        return
+    _run(lambda a, _: work(a), list(range(n + 1)), min(n, n_threads()))
+
+
+def extremes(values: NDArray[Any]) -> tuple[float, float]:
+    """The smallest and the largest of these values, or NaN if one is NaN; inf, -inf without any."""
+    rows = piece_slices(values.size)
+    if len(rows) == 1:
+        return float(values.min(initial=np.inf)), float(values.max(initial=-np.inf))
+    low, high = np.empty(len(rows)), np.empty(len(rows))
+
+    def look(i: int) -> None:
+        low[i] = values[rows[i]].min(initial=np.inf)
+        high[i] = values[rows[i]].max(initial=-np.inf)
+
+    over_tasks(look, len(rows))
+    return float(low.min()), float(high.max())
+
+
+def piece_slices(n: int) -> list[slice]:
+    """The rows of each of `n_pieces` pieces."""
     pieces = n_pieces(n)
-    edges = [n * i // pieces for i in range(pieces + 1)]
-    _run(lambda a, b: work(a, edges[a], edges[b]), list(range(pieces + 1)), pieces)
+    return [slice(n * i // pieces, n * (i + 1) // pieces) for i in range(pieces)]
 
 
 def n_pieces(n_rows: int) -> int:
@@ -87,12 +115,17 @@ def _run(work: Callable[[int, int], None], edges: list[int], threads: int) -> No
     ranges = iter([(a, b) for a, b in itertools.pairwise(edges) if b > a])
 
     def work_on_ranges() -> None:
-        for a, b in ranges:  # all threads share this iterator
-            work(a, b)
+        with limit_threads(1 if threads > 1 else None):  # those at work start no others
+            for a, b in ranges:  # all threads share this iterator
+                work(a, b)
 
+    if threads == 1:
+        work_on_ranges()
+        return
     tasks = []
     with suppress(RuntimeError):  # the interpreter shuts down while a training runs in a thread
         tasks = [_pool(os.getpid()).submit(work_on_ranges) for _ in range(threads - 1)]
     work_on_ranges()
     for task in tasks:
-        task.result()
+        if not task.cancel():  # it has begun: on a busy machine, others were faster
+            task.result()

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -43,14 +44,27 @@ def read_data(
     Returns
     -------
     RankingData
+
+    Raises
+    ------
+    ValueError
+        If names of columns are passed for another file.
     """
     file = Path(path)
     if file.suffix.lower() in SUFFIXES:
         return read_columns(file, qid=qid, label=label)
+    if (qid, label) != ("qid", "label"):
+        raise ValueError(f"{file} is neither .csv nor .parquet, so its columns have no names")
     return read_letor(file)
 
 
-def read_folds(folder: str | os.PathLike[str], *, valid: float | None = None) -> list[Fold]:
+def read_folds(
+    folder: str | os.PathLike[str],
+    *,
+    valid: float | None = None,
+    qid: str = "qid",
+    label: str = "label",
+) -> list[Fold]:
     """Read the folds of a data set from the folders in which it is published.
 
     Parameters
@@ -64,6 +78,8 @@ def read_folds(folder: str | os.PathLike[str], *, valid: float | None = None) ->
     valid : float, optional
         Share of the training queries, drawn at random, that is used for validation if the data set
         has no validation part, like Istella's `full`.
+    qid, label : str
+        Names of the columns of CSV or Parquet files.
 
     Returns
     -------
@@ -99,10 +115,11 @@ def read_folds(folder: str | os.PathLike[str], *, valid: float | None = None) ->
     if len(holders) > 1:
         names = ", ".join(sorted(str(holder.relative_to(root)) for holder in holders))
         raise ValueError(f"{root} contains several data sets: {names}; pass one of these folders")
+    read = partial(read_data, qid=qid, label=label)
     return [
-        _read_fold(name, files, valid)
-        for part in _fold_folders(holders[0]) or holders
-        for name, files in _files_by_fold(part, valid is not None).items()
+        _fold_of(name, {part: read(file) for part, file in files.items()}, files, valid)
+        for place in _fold_folders(holders[0]) or holders
+        for name, files in _files_by_fold(place, valid is not None).items()
     ]
 
 
@@ -145,8 +162,9 @@ def _names(files: Iterable[Path]) -> str:
     return ", ".join(sorted(file.name for file in files)) or "nothing"
 
 
-def _read_fold(name: str, files: dict[str, Path], valid: float | None) -> Fold:
-    parts = {part: read_data(file) for part, file in files.items()}
+def _fold_of(
+    name: str, parts: dict[str, RankingData], files: dict[str, Path], valid: float | None
+) -> Fold:
     for part, file in files.items():
         parts[part] = _with_features_of(parts["train"], files["train"], parts[part], file)
     if "vali" not in parts:

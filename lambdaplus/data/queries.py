@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.collective import ONE_MACHINE, Workers
+from lambdaplus.compute.parallel import extremes
 from lambdaplus.data.arguments import identifiers, numbers, plain
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ class Queries:
         """Number of documents of each query, (n_queries,) int64."""
         return np.diff(self.boundaries)
 
-    @property
+    @cached_property
     def longest(self) -> int:
         return self._n_rows if self.list_workers.size > 1 else int(self.sizes.max())
 
@@ -276,9 +277,8 @@ def _vector(values: ArrayLike, name: str, copy: bool = True) -> Floats:
             f"{name} must be one-dimensional, got shape {array.shape}"
             + (hint if name == "scores" and array.ndim == 2 else "")
         )
-    finite = np.isfinite(array)
-    if not finite.all():
-        bad = np.flatnonzero(~finite)
+    if array.size and not np.isfinite(extremes(array)).all():
+        bad = np.flatnonzero(~np.isfinite(array))
         raise ValueError(
             f"{name} must be finite: {bad.size} of {array.size} are not, "
             f"the first is {array[bad[0]]} in row {bad[0]}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
@@ -159,6 +159,20 @@ def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
     file = Path(path)
     fields = "query", "Q0", "document", "rank", "score", "tag"
     scores = _values_of_documents(file, "line of a run", fields, "score", "returned")
+    return run_of_dictionaries(qrels, scores, _name(file), str(file))
+
+
+def run_of_dictionaries(
+    qrels: Mapping[Any, Mapping[Any, float]],
+    scores: Mapping[Any, Mapping[Any, float]],
+    name: str = "run",
+    source: str = "the scores",
+) -> Run:
+    """A run from labels and scores by query and document number, as `read_trec_run` makes it.
+
+    This is the form in which pytrec_eval, ir_measures and ranx take judgements and runs.  Raises a
+    ValueError as `read_trec_run` does, and for scores that are not finite numbers.
+    """
     for query, judgements in qrels.items():
         for document, value in judgements.items():
             if not isinstance(value, Real) or not math.isfinite(value):
@@ -166,7 +180,7 @@ def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
                     f"the label of {document} in {query} is {value!r}, not a finite number"
                 )
     if not scores.keys() & qrels.keys():
-        raise ValueError(f"no query of {file} is among the {len(qrels)} judged queries")
+        raise ValueError(f"no query of {source} is among the {len(qrels)} judged queries")
     rows = []
     for query, judgements in qrels.items():
         found = scores.get(query, {})
@@ -176,7 +190,7 @@ def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
         for document in {**found, **known} or judgements:
             label, score = known.get(document, 0.0), found.get(document, below)
             rows.append((label, score, query, document, document in found, document in known))
-    return Run(_name(file), *map(np.array, zip(*rows, strict=True)))
+    return Run(name, *map(np.array, zip(*rows, strict=True)))
 
 
 def read_table(

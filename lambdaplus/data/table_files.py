@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaplus.compute.extras import installation
 from lambdaplus.data.arguments import identifiers, int_or_text, refuse_rounding
 from lambdaplus.data.queries import rows_by_query
 from lambdaplus.data.ranking_data import RankingData
@@ -89,7 +90,7 @@ class TableFile:
             import polars
         except ImportError:
             raise ImportError(
-                "CSV and Parquet files need polars: pip install 'lambdaplus[dataframe]'"
+                f"CSV and Parquet files need polars: {installation('dataframe')}"
             ) from None
         self.file, suffix = file, file.suffix.lower()
         if suffix not in SUFFIXES:
@@ -109,7 +110,7 @@ class TableFile:
         if missing := [name for name in needed if name not in self.names]:
             raise ValueError(
                 f"{file} has no column {', '.join(map(repr, missing))}; it has: "
-                f"{', '.join(self.names)}"
+                f"{', '.join(self.names)}. Pass the names of its columns"
             )
 
     def numbers(self, name: str) -> NDArray[np.float64]:

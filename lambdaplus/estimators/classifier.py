@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from numbers import Integral
+from types import MethodType
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,11 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.utils import _safe_indexing, assert_all_finite, column_or_1d
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _make_indexable, check_is_fitted
 
 from lambdaplus.data.arguments import number
 from lambdaplus.data.queries import Floats, Queries
@@ -33,15 +34,39 @@ from lambdaplus.estimators.parent import (
 from lambdaplus.objectives import Objective
 
 
-def _has_probabilities(model: Any) -> bool:
-    ranks = isinstance(find_objective(model.objective), Objective) or hasattr(model, "offset_")
-    if ranks and model.calibration is None:
-        raise AttributeError(
-            "the scores of an objective that ranks are not probabilities: set "
-            "calibration='sigmoid' (or 'isotonic') before fit, or wrap the classifier in "
-            "scikit-learn's CalibratedClassifierCV; decision_function gives the scores"
-        )
-    return True
+class _IfCalibrated:
+    """A method that an uncalibrated model does not have, with an error that says what to do.
+
+    scikit-learn's ``available_if`` would raise one that says only that there is no such attribute.
+    """
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self.method, self.__doc__ = method, method.__doc__
+
+    def __get__(self, model: Any, kind: Any = None) -> Any:
+        if model is None:
+            return self.method
+        ranks = isinstance(find_objective(model.objective), Objective) or hasattr(model, "offset_")
+        if ranks and model.calibration is None:
+            raise AttributeError(
+                f"{type(model).__name__} has no predict_proba with objective={model.objective!r}, "
+                "whose scores rank, and are not probabilities: set calibration='sigmoid' (or "
+                "'isotonic') before fit; decision_function gives the scores"
+            )
+        return MethodType(self.method, model)
+
+
+class HeldOut(NamedTuple):
+    """Rows that set the threshold and the calibration."""
+
+    scores: Floats  # (n,)
+    codes: NDArray[np.int64]  # (n,) 1 for the trained class
+    weights: Any  # (n,) or None
+    calibrates: bool  # whether the scores are of models that did not see the rows
+
+
+FEW = 500  # rows of a class, with which training rows set a threshold that is far too high
+_OF_COLUMNS = ("feature_name", "categorical_feature", "feature_weights")  # arguments of fit
 
 
 class RankingClassifier(FrameworkEstimator):
@@ -63,7 +88,7 @@ class RankingClassifier(FrameworkEstimator):
         objective: Any = "map",
         pos_label: Any = None,
         calibration: str | None = None,
-        cv: Any = 5,
+        cv: Any = "auto",
         **kwargs: Any,
     ) -> None:
         self.pos_label = pos_label
@@ -88,10 +113,11 @@ class RankingClassifier(FrameworkEstimator):
         ------
         ValueError
             For labels and weights that cannot be used, class weights of other labels, masked
-            arrays, more or fewer than two classes, a ``pos_label`` that does not occur, and a model
-            to continue from that was trained for the other class or, without evaluation set, is to
-            be calibrated; in `LightGBMClassifier`, for metrics that neither lambdaplus nor LightGBM
-            knows; in `XGBoostClassifier`, for ``class_weight``, which XGBoost does not have.
+            arrays, more or fewer than two classes, a ``pos_label`` that does not occur, a model to
+            continue from that was trained for the other class, and calibration without rows that
+            the model has not seen; in `LightGBMClassifier`, for metrics that neither lambdaplus nor
+            LightGBM knows; in `XGBoostClassifier`, for ``class_weight``, which XGBoost does not
+            have.
         TypeError
             For arguments that the parent does not have.
         """
@@ -114,9 +140,11 @@ class RankingClassifier(FrameworkEstimator):
             call["eval_class_weight"] = [*map(self._by_code, of_sets)]
         self._train(train, call, objective, **by_class)
         self._labels = classes
-        self._set_threshold(call)
+        held_out = self._held_out(call, model)
+        vars(self).pop("_last_scores", None)  # of LightGBM, if other rows set the threshold
+        self._set_threshold(held_out)
         if self.calibration is not None:
-            self._calibrate(call, model)
+            self._calibrate(held_out, continued=model is not None)
         return self
 
     def _forget(self) -> None:
@@ -153,7 +181,7 @@ class RankingClassifier(FrameworkEstimator):
             return self._raw(**call)
         return self.classes_[(self.decision_function(**call) > 0.0).astype(int)]
 
-    @available_if(_has_probabilities)
+    @_IfCalibrated
     def predict_proba(self, X: Any, *args: Any, **kwargs: Any) -> Any:
         """Probabilities, (n, n_classes) floats, with columns in the order of ``classes_``.
 
@@ -162,7 +190,8 @@ class RankingClassifier(FrameworkEstimator):
         if not isinstance(find_objective(self.objective), Objective):
             return super().predict_proba(X, *args, **kwargs)  # type: ignore[misc]
         check_is_fitted(self, "calibrator_")
-        return self.calibrator_.predict_proba(X)[:, :: self._sign]
+        scores = np.asarray(self._raw(X, *args, **kwargs), dtype=np.float64)
+        return self.calibrator_.predict_proba(scores[:, None])[:, :: self._sign]
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -218,68 +247,113 @@ class RankingClassifier(FrameworkEstimator):
             return weights
         return {int(label == self.pos_label_): weight for label, weight in weights.items()}
 
-    def _set_threshold(self, call: dict[str, Any]) -> None:
-        """Choose the threshold: as much training weight is above it as the trained class has."""
-        codes, given = call["y"], call.get("sample_weight")
-        weights = compute_sample_weight(self._by_code(getattr(self, "class_weight", None)), codes)
-        weights = weights if given is None else weights * np.asarray(given)
-        scores = np.asarray(self._raw(call["X"]), dtype=np.float64)
-        falling = np.argsort(-scores, kind="stable")
-        last = int(np.searchsorted(np.cumsum(weights[falling]), np.sum(weights * codes)))
-        last = min(last, len(codes) - 2)
-        self.offset_ = float(np.mean(scores[falling[last : last + 2]]))
+    def _training_scores(self, X: Any) -> Any:
+        """Raw scores of the training rows."""
+        return self._raw(X)
 
-    def _calibrate(self, call: dict[str, Any], model: Any) -> None:
-        X, codes, weights = call["X"], call["y"], call.get("sample_weight")
-        same: Any = clone(self).set_params(calibration=None, pos_label=1)
-        if hasattr(self, "class_weight"):
-            same.set_params(class_weight=self._by_code(self.class_weight))
-        scorer, sets = _Trees(same), evaluation_sets(call)
-        if sets:
+    def _held_out(self, call: dict[str, Any], model: Any) -> HeldOut:
+        """Scores of the last evaluation set, or of training rows by models that did not see them.
+
+        The scores of training rows by the model itself are used only if there is no other way,
+        since they are too far apart: a threshold between them leaves out most new positives.
+        """
+        if sets := evaluation_sets(call):
             X, codes = sets[-1]
             weights = each(call.get(self._names.eval_weights), len(sets))[-1]
-            scorer.model_ = copy.copy(self)
-        elif model is not None:
+            scores = np.asarray(self._raw(X), dtype=np.float64)
+            return HeldOut(scores, codes, weights, calibrates=True)
+        X, codes, weights = call["X"], call["y"], call.get("sample_weight")
+        splits = [] if model is not None else self._splits(codes)
+        if not splits:
+            scores = np.asarray(self._training_scores(X), dtype=np.float64)
+            return HeldOut(scores, codes, weights, calibrates=False)
+        X = _make_indexable(X)
+        scores = np.empty(len(codes))
+        for train, rest in splits:
+            part = {
+                name: _safe_indexing(_make_indexable(call[name]), train)
+                for name in ("sample_weight", self._names.start)
+                if call.get(name) is not None
+            }
+            same = {name: call[name] for name in _OF_COLUMNS if call.get(name) is not None}
+            fold = clone(self).set_params(calibration=None, cv=None, pos_label=1)
+            if hasattr(self, "class_weight"):
+                fold.set_params(class_weight=self._by_code(self.class_weight))
+            fold.fit(_safe_indexing(X, train), codes[train], **part, **same)
+            scores[rest] = fold._raw(_safe_indexing(X, rest))
+        return HeldOut(scores, codes, weights, calibrates=True)
+
+    def _splits(self, codes: NDArray[np.int64]) -> list[Any]:
+        """Rows for training and others, for each fold; no folds if they are not needed."""
+        cv = self.cv
+        if isinstance(cv, str):
+            if cv != "auto":
+                raise ValueError(f"cv={cv!r} is not 'auto', a number, a splitter or None")
+            needed = self.calibration is not None or codes.sum() < FEW
+            cv = 3 if needed else None
+        if cv is None:
+            return []
+        if isinstance(cv, Integral):
+            folds = min(int(cv), int(np.bincount(codes).min()))  # a class may have a single row
+            if folds < 2:
+                return []
+            splitter: Any = StratifiedKFold(folds, shuffle=True, random_state=0)
+        else:
+            splitter = check_cv(cv, codes, classifier=True)
+        splits = list(splitter.split(np.empty((len(codes), 0)), codes))
+        rest = np.concatenate([rest for _, rest in splits])
+        if not np.array_equal(np.sort(rest), np.arange(len(codes))):
+            raise ValueError("cv must hold out every row exactly once")
+        return splits
+
+    def _set_threshold(self, held_out: HeldOut) -> None:
+        """Choose the threshold: as much weight is above it as the trained class has."""
+        scores, codes, given, _ = held_out
+        weights = compute_sample_weight(self._by_code(getattr(self, "class_weight", None)), codes)
+        weights = weights if given is None else weights * np.asarray(given)
+        falling = np.argsort(-scores, kind="stable")
+        last = int(np.searchsorted(np.cumsum(weights[falling]), np.sum(weights * codes)))
+        last = max(min(last, len(codes) - 2), 0)
+        self.offset_ = float(np.mean(scores[falling[last : last + 2]]))
+
+    def _calibrate(self, held_out: HeldOut, continued: bool) -> None:
+        scores, codes, weights, honest = held_out
+        if not honest:
             raise ValueError(
-                "the model to continue from has seen all rows, so cross-validation has no new rows "
-                "to calibrate on: pass eval_set=, or calibration=None"
+                "the model to continue from has seen all rows, so there are no new rows to "
+                "calibrate on: pass eval_set=, or calibration=None"
+                if continued
+                else f"cv={self.cv!r} leaves no rows to calibrate on that the model has not seen: "
+                "pass eval_set= or cv=3, or more rows of the rarer class"
             )
         self.calibrator_ = CalibratedClassifierCV(
-            FrozenEstimator(scorer) if sets else scorer,
-            method=self.calibration,
-            cv=None if sets else self.cv,
-            ensemble=False,
+            FrozenEstimator(_Score().fit()), method=self.calibration
         )
         with warnings.catch_warnings(), config_context(enable_metadata_routing=False):
             # A fitted model needs no weights.
             warnings.filterwarnings("ignore", "Since FrozenEstimator", UserWarning)
-            self.calibrator_.fit(X, codes, weights)
+            self.calibrator_.fit(scores[:, None], codes, weights)
         [of_score] = self.calibrator_.calibrated_classifiers_[0].calibrators
 
         def excess(score: float) -> float:
             return float(of_score.predict(np.array([score]))[0]) - 0.5
 
-        far = 10.0 * (1.0 + float(np.max(np.abs(self._raw(X)))))
+        far = 10.0 * (1.0 + float(np.max(np.abs(scores))))
         if excess(-far) < 0 < excess(far):
             self.offset_ = float(bisect(excess, -far, far))
         else:  # the same class is more probable for all rows
             self.offset_ = far if excess(0.0) <= 0 else -far
 
 
-class _Trees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier for calibration by raw scores, since thresholds differ between folds."""
+class _Score(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier of one column, which is its score, for calibration."""
 
-    classes_ = np.arange(2)
-
-    def __init__(self, model: Any) -> None:
-        self.model = model
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> _Trees:
-        self.model_ = clone(self.model).fit(X, y, sample_weight=sample_weight)
+    def fit(self) -> _Score:
+        self.classes_ = np.arange(2)
         return self
 
     def decision_function(self, X: Any) -> Floats:
-        return np.asarray(self.model_._raw(X), dtype=np.float64)
+        return np.asarray(X, dtype=np.float64)[:, 0]
 
     def predict(self, X: Any) -> Any:
         return (self.decision_function(X) > 0.0).astype(int)

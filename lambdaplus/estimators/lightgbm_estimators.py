@@ -14,8 +14,8 @@ from lambdaplus.estimators.objective_names import at_cutoffs, find_metrics, metr
 from lambdaplus.estimators.parent import ArgumentNames, replaced
 from lambdaplus.estimators.ranker import Ranker
 from lambdaplus.evaluation import eval_metric as our_metric
-from lambdaplus.frameworks.calls import warn_of_unused
-from lambdaplus.frameworks.internals import lightgbm_aliases
+from lambdaplus.frameworks.internals import lightgbm_aliases, lightgbm_parameter
+from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.metrics.names import split_names
 from lambdaplus.objectives import Objective
 
@@ -62,6 +62,7 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, **changed
     params = dict(model._other_params)
     metric_is_set = any(name in params for name in lightgbm_aliases("metric"))
     if ours:
+        lgb.refuse_random_forest(model.boosting_type)
         warn_of_unused(params, objective, stacklevel=5)
     given = call.pop("eval_metric", None) or model.eval_metric
     if given is None and ours and not metric_is_set:
@@ -79,6 +80,26 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, **changed
     model._objective = objective
     with replaced(model, _other_params=params, **changed), lgb.constant_features_explained():
         fit(**call)
+
+
+class _LastScores:
+    """A callback that keeps the scores of the training rows after the last of all rounds.
+
+    Without initial scores, for constant leaves, they are those of a prediction, which would take a
+    tenth of the training's time.
+    """
+
+    order = 1000  # after early stopping, which ends the round if trees are left out
+    before_iteration = False
+    scores: Any = None
+
+    def __call__(self, state: Any) -> None:
+        if state.iteration + 1 == state.end_iteration:
+            state.model.eval_train(self._look)
+
+    def _look(self, scores: Any, _: Any) -> tuple[str, float, bool]:
+        self.scores = np.array(scores)
+        return "seen", 0.0, True
 
 
 class LightGBMRanker(Ranker, lgb.LGBMRanker):  # type: ignore[misc]
@@ -135,11 +156,14 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
     pos_label : label, optional
         The class to rank first; the rarer one by default.
     calibration : {"sigmoid", "isotonic"}, optional
-        Method of `~sklearn.calibration.CalibratedClassifierCV` for probabilities, which is fitted
-        on the last evaluation set of `fit` or, without one, by cross-validation, which trains
-        ``cv`` + 1 more models.  By default, there is no `predict_proba`.
-    cv : int or splitter, default=5
-        Folds of the cross-validation.
+        Method of `~sklearn.calibration.CalibratedClassifierCV` for probabilities.  By default,
+        there is no `predict_proba`.
+    cv : int, splitter, None or "auto", default="auto"
+        Threshold and calibration need scores of rows that the model has not seen: the last
+        evaluation set of `fit` or, without one, each of ``cv`` folds of the training rows, for
+        which one more model is trained.  With None, training rows set the threshold, and new rows
+        of the trained class are often below it.  "auto" is 3 with ``calibration`` or fewer than 500
+        rows of the trained class, and None otherwise.
     **kwargs
         The parameters of LGBMClassifier, with its defaults.
 
@@ -148,10 +172,11 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
     pos_label_ : label
         The trained class.
     offset_ : float
-        Raw score above which a row is predicted to be of the trained class.  As many training rows
-        are above it as belong to the class or, with calibration, rows above it have a probability
-        above 1/2.
+        Raw score above which a row is predicted to be of the trained class.  As many of the rows
+        that set it are above it as belong to the class or, with calibration, rows above it have a
+        probability above 1/2.
     calibrator_ : CalibratedClassifierCV
+        Of raw scores, (n, 1).
 
     Examples
     --------
@@ -168,11 +193,27 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
 
     _names: ClassVar = _NAMES
     _other_outputs: ClassVar = ("raw_score", "pred_leaf", "pred_contrib")
-    _train = _train
 
     def __init__(self, *, eval_metric: Any = None, **kwargs: Any) -> None:
         self.eval_metric = eval_metric
         super().__init__(**kwargs)
+
+    def _train(self, fit: Any, call: dict[str, Any], objective: Any, **changed: Any) -> None:
+        params = self.get_params()
+        alike = lightgbm_parameter(params, "boosting") == "gbdt"
+        alike &= not lightgbm_parameter(params, "linear_tree")
+        alike &= call.get("init_score") is None and call.get("init_model") is None
+        if isinstance(objective, Objective) and alike:
+            last = _LastScores()
+            call["callbacks"] = [*(call.get("callbacks") or ()), last]
+            _train(self, fit, call, objective, **changed)
+            self._last_scores = last.scores
+        else:
+            _train(self, fit, call, objective, **changed)
+
+    def _training_scores(self, X: Any) -> Any:
+        scores = self.__dict__.pop("_last_scores", None)
+        return self._raw(X) if scores is None else scores
 
     def _process_params(self, stage: str) -> Any:  # LightGBM's, for training and prediction
         return self._for_framework(super()._process_params(stage))

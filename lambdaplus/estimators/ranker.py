@@ -17,6 +17,7 @@ from lambdaplus.estimators.parent import (
     refuse_masked,
     replace_evaluation_sets,
 )
+from lambdaplus.estimators.search_splits import warn_of_split_queries
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.objectives import Objective
 
@@ -73,6 +74,11 @@ class Ranker(FrameworkEstimator):
             `LightGBMRanker`, for metrics that neither lambdaplus nor LightGBM knows.
         TypeError
             For arguments that the parent does not have, and an ``init_model`` of another type.
+
+        Warns
+        -----
+        UserWarning
+            If a search or cross-validation of scikit-learn splits queries.
         """
         call = arguments(super().fit, X, y, *args, **kwargs)  # type: ignore[misc]
         objective = find_objective(self.objective)
@@ -108,6 +114,9 @@ class Ranker(FrameworkEstimator):
         refuse_masked("eval_qid", eval_qid)
         metric = metric_of(objective) if isinstance(objective, Objective) else None
         train = _read("training data", call["X"], call["y"], qid, call.get("group"), metric)
+        ids = call["X"]["qid"] if qid is None and "qid" in _columns(call["X"]) else qid
+        if ids is not None:
+            warn_of_split_queries(ids)
         sets, names = evaluation_sets(call), self._names
         arguments = (eval_qid, *map(call.get, ("eval_group", names.eval_weights, names.eval_start)))
         ids, groups, weights, starts = (each(given, len(sets)) for given in arguments)
@@ -132,11 +141,15 @@ class Ranker(FrameworkEstimator):
         return documents.in_order(given)
 
 
+def _columns(X: Any) -> Any:
+    return getattr(X, "columns", ())
+
+
 def _read(
     name: str, X: Any, y: Any, qid: Any, group: Any, metric: EvalMetric | None = None
 ) -> Documents:
     """Check labels and queries, and make the rows of each query adjacent, otherwise in order."""
-    if qid is None and group is None and "qid" in getattr(X, "columns", ()):
+    if qid is None and group is None and "qid" in _columns(X):
         X, qid = X.drop("qid", axis=1), X["qid"]  # as XGBRanker does
     if qid is None and group is None:
         prefix = "eval_" if name.startswith("evaluation") else ""

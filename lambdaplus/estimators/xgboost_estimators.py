@@ -14,7 +14,7 @@ from lambdaplus.estimators.parent import ArgumentNames, replaced
 from lambdaplus.estimators.ranker import Documents, Ranker
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.evaluation import eval_metric as our_metric
-from lambdaplus.frameworks.calls import warn_of_unused
+from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.objectives import Objective
 
 _NAMES = ArgumentNames("base_margin", "base_margin_eval_set", "sample_weight_eval_set", "xgb_model")
@@ -87,7 +87,6 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> None:
         warn_of_unused(model.get_xgb_params(), objective, stacklevel=5)
         changed |= {"objective": model._saved_as, "base_score": model.base_score or 0.0}
     if metrics is not None:
-        callbacks = [xgb.maximising(callback, metrics) for callback in callbacks]
         if not native:
             more = getattr(model, "kwargs", None) or {}
             changed["kwargs"] = {"disable_default_eval_metric": 1, **more}

@@ -1,12 +1,20 @@
 """Evaluation of rankings: metrics, significance tests, and metrics for LightGBM and XGBoost.
 
 `evaluate` computes metrics, `compare_runs` tests differences between systems, `explain` shows why
-tools print different values, and `eval_metric` creates metrics for training.
+tools print different values, and `eval_metric` creates metrics for training, such as `eval_auc`.
 """
 
 from lambdaplus.evaluation.conventions import CONVENTIONS, Convention, Rule
 from lambdaplus.evaluation.explanation import Explanation, explain
-from lambdaplus.evaluation.feval import EvalMetric, eval_metric
+from lambdaplus.evaluation.feval import (
+    EvalMetric,
+    eval_auc,
+    eval_map,
+    eval_mauc,
+    eval_metric,
+    eval_mrr,
+    eval_ndcg,
+)
 from lambdaplus.evaluation.result import Evaluation
 from lambdaplus.evaluation.result_tables import Cell, Table
 from lambdaplus.evaluation.run_comparison import Pair, RunComparison, compare_runs
@@ -24,7 +32,12 @@ __all__ = [
     "RunComparison",
     "Table",
     "compare_runs",
+    "eval_auc",
+    "eval_map",
+    "eval_mauc",
     "eval_metric",
+    "eval_mrr",
+    "eval_ndcg",
     "evaluate",
     "explain",
 ]

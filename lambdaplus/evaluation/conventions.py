@@ -98,7 +98,7 @@ _ROW_ORDER = Rule("stable", empty=0)
 _LIGHTGBM = Rule("stable", empty=1)
 _TREC = Rule("docno", empty=0)
 _SKLEARN_NDCG = Rule("expected", 0, {"gain": "linear"})
-_LETOR_MAP = Rule("stable", 0, {"divisor": "relevant"})
+_MAP_OF_RELEVANT = Rule("stable", 0, {"divisor": "relevant"})
 
 _ALL = (
     Convention("lambdaplus", "lambdaplus", Rule(), {}),
@@ -139,10 +139,24 @@ _ALL = (
         unjudged=True,
     ),
     Convention(
+        "ranx",
+        "ranx 0.3",
+        _ROW_ORDER,
+        {
+            **dict.fromkeys(("mrr", "success", "p", "recall", "f1", "rprec"), _ROW_ORDER),
+            "map": _MAP_OF_RELEVANT,
+            "ndcg": Rule("stable", 0, {"gain": "linear"}),
+        },
+    ),
+    Convention(
         "letor3",
         "the evaluation script of LETOR 3.0",
         _ROW_ORDER,
-        {"p": _ROW_ORDER, "map": _LETOR_MAP, "ndcg": Rule("stable", 0, {"discount": "letor"})},
+        {
+            "p": _ROW_ORDER,
+            "map": _MAP_OF_RELEVANT,
+            "ndcg": Rule("stable", 0, {"discount": "letor"}),
+        },
     ),
     Convention(
         "letor4",
@@ -150,7 +164,7 @@ _ALL = (
         _ROW_ORDER,
         {
             "p": _ROW_ORDER,
-            "map": _LETOR_MAP,
+            "map": _MAP_OF_RELEVANT,
             "ndcg": Rule("stable", 0, {"discount": "letor", "short": "zero"}),
         },
     ),

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation.conventions import CONVENTIONS, Convention
+from lambdaplus.evaluation.forms_of_input import Labels, read_input
 from lambdaplus.evaluation.result import queries_in_words
 from lambdaplus.evaluation.result_tables import Table, Tabular
 from lambdaplus.evaluation.scoring import evaluate_queries
@@ -80,8 +81,8 @@ class Explanation(Tabular):
 
 def explain(
     metric: Metric,
-    labels: ArrayLike,
-    scores: ArrayLike,
+    labels: Labels,
+    scores: Labels,
     *,
     group: ArrayLike | None = None,
     qid: ArrayLike | None = None,
@@ -95,8 +96,7 @@ def explain(
     ----------
     metric : str, RankingMetric or Declaration
         For example ``"ndcg@10"``.
-    labels, scores : (n,) array_like
-    group, qid, weight, docno
+    labels, scores, group, qid, weight, docno
         As in `~lambdaplus.evaluation.evaluate`.
     **options
         Parameters of the metric; they apply to every convention.
@@ -117,8 +117,9 @@ def explain(
     >>> [(choice, round(change, 4)) for choice, change in why["lightgbm"].steps]
     [('ties=stable', 0.0361), ('empty=1', 0.1705)]
     """
-    queries = Queries(labels, group=group, qid=qid, weight=weight)
-    return explain_queries(parse_metric(metric, **options), queries, scores, docno, options)
+    read = read_input(labels, scores, group, qid, weight, docno)
+    chosen = parse_metric(metric, **options)
+    return explain_queries(chosen, read.queries, read.scores, read.docno, options, read.judged)
 
 
 def explain_queries(

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.data.arguments import check_flag
 from lambdaplus.data.queries import Queries
-from lambdaplus.evaluation.scoring import choose_metrics, evaluate_queries
+from lambdaplus.evaluation.scoring import choose_metrics, evaluate_queries, mean_values
 from lambdaplus.frameworks.calls import read_call
-from lambdaplus.frameworks.internals import is_called_by_xgb_ranker
+from lambdaplus.frameworks.internals import is_called_by_xgb_ranker, maximise_early_stopping
+from lambdaplus.frameworks.metric_names import reported_names
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.values import rounded_value
@@ -84,13 +85,16 @@ class EvalMetric:
                 )
         values = {str(metric): value_of(metric, mean) for metric in self.metrics}
         if call.framework == "arrays" and group is _UNSET:
+            maximise_early_stopping([self.__name__])
             if len(self.metrics) > 1:
                 raise TypeError(
                     "XGBoost's estimators support a single metric: pass one name to eval_metric()"
                 )
             return next(iter(values.values()))
         higher_is_better = () if call.framework == "xgboost" else (True,)
-        results = [(name, value, *higher_is_better) for name, value in values.items()]
+        shown = reported_names(values)
+        maximise_early_stopping(shown.values())
+        results = [(shown[name], value, *higher_is_better) for name, value in values.items()]
         return results[0] if len(results) == 1 else results
 
     def __repr__(self) -> str:
@@ -103,7 +107,7 @@ def _means(
 ) -> dict[str, float]:
     """The mean of each metric by its name, the same on all workers; NaN without any value."""
     if queries.workers.size == 1:
-        return evaluate_queries(metrics, queries, scores, one_group=one_group).mean
+        return mean_values(metrics, queries, scores, one_group)
     mean = {}
     for metric in metrics:
         ranked = scope(metric, queries, one_group)
@@ -132,7 +136,7 @@ def eval_metric(
         For example ``"auc", "map", "ndcg@10"``, or a weighted sum such as ``"ndcg@10 + 0.5*map"``,
         which is the sum of the means of the metrics times their weights.
     one_group : bool
-        Treat data without queries as one query, for metrics other than AUC and MAP.
+        Treat data without queries as one query, for metrics other than AUC, MAUC and MAP.
     **options
         Parameters for the metrics that have them, such as ``gain="linear"``.
 
@@ -147,9 +151,9 @@ def eval_metric(
 
     Notes
     -----
-    XGBoost's early stopping *minimises* a custom metric unless its name starts with auc, aucpr,
-    pre, map or ndcg.  For other metrics, such as mrr and mauc, pass ``maximize=True`` to
-    ``xgboost.train``, or use `lambdaplus.xgboost.train`, which sets it.
+    XGBoost's early stopping minimises custom metrics unless their names start with auc, aucpr, pre,
+    map or ndcg.  When XGBoost calls one of these metrics, its early stopping is set to maximise it,
+    unless it has ``maximize=`` or watches another metric.
 
     Examples
     --------

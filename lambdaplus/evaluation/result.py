@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import KeysView, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,7 @@ from lambdaplus.evaluation.result_tables import Table, Tabular
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(Tabular):
     """The result of `~lambdaplus.evaluation.evaluate`.
 
@@ -40,7 +40,8 @@ class Evaluation(Tabular):
 
     Notes
     -----
-    ``pandas.DataFrame(result.per_query, result.qid)`` has a row for each query.
+    ``dict(result)`` has the means by name, ``pandas.DataFrame(result.per_query, result.qid)`` a row
+    for each query.
     """
 
     per_query: dict[str, Floats]
@@ -51,10 +52,18 @@ class Evaluation(Tabular):
     qid: NDArray[Any]
     conventions: dict[str, str]
     convention: Convention
-    metrics: Mapping[str, RankingMetric] = field(default_factory=dict, repr=False)
+    metrics: Mapping[str, RankingMetric] = field(default_factory=dict)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "metrics": {}}
+
+    def __repr__(self) -> str:
+        means = ", ".join(f"{name}={mean:.4f}" for name, mean in self.mean.items())
+        return f"<Evaluation of {queries_in_words(self.n_queries)}: {means}>"
+
+    def keys(self) -> KeysView[str]:
+        """The names of the metrics, so that ``dict(result)`` has their means."""
+        return self.mean.keys()
 
     def __getitem__(self, metric: Metric) -> float:
         """The mean of a metric, by any spelling of its name; a KeyError if it was not evaluated."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from lambdaplus.evaluation.conventions import (
     check_rules,
     find_convention,
 )
+from lambdaplus.evaluation.forms_of_input import Labels, read_input
 from lambdaplus.evaluation.result import Evaluation, mean_of
 from lambdaplus.metrics import CATALOGUE, Metric, RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
@@ -32,8 +33,8 @@ BEYOND_FLOAT32 = 1e39  # stands for infinity in float32, so that all infinite sc
 
 
 def evaluate(
-    labels: ArrayLike,
-    scores: ArrayLike,
+    labels: Labels,
+    scores: Labels,
     *,
     group: ArrayLike | None = None,
     qid: ArrayLike | None = None,
@@ -51,29 +52,34 @@ def evaluate(
     Parameters
     ----------
     labels, scores : (n,) array_like
-        Finite numbers; a document with a higher score is ranked higher.
+        Finite numbers; a document with a higher score is ranked higher.  Also both (n_queries, m),
+        with a row for each query, as scikit-learn's ndcg_score takes them; or two dictionaries of
+        values by query and document number, qrels and run, as pytrec_eval, ir_measures and ranx
+        take them.  Then judged documents that were not returned rank below all others, documents
+        that were not judged have label 0, and queries that were not judged are left out.
     group : (n_queries,) array_like of int, optional
-        Query sizes.  If neither ``group`` nor ``qid`` is given, AUC and MAP treat all rows as one
-        ranking, like scikit-learn's roc_auc_score and average_precision_score.
+        Query sizes.  If neither ``group`` nor ``qid`` is given, AUC, MAUC and MAP treat all rows
+        as one ranking, like scikit-learn's roc_auc_score and average_precision_score.
     qid : (n,) array_like, optional
         Query of each row; the rows of a query are adjacent.
     weight : (n,) array_like, optional
         Row weights.  The weight of a query in the mean is the mean weight of its rows; without
         queries, weights are multiplicities.
     metrics : str, RankingMetric or Declaration, or iterable of these
-    convention : {"lambdaplus", "lightgbm", "xgboost", "sklearn", "trec", "letor3", "letor4"}
-        Tool whose gains, discounts, divisors and rules for ties and empty queries are used.  The
+    convention : str
+        Tool whose gains, discounts, divisors and rules for ties and empty queries are used:
+        "lambdaplus", "lightgbm", "xgboost", "sklearn", "trec", "ranx", "letor3" or "letor4".  The
         parameters below, options in the name of a metric and other options take precedence.
     ties : {"expected", "worst", "best", "stable", "together", "docno"}, optional
         Rule for tied documents: the mean over their orders, their worst or best order, the order
-        of the rows, all at one threshold (AUC and MAP only), or by descending docno.
+        of the rows, all at one threshold (AUC, MAUC and MAP only), or by descending docno.
     empty : "skip", 0 or 1, optional
         Value of a query on which a metric is not defined (no relevant document; for AUC, only one
         class); "skip" leaves the query out of the mean.
     docno : (n,) array_like of str, optional
         Document numbers, for ``ties="docno"`` and the convention "trec".
     one_group : bool
-        Treat rows without queries as one query, for metrics other than AUC and MAP.
+        Treat rows without queries as one query, for metrics other than AUC, MAUC and MAP.
     **options
         Parameters for the metrics that have them, such as ``gain="linear"``.
 
@@ -105,11 +111,10 @@ def evaluate(
     convention = find_convention(convention)
     check_flag(one_group=one_group)
     chosen = choose_metrics(listed(metrics), options, convention)
-    qid = None if qid is None else identifiers(qid)
-    queries = Queries(labels, group=group, qid=qid, weight=weight)
-    names = None if qid is None else qid[queries.boundaries[:-1]]
-    rules: dict[str, Any] = {"ties": ties, "empty": empty, "docno": docno, "one_group": one_group}
-    return evaluate_queries(chosen, queries, scores, convention=convention, qid=names, **rules)
+    read = read_input(labels, scores, group, qid, weight, docno)
+    rules: dict[str, Any] = {"ties": ties, "empty": empty, "one_group": one_group}
+    rules |= {"convention": convention, "docno": read.docno, "judged": read.judged}
+    return evaluate_queries(chosen, read.queries, read.scores, qid=read.names, **rules)
 
 
 def evaluate_run(
@@ -184,23 +189,14 @@ def evaluate_queries(
     mean: dict[str, float] = {}
     undefined: dict[str, int] = {}
     rules: dict[str, str] = {}
-    scored_by_id: dict[int, Scored] = {}  # all metrics of the same queries share one sort
-    for metric in metrics:
-        name, rule = str(metric), convention.rule(metric)
+    for metric, scored in zip(metrics, _scored(metrics, queries, checked, one_group), strict=True):
+        name, rule, ranked = str(metric), convention.rule(metric), scored.queries
         tie_rule, default = ties or rule.ties, rule.empty if empty is None else empty
-        ranked = scope(metric, queries, one_group)
-        if id(ranked) not in scored_by_id:
-            scored_by_id[id(ranked)] = Scored(ranked, checked)
-        scored = scored_by_id[id(ranked)]
         if metric.declaration.judged_only and flags is not None and not flags.all():
             found = _values_of_judged(metric, scored, flags, tie_rule, numbers)
         else:
             found = _values(metric, scored, tie_rule, numbers)
-        if np.isinf(found).any():
-            raise ValueError(
-                f"{name} is infinite in {int(np.isinf(found).sum())} of {found.size} queries: its "
-                "gains are too large for float64"
-            )
+        _refuse_infinite(metric, found)
         missing = np.isnan(found)
         undefined[name] = int(missing.sum())
         per_query[name] = found if default == "skip" else np.where(missing, float(default), found)
@@ -218,6 +214,40 @@ def evaluate_queries(
         convention=convention,
         metrics={str(metric): metric for metric in metrics},
     )
+
+
+def mean_values(
+    metrics: list[RankingMetric], queries: Queries, scores: ArrayLike, one_group: bool = False
+) -> dict[str, float]:
+    """The mean of each metric in `evaluate_queries`, without the rest: for each training round."""
+    mean = {}
+    every = _scored(metrics, queries, queries.check_scores(scores), one_group)
+    for metric, scored in zip(metrics, every, strict=True):
+        found, ranked = values(metric, scored), scored.queries
+        _refuse_infinite(metric, found)
+        mean[str(metric)] = mean_of(found, ranked.query_weights if ranked.grouped else None)
+    return mean
+
+
+def _scored(
+    metrics: list[RankingMetric], queries: Queries, checked: Floats, one_group: bool
+) -> Iterator[Scored]:
+    """The scores of the lists that each metric ranks; metrics of the same lists share one sort."""
+    known: dict[int, Scored] = {}
+    for metric in metrics:
+        ranked = scope(metric, queries, one_group)
+        if id(ranked) not in known:
+            known[id(ranked)] = Scored(ranked, checked)
+        yield known[id(ranked)]
+
+
+def _refuse_infinite(metric: RankingMetric, found: Floats) -> None:
+    infinite = int(np.isinf(found).sum())
+    if infinite:
+        raise ValueError(
+            f"{metric} is infinite in {infinite} of {found.size} queries: its gains are too large "
+            "for float64"
+        )
 
 
 def _in_float32(queries: Queries, scores: Floats) -> Floats:

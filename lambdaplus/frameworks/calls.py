@@ -5,6 +5,7 @@ Neither framework is imported here: data sets are recognised by the module of th
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
 import threading
@@ -13,7 +14,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,7 @@ class _NoOwner:
 # which passes the arrays of the training data and of each validation set in each round.
 _kept: WeakKeyDictionary[Any, deque[tuple[RawData, Queries]]] = WeakKeyDictionary()
 _threads: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+_warned: WeakSet[Any] = WeakSet()  # data sets with positions
 _lock = threading.Lock()
 _NO_OWNER = _NoOwner()
 _MOST_KEPT = 8
@@ -71,6 +73,17 @@ class Call(NamedTuple):
             )
         return np.asarray(field, dtype=np.int64)
 
+    def warn_of_positions(self, objective: Any) -> None:
+        """Warn once of positions in a LightGBM data set, which only `PositionBias` uses."""
+        known = self.framework == "lightgbm" and getattr(self.data, "position", None) is not None
+        if known and self.data not in _warned:
+            _warned.add(self.data)
+            warnings.warn(
+                f"{objective!r} does not use the positions of this data set: "
+                "lambdaplus.objectives.position_bias.PositionBias(objective) learns their bias",
+                stacklevel=4,
+            )
+
     def is_first(self, scores: Floats) -> bool:
         """Whether these are the scores at the start of a training."""
         if not scores.size or scores.min() == scores.max():
@@ -81,6 +94,20 @@ class Call(NamedTuple):
         elif self.framework == "xgboost":
             initial = self.data.get_base_margin()
         return initial is not None and np.array_equal(np.ravel(initial), scores)
+
+
+class SignatureOfCalls:
+    """The signature of an object's calls, which LightGBM's estimators ask for in each round."""
+
+    def __init__(self) -> None:
+        self._known: dict[type, inspect.Signature] = {}
+
+    def __get__(self, called: Any, kind: type) -> inspect.Signature | None:
+        if called is None:  # the class itself, whose signature is that of its constructor
+            return None
+        if kind not in self._known:
+            self._known[kind] = inspect.signature(kind.__call__.__get__(called))
+        return self._known[kind]
 
 
 @contextmanager
@@ -150,26 +177,6 @@ def _threads_of(booster: Any) -> int:
     return _threads[booster]
 
 
-# Only built-in objectives read these, and all that begin with lambdarank_.
-_OF_BUILT_IN_OBJECTIVES = {
-    "label_gain", "sigmoid", "objective_seed", "boost_from_average", "reg_sqrt", "is_unbalance",
-    "scale_pos_weight", "ndcg_exp_gain",
-}  # fmt: skip
-
-
-def warn_of_unused(params: Mapping[str, Any], objective: Any, stacklevel: int) -> None:
-    """Warn of parameters that have no effect on a custom objective."""
-    for name, value in params.items():
-        unused = name in _OF_BUILT_IN_OBJECTIVES or name.startswith("lambdarank_")
-        if unused and value is not None:
-            warnings.warn(
-                f"{name} has no effect with {objective!r}: only built-in objectives read it. "
-                "lambda_objective(...) has options of its own (a cutoff 'ndcg@30', gain=, sigma=, "
-                "normalize=), and rows may have weights",
-                stacklevel=stacklevel,
-            )
-
-
 def refuse_bagging_by_query(params: Mapping[str, Any]) -> None:
     """Raise a ValueError if these LightGBM parameters enable bagging by query."""
     if str(params.get("bagging_by_query", False)).strip().lower() in {"true", "+", "1"}:
@@ -187,18 +194,18 @@ def _queries_of(owner: Any, raw: RawData, workers: Workers) -> Queries:
         kept = _kept[owner]
         recent = list(kept)
     # Compare the contents, since objects may be reused and arrays overwritten.
-    same = np.zeros(_MOST_KEPT, np.int64)
-    for i, (known, old) in enumerate(recent):
-        same[i] = old.workers.size == workers.size and _same(known, raw)
-    if workers.connected:  # new queries need reductions: all workers create them, or none
-        same = workers.smallest(same)
-    if same.any():
-        return recent[int(same.argmax())][1]
+    same = [old.workers.size == workers.size and _same(known, raw) for known, old in recent]
+    if workers.size > 1 and workers.connected:
+        # New queries need reductions: all workers create them, or none.
+        padded = np.array(same + [False] * (_MOST_KEPT - len(same)), np.int64)
+        same = workers.smallest(padded).astype(bool).tolist()
+    if any(same):
+        return recent[same.index(True)][1]
     queries = _new_queries(owner, raw, workers)
-    # The caller may overwrite its arrays; the queries already have a copy of the labels.
+    # The caller may overwrite its arrays.  Copies of the same type are fast to compare.
     sizes, weights = (None if array is None else array.copy() for array in raw[1:])
     with _lock:
-        kept.append((RawData(queries.labels.reshape(raw.labels.shape), sizes, weights), queries))
+        kept.append((RawData(raw.labels.copy(), sizes, weights), queries))
     return queries
 
 
@@ -255,7 +262,10 @@ def _read_lightgbm(data: Any) -> RawData:
 
 def _group_sizes(data: Any) -> Ints | None:
     bounds = data.get_field("group")
-    return None if bounds is None or len(bounds) < 2 else np.diff(bounds).astype(np.int64)
+    if bounds is None or len(bounds) < 2:
+        return None
+    sizes: Ints = np.subtract(bounds[1:], bounds[:-1], dtype=np.int64)
+    return sizes
 
 
 def _rows_taken(data: Any) -> tuple[Ints | None, Ints]:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from typing import Any
+from collections.abc import Collection
+from functools import lru_cache
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 
 def lightgbm_parameter(params: dict[str, Any], name: str, default: Any = None) -> Any:
@@ -11,11 +15,12 @@ def lightgbm_parameter(params: dict[str, Any], name: str, default: Any = None) -
     return next((params[alias] for alias in lightgbm_aliases(name) if alias in params), default)
 
 
-def lightgbm_aliases(name: str) -> list[str]:
+@lru_cache(maxsize=64)
+def lightgbm_aliases(name: str) -> tuple[str, ...]:
     """All names of one of LightGBM's parameters."""
     from lightgbm import basic
 
-    return [name, *sorted(basic._ConfigAliases.get(name) - {name})]
+    return name, *sorted(basic._ConfigAliases.get(name) - {name})
 
 
 def lightgbm_parameters() -> dict[str, list[str]]:
@@ -29,18 +34,62 @@ def lightgbm_parameters() -> dict[str, list[str]]:
     return known
 
 
+def lightgbm_early_stopping(params: dict[str, Any], callbacks: Any) -> Literal["", "first", "all"]:
+    """Which metrics early stopping watches: none if it is not used, the first one, or all."""
+    found = [lightgbm_parameter(params, "first_metric_only", False)] * bool(
+        int(lightgbm_parameter(params, "early_stopping_round") or 0) > 0
+    )
+    for callback in callbacks or ():
+        if type(callback).__name__ == "_EarlyStoppingCallback":  # LightGBM 4
+            found.append(callback.first_metric_only)
+    return "" if not found else "first" if all(found) else "all"
+
+
 def is_constructed(data: Any) -> bool:
     """Whether a lightgbm.Dataset is constructed, after which it may drop labels."""
     return bool(getattr(data, "_handle", None) or getattr(data, "handle", None))  # 4.x, 3.x
 
 
+_own_metrics: WeakKeyDictionary[Any, frozenset[str]] = WeakKeyDictionary()  # of XGBoost's boosters
+
+
+def own_metrics(booster: Any) -> frozenset[str]:
+    """Names of the framework's metrics that a booster, which is evaluating, reports."""
+    if type(booster).__module__.startswith("lightgbm"):
+        return frozenset(getattr(booster, "_Booster__name_inner_eval", None) or ())
+    if booster not in _own_metrics:
+        metrics = json.loads(booster.save_config())["learner"]["metrics"]
+        _own_metrics[booster] = frozenset(metric["name"] for metric in metrics)
+    return _own_metrics[booster]
+
+
 def calling_booster() -> Any:
-    """The Booster that calls an objective or metric, found on the stack; None if there is none.
+    """The Booster that calls an objective or metric; None if there is none.
 
     The data set that they are called with does not have the parameters of the training.
     """
-    frame = sys._getframe(1)
-    for _ in range(10):
+    return _caller("Booster")
+
+
+def maximise_early_stopping(names: Collection[str]) -> None:
+    """Let the XGBoost training that calls a metric with these names maximise it.
+
+    XGBoost's early stopping minimises metrics whose names it does not know.  Callbacks that have a
+    direction, or watch another metric, stay as they are.
+    """
+    for callback in getattr(_caller("CallbackContainer"), "callbacks", ()):
+        if (
+            type(callback).__name__ == "EarlyStopping"
+            and callback.maximize is None
+            and callback.metric_name in (None, *names)  # None: the last metric, which is ours
+        ):
+            callback.maximize = True
+
+
+def _caller(class_name: str) -> Any:
+    """The object of this class of LightGBM or XGBoost on the stack; None if there is none."""
+    frame: Any = sys._getframe(2)
+    for _ in range(15):
         if frame.f_back is None:
             return None
         frame = frame.f_back
@@ -48,7 +97,7 @@ def calling_booster() -> Any:
         # Reading the locals of a frame keeps them alive, so do not read those of users.
         if library in ("lightgbm", "xgboost") and "self" in frame.f_code.co_varnames:
             caller: Any = frame.f_locals.get("self")
-            if type(caller).__name__ == "Booster":
+            if type(caller).__name__ == class_name:
                 return caller
     return None
 

@@ -83,6 +83,7 @@ MAUC = Declaration(
         Parameter("share", "query", "data that class shares refer to", ("query", "dataset")),
         OVER,
     ),
+    pooled="middle",
     follows_label_order=False,  # ranking the rarer of two grades higher can decrease it
 )
 
@@ -97,6 +98,7 @@ CLASS_AUC = Declaration(
     offset=c.best_rank_sum,
     cutoff="no",
     parameters=(Parameter("label", 1.0, "label of the class"), OVER),
+    pooled="middle",
     follows_label_order=False,
     refusal="it rewards a class for being ranked above higher classes; use mauc, or auc with "
     "relevant=",
@@ -160,6 +162,18 @@ MRR = Declaration(
     gain=c.relevance,
     normalizer=c.any_relevant,
     form=Cascade(c.relevance),
+    surrogate="reciprocal_ranks",
+)
+
+RECIPROCAL_RANKS = Declaration(
+    name="reciprocal_ranks",
+    title="Sum of the reciprocal ranks of all relevant documents, divided by its best value",
+    source="NDCG (Jarvelin & Kekalainen 2002) with the discount 1 / rank; MRR for one relevant "
+    "document",
+    binary=True,
+    discount=c.reciprocal,
+    gain=c.relevance,
+    normalizer=c.ideal_relevance,
 )
 
 SUCCESS = Declaration(
@@ -173,6 +187,7 @@ SUCCESS = Declaration(
     normalizer=c.any_relevant,
     form=Cascade(c.relevance),
     cutoff="required",
+    surrogate="reciprocal_ranks",
 )
 
 NDCG = Declaration(
@@ -272,6 +287,7 @@ P = Declaration(
             ("k", "documents"),
         ),
     ),
+    surrogate="map",
 )
 
 TOP_PRECISION = Declaration(
@@ -288,6 +304,7 @@ TOP_PRECISION = Declaration(
         Parameter("fraction", 0.01, "share of the documents that is counted", limits=(0.0, 1.0)),
         OVER,
     ),
+    surrogate="map",
 )
 
 F_ONE = Declaration(
@@ -299,6 +316,7 @@ F_ONE = Declaration(
     gain=c.relevance,
     normalizer=c.mean_of_cutoff_and_relevant,
     cutoff="required",
+    surrogate="map",
 )
 
 RECALL = Declaration(
@@ -311,6 +329,7 @@ RECALL = Declaration(
     gain=c.relevance,
     normalizer=c.n_relevant,
     cutoff="required",
+    surrogate="map",
 )
 
 R_PRECISION = Declaration(
@@ -323,6 +342,7 @@ R_PRECISION = Declaration(
     normalizer=c.n_relevant,
     form=Window(c.first_ranks),
     cutoff="no",
+    surrogate="map",
 )
 
 BPREF = Declaration(

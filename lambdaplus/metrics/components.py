@@ -90,6 +90,10 @@ def ideal_gain(counts: LabelCounts) -> Floats:
     return counts.ideal(label_gain(counts))
 
 
+def ideal_relevance(counts: LabelCounts) -> Floats:
+    return counts.ideal(relevance(counts))
+
+
 def one(counts: LabelCounts) -> Floats:
     return np.ones_like(counts.size)
 
@@ -214,8 +218,9 @@ def class_share(counts: LabelCounts) -> Floats:
 
 
 def class_reference_gain(counts: LabelCounts) -> Floats:
-    others = np.maximum(counts.spread(counts.size) - counts.count, 1.0)  # 0 only if the share is 0
-    return class_share(counts) / (counts.count * others)
+    others = counts.spread(counts.size) - counts.count
+    pairs = counts.count * np.where(others > 0, others, 1.0)  # 0 only if the share is 0
+    return class_share(counts) / pairs
 
 
 def total_share(counts: LabelCounts) -> Floats:

@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 
 from lambdaplus.data.arguments import check_fields, is_flag, whole_number
-from lambdaplus.data.queries import Floats
+from lambdaplus.data.queries import Floats, cached_property
 from lambdaplus.metrics import forms
 from lambdaplus.metrics.declared_arrays import (
     AGAINST_LABELS,
@@ -81,6 +81,9 @@ class Declaration:
         Whether documents without a judgement are left out.
     refusal : str
         Reason why the metric cannot be an objective; empty if it can.
+    surrogate : str
+        Name of the metric whose swap deltas weight the pairs in training by default, for a metric
+        that few swaps change; empty for the metric itself without its cutoff.
 
     Raises
     ------
@@ -107,6 +110,7 @@ class Declaration:
     closed_ties: bool = True
     judged_only: bool = False
     refusal: str = ""
+    surrogate: str = ""
 
     def __post_init__(self) -> None:
         check_fields(self, callable, "a function", "discount", "gain", "normalizer")
@@ -136,7 +140,7 @@ class Declaration:
         return self.name + {"optional": "[@k]", "required": "@k", "no": ""}[self.cutoff]
 
     @property
-    def how_optimised(self) -> str:
+    def cost_of_objective(self) -> str:
         """The cost of its objective for n documents in L classes, or why there is none."""
         if self.refusal:
             return f"none: {self.refusal}"
@@ -191,7 +195,7 @@ class RankingMetric:
         """Label from which a document is relevant; None for a graded metric."""
         return float(self["relevant"]) if self.declaration.binary else None
 
-    @property
+    @cached_property
     def over_data_set(self) -> bool:
         """Whether the whole data set is one ranking, ignoring queries."""
         return OVER in self.declaration.parameters and self["over"] == "dataset"

@@ -168,7 +168,8 @@ def scope(metric: RankingMetric, queries: Queries, one_group: bool = False) -> Q
         return queries.as_one_query
     raise ValueError(
         f"{metric} ranks the documents of each query, but the data has no queries: set group= (or "
-        "qid=), or pass one_group=True if all rows are one ranking"
+        "qid=); if all rows are one ranking, pass one_group=True, for example to "
+        f"lambda_objective({str(metric)!r}, one_group=True)"
     )
 
 

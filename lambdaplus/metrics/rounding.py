@@ -4,9 +4,13 @@ The scores of a list of many documents are rounded to about `CELLS` cells, and t
 cell and class are one entry.  The gradient is the exact one of the rounded scores.
 
 The range of the scores is cut into `COARSE` parts of the same width; a part with many documents is
-cut again, between its own extremes, so outliers do not make cells wider.  Half of the cells are
-then distributed evenly to the parts with documents, and half by the logarithms of ranks.  Counts
-and weights are integers, so the result depends neither on the order of the rows nor on threads.
+cut again, between its own extremes, so neither outliers nor clusters make cells too wide.  Half of
+the cells are then distributed evenly to the parts with documents, and half by the logarithms of
+ranks.  Counts and weights are integers, so the result depends neither on the order of the rows nor
+on threads.
+
+The kernels run over all rows in each round, so their indices are unsigned, for which numba has no
+check of the sign.
 """
 
 from __future__ import annotations
@@ -18,34 +22,44 @@ import numpy as np
 
 from lambdaplus.compute.collective import ONE_MACHINE, Workers
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.compute.parallel import n_pieces, over_pieces
+from lambdaplus.compute.parallel import (
+    extremes,
+    n_pieces,
+    over_pieces,
+    over_tasks,
+    piece_slices,
+)
 from lambdaplus.data.queries import Floats, Ints
 from lambdaplus.metrics.sort import Entries, Int32s, lift_of
 
 LONG = 32_768  # documents from which a list is rounded
-CELLS = 2**17
+CELLS = 2**15
 COARSE = 2**12
-CROWDED = 1 / 4  # share of the documents from which a part is cut again
-MOST_CUTS = 8
+CROWDED = 1 / 256  # share of the documents from which a part is cut again
+CROWDED_TOP = 1 / 64  # the same among the documents down to the end of the part,
+FEW = 16  # if the part has more than these
+FEWEST_PARTS = 2**8  # into which a crowded part is cut
+MOST_CUTS = 30
+NARROW = 1e-290  # a part of this width is not cut, since the rate of its cells would be infinite
 MOST_CLASSES = 16  # lists of more classes are not rounded
+WEIGHT_BITS = 30  # precision of the smallest weight
 
 
 class Cells(NamedTuple):
     """How scores are rounded.
 
     The part of a score s, multiplied by ``lift``, is the integer part of ``(top - s) * per_unit``.
-    If ``child[c]`` >= 0, the part c is cut again, and the part of s is ``child[c]`` plus the
-    integer part of ``(high[c] - s) * rate[c]``.  Otherwise, the cell is ``first[c]`` plus the
-    nearest integer to ``(high[c] - s) * rate[c]``.  ``score`` is the rounded score of each cell.
+    With ``(high, rate, first) = line[c]`` of a part c, which is cut again if ``child[c]`` >= 0, the
+    next part is ``child[c]`` plus the integer part of ``(high - s) * rate``.  Otherwise, the cell
+    is the integer part of ``(high - s) * rate + first``.  ``score`` is the rounded score of each
+    cell.
     """
 
     lift: float
     top: float
     per_unit: float
-    child: Ints
-    high: Floats
-    rate: Floats
-    first: Ints
+    child: Int32s
+    line: Floats
     score: Floats
 
 
@@ -61,10 +75,16 @@ class Rounded(NamedTuple):
         self, values: Floats, weight: Floats | None, gradient: Floats, hessian: Floats
     ) -> None:
         """Write gradient and Hessian of each row: those of its entry, times its weight."""
-        by_slot = np.zeros((self.n_slots, 2))
-        by_slot[self.slot_of_entry] = values
-        arrays = self.slot, by_slot, np.empty(0) if weight is None else weight, gradient, hessian
-        over_pieces(lambda _, first, last: _look_up(first, last, *arrays), self.slot.size)
+        # Products with weights are rounded once, to the type of the result.
+        by_slot = np.empty((self.n_slots, 2), gradient.dtype if weight is None else np.float64)
+        _spread(self.slot_of_entry, values, by_slot)
+
+        def look_up(_: int, first: int, last: int) -> None:
+            rows = slice(first, last)
+            factor = np.empty(0) if weight is None else weight[rows]
+            _look_up(self.slot[rows], by_slot, factor, gradient[rows], hessian[rows])
+
+        over_pieces(look_up, self.slot.size)
 
 
 def round_scores(
@@ -78,33 +98,45 @@ def round_scores(
     n = int(workers.sum(np.array([score.size]))[0])
     cells = find_cells(score, n, workers)
     n_slots, n_tables = cells.score.size * n_classes, n_pieces(score.size)
-    slot, sizes = np.empty(score.size, np.int32), np.zeros((n_tables, n_slots), np.int64)
-    unit, given = 1.0, np.empty(0) if copies is None else copies
-    if copies is not None:  # sums of n multiplicities, in units of this power of two, fit 62 bits
-        largest = float(workers.largest(np.array([copies.max(initial=0.0)]))[0])
-        unit = float(2.0 ** (math.ceil(math.log2(largest) + math.log2(n)) - 62))
-    weights = np.zeros((n_tables, 0 if copies is None else n_slots), np.int64)
+    slot, sizes = np.empty(score.size, np.int32), np.zeros((n_tables, n_slots), np.int32)
+    unit, given = np.empty(0), np.empty(0)
+    if copies is not None:
+        unit, given = _units(copies, n, workers), copies
+    digits = np.zeros((n_tables, unit.size, n_slots), np.int64)
 
     def count(piece: int, first: int, last: int) -> None:
+        rows = slice(first, last)
         _count(
-            first, last, score, relevance, n_classes, given, unit, *cells[:-1], slot,
-            sizes[piece], weights[piece],
+            score[rows], relevance[rows], n_classes, given[rows], unit, *cells[:-1], slot[rows],
+            sizes[piece], digits[piece],
         )  # fmt: skip
 
     over_pieces(count, score.size)
-    total = workers.sum(sizes.sum(axis=0), most=n)
+    total = workers.sum(sizes.sum(axis=0, dtype=np.int64), most=n)
     occupied = np.flatnonzero(total)
-    weight = total[occupied].astype(np.float64)
+    scores, classes = np.empty(occupied.size), np.empty(occupied.size, np.int32)
+    size, weight = np.empty(occupied.size, np.int64), np.empty(occupied.size)
+    _entries(occupied, total, cells.score, n_classes, scores, classes, size, weight)
     if copies is not None:
-        weight = workers.sum(weights.sum(axis=0))[occupied] * unit
-    entries = Entries(
-        edges=np.array([0, occupied.size]),
-        score=cells.score[occupied // n_classes],
-        relevance=(occupied % n_classes).astype(np.int32),
-        size=total[occupied],
-        weight=weight,
-    )
-    return Rounded(entries, slot, occupied, n_slots)
+        summed = workers.sum(digits.sum(axis=0))[:, occupied]
+        weight = (summed[::-1] * unit[::-1, None]).sum(axis=0)
+    edges = np.array([0, occupied.size])
+    return Rounded(Entries(edges, scores, classes, size, weight), slot, occupied, n_slots)
+
+
+def _units(copies: Floats, n: int, workers: Workers) -> Floats:
+    """Units in which multiplicities are integers, the largest first.
+
+    Sums of n integers of each unit fit 62 bits.  There are several units if multiplicities are far
+    apart: a small one has no integer of the larger units.
+    """
+    positive = copies[copies > 0.0]
+    largest = float(workers.largest(np.array([positive.max(initial=0.0)]))[0])
+    smallest = float(workers.smallest(np.array([positive.min(initial=np.inf)]))[0])
+    bits = 62 - math.ceil(math.log2(n))
+    first = math.ceil(math.log2(largest)) - bits
+    needed = math.log2(largest) - math.log2(smallest) + WEIGHT_BITS
+    return np.ldexp(1.0, first - bits * np.arange(math.ceil(needed / bits)))
 
 
 def refuse_many_classes(n_classes: int, what: str) -> None:
@@ -118,111 +150,201 @@ def refuse_many_classes(n_classes: int, what: str) -> None:
 
 def find_cells(score: Floats, n: int, workers: Workers) -> Cells:
     """Cells for n scores on all workers; ``score`` are those on this worker."""
-    smallest = float(workers.smallest(np.array([score.min(initial=np.inf)]))[0])
-    largest = float(workers.largest(np.array([score.max(initial=-np.inf)]))[0])
+    low_high = extremes(score)
+    smallest = float(workers.smallest(np.array(low_high[:1]))[0])
+    largest = float(workers.largest(np.array(low_high[1:]))[0])
     lift = lift_of(smallest, largest)
     top, width = largest * lift, largest * lift - smallest * lift
     per_unit = (COARSE - 1) / width if width > 0 else 0.0
-    child, rate = np.empty(0, np.int64), np.empty(0)
-    count, low, high = np.empty(0, np.int64), np.empty(0), np.empty(0)
-    crowded = np.zeros(1, np.int64)
-    for _ in range(MOST_CUTS):
-        new = COARSE * crowded.size
-        begin = count.size
-        child, rate = np.append(child, np.full(new, -1)), np.append(rate, np.zeros(new))
-        high = np.append(high, np.zeros(new))
-        parts = lift, top, per_unit, child, high, rate
-        counted, lowest, highest = _scan_all(score, parts, begin, new, workers)
+    child, line = np.empty(0, np.int32), np.empty((0, 3))
+    count, low = np.empty(0, np.int64), np.empty(0)
+    number, above, crowded = np.array([COARSE]), np.zeros(1, np.int64), np.empty(0, np.int64)
+    pieces = [score[rows] for rows in piece_slices(score.size)]
+    for level in range(MOST_CUTS):
+        begin, new = count.size, int(number.sum())
+        child = np.append(child, np.full(new, -1, np.int32))
+        line = np.concatenate([line, np.zeros((new, 3))])
+        parts = lift, top, per_unit, child, line, level
+        counted, lowest, highest = _scan_all(pieces, parts, begin, new, workers)
         count, low = np.append(count, counted), np.append(low, lowest)
-        high[begin:] = highest
-        crowded = begin + np.flatnonzero((counted > CROWDED * n) & (lowest < highest))
+        line[begin:, 0] = highest
+        # The number of documents down to the end of each part.
+        down = np.cumsum(counted)
+        down += np.repeat(above - (down - counted)[np.cumsum(number) - number], number)
+        many = (counted > CROWDED * n) | ((counted > FEW) & (counted > CROWDED_TOP * down))
+        many[many] = highest[many] - lowest[many] > NARROW
+        crowded = begin + np.flatnonzero(many)
         if not crowded.size:
             break
-        child[crowded] = count.size + COARSE * np.arange(crowded.size)
-        rate[crowded] = (COARSE - 1) / (high[crowded] - low[crowded])
+        above = (down - counted)[many]
+        number = np.maximum(COARSE * counted[many] // n, FEWEST_PARTS)
+        child[crowded] = count.size + np.cumsum(number) - number
+        line[crowded, 1] = (number - 1) / (highest - lowest)[many]
+        _keep_crowded(pieces, parts)
     child[crowded] = -1  # no cut after MOST_CUTS
     # Distribute the cells to the parts that are not cut again.
     last = np.flatnonzero((count > 0) & (child < 0))
-    last = last[np.argsort(-high[last])]
-    upto = np.cumsum(count[last])
+    last = last[np.argsort(-line[last, 0])]
+    upto, high = np.cumsum(count[last]), line[last, 0]
     of_ranks = np.diff(np.log1p(upto), prepend=0.0) / math.log1p(int(upto[-1]))
     share = (of_ranks + 1.0 / last.size) / 2
     number = np.maximum((CELLS * share).astype(np.int64), 2)
-    number[low[last] == high[last]] = 1
-    steps = np.maximum(number - 1, 1)
-    width = (high[last] - low[last]) / steps
-    rate[last] = np.divide(steps, high[last] - low[last], out=np.zeros(last.size), where=number > 1)
-    cell = np.zeros_like(child)
-    cell[last] = np.cumsum(number) - number
-    within = np.arange(int(number.sum())) - np.repeat(cell[last], number)
-    rounded = np.repeat(high[last], number) - within * np.repeat(width, number)
-    return Cells(lift, top, per_unit, child, high, rate, cell, rounded / lift)
-
-
-def _scan_all(
-    score: Floats, parts: tuple[Any, ...], begin: int, new: int, workers: Workers
-) -> tuple[Ints, Floats, Floats]:
-    n_tables = n_pieces(score.size)
-    count = np.zeros((n_tables, new), np.int64)
-    low, high = np.full((n_tables, new), np.inf), np.full((n_tables, new), -np.inf)
-
-    def scan(piece: int, first: int, last: int) -> None:
-        _scan(first, last, score, *parts, begin, count[piece], low[piece], high[piece])
-
-    over_pieces(scan, score.size)
-    return (
-        workers.sum(count.sum(axis=0)),
-        workers.smallest(low.min(axis=0)),
-        workers.largest(high.max(axis=0)),
-    )
+    number[high - low[last] <= NARROW] = 1
+    width = (high - low[last]) / np.maximum(number - 1, 1)
+    line[last, 1] = np.divide(1.0, width, out=np.zeros(last.size), where=number > 1)
+    first = np.cumsum(number) - number
+    line[last, 2] = first + 0.5  # the nearest cell
+    rounded = np.empty(int(number.sum()))
+    _scores_of_cells(number, high, width, lift, rounded)
+    return Cells(lift, top, per_unit, child, line, rounded)
 
 
 @compiled
-def _part(s: float, top: float, per_unit: float, child: Any, high: Any, rate: Any) -> int:
-    c = int((top - s) * per_unit)
-    while child[c] >= 0:
-        c = child[c] + int((high[c] - s) * rate[c])
+def _scores_of_cells(number: Any, high: Any, width: Any, lift: float, rounded: Any) -> None:
+    first = 0
+    for c in range(number.size):
+        for i in range(number[c]):
+            rounded[first + i] = (high[c] - i * width[c]) / lift
+        first += number[c]
+
+
+def _scan_all(
+    pieces: list[Floats], parts: tuple[Any, ...], begin: int, new: int, workers: Workers
+) -> tuple[Ints, Floats, Floats]:
+    """Count the scores of each part from ``begin`` on; find the smallest and largest."""
+    count, ends = np.zeros((len(pieces), new), np.int32), np.empty((len(pieces), new, 2))
+    ends[:] = np.inf, -np.inf
+    over_tasks(lambda i: _scan(pieces[i], *parts, begin, count[i], ends[i]), len(pieces))
+    return (
+        workers.sum(count.sum(axis=0, dtype=np.int64)),
+        workers.smallest(ends[:, :, 0].min(axis=0)),
+        workers.largest(ends[:, :, 1].max(axis=0)),
+    )
+
+
+def _keep_crowded(pieces: list[Floats], parts: tuple[Any, ...]) -> None:
+    """Replace the scores of each piece by those in parts that are cut again."""
+
+    def keep(i: int) -> None:
+        kept = np.empty(pieces[i].size)
+        pieces[i] = kept[: _keep(pieces[i], *parts, kept)]
+
+    over_tasks(keep, len(pieces))
+
+
+@compiled
+def _at_level(s: float, top: float, per_unit: float, child: Any, line: Any, level: int) -> Any:
+    """The part of a score after so many cuts, without a branch that is hard to predict."""
+    c = np.int32((top - s) * per_unit)
+    for _ in range(level):
+        k = np.uintp(c)
+        c = child[k] + np.int32((line[k, 0] - s) * line[k, 1])
+    return c
+
+
+@compiled
+def _part(s: float, top: float, per_unit: float, child: Any, line: Any) -> Any:
+    c = np.int32((top - s) * per_unit)
+    cut = child[np.uintp(c)]
+    while cut >= 0:
+        c = cut + np.int32((line[np.uintp(c), 0] - s) * line[np.uintp(c), 1])
+        cut = child[np.uintp(c)]
     return c
 
 
 @compiled
 def _scan(
-    first: int, last: int, score: Any, lift: float, top: float, per_unit: float, child: Any,
-    high: Any, rate: Any, begin: int, count: Any, smallest: Any, largest: Any,
+    score: Any, lift: float, top: float, per_unit: float, child: Any, line: Any, level: int,
+    begin: int, count: Any, ends: Any,
 ) -> None:  # fmt: skip
-    """Count the scores of each part from ``begin`` on; find the smallest and largest."""
-    for i in range(first, last):
+    if level == 0:
+        for i in range(score.size):
+            s = score[i] * lift
+            _see(s, np.int32((top - s) * per_unit), count, ends)
+        return
+    for i in range(score.size):
         s = score[i] * lift
-        c = _part(s, top, per_unit, child, high, rate) - begin
-        if c >= 0:
-            count[c] += 1
-            smallest[c] = s if s < smallest[c] else smallest[c]
-            largest[c] = s if s > largest[c] else largest[c]
+        c = _at_level(s, top, per_unit, child, line, level)
+        _see(s, c - begin, count, ends)
+
+
+@compiled
+def _see(s: float, part: Any, count: Any, ends: Any) -> None:
+    c = np.uintp(part)
+    count[c] += np.int32(1)
+    if s < ends[c, 0]:
+        ends[c, 0] = s
+    if s > ends[c, 1]:
+        ends[c, 1] = s
+
+
+@compiled
+def _keep(
+    score: Any, lift: float, top: float, per_unit: float, child: Any, line: Any, level: int,
+    kept: Any,
+) -> int:  # fmt: skip
+    n = 0
+    if level == 0:
+        for i in range(score.size):
+            kept[np.uintp(n)] = score[i]
+            n += child[np.uintp(np.int32((top - score[i] * lift) * per_unit))] >= 0
+        return n
+    for i in range(score.size):
+        c = _at_level(score[i] * lift, top, per_unit, child, line, level)
+        kept[np.uintp(n)] = score[i]
+        n += child[np.uintp(c)] >= 0
+    return n
 
 
 @compiled
 def _count(
-    first: int, last: int, score: Any, relevance: Any, n_classes: int, copies: Any, unit: float,
-    lift: float, top: float, per_unit: float, child: Any, high: Any, rate: Any, begin: Any,
-    slot: Any, size: Any, units: Any,
+    score: Any, relevance: Any, n_classes: int, copies: Any, unit: Any, lift: float, top: float,
+    per_unit: float, child: Any, line: Any, slot: Any, size: Any, digits: Any,
 ) -> None:  # fmt: skip
-    for i in range(first, last):
+    classes = np.int32(n_classes)
+    for i in range(score.size):
         s = score[i] * lift
-        c = _part(s, top, per_unit, child, high, rate)
-        k = (begin[c] + int((high[c] - s) * rate[c] + 0.5)) * n_classes + relevance[i]
-        slot[i] = k
+        c = np.uintp(_part(s, top, per_unit, child, line))
+        its = np.int32((line[c, 0] - s) * line[c, 1] + line[c, 2]) * classes + relevance[i]
+        slot[i] = its
+        k = np.uintp(its)
         if not copies.size:
-            size[k] += 1
+            size[k] += np.int32(1)
         elif copies[i] > 0.0:
-            size[k] += 1
-            units[k] += int(copies[i] / unit + 0.5)
+            size[k] += np.int32(1)
+            rest = copies[i]
+            for j in range(unit.size - 1):
+                units = int(rest / unit[j])
+                digits[j, k] += units
+                rest -= units * unit[j]
+            digits[unit.size - 1, k] += int(rest / unit[unit.size - 1] + 0.5)
 
 
 @compiled
-def _look_up(
-    first: int, last: int, slot: Any, by_slot: Any, factor: Any, gradient: Any, hessian: Any
-) -> None:
-    for i in range(first, last):
-        times = factor[i] if factor.size else 1.0
-        gradient[i] = by_slot[slot[i], 0] * times
-        hessian[i] = by_slot[slot[i], 1] * times
+def _entries(
+    occupied: Any, total: Any, rounded: Any, n_classes: int, score: Any, relevance: Any, size: Any,
+    weight: Any,
+) -> None:  # fmt: skip
+    for e in range(occupied.size):
+        cell = occupied[e] // n_classes
+        score[e], relevance[e] = rounded[cell], occupied[e] - cell * n_classes
+        size[e] = weight[e] = total[occupied[e]]
+
+
+@compiled
+def _spread(slot_of_entry: Any, values: Any, by_slot: Any) -> None:
+    for e in range(slot_of_entry.size):
+        by_slot[slot_of_entry[e], 0] = values[e, 0]
+        by_slot[slot_of_entry[e], 1] = values[e, 1]
+
+
+@compiled
+def _look_up(slot: Any, by_slot: Any, factor: Any, gradient: Any, hessian: Any) -> None:
+    if not factor.size:
+        for i in range(slot.size):
+            k = np.uintp(slot[i])
+            gradient[i], hessian[i] = by_slot[k, 0], by_slot[k, 1]
+        return
+    for i in range(slot.size):
+        k = np.uintp(slot[i])
+        gradient[i], hessian[i] = by_slot[k, 0] * factor[i], by_slot[k, 1] * factor[i]

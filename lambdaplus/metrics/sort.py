@@ -145,6 +145,8 @@ def merge_ties(
     given = np.empty(0) if copies is None else copies
     entries = scores, classes, size, weight
     m = _merge(boundaries, row, score, relevance, given, edges, first, *entries)
+    if m == n:
+        return Entries(edges, *entries), first
     return Entries(edges, *(part[:m] for part in entries)), first[: m + 1]
 
 

@@ -3,6 +3,8 @@
 `lambda_objective` creates an objective of a metric or of a sum of metrics.  Its gradients are sums
 over all pairs of documents, in near-linear time.
 
+`lambda_auc`, `lambda_mauc`, `lambda_map`, `lambda_mrr` and `lambda_ndcg` have default options.
+
 Examples
 --------
 >>> from lambdaplus.objectives import gradients
@@ -17,6 +19,11 @@ from lambdaplus.objectives.objective import (
     LambdaObjective,
     Objective,
     combine,
+    lambda_auc,
+    lambda_map,
+    lambda_mauc,
+    lambda_mrr,
+    lambda_ndcg,
     lambda_objective,
 )
 
@@ -27,5 +34,10 @@ __all__ = [
     "Shape",
     "combine",
     "gradients",
+    "lambda_auc",
+    "lambda_map",
+    "lambda_mauc",
+    "lambda_mrr",
+    "lambda_ndcg",
     "lambda_objective",
 ]

@@ -93,10 +93,10 @@ class LambdaGradient:
         self.workers = queries.list_workers
         self._refuse()
 
-    def at(self, scores: ArrayLike) -> tuple[Floats, Floats]:
-        """Gradient and Hessian of every row times its weight, (n,) float64 each."""
+    def at(self, scores: ArrayLike, dtype: type = np.float64) -> tuple[Any, Any]:
+        """Gradient and Hessian of every row times its weight, (n,) of this type each."""
         given, boundaries = self.queries.check_scores(scores), self.queries.boundaries
-        out = np.empty(given.size), np.empty(given.size)
+        out: tuple[Any, Any] = np.empty(given.size, dtype), np.empty(given.size, dtype)
         start = 0
         for long in [*self._long_queries(), boundaries.size - 1]:
             if long > start:
@@ -131,6 +131,8 @@ class LambdaGradient:
         if self.workers.size > 1:  # each has a part of the scores
             return [0]
         if self.all_pairs or self.noise or self.metric.declaration.signed_deltas:
+            return []
+        if self.queries.longest < LONG:
             return []
         rounded = (np.diff(self.queries.boundaries) >= LONG) & (
             np.diff(self.arrays.first) <= MOST_CLASSES
@@ -243,13 +245,13 @@ def gradients(
     metric : str, RankingMetric or Declaration
         For example ``"ndcg@10"``.
     group : (n_queries,) array_like of int, optional
-        Query sizes.  If neither ``group`` nor ``qid`` is given, AUC and MAP treat all rows as one
-        ranking; other metrics require ``one_group=True``.
+        Query sizes.  If neither ``group`` nor ``qid`` is given, AUC, MAUC and MAP treat all rows
+        as one ranking; other metrics require ``one_group=True``.
     qid : (n,) array_like, optional
         Query of each row; the rows of a query must be adjacent.
     weight : (n,) array_like, optional
-        Row weights.  They multiply the gradients of the rows; for AUC and MAP without queries they
-        are multiplicities, see ``one_group`` of `lambda_objective`.
+        Row weights.  They multiply the gradients of the rows; for AUC, MAUC and MAP without
+        queries they are multiplicities, see ``one_group`` of `lambda_objective`.
     one_group : bool, default=False
         Treat data without queries as a single ranking.
     all_pairs : bool, default=False

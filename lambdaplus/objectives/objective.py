@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data.arguments import check_flag, number
 from lambdaplus.data.queries import Floats, Queries
-from lambdaplus.frameworks.calls import Call, read_call
+from lambdaplus.frameworks.calls import Call, SignatureOfCalls, read_call
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.names import share_options
@@ -26,7 +26,6 @@ HESSIAN_FACTOR_IN_XGBOOST = 2.0
 
 # Defaults; docs/results/options.md has the measurements.
 BALANCE = 0.5
-FEW_PAIRS = ("mrr", "success", "top_precision", "rprec")  # metrics that few swaps change
 DAMPED_WITH_CUTOFF = ("ndcg", "dcg")
 
 
@@ -39,7 +38,7 @@ class Objective(ABC):
     Attributes
     ----------
     metric : RankingMetric or WeightedSum
-        The optimised metric.
+        The metric of its name, which is the one to evaluate.
     one_group : bool
         Whether data without queries is treated as a single query, for any metric.
     """
@@ -47,6 +46,7 @@ class Objective(ABC):
     metric: RankingMetric | WeightedSum
     one_group: bool
     uses_positions = False  # whether it needs the positions of documents
+    __signature__ = SignatureOfCalls()
 
     @property
     def __name__(self) -> str:
@@ -88,17 +88,19 @@ class Objective(ABC):
             If another worker of the training raised an error or was stopped.
         """
         with read_call(y_true_or_preds, y_pred_or_data, sample_weight, group) as call:
+            if not self.uses_positions:
+                call.warn_of_positions(self)
             with limit_threads(call.threads):
                 gradient, hessian = self._derivatives_of(call)
             if call.framework == "xgboost" and self.compares_within_queries(call.queries):
                 hessian = HESSIAN_FACTOR_IN_XGBOOST * hessian
-        return gradient.astype(np.float32), hessian.astype(np.float32)
+        return gradient.astype(np.float32, copy=False), hessian.astype(np.float32, copy=False)
 
     def compares_within_queries(self, queries: Queries) -> bool:
         """Whether pairs are within queries, or within all rows as one query."""
         return queries.grouped
 
-    def _derivatives_of(self, call: Call) -> tuple[Floats, Floats]:
+    def _derivatives_of(self, call: Call) -> tuple[Any, Any]:
         return self.derivatives(call.queries, call.scores)
 
     def calc_ders_range(self, approxes: Any, targets: Any, weights: Any) -> Any:
@@ -117,8 +119,8 @@ class LambdaObjective(Objective):
     Attributes
     ----------
     metric : RankingMetric
-    optimised : RankingMetric
-        The metric whose swap deltas weight the pairs: ``metric``, or its surrogate.
+    surrogate : RankingMetric
+        The metric whose swap deltas weight the pairs; ``metric`` itself if there is no other.
     shape : Shape
     noise : float or None
     one_group : bool
@@ -126,7 +128,7 @@ class LambdaObjective(Objective):
     """
 
     metric: RankingMetric
-    optimised: RankingMetric
+    surrogate: RankingMetric
     shape: Shape
     noise: float | None = None
     one_group: bool = False
@@ -140,13 +142,19 @@ class LambdaObjective(Objective):
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row times its weight, (n,) float64 each."""
+        return self._at(queries, scores, np.float64)
+
+    def _derivatives_of(self, call: Call) -> tuple[Any, Any]:
+        return self._at(call.queries, call.scores, np.float32)
+
+    def _at(self, queries: Queries, scores: ArrayLike, dtype: type) -> tuple[Any, Any]:
         ranked = scope(self.metric, queries, self.one_group)
         if not ranked.n_queries:  # a worker without rows
             return np.empty(0), np.empty(0)
         gradient = LambdaGradient(
-            self.optimised, ranked, self.shape, self.noise, balance=self.balance
+            self.surrogate, ranked, self.shape, self.noise, balance=self.balance
         )
-        return gradient.at(scores)
+        return gradient.at(scores, dtype)
 
     def compares_within_queries(self, queries: Queries) -> bool:
         return scope(self.metric, queries, self.one_group).grouped
@@ -155,7 +163,7 @@ class LambdaObjective(Objective):
         s = self.shape
         noise = "" if self.noise is None else f", noise={shortest(self.noise)}"
         one = ", one_group=True" if self.one_group else ""
-        other = "" if self.optimised == self.metric else f", surrogate={str(self.optimised)!r}"
+        other = "" if self.surrogate == self.metric else f", surrogate={str(self.surrogate)!r}"
         balance = "" if self.balance == BALANCE else f", balance={shortest(self.balance)}"
         return (
             f"lambda_objective({str(self.metric)!r}, sigma={shortest(s.sigma)}, "
@@ -238,15 +246,16 @@ def lambda_objective(
         Scale of logistic noise, for data with queries: half of the gradient comes from neighbours
         in rankings by noisy scores, as in CatBoost's YetiRank, where the scale is 1.
     one_group : bool, default=False
-        Treat a data set without queries as a single query, which is always the case for AUC and
-        MAP.  For these two metrics row weights are multiplicities; for AUC, a row of weight k gets
+        Treat a data set without queries as a single query, which is always the case for AUC, MAUC
+        and MAP.  For these metrics row weights are multiplicities; for AUC, a row of weight k gets
         the sum of the gradients of k copies (see the how-to page on weights).  For other metrics,
         a weight multiplies the gradient of its row.
     surrogate : str, RankingMetric or Declaration, optional
         The metric whose swap deltas weight the pairs; ``metric`` is still the one that is
-        evaluated.  The default is ``metric`` without its cutoff (NDCG for ``"ndcg@10"``), and AUC
-        for binary metrics that few swaps change: MRR, R-precision, ``top_precision``, P@k and
-        others with a required cutoff.  ``surrogate=metric`` weights the pairs by the metric itself.
+        evaluated.  The default is that of the declaration (``reciprocal_ranks`` for MRR and
+        success@k, MAP for P@k, recall@k, F1@k, R-precision and ``top_precision``, of which few
+        swaps change the value), or else ``metric`` without its cutoff (NDCG for ``"ndcg@10"``).
+        ``surrogate=metric`` weights the pairs by the metric itself.
     balance : float, default=0.5
         For data without queries, the Hessians of class c are multiplied by
         ``(k n_c / n) ** balance``, where n_c of n rows are of that class and k is the number of
@@ -296,8 +305,8 @@ def lambda_objective(
 def _default_surrogate(metric: RankingMetric) -> RankingMetric:
     """The metric whose swap deltas weight the pairs; see `lambda_objective`."""
     declared = metric.declaration
-    if declared.binary and (declared.cutoff == "required" or declared.name in FEW_PAIRS):
-        return parse_metric("auc", relevant=metric.relevant)
+    if declared.surrogate:
+        return parse_metric(declared.surrogate, relevant=metric.relevant)
     return declared(**dict[str, Any](metric.changed)) if declared.cutoff == "optional" else metric
 
 

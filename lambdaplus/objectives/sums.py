@@ -9,13 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.compiled import compiled
+from lambdaplus.compute.parallel import over_tasks
 from lambdaplus.data.queries import Floats, Ints
 from lambdaplus.objectives.exponentials import REACH, PairFunction, pair_function
 from lambdaplus.objectives.lists import Lists
-from lambdaplus.objectives.sweep import sweep_many_classes, sweep_two_classes
+from lambdaplus.objectives.sweep import DOWN, UP, sweep_many_classes, sweep_two_classes
 
 # A list of n entries in L classes is summed pair by pair if n < FEW + FEW_PER_CLASS * L.
 FEW, FEW_PER_CLASS = 12, 3
+
+# Lists with more elements are swept down and up at the same time.
+LONG = 8_192
 
 
 class Sums(NamedTuple):
@@ -45,28 +49,54 @@ def add_pairs(
         out = no_sums(lists.score.size, size.size)
     else:
         out = Sums(sums.gradient, sums.hessian, np.zeros(size.size))
-    few = all_pairs | (size < FEW + FEW_PER_CLASS * n_classes)
-    for function, chosen in _functions(spread[lists.query], sigma, damping):
-        if (chosen & few).any():
-            pair = function.sigma, function.damping
-            visit_pairs(np.flatnonzero(chosen & few), *lists.arrays, *pair, *out)
-        for kernel, selected in (
-            (sweep_two_classes, chosen & ~few & (n_classes == 2)),
-            (sweep_many_classes, chosen & ~few & (n_classes > 2)),
-        ):
-            if selected.any():
-                kernel(np.flatnonzero(selected), *lists.arrays, *function.fits, *out)
+    few = size < (np.inf if all_pairs else FEW + FEW_PER_CLASS * n_classes)
+    two, long = n_classes == 2, ~few & (size > LONG)
+    some_long = bool(long.any())
+    for function, chosen in _functions(spread, lists.query, sigma, damping):
+        which = np.flatnonzero(chosen & few)
+        if which.size:
+            visit_pairs(which, *lists.arrays, function.sigma, function.damping, *out)
+        arrays = (*lists.arrays, *function.fits)
+        swept = chosen & ~few
+        for kernel, of_kind in ((sweep_two_classes, two), (sweep_many_classes, ~two)):
+            which = np.flatnonzero(swept & of_kind)
+            if some_long:
+                _sweep_long(kernel, which[long[which]], arrays, out)
+                which = which[~long[which]]
+            if which.size:
+                kernel(which, *arrays, DOWN, UP, *out)
     if lists.entry.size:
         for total, part in zip(sums[:2], out[:2], strict=True):
             total += np.bincount(lists.entry, part, minlength=total.size)
-    sums.received[:] += np.bincount(lists.query, out.received, minlength=sums.received.size)
+        received = np.bincount(lists.query, out.received, minlength=sums.received.size)
+        sums.received[:] += received
+    else:
+        sums.received[lists.query] += out.received  # one list for each query
+
+
+def _sweep_long(kernel: Any, which: Ints, arrays: tuple[Any, ...], out: Sums) -> None:
+    """Sweep long lists on all threads; the result does not depend on their number."""
+    if not which.size:
+        return
+    ways = [no_sums(out.gradient.size, out.received.size) for _ in (DOWN, UP)]
+
+    def sweep(task: int) -> None:
+        way = task % 2
+        kernel(which[task // 2 : task // 2 + 1], *arrays, way, way, *ways[way])
+
+    over_tasks(sweep, 2 * which.size)
+    for way in ways:
+        for total, part in zip(out, way, strict=True):
+            total += part
 
 
 def _functions(
-    spread: Floats, sigma: float, damping: float
-) -> list[tuple[PairFunction, NDArray[np.bool_]]]:
+    spread: Floats, query: Ints, sigma: float, damping: float
+) -> list[tuple[PairFunction, NDArray[np.bool_] | bool]]:
+    """The pair functions, and the lists of these queries that each of them is for."""
     if not damping:
-        return [(pair_function(sigma), spread >= 0)]
+        return [(pair_function(sigma), True)]
+    spread = spread[query]
     far = sigma * spread > REACH
     return [
         (pair_function(sigma), spread == 0),

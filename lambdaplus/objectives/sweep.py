@@ -24,6 +24,8 @@ from lambdaplus.objectives.lanes import LANES, decay, load, madd, mul, pick, spl
 # Number of elements whose decays are computed at a time, so that they stay in the cache.
 CHUNK = 256
 
+DOWN, UP = 0, 1
+
 # Added to the running sums in every step, so that these do not become denormal numbers.
 TINY = 1e-200
 
@@ -40,11 +42,12 @@ def aligned(rows: int) -> Any:
 def sweep_two_classes(
     which: Any, start: Any, stop: Any, gain_at: Any, gain: Any, n_classes: Any, score: Any,
     relevance: Any, U: Any, V: Any, weight: Any, rates: Any, concordant: Any, discordant: Any,
-    curvature: Any, gradient: Any, hessian: Any, received: Any,
+    curvature: Any, first_way: int, last_way: int, gradient: Any, hessian: Any, received: Any,
 ) -> None:  # fmt: skip
     """Add the sums over the pairs of the lists ``which``, of two classes each.
 
     ``start`` to ``weight`` are `Lists.arrays`; ``rates`` to ``curvature`` are `PairFunction.fits`.
+    From above come the contributions of way 0, `DOWN`, and from below those of way 1, `UP`.
     """
     decays, tiny = aligned(CHUNK + 1), splat(TINY)
     for k in range(which.size):
@@ -56,11 +59,11 @@ def sweep_two_classes(
             curve = mul(pair_weight, load(curvature, block))
             of_concordant = mul(pair_weight, load(concordant, block))
             of_discordant = mul(pair_weight, load(discordant, block))
-            for way in range(2):
+            for way in range(first_way, last_way + 1):
                 # Class 0 is the worse class: going down, pairs with a class-0 document above are
                 # discordant, those with a class-1 document above are concordant; going up, it is
                 # the other way round.
-                down = way == 0
+                down = way == DOWN
                 P_0, P_1 = (V, U) if down else (U, V)
                 from_0 = pick(down, of_discordant, of_concordant)
                 from_1 = pick(down, of_concordant, of_discordant)
@@ -100,7 +103,7 @@ def sweep_two_classes(
 def sweep_many_classes(
     which: Any, start: Any, stop: Any, gain_at: Any, gain: Any, n_classes: Any, score: Any,
     relevance: Any, U: Any, V: Any, weight: Any, rates: Any, concordant: Any, discordant: Any,
-    curvature: Any, gradient: Any, hessian: Any, received: Any,
+    curvature: Any, first_way: int, last_way: int, gradient: Any, hessian: Any, received: Any,
 ) -> None:  # fmt: skip
     """Like `sweep_two_classes`, for lists of more classes, of which U and V are the same."""
     most = 0
@@ -121,8 +124,8 @@ def sweep_many_classes(
                 with_worse[a, b] = pair_weight if b < a else 0.0
         for block in range(rates.shape[0]):
             rate, laid_out, curve = load(rates, block), -1, load(curvature, block)
-            for way in range(2):
-                down = way == 0
+            for way in range(first_way, last_way + 1):
+                down = way == DOWN
                 # Going down, better classes above are concordant with this document, worse ones
                 # discordant.  Better ones push its score down, worse ones push it up.
                 of_better = pick(down, load(concordant, block), load(discordant, block))

@@ -142,8 +142,8 @@ def _run_lightgbm(
             raise lgb.callback.EarlyStopException(state.iteration, state.evaluation_result_list)
 
     known = {}
-    if callable(objective) and hasattr(lgb.Dataset, "get_position"):
-        # The position of each row in its query, for objectives that estimate position bias.
+    if getattr(objective, "uses_positions", False) and hasattr(lgb.Dataset, "get_position"):
+        # The position of each row in its query.
         known["position"] = np.concatenate([np.arange(size) for size in job.train.group])
     labels = training_labels(objective, job.train.labels)
     data = lgb.Dataset(job.train.features, labels, group=job.train.group, **known)

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,8 @@ class Config:
         `~lambdaplus.data.read_data`; or ``web-search-like`` for 500 synthetic queries,
         ``web-search-like:N`` for N of them.  Files and synthetic data are split into five folds by
         `~lambdaplus.data.cross_validation`.  By default, the built-in digits.
+    qid, label : str
+        Names of the columns of CSV and Parquet files.
     splits : int
         Number of `~lambdaplus.data.random_splits` to use instead; of a folder, all queries of the
         first fold are split.
@@ -98,6 +101,8 @@ class Config:
     """
 
     data: str = ""
+    qid: str = "qid"
+    label: str = "label"
     methods: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ("auc", "mauc", "map", "mrr", "ndcg@1", "ndcg@5", "ndcg@10")
     convention: str = "lambdaplus"
@@ -207,7 +212,10 @@ class Config:
         methods = self._methods()
         if self.baseline and self.baseline not in [method.name for method in methods]:
             raise ValueError(f"baseline {self.baseline!r} is not one of the methods compared")
-        folds = folds_of(self.data, self.splits, self.shares, self.balanced, self.valid)
+        columns = {"qid": self.qid, "label": self.label}
+        folds = folds_of(
+            self.data, self.splits, self.shares, self.balanced, self.valid, columns=columns
+        )
         metrics = self.metrics
         if all(np.unique(fold.train.labels).size <= 2 for fold in folds):  # MAUC would be AUC
             if not self.methods:
@@ -292,20 +300,24 @@ def folds_of(
     shares: tuple[float, ...] = (0.6, 0.2, 0.2),
     balanced: bool = False,
     valid: float = 0.0,
+    columns: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Fold]:
     """Read or generate the folds of a data set, by options of `Config`."""
     if len(shares) != 3:
         raise ValueError(f"shares {shares} should be three: training, validation and test queries")
     if not splits and (balanced or shares != Config.shares):
         raise ValueError("shares and balanced are options of random splits: set splits as well")
-    path = Path(data)
+    path, made_up = Path(data), data.partition(":")[0] == MADE_UP
+    if (made_up or not data) and any(name != given for name, given in columns.items()):
+        raise ValueError("qid and label are columns of CSV and Parquet files: set data as well")
     if data and not path.is_dir():
-        made_up = data.partition(":")[0] == MADE_UP
-        whole = _made_up(data) if made_up else read_data(path)
+        whole = _made_up(data) if made_up else read_data(path, **columns)
         if not splits:
             return cross_validation(whole)
     else:
-        folds = _complete(data, read_folds(path, valid=valid or None)) if data else digits_queries()
+        folds = digits_queries()
+        if data:
+            folds = _complete(data, read_folds(path, valid=valid or None, **columns))
         if not splits:
             return folds
         whole = join([folds[0].train, folds[0].valid, folds[0].test], "all queries")

@@ -10,6 +10,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, ParamSpec
 
+from lambdaplus.compute.extras import installation
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -43,6 +45,7 @@ STYLE = {
     **dict.fromkeys(("xtick.color", "ytick.color"), INK),
 }
 WIDTH = 4.6  # inches, so that text is readable on a phone
+WIDE = 8.6  # for many panels or lines, across the page
 
 
 def style(**more: str) -> AbstractContextManager[None]:
@@ -85,7 +88,7 @@ def needs_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise ImportError("plots need matplotlib: pip install 'lambdaplus[plot]'") from None
+        raise ImportError(f"plots need matplotlib: {installation('plot')}") from None
 
 
 def save_plot(figure: Figure, folder: Path, name: str) -> str:
@@ -106,7 +109,7 @@ def save_plot(figure: Figure, folder: Path, name: str) -> str:
     for colour, of_page in ((PAPER, "none"), (INK, "currentColor"), (LINE, "var(--line)")):
         inline = inline.replace(colour, of_page)
     width = figure.get_figwidth() * 72
-    size = f' style="min-width: {0.75 * width:.0f}pt; max-width: {1.2 * width:.0f}pt"'
+    size = f' style="min-width: {0.75 * width:.0f}pt; max-width: {1.35 * width:.0f}pt"'
     inline = re.sub(r' width="[\d.]+pt" height="[\d.]+pt"', size, inline, count=1)
     # The ids of several plots in one page must differ.
     return re.sub(r'( id="|href="#|url\(#)', rf"\g<1>{name}-", inline)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,8 @@ from lambdaplus.study.figures import (
     DASHES,
     INK,
     SERIES,
+    WIDE,
+    WIDTH,
     WORSE,
     file_name,
     new_figure,
@@ -26,8 +28,10 @@ from lambdaplus.study.study_tables import best_by_trial, choosers
 from lambdaplus.study.summary import Summary, label
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+MOST_LINES = 6  # in a narrow plot
 LEVELS = 60  # number of distinct bar heights; more are not visible and would need large files
 
 
@@ -38,6 +42,11 @@ class Plot(NamedTuple):
     name: str
     caption: str
     figure: Figure
+
+    @property
+    def wide(self) -> bool:
+        """Whether it goes across the page."""
+        return self.figure.get_figwidth() > WIDTH
 
 
 def plots_of(summary: Summary) -> Iterator[Plot]:
@@ -57,13 +66,23 @@ def plots_of(summary: Summary) -> Iterator[Plot]:
     ImportError
         If matplotlib is not installed.
     """
-    results = summary.results
-    if results.seconds:
+    for draw in PLOTS.values():
+        yield from draw(summary)
+
+
+def _of_time(summary: Summary) -> Iterator[Plot]:
+    if summary.results.seconds:
         caption = "Seconds of training over all folds, seeds and parameters"
-        yield Plot("time", "training_time", caption, training_time(results))
+        yield Plot("time", "training_time", caption, training_time(summary.results))
+
+
+def _of_criteria(summary: Summary) -> Iterator[Plot]:
     if summary.evaluations:
         caption = "Test means, each column shaded from its lowest to its highest value"
         yield Plot("criteria", "criterion_matrix", caption, criterion_matrix(summary))
+
+
+def _of_queries(summary: Summary) -> Iterator[Plot]:
     for metric in summary.main_metrics:
         against = summary.baseline if summary.baseline in summary.evaluations else None
         against = against or summary.best(metric)
@@ -74,16 +93,33 @@ def plots_of(summary: Summary) -> Iterator[Plot]:
                 f"{label(metric)} of each method minus that of {against}: a bar for each test "
                 "query, sorted, and the numbers of queries won and lost"
             )
-            figure = difference_panels(label(metric), against, differences)
+            figure = difference_panels(label(metric), differences)
             yield Plot("queries", f"differences_{file_name(metric)}", caption, figure)
-    for metric, curves in curves_of(results).items():
+
+
+def _of_curves(summary: Summary) -> Iterator[Plot]:
+    for metric, curves in curves_of(summary.results).items():
         caption = f"{label(metric)} on validation data"
         figure = learning_curves(label(metric), curves)
         yield Plot("curves", f"learning_curves_{file_name(metric)}", caption, figure)
+
+
+def _of_searches(summary: Summary) -> Iterator[Plot]:
+    results = summary.results
     for metric in choosers(results) if results.about["trials"] > 1 else ():
         caption = f"Best validation {label(metric)} after each trial: means over folds and seeds"
         figure = best_values(label(metric), best_by_trial(results, metric))
         yield Plot("searches", f"trials_{file_name(metric)}", caption, figure)
+
+
+# The plots of each section of the report.
+PLOTS: dict[str, Callable[[Summary], Iterator[Plot]]] = {
+    "time": _of_time,
+    "criteria": _of_criteria,
+    "queries": _of_queries,
+    "curves": _of_curves,
+    "searches": _of_searches,
+}
 
 
 @styled
@@ -124,11 +160,18 @@ def criterion_matrix(summary: Summary) -> Figure:
         if criteria[methods[row]] != criteria[methods[row - 1]]:
             axes.axhline(row - 0.5, color=INK, linewidth=0.8)
     axes.set_xticks(range(len(metrics)), list(map(label, metrics)))
-    axes.set_yticks(range(len(methods)), [f"{short(m)}  ({label(criteria[m])})" for m in methods])
+    one = summary.results.about.get("select")
+    by = one or summary.results.about.get("trials")  # one metric for all, or each its own models
+    names = [short(m) if by else f"{short(m)}  ({label(criteria[m])})" for m in methods]
+    axes.set_yticks(range(len(methods)), names)
     axes.tick_params(length=0, labeltop=True, labelbottom=False)
     axes.grid(False)
     axes.spines[:].set_visible(False)
-    figure.supxlabel("test metrics; bold: the metric that the method optimises", fontsize=9)
+    said = "test metrics; bold: the metric that the method optimises"
+    if by:
+        selector = label(one) if one else "the metric of the column"
+        said += f"\nmodels are selected by {selector} on validation data"
+    figure.supxlabel(said, fontsize=9)
     return figure
 
 
@@ -142,13 +185,16 @@ def shares(means: Floats) -> Floats:
 
 
 @styled
-def difference_panels(metric: str, against: str, values: Mapping[str, Floats]) -> Figure:
+def difference_panels(metric: str, values: Mapping[str, Floats]) -> Figure:
     """A panel for each method with its sorted differences by query from a reference method."""
-    rows = math.ceil(len(values) / 2)
-    height = 0.85 + 0.95 * rows
+    columns = 2 if len(values) <= 2 else 3
+    width = WIDTH if columns == 2 else WIDE
+    rows = math.ceil(len(values) / columns)
+    height = 0.95 + 1.05 * rows
     # The constrained layout takes seconds for dozens of panels.
-    figure, panels = new_figure(height, rows, 2, shared=True, layout=None)
-    figure.subplots_adjust(0.1, 0.55 / height, 0.95, 1 - 0.25 / height, 0.18, 0.5)
+    figure, panels = new_figure(height, rows, columns, shared=True, width=width, layout=None)
+    sides = 0.75 / width, 0.55 / height, 1 - 0.1 / width, 1 - 0.25 / height
+    figure.subplots_adjust(*sides, 0.12, 0.5)
     largest = max(float(np.nanmax(np.abs(each), initial=0.0)) for each in values.values()) or 1.0
     for (name, each), axes in zip(values.items(), panels, strict=False):
         differences = np.sort(each[~np.isnan(each)])[::-1]
@@ -164,8 +210,8 @@ def difference_panels(metric: str, against: str, values: Mapping[str, Floats]) -
         axes.set_ylim(-1.05 * largest, 1.05 * largest)
     for axes in panels[len(values) :]:
         axes.remove()
-    # At the side, a long label would not fit the height of one row.
-    figure.supxlabel(f"{metric} minus that of {short(against)}", fontsize=9, y=0.08 / height)
+    figure.supxlabel("test queries, sorted by the difference", fontsize=9, y=0.08 / height)
+    figure.supylabel(f"{metric} difference", fontsize=9, x=0.08 / width)
     return figure
 
 
@@ -191,7 +237,7 @@ def learning_curves(metric: str, curves: pl.DataFrame) -> Figure:
 
     The mean ends where the first training ended.
     """
-    figure, [axes] = new_figure(2.4 + 0.09 * curves["method"].n_unique())
+    figure, axes = _figure_of_lines(curves["method"].n_unique())
     for number, ((method,), mine) in enumerate(curves.group_by("method", maintain_order=True)):
         line = _line(number)
         single = [one for _, one in mine.group_by("fold", "seed", maintain_order=True)]
@@ -202,7 +248,7 @@ def learning_curves(metric: str, curves: pl.DataFrame) -> Figure:
         mean = until.group_by("round").agg(pl.col("value").mean()).sort("round")
         axes.plot(mean["round"], mean["value"], **line, label=short(str(method), 26))
     axes.set(xlabel="round", ylabel=f"validation {metric}")
-    figure.legend(loc="outside lower center", ncols=2)
+    _add_legend(figure)
     return figure
 
 
@@ -211,13 +257,28 @@ def best_values(metric: str, values: Mapping[str, Floats]) -> Figure:
     """Best validation value after each trial, a line for each method."""
     from matplotlib.ticker import MaxNLocator
 
-    figure, [axes] = new_figure(2.4 + 0.09 * len(values))
+    figure, axes = _figure_of_lines(len(values))
     for number, (name, best) in enumerate(values.items()):
         axes.plot(np.arange(1, best.size + 1), best, **_line(number), label=short(name, 26))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set(xlabel="trials", ylabel=f"best validation {metric}")
-    figure.legend(loc="outside lower center", ncols=2)
+    _add_legend(figure)
     return figure
+
+
+def _figure_of_lines(n: int) -> tuple[Figure, Axes]:
+    """A figure for n lines and their legend: across the page if there are many."""
+    wide = n > MOST_LINES
+    height = max(3.6, 0.5 + 0.19 * n) if wide else 2.4 + 0.09 * n
+    figure, [axes] = new_figure(height, width=WIDE if wide else WIDTH)
+    return figure, axes
+
+
+def _add_legend(figure: Figure) -> None:
+    if figure.get_figwidth() > WIDTH:
+        figure.legend(loc="outside right center")
+    else:
+        figure.legend(loc="outside lower center", ncols=2)
 
 
 def _line(number: int) -> dict[str, Any]:

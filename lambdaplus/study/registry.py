@@ -54,6 +54,7 @@ C = {"C": (1.0, 10.0, 100.0, 1000.0)}
 SMALL_C = {"C": (0.01, 0.1, 1.0, 10.0)}  # for losses summed over documents
 
 FEW_C = {"C": (0.01, 0.1)}
+STOP = {"epsilon": 0.1}  # for losses whose minimum may be at w = 0
 PRIMAL = {"loss": "squared_hinge"}  # with the hinge, liblinear needs minutes for 2,300 indicators
 
 METHODS: tuple[Method, ...] = (
@@ -70,13 +71,13 @@ METHODS: tuple[Method, ...] = (
     *(_ours(framework, metric) for framework in _WITH_OURS for metric in _OURS),
     _estimator("svm:auc", "StructuralSVM", "auc", C, loss="auc", relevant=1.0),
     _estimator("svm:map", "StructuralSVM", "map", C, loss="map"),
-    _estimator("svm:ndcg@10", "StructuralSVM", "ndcg@10", C, loss="ndcg@10", relevant=1.0),
+    _estimator("svm:ndcg@10", "StructuralSVM", "ndcg@10", C, loss="ndcg@10", relevant=1.0, **STOP),
     _estimator("svm:ndcg-nc", "StructuralSVM", "ndcg@10", C, loss="ndcg", relevant=1.0),
-    _estimator("svm:mrr", "StructuralSVM", "mrr", C, loss="mrr", feature_map="mrr"),
+    _estimator("svm:mrr", "StructuralSVM", "mrr", C, loss="mrr", feature_map="mrr", **STOP),
     _estimator("svm:mrr-po", "StructuralSVM", "mrr", C, loss="mrr"),
-    _estimator("svm:dorm", "StructuralSVM", "ndcg@10", C, loss="ndcg", feature_map="dorm"),
-    _estimator("svm:combo-shared", "SVMCombo", "map", C, slack="shared"),
-    _estimator("svm:combo-separate", "SVMCombo", "map", C, slack="separate"),
+    _estimator("svm:dorm", "StructuralSVM", "ndcg@10", C, loss="ndcg", feature_map="dorm", **STOP),
+    _estimator("svm:combo-shared", "SVMCombo", "map", C, slack="shared", **STOP),
+    _estimator("svm:combo-separate", "SVMCombo", "map", C, slack="separate", **STOP),
     _estimator("svm:class-auc", "ClassAUCSVM", "mauc", C),
     _estimator("svm:acc", "SVMAccuracy", "map", SMALL_C, variant="plain", **PRIMAL),
     _estimator("svm:acc2", "SVMAccuracy", "map", SMALL_C, variant="balanced", **PRIMAL),

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from lambdaplus.compute.extras import installation
 from lambdaplus.evaluation import Cell, Table
-from lambdaplus.study.figures import save_plot
-from lambdaplus.study.plots import plots_of
+from lambdaplus.study.figures import needs_matplotlib, save_plot
+from lambdaplus.study.plots import PLOTS
 from lambdaplus.study.results import Results
 from lambdaplus.study.study_tables import (
     choices_table,
@@ -59,20 +62,34 @@ def write_report(
         If matplotlib or Jinja2 is not installed.
     ValueError
         If the baseline is not one of the methods, or the study has not run.
+
+    Warns
+    -----
+    UserWarning
+        If a section failed; the page then shows the error in its place.
     """
     if not results.about["finished"] and not results.errors:
         raise ValueError("nothing has been fitted: run the study first, as study.finish()")
     try:
         from jinja2 import Environment, PackageLoader
     except ImportError:
-        raise ImportError("reports need Jinja2: pip install 'lambdaplus[cli]'") from None
+        raise ImportError(f"reports need Jinja2: {installation('cli')}") from None
+    needs_matplotlib()
     summary = Summary(results, baseline)
     for name in ("plots", "tables"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    plots: dict[str, list[dict[str, str]]] = {}
-    for plot in plots_of(summary):
-        svg = save_plot(plot.figure, folder / "plots", plot.name)
-        plots.setdefault(plot.section, []).append({"caption": plot.caption, "svg": svg})
+    plots: dict[str, list[dict[str, Any]]] = {}
+    contents: dict[str, Any] = {}
+    failed: dict[str, str] = {}
+    for section, draw in PLOTS.items():
+        with _noted(section, failed):
+            for plot in draw(summary):
+                svg = save_plot(plot.figure, folder / "plots", plot.name)
+                shown = {"caption": plot.caption, "svg": svg, "wide": plot.wide}
+                plots.setdefault(section, []).append(shown)
+    for section, (_, content) in SECTIONS.items():
+        with _noted(section, failed):
+            contents[section] = content(summary) if content else plots.get(section)
     tables = {"results": results_table(summary, narrow=False), "pairs": pairs_table(summary)}
     for name, table in tables.items():
         if table is not None:
@@ -89,20 +106,29 @@ def write_report(
     page = environment.get_template("report_template.html").render(
         title=_title(results),
         lead=[line for line in (data, date) if line],
-        sentences=summary.sentences(),
+        sentences=[line for line in (*summary.sentences(), summary.verdict()) if line],
         alarms=_alarms(summary),
         errors=results.errors,
         titles={name: title for name, (title, _) in SECTIONS.items()},
-        contents={
-            name: content(summary) if content else plots.get(name)
-            for name, (_, content) in SECTIONS.items()
-        },
+        contents=contents,
+        failed=failed,
         plots=plots,
         config_text=config_text,
     )
     path = folder / "report.html"
     path.write_text(page, encoding="utf-8")
     return path
+
+
+@contextmanager
+def _noted(section: str, failed: dict[str, str]) -> Iterator[None]:
+    """Note an error in a section, which must not cost the user the others."""
+    try:
+        yield
+    except Exception as error:
+        failed[section] = f"{type(error).__name__}: {error}"
+        title = SECTIONS[section][0]
+        warnings.warn(f"the section {title!r} of the report failed: {error!r}", stacklevel=3)
 
 
 def _title(results: Results) -> str:
@@ -147,15 +173,15 @@ def _protocol(summary: Summary) -> dict[str, Any]:
         trained = (
             f"Random search with {count(about['trials'], 'trial')} for each of "
             f"{count(len(about['searched']), 'method')}, on every fold with every seed, with the "
-            "same draws of the parameters that all trees have in common. At most "
+            "same values of the parameters that all trees have in common. At most "
             f"{count(about['rounds'], 'round')}; training stops after {about['patience']} without "
             "an improvement of any metric."
         )
     return {
         "lines": [
             trained,
-            f"Parameters are chosen on validation data by {about['select'] or own}, with the "
-            "convention lambdaplus; test queries are only used to evaluate the chosen models.",
+            f"Parameters are chosen on validation data by {about['select'] or own}, by the rules "
+            "of this library; test queries are only used to evaluate the chosen models.",
             *(f"{name}: {call}." for name, call in about["estimators"].items()),
             "Training times do not include the compilation of kernels.",
             f"Versions: {about['versions']}.",

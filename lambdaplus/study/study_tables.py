@@ -47,7 +47,7 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
                 Cell(results.mean(method, metric), marks_of.get(method, " " * narrow))
                 for metric, marks_of in marks.items()
             ]
-            more = [] if narrow else [origin, label(about["criteria"][method])]
+            more = [] if narrow else [origin, summary.selector(method)]
             rows.append([method, *cells, f"{results.seconds.get(method, 0.0):.1f}s", *more])
     said = "* highest of its column"
     if (found := summary.comparison) is not None:
@@ -59,7 +59,7 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
     if "lambdaplus" in by_origin:
         foot.append(
             "lambdaplus: objectives and rankers of this library; lambda_X is the objective for the "
-            "metric X" + _stand_ins(by_origin["lambdaplus"])
+            "metric X" + _surrogates(by_origin["lambdaplus"])
         )
     foot += ["time: training time, summed over folds, seeds and parameters.", *warnings_of(results)]
     heads = [label(metric).replace("@", "\n@" if narrow else "@") for metric in results.metrics]
@@ -67,13 +67,13 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
     return Table(("method", *heads, "time", *more), rows, foot, narrow=narrow)
 
 
-def _stand_ins(methods: list[str]) -> str:
+def _surrogates(methods: list[str]) -> str:
     """Which objectives weight their pairs by another metric than the one of their name."""
     said = set()
     for name in {method.partition(":lambda_")[2] for method in methods} - {""}:
         objective = lambda_objective(name)
-        if isinstance(objective, LambdaObjective) and objective.optimised != objective.metric:
-            said.add(f"lambda_{name} optimises {label(str(objective.optimised))}")
+        if isinstance(objective, LambdaObjective) and objective.surrogate != objective.metric:
+            said.add(f"lambda_{name} weighs pairs by {label(str(objective.surrogate))}")
     return "".join(f"; {one}" for one in sorted(said)) + "."
 
 
@@ -174,7 +174,10 @@ def best_by_trial(results: Results, metric: str) -> dict[str, Floats]:
 
 
 def parameter_table(results: Results) -> Table:
-    """Quartiles of the chosen values of each numeric parameter, and the range of all draws."""
+    """Quartiles of the chosen values of each numeric parameter, and the range of all draws.
+
+    An option may also be drawn as None; the last column counts how often that was chosen.
+    """
     rows = []
     for method in searched_methods(results):
         fits = results.fits.filter(pl.col("method") == method)
@@ -184,10 +187,16 @@ def parameter_table(results: Results) -> Table:
         for name in drawn.columns:
             of_drawn = (drawn[name].quantile(end) for end in (0.0, 1.0))
             of_chosen = (chosen[name].quantile(share, "linear") for share in (0.25, 0.5, 0.75))
-            lowest, highest, *quartiles = (f"{value:.3g}" for value in (*of_drawn, *of_chosen))
-            rows.append((method, name, lowest, *quartiles, highest))
+            found = (*of_drawn, *of_chosen)  # None if None was drawn, or chosen, every time
+            texts = ("-" if value is None else f"{value:.3g}" for value in found)
+            lowest, highest, *quartiles = texts
+            none = f"{chosen[name].null_count()} of {chosen.height}"
+            if not drawn[name].null_count():
+                none = "-"
+            rows.append((method, name, lowest, *quartiles, highest, none))
     chosen_heads = ("lower quartile", "median", "upper quartile")
-    return Table(("method", "parameter", "lowest drawn", *chosen_heads, "highest drawn"), rows)
+    heads = ("method", "parameter", "lowest drawn", *chosen_heads, "highest drawn", "None chosen")
+    return Table(heads, rows)
 
 
 def _chosen(results: Results) -> pl.DataFrame:

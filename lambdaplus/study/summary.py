@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from lambdaplus.evaluation import Evaluation, RunComparison, compare_runs
+from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.evaluation.significance import TESTS
 from lambdaplus.study.results import Results
 
@@ -60,13 +62,21 @@ class Summary:
         baseline = self.baseline if self.baseline in self.evaluations else None
         return compare_runs(self.evaluations, baseline=baseline)
 
+    def selector(self, method: str) -> str:
+        """The metric that selected the models of a method, in words."""
+        about = self.results.about
+        if about.get("select"):
+            return label(about["select"])
+        return "each metric" if about.get("trials") else label(about["criteria"][method])
+
     def has_queries(self, metric: str) -> bool:
         """Whether a metric has a value for each query, and not only for the whole data set."""
         return any(len(e.per_query[metric]) == e.n_queries for e in self.evaluations.values())
 
-    def best(self, metric: str) -> str | None:
-        """The finished method with the highest mean, the first among equals."""
-        means = {method: self.results.mean(method, metric) for method in self.evaluations}
+    def best(self, metric: str, among: Sequence[str] | None = None) -> str | None:
+        """The finished method with the highest mean, of all or of these; the first among equals."""
+        names = self.evaluations if among is None else among
+        means = {method: self.results.mean(method, metric) for method in names}
         known = {method: mean for method, mean in means.items() if not math.isnan(mean)}
         return max(known, key=lambda method: known[method], default=None)
 
@@ -89,6 +99,30 @@ class Summary:
             if best is not None:
                 ranked.append((len(self.below(metric, best)), self._sentence(metric, best)))
         return [sentence for _, sentence in sorted(ranked, key=lambda item: -item[0])]
+
+    def verdict(self) -> str:
+        """Whether the best of lambdaplus differs from the best of all others, in a sentence."""
+        origins, found = self.results.about["origins"], self.comparison
+        sides = [
+            [name for name in self.evaluations if (origins[name] == "lambdaplus") == ours]
+            for ours in (True, False)
+        ]
+        if found is None or not all(sides):
+            return ""
+        by_outcome: dict[str, list[str]] = {}
+        for metric in self.main_metrics:
+            ours, others = (self.best(metric, side) for side in sides)
+            for pair in found.of(metric):
+                if {pair.first, pair.second} != {ours, others}:
+                    continue
+                outcome = "no significant difference by "
+                if pair.p_corrected < found.alpha:
+                    better = (pair.difference > 0) == (pair.first == ours)
+                    outcome = f"significantly {'better' if better else 'worse'} by "
+                by_outcome.setdefault(outcome, []).append(label(metric))
+        outcomes = sorted(by_outcome, key=lambda outcome: (outcome.startswith("no"), outcome))
+        said = "; ".join(outcome + _listed(by_outcome[outcome]) for outcome in outcomes)
+        return f"The best of lambdaplus against the best of the others: {said}." if said else ""
 
     def _sentence(self, metric: str, best: str) -> str:
         mean = self.results.mean(best, metric)
@@ -133,9 +167,7 @@ class Summary:
         ]
         if about["repeated"]:
             lines.append("Tests of significance count a query once, with its mean over the splits.")
-        lines.append(
-            f"Ties and queries without relevant documents: convention {about['convention']}."
-        )
+        lines.append(f"Tied documents, and queries without relevant ones, count {rules_of(about)}.")
         if (found := self.comparison) is not None:
             tail = "two-tailed" if found.alternative == "two-sided" else "one-tailed"
             lines.append(
@@ -143,6 +175,17 @@ class Summary:
                 "queries, with Holm's correction for the number of tests of each metric."
             )
         return lines
+
+
+def rules_of(about: Mapping[str, Any]) -> str:
+    """By whose rules test queries are evaluated."""
+    found = find_convention(about["convention"])
+    ours = found.name == "lambdaplus"
+    return (
+        "by the rules of this library"
+        if ours
+        else f"by the rules of {found.tool.partition(':')[0]}"
+    )
 
 
 def label(metric: str) -> str:

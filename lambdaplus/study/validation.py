@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.data import RankingData
 from lambdaplus.data.progress import Progress
-from lambdaplus.evaluation import EvalMetric, eval_metric, evaluate
+from lambdaplus.evaluation import EvalMetric, eval_metric
+from lambdaplus.evaluation.scoring import mean_values
 from lambdaplus.metrics.weighted_sum import parts_of, value_of
 
 _parsed = lru_cache(eval_metric)
@@ -20,7 +21,7 @@ def values_of(metrics: Sequence[str], data: RankingData, scores: ArrayLike) -> d
     """Means of metrics, or of sums of metrics, over queries; NaN if no query has a value."""
     parsed: EvalMetric = _parsed(*metrics)
     parts = dict.fromkeys(part for metric in parsed.metrics for part, _ in parts_of(metric))
-    means = evaluate(data.labels, scores, group=data.group, metrics=list(parts)).mean
+    means = mean_values(list(parts), data.queries, scores)
     found = (value_of(metric, means) for metric in parsed.metrics)
     return dict(zip(metrics, found, strict=True))
 

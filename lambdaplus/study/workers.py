@@ -7,7 +7,6 @@ and has no threads, so that starting one takes milliseconds.
 
 from __future__ import annotations
 
-import contextlib
 import multiprocessing
 import os
 import pickle
@@ -18,12 +17,15 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
 PRELOADED = "lambdaplus.study.preload"
 GRACE = 0.5  # seconds between checks whether the parent process exists
+LAST_WORDS = 2.0  # seconds that a process has to end by itself
 NAME = "fit of lambdaplus"  # of a process, which has it when it imports the user's script
 UNGUARDED = 79  # exit code of a process in which that script starts processes
 
@@ -59,13 +61,14 @@ def run_in_processes(
                     name=NAME, target=_child, args=(work, arguments, sends), daemon=True
                 )
                 try:
-                    process.start()
+                    with _without_interrupts():
+                        process.start()
+                        running[process.sentinel] = place, process, receives
                 except (pickle.PicklingError, AttributeError, TypeError) as error:
                     yield place, f"it cannot be sent to another process: {first_line(error)}"
                     continue
                 finally:
                     sends.close()
-                running[process.sentinel] = place, process, receives
             if not running:
                 return
             for sentinel in wait(list(running)):
@@ -78,9 +81,36 @@ def run_in_processes(
                     )
                 yield place, _error(process.exitcode, receives)
     finally:
-        for _, process, _ in running.values():
-            process.kill()
-            process.join()
+        _end([process for _, process, _ in running.values()])
+
+
+def _end(processes: list[Any]) -> None:
+    """End processes, by force if they do not follow soon."""
+    for process in processes:
+        process.terminate()
+    deadline = time.monotonic() + LAST_WORDS
+    for process in processes:
+        process.join(max(0.0, deadline - time.monotonic()))
+        process.kill()
+        process.join()
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Block SIGINT in this thread, and in processes that it starts, for good.
+
+    A terminal sends Ctrl-C to all of them.  The parent ends the others; interrupted by themselves,
+    they would print tracebacks, and leave semaphores for the resource tracker to complain about.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # if it has to be started, this unblocks SIGINT
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _error(code: int, receives: Connection) -> str:
@@ -95,6 +125,7 @@ def _error(code: int, receives: Connection) -> str:
 
 def _child(work: Callable[..., None], arguments: tuple[Any, ...], sends: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
+    signal.signal(signal.SIGTERM, _leave)
     threading.Thread(target=_leave_with_parent, args=(os.getppid(),), daemon=True).start()
     try:
         work(*arguments)
@@ -102,10 +133,18 @@ def _child(work: Callable[..., None], arguments: tuple[Any, ...], sends: Connect
         sends.send(first_line(error))
     finally:
         sends.close()
-        for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or missing
-                stream.flush()
-        os._exit(0)  # does not wait for threads that the fit left running
+        threading.Thread(target=_leave_threads, daemon=True).start()
+
+
+def _leave(*_: Any) -> None:
+    """Exit normally, since semaphores of a killed process (numba has one) are left behind."""
+    raise SystemExit(1)
+
+
+def _leave_threads() -> None:
+    """End a process that waits for threads which the fit left running."""
+    time.sleep(LAST_WORDS)
+    os._exit(0)
 
 
 def _leave_with_parent(parent: int) -> None:
@@ -128,7 +167,7 @@ def first_line(error: BaseException) -> str:
 _WATCH = "import shutil, sys; sys.stdin.read(); shutil.rmtree(sys.argv[1], ignore_errors=True)"
 
 
-@contextlib.contextmanager
+@contextmanager
 def working_folder() -> Iterator[Path]:
     """A temporary folder that is removed when the block or this process ends, even if killed.
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from lambdaplus.baselines import StructuralSVM
-from lambdaplus.baselines.cutting_planes import Hinges, Pass, Planes, solve
+from lambdaplus import evaluate
+from lambdaplus.baselines import McRank, StructuralSVM
+from lambdaplus.baselines.concave_convex import solve_by_rounds
+from lambdaplus.baselines.cutting_planes import Hinges, Pass
 from lambdaplus.baselines.oracles import Loss
 from lambdaplus.baselines.oracles.dorm import DORMOracle
 from lambdaplus.baselines.oracles.ranked import Constraint, Ranked
 from lambdaplus.compute.parallel import limit_threads
-from lambdaplus.data import RankingData
+from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.metrics import parse_metric
 
@@ -96,19 +99,63 @@ def svm_time(data: RankingData, parameters: Mapping[str, Any]) -> Record:
     return min(times, key=lambda time: time["seconds"])
 
 
-def assignment_time(data: RankingData) -> Record:
-    """The same of DORM by assignment: NDCG@10, a decay that is 0 after rank 30."""
+def assignment_time(data: RankingData, metric: str) -> Record:
+    """The same of DORM by assignment, with a decay that is 0 after rank 30."""
     queries = Queries(data.labels, group=data.group)
-    loss = Loss(AssignmentOracle(parse_metric("ndcg@10"), queries, 30.0), queries)
+    loss = Loss(AssignmentOracle(parse_metric(metric), queries, 30.0), queries)
     hinges = Hinges(np.ascontiguousarray(data.features), [loss], separate=False)
     weight = np.full(hinges.n_blocks, C_OF_TIMES / data.n_queries)
     times = []
     with limit_threads(1):
         for _ in range(REPEATS):
-            planes = Planes(hinges.n_blocks, data.features.shape[1])
-            solution = solve(hinges, planes, weight, 1e-3, 300)
+            solution = solve_by_rounds(hinges, weight, 1e-3, 300)
             times.append(_time(solution.history, solution.w))
     return min(times, key=lambda time: time["seconds"])
+
+
+def mcrank_time(data: RankingData, rounds: int) -> Record:
+    """The same of McRank, without validation data."""
+    model = McRank(n_estimators=rounds, n_jobs=1, random_state=0)
+    times = []
+    for _ in range(REPEATS):
+        begin = time.perf_counter()
+        model.fit(data.features, data.labels, data.qid)
+        times.append(time.perf_counter() - begin)
+    return {"seconds": min(times), "oracle": 0.0, "passes": float(rounds), "norm": 1.0}
+
+
+def rounds_of_mcrank(fold: Fold, rounds: int) -> list[float]:
+    """Validation NDCG@10 after each round."""
+    model = McRank(n_estimators=rounds, patience=None, n_jobs=1, random_state=0)
+    valid = (fold.valid.features, fold.valid.labels, fold.valid.qid)
+    model.fit(fold.train.features, fold.train.labels, fold.train.qid, eval_set=valid)
+    return [float(value) for value in model.learning_curve_]
+
+
+def reading_value(
+    fold: Fold, parameters: Mapping[str, Any], Cs: Sequence[float], metric: str
+) -> float:
+    """Test value with the C that is best on validation data; ``unit`` scales each document."""
+    others = dict(parameters)
+    unit = others.pop("unit", False)
+    best, chosen = -np.inf, 0.0
+    X = [
+        part.features / np.maximum(np.linalg.norm(part.features, axis=1), 1e-300)[:, None]
+        if unit
+        else part.features
+        for part in (fold.train, fold.valid, fold.test)
+    ]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "w = 0 is optimal")
+        for C in Cs:
+            model = StructuralSVM(**others, C=C).fit(X[0], fold.train.labels, fold.train.qid)
+            valid, test = (
+                evaluate(part.labels, model.predict(x), qid=part.qid, metrics=metric)[metric]
+                for part, x in ((fold.valid, X[1]), (fold.test, X[2]))
+            )
+            if valid > best:
+                best, chosen = valid, test
+    return float(chosen)
 
 
 def _time(history: Sequence[Pass], w: Floats) -> Record:

@@ -21,10 +21,19 @@ FEATURE_MAPS = {"po": LOSSES, "mrr": ("mrr",), "dorm": ("ndcg",)}
 
 
 class Loss(NamedTuple):
-    """A loss on a data set with the labels that it uses, binary or graded."""
+    """A loss on a data set with the labels that it uses, binary or graded.
+
+    ``scale`` multiplies its feature map.
+    """
 
     oracle: Oracle
     queries: Queries
+    scale: float = 1.0
+
+    def worst(self, scores: Ranked) -> Constraint:
+        """The most violated constraint of every query, with the scaled feature map."""
+        found = self.oracle(scores)
+        return found._replace(coefficient=self.scale * found.coefficient)
 
     @property
     def separable(self) -> NDArray[np.bool_]:

@@ -5,7 +5,8 @@ Le & Smola 2007 (DORM); Chakrabarti et al. 2008, secs. 3.1.3 and 3.5.
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from typing import Any, Self
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -23,6 +24,9 @@ class DORMOracle:
 
     If A is the discount of the loss, a sort solves the assignment; otherwise two classes are merged
     in the order of their scores, and a solver assigns more classes.
+
+    Every order of documents with the same label is correct.  Psi(correct) is its mean over those
+    orders that follow some scores (`sorted_by`), at first over all of them.
     """
 
     def __init__(self, metric: RankingMetric, queries: Queries, reach: float) -> None:
@@ -36,11 +40,33 @@ class DORMOracle:
         stratum = np.repeat(strata.first[:-1], queries.sizes) + strata.relevance  # of each row
         self.many = np.flatnonzero(np.diff(strata.first) > 2)
         self.by_row = (self.arrays.gain * self.arrays.scale[strata.query])[stratum]
-        # The mean decay over the ranks of a document's class in the correct ranking.
-        upto = np.concatenate([[0.0], np.cumsum(self.decay)])
-        count = strata.count.astype(np.int64)
-        lowest = np.repeat(queries.boundaries[1:], np.diff(strata.first)) - np.cumsum(count)
-        self.ideal = ((upto[lowest + count] - upto[lowest]) / count)[stratum]
+        self.query, self.stratum = strata.query[stratum], stratum
+        self.ideal = self._mean_decay(np.zeros(stratum.size))
+
+    def sorted_by(self, scores: Floats) -> Self:
+        """The same, but correct rankings sort documents of the same label by score, (n,)."""
+        other = copy.copy(self)
+        other.ideal = self._mean_decay(scores)
+        return other
+
+    @property
+    def start(self) -> Floats:
+        """Of each document: mean A over correct rankings less that over all rankings, (n,)."""
+        sizes = self.queries.sizes
+        every = np.cumsum(self.decay)[sizes - 1] / sizes
+        return self._mean_decay(np.zeros(self.ideal.size)) - np.repeat(every, sizes)
+
+    def _mean_decay(self, scores: Floats) -> Floats:
+        """A at the rank of each document in the correct ranking, or its mean over tied scores."""
+        order = np.lexsort([-scores, -self.stratum, self.query])
+        starts = np.ones(order.size, dtype=bool)  # of documents with the same label and score
+        starts[1:] = (np.diff(self.stratum[order]) != 0) | (np.diff(scores[order]) != 0)
+        first = np.flatnonzero(starts)
+        count = np.diff(first, append=order.size)
+        place = np.arange(order.size) - self.queries.boundaries[self.query]
+        ideal = np.empty(order.size)
+        ideal[order] = np.repeat(np.add.reduceat(self.decay[place], first) / count, count)
+        return ideal
 
     def __call__(self, documents: Ranked) -> Constraint:
         row, boundaries = documents.row, documents.boundaries

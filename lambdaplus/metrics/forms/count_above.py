@@ -129,14 +129,19 @@ class CountAbove(Form):
                 x = relevance[e]
                 times = above * (each[e] if each.size else 1.0)
                 add, change = times * adds[x], times * changes[x]
-                total_U = total_V = 0.0
-                for _ in range(size[e]):
-                    d = discount[r]
-                    total_U += d * (own_U + counted) + passed
-                    total_V += d * (own_V + counted) + passed
-                    counted += add
-                    passed += d * change
-                    r += 1
+                # Document i of the entry, with the discount d_i, has counted + i add above, and has
+                # passed + change (d_0 + ... + d_(i-1)).  Sums of d_i and i d_i are enough.
+                m, i = float(size[e]), 0.0
+                sum_d = sum_id = 0.0
+                for rank in range(np.uintp(r), np.uintp(r + size[e])):
+                    sum_d += discount[rank]
+                    sum_id += i * discount[rank]
+                    i += 1.0
+                r += size[e]
                 if x == a[k] or x == b[k]:
-                    U[to], V[to] = total_U / size[e], total_V / size[e]
+                    same = counted * sum_d + add * sum_id
+                    same += m * passed + change * ((m - 1.0) * sum_d - sum_id)
+                    U[to], V[to] = (own_U * sum_d + same) / m, (own_V * sum_d + same) / m
                     to += 1
+                counted += m * add
+                passed += change * sum_d

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.metrics.declared_arrays import LabelCounts
 from lambdaplus.metrics.forms.form import Form
@@ -49,8 +51,8 @@ class Gains(Form):
             q, r, to = query[k], 0, start[k]
             for e in range(edges[q], edges[q + 1]):
                 total = 0.0
-                for _ in range(size[e]):
-                    total += discount[r]
-                    r += 1
+                for rank in range(np.uintp(r), np.uintp(r + size[e])):
+                    total += discount[rank]
+                r += size[e]
                 U[to] = V[to] = total / size[e]
                 to += 1

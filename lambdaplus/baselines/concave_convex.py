@@ -1,0 +1,49 @@
+"""The concave-convex procedure, for hinges whose correct rankings depend on w.
+
+Where several rankings are correct, the hinge of a query is
+
+    max over y of [loss(y) + w . Psi(y)] - max over correct y of w . Psi(y),
+
+convex less convex.  Each round replaces the second maximum by the correct ranking that attains it
+at the current w, which bounds the hinge from above, and minimises this convex problem; so the
+objective falls from round to round.  It may have local minima; where it ends depends on the start,
+the mean of Psi over correct rankings less its mean over all: with two classes and queries of the
+same size, the difference of the means of the classes.
+
+Yuille & Rangarajan 2003.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lambdaplus.baselines.cutting_planes import Hinges, Pass, Planes, Solution, solve
+from lambdaplus.data.queries import Floats
+
+
+def solve_by_rounds(
+    hinges: Hinges, weight: Floats, tol: float, max_passes: int, epsilon: float | None = None
+) -> Solution:
+    """Stop after the first round that lowers the objective by less than a share of ``tol``.
+
+    Each round is solved by `solve`.  The solution's primal, dual and slack are those of the convex
+    problem of the last round, and its history has the passes of all rounds.
+    """
+    w = hinges.start()
+    value, history = np.inf, list[Pass]()
+    while True:
+        convex = hinges.with_correct_rankings_of(w)
+        planes = Planes(hinges.n_blocks, hinges.X.shape[1])
+        solution = solve(convex, planes, weight, tol, max_passes - len(history), epsilon)
+        before = history[-1] if history else Pass(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        history += [
+            step._replace(
+                seconds=before.seconds + step.seconds,
+                oracle_seconds=before.oracle_seconds + step.oracle_seconds,
+            )
+            for step in solution.history
+        ]
+        w, last = solution.w, value
+        value = float(w @ w / 2 + weight @ hinges.with_correct_rankings_of(w).at(w).hinge)
+        if value >= (1 - tol) * last or len(history) >= max_passes:
+            return solution._replace(history=history)

@@ -1,0 +1,73 @@
+"""Labels and scores as other tools take them: a row for each query, or dictionaries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeGuard
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lambdaplus.data.arguments import identifiers, plain
+from lambdaplus.data.queries import Queries
+from lambdaplus.data.run_files import run_of_dictionaries
+
+Labels = ArrayLike | Mapping[Any, Mapping[Any, float]]
+"""Labels or scores: (n,), (n_queries, m), or a value by query and document number."""
+
+
+class Input(NamedTuple):
+    """What is evaluated."""
+
+    queries: Queries
+    scores: Any  # (n,)
+    names: NDArray[Any] | None  # (n_queries,) identifiers of the queries, if they are known
+    docno: Any  # (n,) or None
+    judged: Any  # (n,) bool or None
+
+
+def read_input(
+    labels: Labels,
+    scores: Labels,
+    group: ArrayLike | None,
+    qid: ArrayLike | None,
+    weight: ArrayLike | None,
+    docno: ArrayLike | None,
+) -> Input:
+    """Read the arguments of `~lambdaplus.evaluation.evaluate`."""
+    if isinstance(labels, Mapping) or isinstance(scores, Mapping):
+        if not _is_of_queries(labels) or not _is_of_queries(scores):
+            raise ValueError(
+                "labels and scores must both be arrays, or both dictionaries of a value by query "
+                "and document number, {'q1': {'d1': 1}}"
+            )
+        _refuse("dictionaries", group=group, qid=qid, weight=weight, docno=docno)
+        run = run_of_dictionaries(labels, scores)
+        queries = run.queries
+        names = identifiers(run.qid)[queries.boundaries[:-1]]
+        return Input(queries, run.scores, names, run.docno, run.judged)
+    labels = plain(labels, "labels")
+    if labels.ndim == 2 and labels.shape[1] > 1 and group is None and qid is None:
+        scores = plain(scores, "scores")
+        if scores.shape != labels.shape:
+            raise ValueError(
+                f"labels of shape {labels.shape} have a row for each query, so scores must have "
+                f"the same shape, not {scores.shape}"
+            )
+        _refuse("two-dimensional labels", weight=weight, docno=docno)
+        group = np.full(labels.shape[0], labels.shape[1])
+        labels, scores = labels.ravel(), scores.ravel()
+    ids = None if qid is None else identifiers(qid)
+    queries = Queries(labels, group=group, qid=ids, weight=weight)
+    known = None if ids is None else ids[queries.boundaries[:-1]]
+    return Input(queries, scores, known, docno, None)
+
+
+def _is_of_queries(given: Any) -> TypeGuard[Mapping[Any, Mapping[Any, float]]]:
+    return isinstance(given, Mapping) and all(isinstance(of, Mapping) for of in given.values())
+
+
+def _refuse(form: str, **given: Any) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"{name}= cannot be passed with {form}: pass arrays with a row each")

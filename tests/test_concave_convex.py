@@ -1,0 +1,108 @@
+"""DORM with correct rankings sorted by score: rounds of the concave-convex procedure."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from rankings_by_force import Setting, minimum, permutations
+from sklearn.exceptions import ConvergenceWarning
+from small_data import Small, graded, tiny
+
+from lambdaplus.baselines import StructuralSVM
+from lambdaplus.baselines.oracles import make_loss
+from lambdaplus.baselines.oracles.dorm import DORMOracle
+from lambdaplus.data.queries import Queries
+from lambdaplus.metrics import parse_metric
+
+Floats = NDArray[np.float64]
+
+
+def decay(n: int) -> Floats:
+    return 1 / np.log2(2.0 + np.arange(n))
+
+
+@cache
+def queries(data: Small) -> list[tuple[Floats, Floats, Floats, Floats]]:
+    """Of queries of two classes: features, labels, and for each ranking the loss and Psi."""
+    found = []
+    for rows in np.split(np.arange(data.n), np.cumsum(data.sizes)[:-1]):
+        if len(set(data.labels[rows])) == 1:
+            continue
+        X, y, order = data.features[rows], data.labels[rows], permutations(rows.size)
+        psi = np.einsum("r,prf->pf", decay(rows.size), X[order])
+        found.append((X, y, Setting("ndcg").losses(y, order), psi))
+    return found
+
+
+def correct(X: Floats, y: Floats, w: Floats) -> Floats:
+    """Psi of the ranking by label, then by score."""
+    return decay(y.size) @ X[np.lexsort([-X @ w, -y])]
+
+
+def rounds(data: Small, C: float, n: int) -> Floats:
+    """Pseudocode of the concave-convex procedure, each convex problem by SLSQP."""
+    w = np.zeros(data.features.shape[1])
+    for X, y, _, _ in queries(data):
+        same = [decay(y.size)[np.sort(-y) == -label].mean() for label in y]
+        w += (np.array(same) - decay(y.size).mean()) @ X
+    for _ in range(n):
+        planes = [(loss, psi - correct(X, y, w)) for X, y, loss, psi in queries(data)]
+        w = minimum(planes, C / len(data.sizes), w)
+    return w
+
+
+def objective(data: Small, w: Floats, C: float) -> float:
+    """Convex less convex, over all rankings."""
+    hinges = [np.max(loss + psi @ w) - correct(X, y, w) @ w for X, y, loss, psi in queries(data)]
+    return float(w @ w / 2 + C * np.sum(hinges) / len(data.sizes))
+
+
+@pytest.mark.parametrize("C", [10.0, 300.0])
+def test_rounds_are_those_of_the_procedure(C: float) -> None:
+    data = tiny()
+    model = StructuralSVM("ndcg", "dorm", C=C, tol=1e-7).fit(data.features, data.labels, data.qid)
+    expected = rounds(data, C, 12)
+    assert np.abs(expected).max() > 0.1
+    np.testing.assert_allclose(model.coef_, expected, atol=2e-3 * np.abs(expected).max())
+    value = objective(data, model.coef_, C)
+    assert value <= model.primal_ + 1e-9
+    assert value == pytest.approx(model.primal_, rel=1e-5)
+    assert value == pytest.approx(objective(data, expected, C), rel=1e-5)
+    assert model.relative_gap_ <= 1e-7
+
+
+def test_correct_rankings_of_grades_follow_the_scores_and_share_ties() -> None:
+    random = np.random.default_rng(0)
+    for _ in range(100):
+        n = int(random.integers(2, 6))
+        y, scores = random.integers(0, 3, n).astype(float), random.integers(0, 2, n).astype(float)
+        order = permutations(n)
+        keys = [list(zip(-y[o], -scores[o], strict=True)) for o in order]
+        right = order[[key == sorted(key) for key in keys]]
+        mean = np.mean([decay(n)[np.argsort(o)] for o in right], axis=0)
+        loss = make_loss(parse_metric("ndcg"), Queries(y, group=[n]), "dorm")
+        assert isinstance(loss.oracle, DORMOracle)
+        np.testing.assert_allclose(loss.oracle.sorted_by(scores).ideal, mean, atol=1e-12)
+
+
+def test_the_order_of_rows_and_the_path_change_nothing() -> None:
+    data = graded()
+    rows = np.random.default_rng(0).permutation(data.n)
+    model = StructuralSVM("ndcg", "dorm", C=10.0, tol=1e-6)
+    here = model.fit(data.features, data.labels, data.qid).coef_.copy()
+    there = model.fit(data.features[rows], data.labels[rows], data.qid[rows]).coef_
+    assert np.linalg.norm(here - there) <= 1e-2 * np.linalg.norm(here)
+    path = model.fit_path(data.features, data.labels, data.qid, Cs=[1.0, 10.0])
+    np.testing.assert_array_equal(path[1].coef, here)
+
+
+def test_too_few_passes_warn() -> None:
+    data = graded()
+    with pytest.warns(ConvergenceWarning, match="did not end within 7 passes"):
+        model = StructuralSVM("ndcg", "dorm", C=10.0, max_passes=7).fit(
+            data.features, data.labels, data.qid
+        )
+    assert model.n_passes_ == 7
