@@ -1,7 +1,7 @@
 """Time of trainings with our objectives and the frameworks' own, measured in turns.
 
     python benchmarks/training.py [--queries 1500] [--rows 300000] [--table 1000000] [--rounds 100]
-        [--threads 1]
+        [--threads 1] [--fits 5]
 
 Trees are those of the frameworks by default.  Data: README's example, queries of about 120
 documents, queries of 10 to 50, and rare positives without queries, with test AUC and average
@@ -213,6 +213,7 @@ def main() -> None:
     parser.add_argument("--table", type=int, default=1_000_000, help="rows without queries")
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--fits", type=int, default=5, help="of each classifier, 0 for none")
     given = parser.parse_args()
     rounds, threads = given.rounds, given.threads
     short = in_short_queries(given.rows)
@@ -223,9 +224,9 @@ def main() -> None:
         ),
         **ranking("queries of 10 to 50 documents", short, rounds, threads),
         **rare(given.table, rounds, threads),
-        **classifiers(10_000, 7, threads),
-        **classifiers(given.table, 5, threads),
     }
+    for rows in (10_000, given.table) if given.fits else ():
+        made |= classifiers(rows, given.fits, threads)
     sizes = " ".join(f"--{name} {value}" for name, value in vars(given).items())
     keep("training", f"python benchmarks/training.py {sizes}", made)
 
