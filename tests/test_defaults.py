@@ -26,7 +26,7 @@ SCORES = np.random.default_rng(0).permutation(12) / 5.0
         ("mrr", "reciprocal_ranks", None),
         ("mrr@5", "reciprocal_ranks", None),
         ("mrr(relevant=2)", "reciprocal_ranks(relevant=2)", None),
-        ("success@1", "reciprocal_ranks", None),
+        ("success@1", "map", None),
         ("p@5", "map", None),
         ("recall(relevant=2)@5", "map(relevant=2)", None),
         ("rprec", "map", None),

@@ -187,7 +187,7 @@ SUCCESS = Declaration(
     normalizer=c.any_relevant,
     form=Cascade(c.relevance),
     cutoff="required",
-    surrogate="reciprocal_ranks",
+    surrogate="map",
 )
 
 NDCG = Declaration(

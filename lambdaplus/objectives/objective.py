@@ -252,9 +252,9 @@ def lambda_objective(
         a weight multiplies the gradient of its row.
     surrogate : str, RankingMetric or Declaration, optional
         The metric whose swap deltas weight the pairs; ``metric`` is still the one that is
-        evaluated.  The default is that of the declaration (``reciprocal_ranks`` for MRR and
-        success@k, MAP for P@k, recall@k, F1@k, R-precision and ``top_precision``, of which few
-        swaps change the value), or else ``metric`` without its cutoff (NDCG for ``"ndcg@10"``).
+        evaluated.  The default is that of the declaration (``reciprocal_ranks`` for MRR;
+        MAP for success@k, P@k, recall@k, F1@k, R-precision and ``top_precision``, whose value few
+        swaps change), or else ``metric`` without its cutoff (NDCG for ``"ndcg@10"``).
         ``surrogate=metric`` weights the pairs by the metric itself.
     balance : float, default=0.5
         For data without queries, the Hessians of class c are multiplied by
