@@ -144,11 +144,11 @@ def sweep_against_pairs() -> Figure:
                 color=colour, marker="o", markersize=3,
                 label=f"{metric}, {'lambdaplus' if way == 'sweep' else way}",
             )  # fmt: skip
-    own = [point for point in points if point["way"] == "lambdarank"]
-    axes.plot(
-        [p["n"] for p in own], [p["milliseconds"] / 1000 for p in own], ":", color=SERIES[2],
-        marker="o", markersize=3, label="LightGBM lambdarank, top 30 only",
-    )  # fmt: skip
+    if own := [point for point in points if point["way"] == "lambdarank"]:
+        axes.plot(
+            [p["n"] for p in own], [p["milliseconds"] / 1000 for p in own], ":", color=SERIES[2],
+            marker="o", markersize=3, label="LightGBM lambdarank, top 30 only",
+        )  # fmt: skip
     axes.set(xscale="log", yscale="log", xlabel="documents in the ranking")
     axes.set_ylabel("seconds for one gradient")
     axes.xaxis.set_major_formatter("{x:,.0f}")
