@@ -208,7 +208,7 @@ def test_elsas_figure_1_reads_peaks_and_stability_off_the_curves() -> None:
     assert list(map(elsas_2008.stable, curves)) == [1, 3, 4]
     assert list(map(elsas_2008.peak, curves)) == [1, 6, 2]
     of_forms = dict(zip(elsas_2008.FORMS, curves, strict=True))
-    found = elsas_2008.of_figure_1(dict.fromkeys((elsas_2008.NDCG_10, "map"), of_forms), "so")
+    found = elsas_2008.of_figure_1(dict.fromkeys((elsas_2008.NDCG_10, "map"), of_forms))
     assert {claim.holds for claim in found} == {None}  # of six passes nothing can be said of 500
 
 
