@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from lambdaplus import gradients, lambda_objective
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.metrics import CATALOGUE, parse_metric
+from lambdaplus.objectives import sums
 from lambdaplus.objectives.sweep import CHUNK
 
 Floats = NDArray[np.float64]
@@ -493,3 +494,24 @@ def test_metrics_without_an_objective_say_why(declaration) -> None:
     ):
         with pytest.raises(ValueError, match=f"{metric.declaration.name}.* is not available as an"):
             refused()
+
+
+def test_pairs_of_a_long_list_are_visited_in_calls_that_end_soon(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Between them, Ctrl-C ends a gradient pair by pair."""
+    labels, scores = random_query(5, 90, 1.0, 7)
+    given_ = {"metric": "map", "group": [20, 70], "all_pairs": True}
+    expected = gradients(labels, scores, **given_)
+    visit, pairs = sums.visit_pairs, []
+
+    def look(which: Any, first: int, last: int, start: Any, stop: Any, *others: Any) -> None:
+        size = (stop - start)[which]
+        pairs.append(int((np.minimum(last, size) - first) @ size))
+        visit(which, first, last, start, stop, *others)
+
+    monkeypatch.setattr(sums, "MOST_PAIRS", 500)
+    monkeypatch.setattr(sums, "visit_pairs", look)
+    assert_close(gradients(labels, scores, **given_), expected, (1e-12, 1e-12))
+    assert len(pairs) > 4
+    assert max(pairs) <= 500

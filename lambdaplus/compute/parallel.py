@@ -112,14 +112,16 @@ def n_pieces(n_rows: int) -> int:
 
 def _run(work: Callable[[int, int], None], edges: list[int], threads: int) -> None:
     """Call work on the ranges between these edges, on this thread and others."""
-    ranges = iter([(a, b) for a, b in itertools.pairwise(edges) if b > a])
+    each = [(a, b) for a, b in itertools.pairwise(edges) if b > a]
+    # One range is for this thread, on which Ctrl-C ends it, and may use other threads itself.
+    threads, ranges = min(threads, len(each)), iter(each)
 
     def work_on_ranges() -> None:
         with limit_threads(1 if threads > 1 else None):  # those at work start no others
             for a, b in ranges:  # all threads share this iterator
                 work(a, b)
 
-    if threads == 1:
+    if threads <= 1:
         work_on_ranges()
         return
     tasks = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,8 @@ FEW, FEW_PER_CLASS = 12, 3
 
 # Lists with more elements are swept down and up at the same time.
 LONG = 8_192
+
+MOST_PAIRS = 30_000_000  # visited in one call, which Ctrl-C cannot end; about a third of a second
 
 
 class Sums(NamedTuple):
@@ -54,8 +57,8 @@ def add_pairs(
     some_long = bool(long.any())
     for function, chosen in _functions(spread, lists.query, sigma, damping):
         which = np.flatnonzero(chosen & few)
-        if which.size:
-            visit_pairs(which, *lists.arrays, function.sigma, function.damping, *out)
+        for some, first, last in _visits(which, size):
+            visit_pairs(some, first, last, *lists.arrays, function.sigma, function.damping, *out)
         arrays = (*lists.arrays, *function.fits)
         swept = chosen & ~few
         for kernel, of_kind in ((sweep_two_classes, two), (sweep_many_classes, ~two)):
@@ -72,6 +75,17 @@ def add_pairs(
         sums.received[:] += received
     else:
         sums.received[lists.query] += out.received  # one list for each query
+
+
+def _visits(which: Ints, size: Ints) -> Iterator[tuple[Ints, int, int]]:
+    """Lists, and the first and last of their elements to pair with those below, for each call."""
+    long = size[which] ** 2 > MOST_PAIRS
+    if not long.all():
+        yield which[~long], 0, int(size.max())
+    for one in which[long]:
+        step = max(1, MOST_PAIRS // int(size[one]))
+        for first in range(0, int(size[one]), step):
+            yield np.array([one]), first, first + step
 
 
 def _sweep_long(kernel: Any, which: Ints, arrays: tuple[Any, ...], out: Sums) -> None:
@@ -107,14 +121,18 @@ def _functions(
 
 @compiled(error_model="numpy")
 def visit_pairs(
-    which: Any, start: Any, stop: Any, gain_at: Any, gain: Any, n_classes: Any, score: Any,
-    relevance: Any, U: Any, V: Any, weight: Any, sigma: float, damping: float, gradient: Any,
-    hessian: Any, received: Any,
+    which: Any, first: int, last: int, start: Any, stop: Any, gain_at: Any, gain: Any,
+    n_classes: Any, score: Any, relevance: Any, U: Any, V: Any, weight: Any, sigma: float,
+    damping: float, gradient: Any, hessian: Any, received: Any,
 ) -> None:  # fmt: skip
-    """Like the kernels of `sweep`, but in O(n^2), which is faster on short lists."""
+    """Like the kernels of `sweep`, but in O(n^2), which is faster on short lists.
+
+    Pairs are visited whose upper element is one of ``first`` to ``last - 1`` of its list.
+    """
     for k in range(which.size):
         at, met = gain_at[which[k]], 0.0
-        for p in range(start[which[k]], stop[which[k]]):
+        begin, end = start[which[k]] + first, min(start[which[k]] + last, stop[which[k]])
+        for p in range(begin, end):
             for q in range(p + 1, stop[which[k]]):
                 a, b = relevance[p], relevance[q]
                 if a == b:
