@@ -500,7 +500,7 @@ def test_pairs_of_a_long_list_are_visited_in_calls_that_end_soon(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Between them, Ctrl-C ends a gradient pair by pair."""
-    labels, scores = random_query(5, 90, 1.0, 7)
+    labels, scores = random_query(5, 90, 1.0, None)
     given_ = {"metric": "map", "group": [20, 70], "all_pairs": True}
     expected = gradients(labels, scores, **given_)
     visit, pairs = sums.visit_pairs, []

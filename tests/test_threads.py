@@ -80,7 +80,7 @@ def test_xgboosts_nthread_is_the_limit(monkeypatch: Any) -> None:
         seen.append(n)
         return limit_threads(n)
 
-    monkeypatch.setattr("lambdaplus.objectives.objective.limit_threads", limit)
+    monkeypatch.setattr("lambdaplus.frameworks.calls.limit_threads", limit)
     matrix = xgb.DMatrix(data.features, label=data.labels, group=data.sizes)
     xgb.train({"nthread": 1, "base_score": 0.0}, matrix, 2, obj=lp.lambda_map)
     assert seen == [1, 1]

@@ -45,8 +45,9 @@ def n_threads() -> int:
 
 @lru_cache(maxsize=1)
 def _pool(process: int) -> ThreadPoolExecutor:
-    """Threads of one process: a forked child needs its own."""
-    return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="lambdaplus")
+    """Threads beside the calling one, of one process: a forked child needs its own."""
+    others = max((os.cpu_count() or 1) - 1, 1)
+    return ThreadPoolExecutor(others, thread_name_prefix="lambdaplus")
 
 
 def over_queries(

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.collective import ONE_MACHINE, LightGBMWorkers, Workers, XGBoostWorkers
+from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data.arguments import plain
 from lambdaplus.data.queries import Floats, Ints, Queries
 from lambdaplus.frameworks.internals import calling_booster, lightgbm_parameter
@@ -56,7 +57,6 @@ class Call(NamedTuple):
     data: Any  # lightgbm.Dataset, xgboost.DMatrix, or the scores if arrays are passed
     scores: Any  # (n,)
     queries: Queries
-    threads: int | None  # the number that is set for the training
 
     def positions(self) -> Ints:
         """Position at which each document was shown, from 0, (n,) int64; see `PositionBias`."""
@@ -114,21 +114,22 @@ class SignatureOfCalls:
 def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) -> Iterator[Call]:
     """Read the arguments ``(scores, data set)`` or ``(labels, scores, weight, group)``.
 
-    An error within this context is raised on all workers of the training.
+    An error within this context is raised on all workers of the training, and no more threads are
+    used than the training's.
     """
     framework, booster = framework_of(second), calling_booster()
     workers = _workers_of(framework, second, booster)
-    with workers.together():
-        threads = None if booster is None else _threads_of(booster)
+    threads = None if booster is None else _threads_of(booster)
+    with workers.together(), limit_threads(threads):
         if framework == "arrays":
             sizes = None if group is None else plain(group, "group")
             weights = None if weight is None else plain(weight, "weight")
             raw = RawData(plain(first, "labels"), sizes, weights)
             queries = _queries_of(_NO_OWNER if booster is None else booster, raw, workers)
-            yield Call(framework, second, second, queries, threads)
+            yield Call(framework, second, second, queries)
         else:
             raw = (_read_lightgbm if framework == "lightgbm" else _read_xgboost)(second)
-            yield Call(framework, second, first, _queries_of(second, raw, workers), threads)
+            yield Call(framework, second, first, _queries_of(second, raw, workers))
 
 
 def framework_of(data: Any) -> Framework:

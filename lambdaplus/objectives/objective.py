@@ -10,7 +10,6 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data.arguments import check_flag, number
 from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.frameworks.calls import Call, SignatureOfCalls, read_call
@@ -90,8 +89,7 @@ class Objective(ABC):
         with read_call(y_true_or_preds, y_pred_or_data, sample_weight, group) as call:
             if not self.uses_positions:
                 call.warn_of_positions(self)
-            with limit_threads(call.threads):
-                gradient, hessian = self._derivatives_of(call)
+            gradient, hessian = self._derivatives_of(call)
             if call.framework == "xgboost" and self.compares_within_queries(call.queries):
                 hessian = HESSIAN_FACTOR_IN_XGBOOST * hessian
         return gradient.astype(np.float32, copy=False), hessian.astype(np.float32, copy=False)

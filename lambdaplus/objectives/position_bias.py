@@ -84,7 +84,7 @@ class PositionBias(Objective):
 
         The rows of each query must be in the order in which they were shown.
         """
-        return self._derivatives_of(Call("arrays", scores, scores, queries, None))
+        return self._derivatives_of(Call("arrays", scores, scores, queries))
 
     def _derivatives_of(self, call: Call) -> tuple[Floats, Floats]:
         queries = call.queries
