@@ -156,6 +156,16 @@ def test_digests_are_of_content() -> None:
     assert other.stdout.split() == digests[21:]
 
 
+@pytest.mark.parametrize("name", ["lightgbm:lambda_map", "xgboost:lambda_ndcg", "svm:map"])
+def test_use_does_not_change_a_digest(name: str) -> None:
+    [method] = find_methods(name)
+    before = digest(method)
+    if callable(method.target) and ":lambda_" in name:
+        method.target([0, 1, 0], [0.3, 0.1, 0.2], None, [3])
+    Study(folds()[:1], [method], ["map"], Settings(rounds=2, patience=2)).finish()
+    assert digest(method) == before
+
+
 def test_what_cannot_be_inspected_is_never_the_same() -> None:
     typed_in: dict[str, Any] = {"__name__": "typed_in"}
     exec("class Mine: pass", typed_in)

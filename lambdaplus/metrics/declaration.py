@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 
 from lambdaplus.data.arguments import check_fields, is_flag, whole_number
-from lambdaplus.data.queries import Floats, cached_property
+from lambdaplus.data.queries import Floats
 from lambdaplus.metrics import forms
 from lambdaplus.metrics.declared_arrays import (
     AGAINST_LABELS,
@@ -195,7 +195,7 @@ class RankingMetric:
         """Label from which a document is relevant; None for a graded metric."""
         return float(self["relevant"]) if self.declaration.binary else None
 
-    @cached_property
+    @property  # not cached: a metric has the same pickle and digest after it was used
     def over_data_set(self) -> bool:
         """Whether the whole data set is one ranking, ignoring queries."""
         return OVER in self.declaration.parameters and self["over"] == "dataset"
