@@ -436,5 +436,12 @@ def test_the_verdict_compares_the_best_of_ours_with_the_best_of_the_others() -> 
     assert said(ours=0.3, theirs=0.5, theirs2=0.1) == "significantly worse by MAP."
     assert said(ours=0.5, theirs=0.5) == "no significant difference by MAP."
     assert said(ours=0.5, ours2=0.1) == said(theirs=0.5) == ""
+    # Below the best by its own metric, with a reason.
+    results = values_of({"lightgbm:lambda_map": 0.1, "theirs": 0.7})
+    origins = {"lightgbm:lambda_map": "lambdaplus", "theirs": "LightGBM"}
+    found = Summary(replace(results, about={**results.about, "origins": origins}))
+    assert "of its own metric: lightgbm:lambda_map by MAP. An" in found.verdicts()[1]
+    found = Summary(replace(results, about={**results.about, "origins": dict.fromkeys(origins)}))
+    assert found.below_by_own_metric() == ""
     # Without the test of these two, nothing is said.
     assert said("theirs2", ours=0.7, theirs=0.5, theirs2=0.1) == ""

@@ -234,10 +234,10 @@ def _write_tables(study: Study, config: Config, folder: pathlib.Path, console: C
     baseline = config.baseline or None
     with console.status("Testing significance ..."):
         summary = Summary(study.results, baseline)
-        table, sentences = results_table(summary), [*summary.sentences(), summary.verdict()]
+        table, sentences = results_table(summary), [*summary.sentences(), *summary.verdicts()]
     console.print(f"Data: {config.data or DIGITS}", soft_wrap=True)
     console.print(table)
-    for sentence in filter(None, sentences):
+    for sentence in sentences:
         console.print(f"- {sentence}", soft_wrap=True)
     if not config.data:
         console.print(NO_EVIDENCE, soft_wrap=True)

@@ -106,7 +106,7 @@ def write_report(
     page = environment.get_template("report_template.html").render(
         title=_title(results),
         lead=[line for line in (data, date) if line],
-        sentences=[line for line in (*summary.sentences(), summary.verdict()) if line],
+        sentences=[*summary.sentences(), *summary.verdicts()],
         alarms=_alarms(summary),
         errors=results.errors,
         titles={name: title for name, (title, _) in SECTIONS.items()},

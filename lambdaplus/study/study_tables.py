@@ -73,7 +73,7 @@ def _surrogates(methods: list[str]) -> str:
     for name in {method.partition(":lambda_")[2] for method in methods} - {""}:
         objective = lambda_objective(name)
         if isinstance(objective, LambdaObjective) and objective.surrogate != objective.metric:
-            said.add(f"lambda_{name} weighs pairs by {label(str(objective.surrogate))}")
+            said.add(f"lambda_{name} weighs pairs by {objective.surrogate}")
     return "".join(f"; {one}" for one in sorted(said)) + "."
 
 

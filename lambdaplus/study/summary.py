@@ -100,6 +100,10 @@ class Summary:
                 ranked.append((len(self.below(metric, best)), self._sentence(metric, best)))
         return [sentence for _, sentence in sorted(ranked, key=lambda item: -item[0])]
 
+    def verdicts(self) -> list[str]:
+        """What the comparison says of lambdaplus, in sentences."""
+        return [said for said in (self.verdict(), self.below_by_own_metric()) if said]
+
     def verdict(self) -> str:
         """Whether the best of lambdaplus differs from the best of all others, in a sentence."""
         origins, found = self.results.about["origins"], self.comparison
@@ -123,6 +127,24 @@ class Summary:
         outcomes = sorted(by_outcome, key=lambda outcome: (outcome.startswith("no"), outcome))
         said = "; ".join(outcome + _listed(by_outcome[outcome]) for outcome in outcomes)
         return f"The best of lambdaplus against the best of the others: {said}." if said else ""
+
+    def below_by_own_metric(self) -> str:
+        """Which objectives of lambdaplus are below the best by their own metric, and why."""
+        origins = self.results.about["origins"]
+        found = [
+            f"{name} by {label(metric)}"
+            for metric in self.results.metrics
+            if (best := self.best(metric)) is not None
+            for name in self.below(metric, best)
+            if origins[name] == "lambdaplus" and name.partition(":lambda_")[2] == metric
+        ]
+        return (
+            f"Significantly below the highest mean of its own metric: {_listed(found)}. An "
+            "objective learns from the pairs that change its metric, so one that weighs more pairs "
+            "can be better, even by this metric."
+            if found
+            else ""
+        )
 
     def _sentence(self, metric: str, best: str) -> str:
         mean = self.results.mean(best, metric)
