@@ -14,6 +14,9 @@ import pytest
 from scipy import stats
 from sklearn.datasets import make_classification
 
+from lambdaplus.data import digits_queries
+from lambdaplus.study import Study
+
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 METRICS = ("ndcg@10", "map", "mrr", "auc")
 
@@ -117,6 +120,29 @@ def test_a_set_counts_by_its_weight_however_many_draws_it_has(benchmark_named: A
     mean = (1 + 3 * 4) / 4
     squares = [(0.25 * (1 - mean)) ** 2, (0.375 * (3 - mean)) ** 2, (0.375 * (5 - mean)) ** 2]
     assert found == pytest.approx((mean, np.sqrt(sum(squares) * 3 / 2)))
+
+
+@pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
+def test_each_metric_chooses_the_rounds_of_every_objective(
+    benchmark_named: Any, framework: str
+) -> None:
+    """Otherwise our objectives, chosen by their own metric, would have an advantage."""
+    pytest.importorskip(framework)
+    one_line = benchmark_named("one_line")
+    methods = [one_line.with_trees(m, 1) for m in one_line.contenders(framework)]
+    study = Study(digits_queries()[:1], methods, list(METRICS), one_line.SETTINGS, (1,), trials=1)
+    assert len(study.tasks) == len(methods) > 4
+    assert {task.metrics for task in study.tasks} == {METRICS}
+    assert len({str(task.parameters) for task in study.tasks}) == 1  # the same trees
+
+
+def test_known_items_have_one_relevant_document_and_all_others(benchmark_named: Any) -> None:
+    fold = digits_queries()[0]
+    found = benchmark_named("ranking_sets").with_known_items(fold, 3)
+    for before, after in ((fold.train, found.train), (fold.test, found.test)):
+        for query in np.unique(before.qid):
+            old, new = before.labels[before.qid == query], after.labels[after.qid == query]
+            assert sorted(new) == [0.0] * int((old < 1).sum()) + [1.0] * bool((old >= 1).any())
 
 
 SMALL = ["web-search-like:15", "--rounds", "6", "--jobs", "1"]
