@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -116,6 +116,11 @@ class Queries:
         """Number of documents of each query, (n_queries,) int64."""
         return np.diff(self.boundaries)
 
+    @property
+    def query_of_row(self) -> Ints:
+        """The number of the query of each row, (n,) int64."""
+        return np.repeat(np.arange(self.n_queries), self.sizes)
+
     @cached_property
     def longest(self) -> int:
         return self._n_rows if self.list_workers.size > 1 else int(self.sizes.max())
@@ -141,7 +146,7 @@ class Queries:
         After a stable sort by score that begins with this order, the order of tied documents does
         not depend on the order of the rows.
         """
-        keys = [self.labels, np.repeat(np.arange(self.n_queries), self.sizes)]
+        keys = [self.labels, self.query_of_row]
         if self.multiplicities is not None:
             keys.insert(0, self.multiplicities)
         order = np.lexsort(keys)
@@ -242,22 +247,40 @@ def query_sizes(group: ArrayLike) -> Ints:
     return sizes.astype(np.int64)
 
 
+class Documents(NamedTuple):
+    """Features and queries, with the rows of each query adjacent; made by `by_query`."""
+
+    X: Any
+    queries: Queries
+    rows: Ints | None  # (n,) the original rows in this order; None if it has not changed
+
+    def in_order(self, values: Any) -> Any:
+        """Values of the original rows in this order; None stays None."""
+        from sklearn.utils import _safe_indexing  # of data frames, too
+
+        unchanged = values is None or self.rows is None
+        return values if unchanged else _safe_indexing(values, self.rows)
+
+
 def by_query(
-    labels: ArrayLike, *, qid: ArrayLike | None = None, group: ArrayLike | None = None
-) -> tuple[Queries, Ints | None]:
+    X: Any, labels: ArrayLike, *, qid: ArrayLike | None = None, group: ArrayLike | None = None
+) -> Documents:
     """Check labels and queries, and bring the rows of each query together, in their order.
 
-    Queries are in the order of their first rows.  The second result is the order of the rows,
-    (n,) int64, or None if it has not changed.
+    Queries are in the order of their first rows.
     """
-    if qid is None or group is not None:
-        return Queries(labels, group=group, qid=qid), None
-    checked = _vector(labels, "labels")
-    ids = identifiers(qid, "qid", checked.size)
-    rows = rows_by_query(ids)
-    if (rows[1:] > rows[:-1]).all():
-        return Queries(checked, qid=ids), None
-    return Queries(checked[rows], qid=ids[rows]), rows
+    rows = None
+    if qid is not None and group is None:
+        labels = _vector(labels, "labels")
+        qid = identifiers(qid, "qid", labels.size)
+        order = rows_by_query(qid)
+        if (order[1:] < order[:-1]).any():
+            labels, qid, rows = labels[order], qid[order], order
+    queries = Queries(labels, group=group, qid=qid)
+    if np.shape(X)[0] != queries.n_documents:
+        raise ValueError(f"X has {np.shape(X)[0]} rows for {queries.n_documents} labels")
+    documents = Documents(X, queries, rows)
+    return documents._replace(X=documents.in_order(X))
 
 
 def rows_by_query(qid: NDArray[Any]) -> Ints:
