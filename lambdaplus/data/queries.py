@@ -58,8 +58,9 @@ class Queries:
 
     Queries are given by their sizes (``group``) or by one ``qid`` per row; the rows of a query are
     adjacent.  Without queries, all rows, on all workers, are one list, in which a row of weight k
-    counts as k rows.  ``returned`` is the number of documents of each query that have a rank, those
-    with the highest scores; all by default.
+    counts as k rows; with ``one_query`` they are a query, in which weights are factors.
+    ``returned`` is the number of documents of each query that have a rank, those with the highest
+    scores; all by default.
     """
 
     def __init__(
@@ -70,20 +71,22 @@ class Queries:
         qid: ArrayLike | None = None,
         weight: ArrayLike | None = None,
         returned: Ints | None = None,
+        one_query: bool = False,
         workers: Workers = ONE_MACHINE,
     ) -> None:
         self.labels: Floats = _vector(labels, "labels")
         n = self.labels.size
         if group is not None and qid is not None:
             raise ValueError("pass either group= (sizes) or qid= (one per row), not both")
-        self.grouped: bool = group is not None or qid is not None
+        divided = group is not None or qid is not None
+        self.grouped = divided or one_query  # whether the rows are queries, or one
         self.workers = workers
-        self.list_workers = ONE_MACHINE if self.grouped else workers
+        self.list_workers = ONE_MACHINE if divided else workers  # those that share its lists
         self.weights: Floats | None = None if weight is None else _weights(weight, n)
         self._n_rows = n
-        if workers.size == 1 or not self.grouped:
+        if workers.size == 1 or not divided:
             self._check_whole()
-        nothing = self.grouped and not n  # no query is on this worker
+        nothing = divided and not n  # no query is on this worker
         self.boundaries: Ints = np.zeros(1, np.int64) if nothing else _boundaries(n, group, qid)
         self.returned = returned
         self._unit = 1.0  # of multiplicities, a power of two
@@ -155,9 +158,7 @@ class Queries:
     @cached_property
     def as_one_query(self) -> Queries:
         """The same rows as one query, in which weights are factors, not multiplicities."""
-        queries = Queries(self.labels, weight=self.weights, workers=self.workers)
-        queries.grouped = True
-        return queries
+        return Queries(self.labels, weight=self.weights, one_query=True, workers=self.workers)
 
     @cached_property
     def ungrouped(self) -> Queries:
