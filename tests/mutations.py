@@ -48,9 +48,9 @@ MUTATIONS = (
         "test_potentials.py",
     ),
     Mutation(
-        "rounding: the nearest cell",
-        "line[last, 2] = first + 0.5  # the nearest cell",
-        "line[last, 2] = first + 0.0",
+        "rounding: the width of a cell",
+        "line[last, 1] = np.divide(1.0, width",
+        "line[last, 1] = np.divide(0.5, width",
         "test_rounding.py",
     ),
     Mutation(

@@ -22,8 +22,8 @@ from lambdaplus.baselines.preference_pairs import (
     shuffle,
 )
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.data.progress import Progress
 from lambdaplus.data.queries import Floats, Ints, Queries, by_query
+from lambdaplus.evaluation.progress import Progress
 from lambdaplus.metrics import Metric
 from lambdaplus.metrics.names import listed
 
