@@ -67,7 +67,7 @@ class Session:
             If a method failed; the finished fits are kept.
         """
         study = Study(
-            list(folds), list(methods), [str(parse_metric(name)) for name in metrics],
+            list(folds), list(methods), metrics,
             settings or Settings(), seeds, folder=self.folder, jobs=self.jobs,
         )  # fmt: skip
         with Progress(transient=True) as progress:

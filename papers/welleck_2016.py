@@ -23,7 +23,7 @@ from lambdaplus.data import Fold, RankingData, web_search_like
 from lambdaplus.evaluation import Table
 from lambdaplus.metrics import parse_metric
 from lambdaplus.objectives import lambda_objective
-from lambdaplus.study import Fitted, Job, Method, Results, Settings, find_methods
+from lambdaplus.study import Fitted, Method, Results, Settings, Task, find_methods
 from lambdaplus.study.estimator_trainer import train_estimator
 from papers.paper import Claim, Findings, Paper
 from papers.session import Session, of_parts, points, scaled, versus
@@ -126,9 +126,9 @@ def _svm(name: str, registered: str, criterion: str) -> Method:
     return replace(method, name=name, trainer=train_on_one_list, criterion=criterion, grid=grid)
 
 
-def train_on_one_list(job: Job) -> Fitted:
+def train_on_one_list(task: Task) -> Fitted:
     """Fit an estimator to all documents as a single ranking, as SVM-Perf does."""
-    return train_estimator(replace(job, train=one_list(job.train)))
+    return train_estimator(replace(task, train=one_list(task.train)))
 
 
 def one_list(part: RankingData) -> RankingData:
@@ -244,7 +244,7 @@ def trees_time(queries: int, rounds: int) -> dict[str, float]:
     settings = Settings(rounds=rounds, patience=rounds, threads=1)
     begin = time.process_time()
     with limit_threads(1):
-        method.trainer(Job(method, {}, fold.train, fold.valid, settings, 0, (method.criterion,)))
+        method.trainer(Task(method, {}, fold.train, fold.valid, settings, 0, (method.criterion,)))
     return _record(fold, time.process_time() - begin, True)
 
 

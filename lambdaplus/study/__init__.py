@@ -23,25 +23,26 @@ True
 
 from lambdaplus.study.config import Config
 from lambdaplus.study.identity import installed_versions, versions_in_words
-from lambdaplus.study.methods import Fitted, Job, Method, Settings
+from lambdaplus.study.methods import Fitted, Method, Settings, Task
 from lambdaplus.study.registry import METHODS, find_methods
 from lambdaplus.study.report import write_report
 from lambdaplus.study.result_files import write_csv, write_parquet
-from lambdaplus.study.results import Results
+from lambdaplus.study.results import About, Results
 from lambdaplus.study.study import Study
 from lambdaplus.study.study_tables import results_table
 from lambdaplus.study.summary import Summary
 
 __all__ = [
     "METHODS",
+    "About",
     "Config",
     "Fitted",
-    "Job",
     "Method",
     "Results",
     "Settings",
     "Study",
     "Summary",
+    "Task",
     "find_methods",
     "installed_versions",
     "results_table",

@@ -25,7 +25,6 @@ from lambdaplus.data import (
     web_search_like,
 )
 from lambdaplus.data.ranking_data import join
-from lambdaplus.evaluation import eval_metric
 from lambdaplus.metrics import parse_metric
 from lambdaplus.study.estimator_trainer import refuse_unknown_parameters, train_estimator
 from lambdaplus.study.methods import Method, Settings
@@ -219,17 +218,17 @@ class Config:
         metrics = self.metrics
         if all(np.unique(fold.train.labels).size <= 2 for fold in folds):  # MAUC would be AUC
             if not self.methods:
-                methods = [m for m in methods if m.criterion != "mauc" or m.name in self.grid]
+                methods = [m for m in methods if str(m.criterion) != "mauc" or m.name in self.grid]
             if metrics == Config.metrics:
                 metrics = tuple(metric for metric in metrics if metric != "mauc")
         folds = [folds[i] for i in _chosen(self.folds, len(folds))]
         return Study(
             [_scaled(fold) for fold in folds] if self.scaling == "query" else folds,
             methods,
-            list(dict.fromkeys(map(str, map(parse_metric, metrics)))),
+            [*dict.fromkeys(map(parse_metric, metrics))],
             self._settings(threads),
             self.seeds,
-            str(eval_metric(self.select).metrics[0]) if self.select else None,
+            self.select or None,
             repeated=self.splits > 0,
             folder=folder,
             jobs=jobs,

@@ -12,7 +12,13 @@ import numpy as np
 from lambdaplus.data import RankingData
 from lambdaplus.data.arguments import number, whole_number
 from lambdaplus.data.queries import Floats
+from lambdaplus.evaluation import eval_metric
+from lambdaplus.metrics import Metric, RankingMetric
+from lambdaplus.metrics.weighted_sum import WeightedSum
 from lambdaplus.study.search_space import Draw, OneOf
+
+Criterion = RankingMetric | WeightedSum
+"""What selects on validation data."""
 
 Parameters = Mapping[str, Any]
 
@@ -72,7 +78,13 @@ class Settings:
         )
 
 
-@dataclass(frozen=True)
+def parse_criterion(name: Metric | WeightedSum) -> Criterion:
+    """A metric, or a weighted sum of metrics such as ``ndcg@10+0.5*map``."""
+    [criterion] = eval_metric(name).metrics
+    return criterion
+
+
+@dataclass(frozen=True, eq=False)
 class Fitted:
     """A trained ranker.
 
@@ -90,24 +102,30 @@ class Fitted:
 
     predict: Callable[[RankingData], Floats]
     rounds: int = 0
-    curve: Sequence[float] = ()
+    curve: Sequence[float] | Floats = ()
     every: int = 1
 
 
-@dataclass(frozen=True)
-class Job:
-    """The argument of a trainer: one set of parameters to train on one fold.
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One fit of a study: one set of parameters to train on one fold.
 
     Attributes
     ----------
     method : Method
     parameters : dict
-        The fixed parameters of the method and the set to try.
+        The set to try; a trainer also gets the fixed parameters of the method.
     train, valid : RankingData
     settings : Settings
     seed : int
-    metrics : tuple of str
-        Validation metrics, or sums of metrics, that choose the number of rounds.
+    metrics : tuple of RankingMetric or WeightedSum
+        Those whose validation values choose the number of rounds.
+    fold : str
+        Name of the fold.
+    trial : int
+        The number of the parameters among those tried on this fold with this seed.
+    key : str
+        Name of the stored fit.
     """
 
     method: Method
@@ -116,11 +134,14 @@ class Job:
     valid: RankingData
     settings: Settings
     seed: int
-    metrics: tuple[str, ...]
+    metrics: tuple[Criterion, ...]
+    fold: str = ""
+    trial: int = 0
+    key: str = ""
 
 
-Trainer = Callable[[Job], "Fitted | Mapping[str, Fitted]"]
-"""A function that fits one set of parameters: one ranker, or one for each metric of the job."""
+Trainer = Callable[[Task], "Fitted | Mapping[Criterion, Fitted]"]
+"""A function that fits one set of parameters: one ranker, or one for each metric of the task."""
 
 
 @dataclass(frozen=True)
@@ -132,13 +153,13 @@ class Method:
     name : str
         For example ``svm:map``; the part before the colon is the family.
     trainer : callable
-        Takes a `Job`, and returns a `Fitted`, or one for each metric of the job.
+        Takes a `Task`, and returns a `Fitted`, or one for each metric of the task.
     target : object
         What the trainer trains: an objective, or the class of an estimator, which may be given as
         ``module:Class``.
-    criterion : str
-        Metric that the method optimises.  It is also used for early stopping and selection unless
-        the study sets another one.
+    criterion : RankingMetric or WeightedSum
+        Metric that the method optimises, which may be given by its name.  It is also used for early
+        stopping and selection unless the study sets another one.
     fixed : dict
         Parameters with a single value.
     grid : dict of str to sequence
@@ -151,13 +172,14 @@ class Method:
     Raises
     ------
     ValueError
-        If the values of a parameter in the grid are not a list, or an empty one.
+        For an unknown criterion, and if the values of a parameter in the grid are not a list, or an
+        empty one.
 
     Examples
     --------
     >>> from lambdaplus.data import digits_queries
     >>> from lambdaplus.study import Study
-    >>> def by_first_feature(job):
+    >>> def by_first_feature(task):
     ...     return Fitted(lambda part: part.features[:, 0])
     >>> method = Method("first feature", by_first_feature, random=False)
     >>> study = Study(digits_queries()[:1], [method], ["ndcg@10"])
@@ -169,13 +191,14 @@ class Method:
     name: str
     trainer: Trainer
     target: Any = None
-    criterion: str = "ndcg@10"
+    criterion: Any = "ndcg@10"
     fixed: Parameters = field(default_factory=dict)
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     random: bool = True
     space: Mapping[str, Draw] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "criterion", parse_criterion(self.criterion))
         for name, values in self.grid.items():
             if isinstance(values, str) or not np.iterable(values) or not len(values):
                 raise ValueError(
