@@ -103,8 +103,9 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             self, X, y, reset=reset, dtype=np.float64, order="C", y_numeric=True
         )
         self._refuse_huge(documents)
-        queries, rows = by_query(labels, qid=qid, group=[len(labels)] if qid is None else None)
-        return documents if rows is None else documents[rows], queries
+        group = [len(labels)] if qid is None else None
+        in_order = by_query(documents, labels, qid=qid, group=group)
+        return in_order.X, in_order.queries
 
 
 class ValidatedRanker(Ranker):

@@ -93,8 +93,7 @@ class SVMAccuracy(Ranker):
             max_iter=self.max_iter,
             random_state=self.random_state,
         )
-        query = np.repeat(np.arange(queries.n_queries), queries.sizes)
-        self.classifier_.fit(self._features(X, query), good)
+        self.classifier_.fit(self._features(X, queries.query_of_row), good)
 
     def predict(self, X: ArrayLike, qid: ArrayLike | None = None) -> Floats:
         """Score documents; a higher score ranks higher.
