@@ -7,7 +7,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from lambdaplus.data.queries import Ints, Queries, by_query
+from lambdaplus.compute.array_types import Ints
+from lambdaplus.data.queries import Queries, by_query
 from lambdaplus.estimators.objective_names import find_objective, metric_of
 from lambdaplus.estimators.parent import (
     FrameworkEstimator,
