@@ -138,10 +138,10 @@ def test_strata_are_the_classes_of_every_query(parts, relevant, weighted) -> Non
         start += len(part)
     found = zip(strata.label, strata.count, strata.query, strict=True)
     assert list(found) == expected
-    assert strata.first.tolist() == [
+    assert strata.edges.tolist() == [
         sum(q < query for _, _, q in expected) for query in range(len(parts) + 1)
     ]
-    by_row = strata.label[strata.first[queries.query_of_row] + strata.relevance]
+    by_row = strata.label[strata.edges[queries.query_of_row] + strata.code]
     assert by_row.tolist() == [class_of(label) for label in labels]
     assert strata.sum(strata.count).tolist() == [
         sum(counted for _, counted, q in expected if q == query) for query in range(len(parts))

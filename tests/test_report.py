@@ -55,7 +55,10 @@ def make_study(folder: Path | None) -> Study:
         Method("lightgbm:broken", train_lightgbm, "no<such>objective", "map"),
     ]
     metrics = [parse_metric(name) for name in ("map", "ndcg@5", "auc")]
-    study = Study(digits_queries()[:2], methods, metrics, Settings(rounds=4), folder=folder)
+    study = Study(
+        digits_queries()[:2], methods, metrics, Settings(rounds=4), folder=folder,
+        features="Features are those of <b>pixels</b>.",
+    )  # fmt: skip
     list(study.run())
     return study
 
@@ -200,6 +203,7 @@ def test_page_begins_with_data_conclusions_and_errors(page: str, results: Result
     assert list(results.errors) == ["lightgbm:broken"]
     assert results.errors["lightgbm:broken"] in shown
     assert "2 of 10 fits are not finished" in shown
+    assert "Features are those of <b>pixels</b>." in shown  # in the protocol
 
 
 @pytest.mark.slow

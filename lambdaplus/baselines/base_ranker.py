@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from lambdaplus.data.queries import Floats, Queries, by_query
+from lambdaplus.compute.array_types import Floats
+from lambdaplus.data.queries import Queries, by_query
 from lambdaplus.evaluation.scoring import mean_values
 from lambdaplus.metrics import Metric, parse_metric
 

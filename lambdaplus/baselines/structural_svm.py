@@ -17,10 +17,12 @@ from threadpoolctl import ThreadpoolController
 from lambdaplus.baselines.base_ranker import Ranker
 from lambdaplus.baselines.concave_convex import solve_by_rounds
 from lambdaplus.baselines.cutting_planes import Hinges, Planes, Solution, solve
-from lambdaplus.baselines.oracles import Loss, make_loss, ranked
+from lambdaplus.baselines.oracles import Loss, make_loss
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.data.arguments import check_flag, number, whole_number
-from lambdaplus.data.queries import Floats, Queries, reaches
+from lambdaplus.data.queries import Queries, reaches
 from lambdaplus.metrics import RankingMetric, parse_metric
+from lambdaplus.metrics.sort import rank
 
 
 class PathPoint(NamedTuple):
@@ -412,7 +414,7 @@ class SVMCombo(StructuralRanker):
             raise ValueError(f"{len(maps)} feature maps for {len(metrics)} losses")
         labels = self._labels(metrics[0], queries)  # the same object, so that they share one sort
         made = [make_loss(metric, labels, each) for metric, each in zip(metrics, maps, strict=True)]
-        tied = ranked(labels, np.zeros(labels.labels.size))
+        tied = rank(labels, np.zeros(labels.n_documents))
         size = [float(np.abs(loss.oracle(tied).coefficient).sum()) or 1.0 for loss in made]
         return [loss._replace(scale=size[0] / own) for loss, own in zip(made, size, strict=True)]
 

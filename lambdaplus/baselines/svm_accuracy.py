@@ -10,7 +10,8 @@ from sklearn.svm import LinearSVC
 
 from lambdaplus.baselines.base_ranker import Ranker
 from lambdaplus.baselines.transformers import QueryScaler
-from lambdaplus.data.queries import Floats, Queries, reaches
+from lambdaplus.compute.array_types import Floats
+from lambdaplus.data.queries import Queries, reaches
 
 Variant = Literal["plain", "balanced", "percentile", "minmax"]
 N_THRESHOLDS = 50

@@ -10,8 +10,9 @@ from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.data.arguments import whole_number
-from lambdaplus.data.queries import Floats, by_query
+from lambdaplus.data.queries import by_query
 
 
 class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]

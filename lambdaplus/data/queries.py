@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lambdaplus.compute.array_types import Bools, Int32s, Rows
+from lambdaplus.compute.array_types import Floats as Floats  # also from here, with the checks
+from lambdaplus.compute.array_types import Ints as Ints
 from lambdaplus.compute.collective import ONE_MACHINE, Workers
 from lambdaplus.compute.parallel import extremes
 from lambdaplus.data.arguments import identifiers, numbers, plain
@@ -31,10 +34,6 @@ else:
             return value
 
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-
 @dataclass(frozen=True, slots=True)
 class Strata:
     """The documents of every query, split by class: one stratum for each class of each query.
@@ -45,12 +44,17 @@ class Strata:
     label: Floats  # (s,) label of each stratum; 0 or 1 if there is a threshold
     count: Floats  # (s,) number of documents; sum of weights if these are multiplicities
     query: Ints  # (s,) query of each stratum
-    first: Ints  # (n_queries + 1,) index of the first stratum of each query
-    relevance: NDArray[np.int32]  # (n,) class of each row within its query
+    edges: Ints  # (n_queries + 1,) first stratum of each query, and the number of strata
+    code: Int32s  # (n,) class of each row within its query
+
+    @property
+    def n_classes(self) -> Ints:
+        """Number of classes of each query, (n_queries,) int64."""
+        return np.diff(self.edges)
 
     def sum(self, values: Floats) -> Floats:
         """Sum a value per stratum over each query: (s,) -> (n_queries,)."""
-        return np.add.reduceat(values, self.first[:-1])
+        return np.add.reduceat(values, self.edges[:-1])
 
 
 class Queries:
@@ -143,7 +147,7 @@ class Queries:
         return np.add.reduceat(self.weights, self.boundaries[:-1]) / self.sizes
 
     @cached_property
-    def row_order(self) -> NDArray[np.signedinteger[Any]]:
+    def row_order(self) -> Rows:
         """Rows by (query, label, multiplicity), ascending: (n,) int32, int64 for long data.
 
         After a stable sort by score that begins with this order, the order of tied documents does
@@ -198,7 +202,7 @@ class Queries:
         if self.n_queries == 1:  # a sort of all rows would be slow
             labels = np.unique(workers.concatenate(np.unique(label).astype(np.float64)))
             query, first = np.zeros(labels.size, dtype=np.int64), np.array([0, labels.size])
-            stratum = relevance = np.searchsorted(labels, label)
+            stratum = code = np.searchsorted(labels, label)
         else:
             order = self.row_order
             starts_query = np.zeros(label.size, dtype=bool)
@@ -211,13 +215,13 @@ class Queries:
             labels = label[order[of_first_row]].astype(np.float64)
             query = np.cumsum(starts_query)[of_first_row] - 1
             first = np.searchsorted(query, np.arange(self.n_queries + 1))
-            relevance = stratum - np.repeat(first[:-1], self.sizes)
+            code = stratum - np.repeat(first[:-1], self.sizes)
         copies = self.multiplicities
         if copies is not None:  # in an order that does not depend on that of the rows
             order = np.lexsort((copies, stratum))
             stratum, copies = stratum[order], copies[order]
         count = np.bincount(stratum, copies, labels.size).astype(np.float64)
-        return Strata(labels, workers.sum(count), query, first, relevance.astype(np.int32))
+        return Strata(labels, workers.sum(count), query, first, code.astype(np.int32))
 
     def check_scores(self, scores: ArrayLike) -> Floats:
         """Convert scores to float64; a ValueError names the first one that is not finite."""
@@ -227,7 +231,7 @@ class Queries:
         return checked
 
 
-def reaches(label: Floats, threshold: float) -> NDArray[np.bool_]:
+def reaches(label: Floats, threshold: float) -> Bools:
     """Whether labels are at least the threshold, or the threshold rounded to float32.
 
     LightGBM and XGBoost store labels in float32, in which 0.7 is less than the float64 0.7.

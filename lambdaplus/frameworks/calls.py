@@ -19,10 +19,11 @@ from weakref import WeakKeyDictionary, WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.collective import ONE_MACHINE, LightGBMWorkers, Workers, XGBoostWorkers
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data.arguments import plain
-from lambdaplus.data.queries import Floats, Ints, Queries
+from lambdaplus.data.queries import Queries
 from lambdaplus.frameworks.internals import calling_booster, lightgbm_parameter
 
 Framework = Literal["lightgbm", "xgboost", "arrays"]

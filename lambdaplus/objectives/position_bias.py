@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.collective import ONE_MACHINE
 from lambdaplus.data.arguments import number
-from lambdaplus.data.queries import Floats, Queries
+from lambdaplus.data.queries import Queries
 from lambdaplus.frameworks.calls import Call
 from lambdaplus.objectives import Objective
 

@@ -183,6 +183,7 @@ def _protocol(summary: Summary) -> dict[str, Any]:
             trained,
             f"Parameters are chosen on validation data by {about.select or own}, by the rules "
             "of this library; test queries are only used to evaluate the chosen models.",
+            *([about.features] if about.features else []),
             *(
                 f"{name}: {constructor_in_words(method)}."
                 for name, method in about.methods.items()

@@ -38,7 +38,7 @@ class About:
     ----------
     methods : dict of str to Method
         By name.
-    settings, seeds, trials, repeated, select, convention
+    settings, seeds, trials, repeated, select, convention, features
         Those of the `Study`; the metric that selects is None if each method has its own.
     rules : dict of str to str
         The rules of each metric, in words.
@@ -59,6 +59,7 @@ class About:
     repeated: bool = False
     select: Criterion | None = None
     convention: Convention = field(default_factory=lambda: find_convention("lambdaplus"))
+    features: str = ""
     rules: dict[str, str] = field(default_factory=dict)
     versions: str = ""
     queries: int = 0

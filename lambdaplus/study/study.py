@@ -71,6 +71,8 @@ class Study:
     convention : str
         Rules for the evaluation of test queries, see `~lambdaplus.evaluation.evaluate`.  Selection
         on validation data follows those of lambdaplus.
+    features : str
+        What was done to the features of the folds, in words, for the report.
 
     Attributes
     ----------
@@ -99,6 +101,7 @@ class Study:
     jobs: int = 1
     trials: int = 0
     convention: str = "lambdaplus"
+    features: str = ""
     finished: set[str] = field(default_factory=set, init=False)
     kept: int = field(default=0, init=False)
     errors: dict[str, str] = field(default_factory=dict, init=False)
@@ -338,6 +341,7 @@ class Study:
             repeated=self.repeated,
             select=self._selects,
             convention=self._convention,
+            features=self.features,
             rules=rules,
             versions=versions_in_words(),
             queries=len(relevant),
