@@ -22,7 +22,8 @@ from lambdaplus.data import RankingData
 from lambdaplus.data.queries import Floats
 from lambdaplus.frameworks.internals import lightgbm_parameters
 from lambdaplus.objectives import lambda_objective
-from lambdaplus.study.methods import Criterion, Fitted, Parameters, Settings, Task
+from lambdaplus.study.methods import Criterion, Fitted, Parameters, Task
+from lambdaplus.study.settings import Settings
 from lambdaplus.study.validation import Validation
 
 Predict = Callable[[RankingData, int], Floats]

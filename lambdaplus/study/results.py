@@ -14,7 +14,8 @@ from lambdaplus.data.queries import Floats
 from lambdaplus.evaluation import Convention, Evaluation
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.evaluation.result import mean_of
-from lambdaplus.study.methods import Criterion, Method, Settings
+from lambdaplus.study.methods import Criterion, Method
+from lambdaplus.study.settings import Settings
 
 KEY = {"method": pl.String, "fold": pl.String, "seed": pl.Int64}
 VALUES = pl.Schema({**KEY, "metric": pl.String, "query": pl.String, "value": pl.Float64})

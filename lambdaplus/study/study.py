@@ -26,9 +26,10 @@ from lambdaplus.metrics.names import listed
 from lambdaplus.study.choice import Choice, choose
 from lambdaplus.study.estimator_trainer import find_class, train_estimator
 from lambdaplus.study.identity import digest, versions_in_words
-from lambdaplus.study.methods import Criterion, Method, Settings, Task, parse_criterion
+from lambdaplus.study.methods import Criterion, Method, Task, parse_criterion
 from lambdaplus.study.results import ALL_QUERIES, CURVES, FITS, VALUES, About, Results
 from lambdaplus.study.search_space import draw
+from lambdaplus.study.settings import Settings
 from lambdaplus.study.store import Fit, Store
 from lambdaplus.study.tasks import fit_and_save, fit_from_disk, laid_out
 from lambdaplus.study.workers import PRELOADED, first_line, run_in_processes, working_folder
