@@ -88,7 +88,8 @@ class LambdaGradient:
         self.of_class = np.empty(0)  # factors of the Hessians of each class
         if not queries.grouped:
             count = queries.strata(metric.relevant).count
-            self.rows = float(count.sum())
+            # That of log-loss at the base rates, so that bounds of Hessians mean the same.
+            self.total = float((count * (1.0 - count / count.sum())).sum())
             if balance:
                 self.of_class = (count * (count.size / count.sum())) ** balance
         self.workers = queries.list_workers
@@ -186,9 +187,8 @@ class LambdaGradient:
         if not self.shape.normalize:
             return scale
         if not self.queries.grouped and self.metric.declaration.pooled:
-            # Absolute gradients sum to half the number of rows.
             size = float(np.abs(sums.gradient).sum())
-            return np.full(1, self.rows / 2 / size) if size * scale[0] > NOTHING else scale
+            return np.full(1, self.total / size) if size * scale[0] > NOTHING else scale
         S = sums.received * scale
         return np.divide(np.log1p(S) / math.log(2.0), sums.received, out=scale.copy(), where=S > 0)
 
