@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 from small_data import Small, graded
 
 from lambdaplus.baselines import CommitteePerceptron
-from lambdaplus.baselines.preference_pairs import documents, nth, preference_pairs, shuffle
+from lambdaplus.baselines.preference_pairs import documents_of, nth, preference_pairs, shuffle
 from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation import evaluate
 
@@ -48,7 +48,7 @@ def hypotheses(
     w, c = np.zeros(X.shape[1]), 0
     survivors: list[tuple[Array, int]] = []
     misses = [0] * pairs.n_pairs
-    every = [documents(pairs, pair) for pair in range(pairs.n_pairs)]
+    every = [documents_of(pairs, pair) for pair in range(pairs.n_pairs)]
     scores = [0.0] * len(X)
     for t in range(passes):
         if t == 0 or order == "reshuffled":

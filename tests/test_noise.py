@@ -33,7 +33,7 @@ SCORES = np.random.default_rng(0).permutation(12) / 5.0
 
 
 def entries_of(metric: RankingMetric, queries: Queries, scores: Any) -> Entries:
-    classes = metric_arrays(metric, queries).relevance
+    classes = metric_arrays(metric, queries).code
     return merge_ties(queries.boundaries, *rank(queries, scores), classes, None)[0]
 
 
@@ -41,7 +41,7 @@ def noisy_scores(entries: Entries, scale: float) -> Any:
     """The noisy scores of each ranking, by rank without noise; no scores are tied."""
     noisy = np.empty((RANKINGS, entries.score.size))
     bits = entries.score.view(np.uint64)
-    _add_noise(entries.edges, entries.score, bits, entries.relevance, scale, noisy)
+    _add_noise(entries.edges, entries.score, bits, entries.code, scale, noisy)
     return noisy
 
 

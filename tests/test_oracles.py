@@ -12,9 +12,10 @@ from hypothesis import settings
 from numpy.typing import NDArray
 from rankings_by_force import Setting, permutations
 
-from lambdaplus.baselines.oracles import Loss, make_loss, ranked
+from lambdaplus.baselines.oracles import Loss, make_loss
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import parse_metric
+from lambdaplus.metrics.sort import rank
 
 Floats = NDArray[np.float64]
 
@@ -75,7 +76,7 @@ def random_queries(top: int) -> tuple[Floats, Floats, NDArray[np.int64]]:
 
 def values(loss: Loss, scores: Floats) -> tuple[Floats, Floats]:
     """Hinge of each query, and the coefficients of its tangent plane."""
-    found = loss.oracle(ranked(loss.queries, scores))
+    found = loss.oracle(rank(loss.queries, scores))
     start = loss.queries.boundaries[:-1]
     return found.loss + np.add.reduceat(found.coefficient * scores, start), found.coefficient
 
@@ -84,7 +85,7 @@ def check_against_enumeration(setting: Setting, top: int) -> None:
     labels, scores, sizes = random_queries(top)
     loss = loss_of(setting, labels, sizes)
     hinges, coefficients = values(loss, scores)
-    found = loss.oracle(ranked(loss.queries, scores))
+    found = loss.oracle(rank(loss.queries, scores))
     for q, hinge in enumerate(hinges):
         mine = slice(*loss.queries.boundaries[q : q + 2])
         if len(np.unique(labels[mine])) == 1:

@@ -20,10 +20,11 @@ from sklearn.exceptions import ConvergenceWarning
 from small_data import graded, letor_folder
 
 from lambdaplus import evaluate
-from lambdaplus.baselines.oracles import make_loss, ranked
+from lambdaplus.baselines.oracles import make_loss
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import parse_metric
+from lambdaplus.metrics.sort import rank
 from lambdaplus.study import Fitted, Job, Method
 from papers import PAPERS, elsas_2008, welleck_2016, yue_2007
 from papers.__main__ import main
@@ -296,7 +297,7 @@ def test_assignment_finds_rankings_as_bad_as_merging_does(reach: float) -> None:
         scores = scale * random.normal(size=data.labels.size)
         worst = []
         for oracle in (merged, AssignmentOracle(metric, queries, reach)):
-            constraint = oracle(ranked(queries, scores))
+            constraint = oracle(rank(queries, scores))
             moved = np.add.reduceat(constraint.coefficient * scores, starts)
             worst.append(constraint.loss + moved)
         np.testing.assert_allclose(worst[0], worst[1], rtol=1e-12, atol=1e-12)

@@ -40,9 +40,9 @@ def test_interior_point_closes_the_gap(
 ) -> None:
     planes = random_planes(seed, n_blocks, n_features, per_block)
     weight = C * np.random.default_rng(seed).uniform(0.5, 2.0, n_blocks)
-    alpha = minimise(planes.first, planes.slope, planes.offset, weight, 1e-7 * C)
+    alpha = minimise(planes.edges, planes.slope, planes.offset, weight, 1e-7 * C)
     assert (alpha >= 0).all()
-    np.testing.assert_allclose(np.add.reduceat(alpha, planes.first[:-1]), 1.0)
+    np.testing.assert_allclose(np.add.reduceat(alpha, planes.edges[:-1]), 1.0)
     primal, dual = bounds(planes, weight, alpha)
     assert dual <= primal + 1e-12 * C
     assert primal - dual <= 1.1e-7 * C
@@ -51,19 +51,19 @@ def test_interior_point_closes_the_gap(
 def test_eviction_keeps_the_dual_the_bound_and_what_is_in_use() -> None:
     planes = random_planes(1, 4, 6, 30)
     weight = np.full(4, 2.0)
-    planes.alpha = minimise(planes.first, planes.slope, planes.offset, weight, 1e-6)
+    planes.alpha = minimise(planes.edges, planes.slope, planes.offset, weight, 1e-6)
     _, dual = bounds(planes, weight, planes.alpha)
     random = np.random.default_rng(2)
     points = random.normal(size=(200, 6))
     heights = [points @ planes.slope.T + planes.offset]
-    before = np.maximum.reduceat(heights[0], planes.first[:-1], axis=1)
+    before = np.maximum.reduceat(heights[0], planes.edges[:-1], axis=1)
     used = planes.slope[planes.alpha >= IN_USE]
     m = planes.offset.size
     for _ in range(PATIENCE + 1):
         planes.evict()
     assert planes.offset.size < m
     assert bounds(planes, weight, planes.alpha)[1] == pytest.approx(dual, abs=1e-12)
-    after = np.maximum.reduceat(points @ planes.slope.T + planes.offset, planes.first[:-1], axis=1)
+    after = np.maximum.reduceat(points @ planes.slope.T + planes.offset, planes.edges[:-1], axis=1)
     assert (after <= before + 1e-12).all()
     assert all((np.abs(planes.slope - plane).sum(axis=1) == 0).any() for plane in used)
-    assert not planes.slope[planes.first[:-1]].any()  # the right ranking's plane stays first
+    assert not planes.slope[planes.edges[:-1]].any()  # the right ranking's plane stays first

@@ -48,9 +48,9 @@ class Laid:
         scores = np.concatenate([np.zeros(len(others)), -np.arange(len(ranked))])
         self.arrays = found
         self.form = metric.declaration.form
-        self.code = found.relevance[rank(queries, scores).row[len(others) :]]
+        self.code = found.code[rank(queries, scores).row[len(others) :]]
         self.query = queries.n_queries - 1
-        self.strata = slice(found.first[-2], found.first[-1])
+        self.strata = slice(found.strata[-2], found.strata[-1])
         self.scale = float(found.scale[-1])
 
     @functools.cache  # noqa: B019  (a Laid lives as long as one example)
@@ -61,7 +61,7 @@ class Laid:
         written = np.full((2, n), np.nan)
         self.form.potentials(
             zero, *pair, zero, np.array([0, n]), self.code, np.ones(n, np.int64), np.empty(0),
-            found.discount, found.first[self.query :], found.gain, 1.0, 1.0,
+            found.discount, found.strata[self.query :], found.gain, 1.0, 1.0,
             *written, *found.parts,
         )  # fmt: skip
         both = np.full((2, n), np.nan)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_data import Small
 
-from lambdaplus.baselines.preference_pairs import documents, nth, preference_pairs, shuffle
+from lambdaplus.baselines.preference_pairs import documents_of, nth, preference_pairs, shuffle
 from lambdaplus.data.queries import Queries
 
 
@@ -19,7 +19,7 @@ def test_every_pair_of_different_labels_has_a_number(data: Small) -> None:
     pairs = preference_pairs(queries)
     expected = all_pairs(data.labels, data.qid)
     assert pairs.n_pairs == len(expected.high)
-    found = [documents(pairs, p) for p in range(pairs.n_pairs)]
+    found = [documents_of(pairs, p) for p in range(pairs.n_pairs)]
     rows = [(int(queries.row_order[i]), int(queries.row_order[j])) for i, j in found]
     assert sorted(rows) == sorted(zip(expected.high.tolist(), expected.low.tolist(), strict=True))
     rate = dict(zip(zip(expected.high, expected.low, strict=True), expected.rate, strict=True))
@@ -31,7 +31,7 @@ def test_many_documents_with_one_pair_each_beside_few_with_many() -> None:
     labels = np.concatenate([np.tile([0.0, 1.0], 400), [1.0], np.zeros(5000)])
     queries = Queries(labels, group=[2] * 400 + [5001])
     pairs = preference_pairs(queries)
-    found = np.array([documents(pairs, p) for p in range(pairs.n_pairs)])
+    found = np.array([documents_of(pairs, p) for p in range(pairs.n_pairs)])
     sorted_labels = labels[queries.row_order]
     assert (sorted_labels[found[:, 0]] > sorted_labels[found[:, 1]]).all()
     assert len(np.unique(found, axis=0)) == pairs.n_pairs == 5400

@@ -19,13 +19,13 @@ def relative_error(kind: str, damping: float, distance: Floats) -> Floats:
     kernel = pair_function(1.0, damping)
     x = np.exp(-distance)
     coefficients, exact = {
-        "concordant": (kernel.concordant, x / (1 + x)),
-        "discordant": (kernel.discordant, 1 / (1 + x)),
-        "Hessian": (kernel.hessian, x / (1 + x) ** 2),
+        "concordant": (kernel.fits.concordant, x / (1 + x)),
+        "discordant": (kernel.fits.discordant, 1 / (1 + x)),
+        "Hessian": (kernel.fits.hessian, x / (1 + x) ** 2),
     }[kind]
     if damping:
         exact = exact / (damping + distance)
-    found = np.exp(-distance[:, None] * kernel.rates.ravel()) @ coefficients.ravel()
+    found = np.exp(-distance[:, None] * kernel.fits.rates.ravel()) @ coefficients.ravel()
     return np.abs(found / exact - 1)
 
 

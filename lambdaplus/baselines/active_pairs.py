@@ -7,13 +7,14 @@ documents and L labels (Lee & Lin 2014).  Partners of a higher label come from t
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
-from lambdaplus.data.queries import Floats, Queries
+from lambdaplus.data.queries import Queries
 from lambdaplus.metrics.sort import Ranking
 
 
@@ -30,8 +31,8 @@ def active_pairs(queries: Queries, ranking: Ranking, margin: Floats, value: Floa
     strata, boundaries = queries.strata(), queries.boundaries
     partners = Partners(*np.zeros((3, value.size)))
     over_queries(
-        _active_pairs, boundaries, boundaries, ranking.row, ranking.score, strata.relevance,
-        np.diff(strata.first), margin, value, *partners,
+        _active_pairs, boundaries, boundaries, ranking.row, ranking.score, strata.code,
+        strata.n_classes, margin, value, *partners,
     )  # fmt: skip
     return partners
 
@@ -53,8 +54,8 @@ def pair_weight(queries: Queries, balance: str) -> Floats:
 
 @compiled
 def _active_pairs(
-    first: int, last: int, boundaries: Any, row: Any, score: Any, code: Any, n_classes: Any,
-    margin: Any, value: Any, below: Any, above: Any, total: Any,
+    first: int, last: int, boundaries: Ints, row: Rows, score: Floats, code: Int32s,
+    n_classes: Ints, margin: Floats, value: Floats, below: Floats, above: Floats, total: Floats,
 ) -> None:  # fmt: skip
     for q in range(first, last):
         start, stop, top = boundaries[q], boundaries[q + 1], n_classes[q] - 1

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from lambdaplus.data.queries import Floats, Queries, by_query
+from lambdaplus.compute.array_types import Floats
+from lambdaplus.data.queries import Queries, by_query
 from lambdaplus.evaluation.scoring import mean_values
 from lambdaplus.metrics import Metric, parse_metric
 
@@ -103,8 +104,9 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             self, X, y, reset=reset, dtype=np.float64, order="C", y_numeric=True
         )
         self._refuse_huge(documents)
-        queries, rows = by_query(labels, qid=qid, group=[len(labels)] if qid is None else None)
-        return documents if rows is None else documents[rows], queries
+        group = [len(labels)] if qid is None else None
+        in_order = by_query(documents, labels, qid=qid, group=group)
+        return in_order.X, in_order.queries
 
 
 class ValidatedRanker(Ranker):

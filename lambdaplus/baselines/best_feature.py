@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lambdaplus.baselines.base_ranker import ValidatedRanker, ValidationSet
-from lambdaplus.data.queries import Floats, Queries
+from lambdaplus.compute.array_types import Floats
+from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import Metric
 
 

@@ -8,22 +8,25 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from lambdaplus.baselines.base_ranker import ValidatedRanker, ValidationSet
 from lambdaplus.baselines.preference_pairs import (
-    documents,
+    PreferencePairs,
+    Shuffle,
+    documents_of,
     listed_order,
     nth,
     preference_pairs,
     shuffle,
 )
+from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.data.progress import Progress
-from lambdaplus.data.queries import Floats, Ints, Queries, by_query
+from lambdaplus.data.queries import Queries, by_query
+from lambdaplus.evaluation.progress import Progress
 from lambdaplus.metrics import Metric
 from lambdaplus.metrics.names import listed
 
@@ -229,11 +232,11 @@ class CommitteePerceptron(ValidatedRanker):
                 "a Borda count ranks the documents of each query: pass the query of each row, "
                 "predict(X, qid=qid)"
             )
-        queries, rows = by_query(np.zeros(n), qid=qid, group=[n] if qid is None else None)
-        order = slice(None) if rows is None else rows
+        group = [n] if qid is None else None
+        documents, queries, rows = by_query(features, np.zeros(n), qid=qid, group=group)
         scores = np.empty(n)
-        scores[order] = self._combine(
-            features[order], self.hypotheses_, self.votes_, queries.boundaries
+        scores[slice(None) if rows is None else rows] = self._combine(
+            documents, self.hypotheses_, self.votes_, queries.boundaries
         )
         return scores
 
@@ -262,7 +265,7 @@ class State(NamedTuple):
 
 
 @compiled
-def _offer(state: Any) -> None:
+def _offer(state: State) -> None:
     """Add the current hypothesis to the committee if it survived longer than some member."""
     survival, counter = state.survival, state.counter
     run = counter[RUN]
@@ -287,7 +290,7 @@ def _offer(state: Any) -> None:
 
 
 @compiled(fastmath={"reassoc"})
-def _margin(w: Any, features: Any, i: int, j: int) -> float:
+def _margin(w: Floats, features: Floats, i: int, j: int) -> float:
     total = 0.0
     for k in range(w.size):
         total += w[k] * (features[i, k] - features[j, k])
@@ -295,14 +298,21 @@ def _margin(w: Any, features: Any, i: int, j: int) -> float:
 
 
 @compiled
-def _run_pass(features: Any, pairs: Any, order: Any, misses: Any, bound: float, state: Any) -> None:
+def _run_pass(
+    features: Floats,
+    pairs: PreferencePairs,
+    order: Shuffle,
+    misses: NDArray[np.uint16],
+    bound: float,
+    state: State,
+) -> None:
     """Visit all pairs once, in the given order; skip those with more than `bound` mistakes."""
     w, counter = state.w, state.counter
     for place in range(order.n):
         pair = nth(order, place)
         if misses.size and misses[pair] > bound:
             continue
-        i, j = documents(pairs, pair)
+        i, j = documents_of(pairs, pair)
         if _margin(w, features, i, j) > 0.0:
             counter[RUN] += 1
             continue

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from lambdaplus.baselines.cutting_planes import Hinges, Pass, Planes, Solution, solve
-from lambdaplus.data.queries import Floats
+from lambdaplus.compute.array_types import Floats
 
 
 def solve_by_rounds(

@@ -16,11 +16,12 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from lambdaplus.baselines.interior_point import minimise
-from lambdaplus.baselines.oracles import Loss, Ranked, ranked
+from lambdaplus.baselines.oracles import Loss
 from lambdaplus.baselines.oracles.dorm import DORMOracle
+from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
-from lambdaplus.data.queries import Floats, Ints
+from lambdaplus.metrics.sort import Ranking, rank
 
 INNER = 0.1  # tolerance of the problem with planes, as a share of the gap
 IN_USE = 1e-3  # dual variable from which a plane counts as used
@@ -92,13 +93,13 @@ class Hinges:
     def at(self, w: Floats) -> Cut:
         """Evaluate all hinges at w, (d,)."""
         scores = self.scores(w)
-        rankings: dict[int, Ranked] = {}  # losses with the same labels share one sort
+        rankings: dict[int, Ranking] = {}  # losses with the same labels share one sort
         slopes, offsets = [], []
         hinge = np.zeros(self.n_blocks)
         for loss, mine, block in zip(self.losses, self._queries, self._blocks, strict=True):
             key = id(loss.queries)
             if key not in rankings:
-                rankings[key] = ranked(loss.queries, scores)
+                rankings[key] = rank(loss.queries, scores)
             worst = loss.worst(rankings[key])
             slope = np.zeros((worst.loss.size, w.size))
             over_queries(_slopes, self._bounds, self._bounds, self.X, worst.coefficient, slope)
@@ -117,7 +118,7 @@ class Planes:
     """
 
     def __init__(self, n_blocks: int, n_features: int) -> None:
-        self.first: Ints = np.arange(n_blocks + 1)  # index of the first plane of each block
+        self.edges: Ints = np.arange(n_blocks + 1)  # first plane of each block, and their number
         self.slope: Floats = np.zeros((n_blocks, n_features))
         self.offset: Floats = np.zeros(n_blocks)
         self.alpha: Floats = np.ones(n_blocks)  # sums to 1 in each block
@@ -126,11 +127,11 @@ class Planes:
     @property
     def block(self) -> Ints:
         """Block of each plane, (m,)."""
-        return np.repeat(np.arange(self.first.size - 1), np.diff(self.first))
+        return np.repeat(np.arange(self.edges.size - 1), np.diff(self.edges))
 
     def at(self, w: Floats) -> Floats:
         """The lower bound of each hinge at w, (n_blocks,)."""
-        return np.asarray(np.maximum.reduceat(self.offset + self.slope @ w, self.first[:-1]))
+        return np.asarray(np.maximum.reduceat(self.offset + self.slope @ w, self.edges[:-1]))
 
     def add(self, block: Ints, slope: Floats, offset: Floats) -> None:
         self._keep_and_add(slice(None), block, slope, offset, np.zeros(block.size))
@@ -142,15 +143,15 @@ class Planes:
         """
         self.idle = np.where(self.alpha >= IN_USE, 0, self.idle + 1)
         drop = self.idle > PATIENCE
-        drop[self.first[:-1]] = False
+        drop[self.edges[:-1]] = False
         if not drop.any():
             return
         mass = np.where(drop, self.alpha, 0.0)
-        total = np.add.reduceat(mass, self.first[:-1])
+        total = np.add.reduceat(mass, self.edges[:-1])
         mixed = np.flatnonzero(total > 0)
         share = mass / np.where(total > 0, total, 1.0)[self.block]
-        slope = np.add.reduceat(share[:, None] * self.slope, self.first[:-1])
-        offset = np.add.reduceat(share * self.offset, self.first[:-1])
+        slope = np.add.reduceat(share[:, None] * self.slope, self.edges[:-1])
+        offset = np.add.reduceat(share * self.offset, self.edges[:-1])
         self._keep_and_add(~drop, mixed, slope[mixed], offset[mixed], total[mixed])
 
     def _keep_and_add(
@@ -158,7 +159,7 @@ class Planes:
     ) -> None:
         block = np.concatenate([self.block[keep], block])
         order = np.argsort(block, kind="stable")
-        self.first = np.searchsorted(block[order], np.arange(self.first.size))
+        self.edges = np.searchsorted(block[order], np.arange(self.edges.size))
         self.slope = np.concatenate([self.slope[keep], slope])[order]
         self.offset = np.concatenate([self.offset[keep], offset])[order]
         self.alpha = np.concatenate([self.alpha[keep], alpha])[order]
@@ -246,7 +247,7 @@ def solve(
             # With planes from another C, the first minimum is precise, with epsilon all of them.
             precise = epsilon is not None or (warm and len(history) == 1)
             gap = tol * primal if precise else primal - dual
-            planes.alpha = minimise(planes.first, planes.slope, planes.offset, weight, INNER * gap)
+            planes.alpha = minimise(planes.edges, planes.slope, planes.offset, weight, INNER * gap)
             mass = weight[planes.block] * planes.alpha
             w = -(mass @ planes.slope)
             dual = max(dual, float(mass @ planes.offset - w @ w / 2))
@@ -254,7 +255,7 @@ def solve(
 
 # Sums are reassociated for vector registers when compiled; threads do not change their order.
 @compiled(fastmath={"reassoc", "contract", "nsz"})
-def _scores(first: int, last: int, boundaries: Any, X: Any, w: Any, out: Any) -> None:
+def _scores(first: int, last: int, boundaries: Ints, X: Floats, w: Floats, out: Floats) -> None:
     for i in range(boundaries[first], boundaries[last]):
         total = 0.0
         for f in range(w.size):
@@ -263,7 +264,9 @@ def _scores(first: int, last: int, boundaries: Any, X: Any, w: Any, out: Any) ->
 
 
 @compiled
-def _slopes(first: int, last: int, boundaries: Any, X: Any, coefficient: Any, out: Any) -> None:
+def _slopes(
+    first: int, last: int, boundaries: Ints, X: Floats, coefficient: Floats, out: Floats
+) -> None:
     for q in range(first, last):
         for i in range(boundaries[q], boundaries[q + 1]):
             if coefficient[i] != 0.0:

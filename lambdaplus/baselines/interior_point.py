@@ -19,19 +19,20 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import LinAlgError, blas, cho_factor, cho_solve, lapack
 
-from lambdaplus.data.queries import Floats, Ints
+from lambdaplus.compute.array_types import Floats, Ints
 
 MAX_STEPS = 60
 STEP_SHARE = 0.995  # of the largest step to the boundary
 
 
-def minimise(first: Ints, slope: Floats, offset: Floats, weight: Floats, gap: float) -> Floats:
+def minimise(edges: Ints, slope: Floats, offset: Floats, weight: Floats, gap: float) -> Floats:
     """Dual variables of planes, (m,), that sum to 1 in each block: z / weight.
 
-    ``first``, (n_blocks + 1,), has the index of the first plane of each block, none of which is
-    empty.  If the absolute gap cannot be reached because of rounding, the best point is returned.
+    ``edges``, (n_blocks + 1,), has the first plane of each block, none of which is empty, and the
+    number of planes.  If the absolute gap cannot be reached because of rounding, the best point is
+    returned.
     """
-    start, sizes = first[:-1], np.diff(first)
+    start, sizes = edges[:-1], np.diff(edges)
     slope = _fewest_columns(slope)
 
     def total(per_plane: Floats) -> Floats:

@@ -7,14 +7,15 @@ position in the range is the index of the lower document.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.baselines.active_pairs import pair_weight
+from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.data.queries import Floats, Ints, Queries
+from lambdaplus.data.queries import Queries
 
 Words = NDArray[np.uint64]
 
@@ -22,7 +23,7 @@ Words = NDArray[np.uint64]
 class PreferencePairs(NamedTuple):
     """Pairs of documents, in the order of `Queries.row_order`."""
 
-    first: Ints  # (n + 1,): first pair in which each document is the higher one; last, all pairs
+    edges: Ints  # (n + 1,): first pair in which each document is the higher one; last, all pairs
     lowest: Ints  # (n,): first document of the query, which is the lower one of the first pair
     rate: Floats  # (n,): 1/|S_q|, one over the number of pairs of the query
     owner: Ints  # (n_marks,): higher document of every 2^shift-th pair, where a search starts
@@ -30,39 +31,39 @@ class PreferencePairs(NamedTuple):
 
     @property
     def n_pairs(self) -> int:
-        return int(self.first[-1])
+        return int(self.edges[-1])
 
 
 def preference_pairs(queries: Queries) -> PreferencePairs:
     """Compute the pairs of a data set; a ValueError if no query has two different labels."""
     strata, rate = queries.strata(), pair_weight(queries, "query")
-    documents = strata.count.astype(np.int64)
-    start = np.cumsum(documents) - documents  # of each stratum, among all documents
-    lower = np.repeat(start - queries.boundaries[strata.query], documents)
-    first = np.append(0, np.cumsum(lower))
-    shift = max(int(first[-1]) // (2 * lower.size), 1).bit_length() - 1
-    marks = np.arange(0, first[-1] + 2**shift, 2**shift)
+    count = strata.count.astype(np.int64)
+    start = np.cumsum(count) - count  # of each stratum, among all documents
+    lower = np.repeat(start - queries.boundaries[strata.query], count)
+    edges = np.append(0, np.cumsum(lower))
+    shift = max(int(edges[-1]) // (2 * lower.size), 1).bit_length() - 1
+    marks = np.arange(0, edges[-1] + 2**shift, 2**shift)
     return PreferencePairs(
-        first=first,
+        edges=edges,
         lowest=np.repeat(queries.boundaries[:-1], queries.sizes),
         rate=rate,
-        owner=np.searchsorted(first, np.minimum(marks, first[-1] - 1), side="right") - 1,
+        owner=np.searchsorted(edges, np.minimum(marks, edges[-1] - 1), side="right") - 1,
         shift=shift,
     )
 
 
 @compiled
-def documents(pairs: Any, pair: int) -> tuple[int, int]:
+def documents_of(pairs: PreferencePairs, pair: int) -> tuple[int, int]:
     """The higher and the lower document of a pair."""
     mark = pair >> pairs.shift
     i, beyond = pairs.owner[mark], pairs.owner[mark + 1] + 1
     while beyond - i > 1:
         middle = (i + beyond) // 2
-        if pairs.first[middle] <= pair:
+        if pairs.edges[middle] <= pair:
             i = middle
         else:
             beyond = middle
-    return i, pairs.lowest[i] + pair - pairs.first[i]
+    return i, pairs.lowest[i] + pair - pairs.edges[i]
 
 
 class Shuffle(NamedTuple):
@@ -94,7 +95,7 @@ def shuffle(n: int, random: np.random.RandomState) -> Shuffle:
 
 
 @compiled
-def nth(order: Any, place: int) -> int:
+def nth(order: Shuffle, place: int) -> int:
     """The number at a position of the permutation."""
     x = np.uint64(place)
     while True:

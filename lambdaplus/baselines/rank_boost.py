@@ -11,10 +11,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from lambdaplus.baselines.active_pairs import pair_weight
 from lambdaplus.baselines.base_ranker import ValidatedRanker, ValidationSet
+from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
-from lambdaplus.data.progress import Progress
-from lambdaplus.data.queries import Floats, Ints, Queries
+from lambdaplus.data.queries import Queries
+from lambdaplus.evaluation.progress import Progress
 from lambdaplus.metrics import Metric
 
 PERFECT = 1.0 - 1e-12  # a ranker that ranks all pairs correctly would have infinite weight
@@ -94,8 +95,8 @@ class RankBoost(ValidatedRanker):
 
         def weigh() -> float:
             over_queries(
-                _potentials, queries.boundaries, queries.boundaries, strata.relevance,
-                np.diff(strata.first), rate, scores, potential, mass,
+                _potentials, queries.boundaries, queries.boundaries, strata.code,
+                strata.n_classes, rate, scores, potential, mass,
             )  # fmt: skip
             return float(mass.sum())
 
@@ -152,8 +153,8 @@ def _binned(documents: Floats, edges: list[Floats]) -> NDArray[np.uint8]:
 
 @compiled
 def _potentials(
-    first: int, last: int, boundaries: Any, code: Any, n_classes: Any, rate: Any, scores: Any,
-    potential: Any, mass: Any,
+    first: int, last: int, boundaries: Ints, code: Int32s, n_classes: Ints, rate: Floats,
+    scores: Floats, potential: Floats, mass: Floats,
 ) -> None:  # fmt: skip
     """The contribution of each document to r, and the total weight of the pairs of each query.
 
@@ -179,7 +180,9 @@ def _potentials(
 
 
 @compiled
-def _best_threshold(bins: Any, n_thresholds: Any, potential: Any) -> tuple[int, int, float]:
+def _best_threshold(
+    bins: NDArray[np.uint8], n_thresholds: Ints, potential: Floats
+) -> tuple[int, int, float]:
     """The feature and threshold with the largest absolute sum r of the documents above it."""
     n, d = bins.shape
     sums = np.zeros((d, n_thresholds.max() + 1))

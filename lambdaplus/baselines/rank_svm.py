@@ -14,7 +14,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from lambdaplus.baselines.active_pairs import active_pairs, pair_weight
 from lambdaplus.baselines.base_ranker import Ranker
-from lambdaplus.data.queries import Floats, Queries
+from lambdaplus.compute.array_types import Floats
+from lambdaplus.data.queries import Queries
 from lambdaplus.metrics.sort import Ranking, rank
 
 

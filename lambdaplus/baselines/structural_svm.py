@@ -17,10 +17,12 @@ from threadpoolctl import ThreadpoolController
 from lambdaplus.baselines.base_ranker import Ranker
 from lambdaplus.baselines.concave_convex import solve_by_rounds
 from lambdaplus.baselines.cutting_planes import Hinges, Planes, Solution, solve
-from lambdaplus.baselines.oracles import Loss, make_loss, ranked
+from lambdaplus.baselines.oracles import Loss, make_loss
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.data.arguments import check_flag, number, whole_number
-from lambdaplus.data.queries import Floats, Queries, reaches
+from lambdaplus.data.queries import Queries, reaches
 from lambdaplus.metrics import RankingMetric, parse_metric
+from lambdaplus.metrics.sort import rank
 
 
 class PathPoint(NamedTuple):
@@ -412,7 +414,7 @@ class SVMCombo(StructuralRanker):
             raise ValueError(f"{len(maps)} feature maps for {len(metrics)} losses")
         labels = self._labels(metrics[0], queries)  # the same object, so that they share one sort
         made = [make_loss(metric, labels, each) for metric, each in zip(metrics, maps, strict=True)]
-        tied = ranked(labels, np.zeros(labels.labels.size))
+        tied = rank(labels, np.zeros(labels.n_documents))
         size = [float(np.abs(loss.oracle(tied).coefficient).sum()) or 1.0 for loss in made]
         return [loss._replace(scale=size[0] / own) for loss, own in zip(made, size, strict=True)]
 
@@ -458,8 +460,8 @@ class ClassAUCSVM(Ranker):
                 f"labels must be 0 or more, some of them above; they are {labels.min():g} to "
                 f"{labels.max():g}"
             )
-        rows = np.repeat(np.arange(queries.n_queries), queries.sizes)
+        query = queries.query_of_row
         self.classes_: Floats = np.unique(labels[labels > 0])
         svm = StructuralSVM("auc", C=self.C, tol=self.tol, max_passes=self.max_passes)
-        self.class_coef_ = np.array([svm.fit(X, labels == c, rows).coef_ for c in self.classes_])
+        self.class_coef_ = np.array([svm.fit(X, labels == c, query).coef_ for c in self.classes_])
         self.coef_ = self.classes_ @ self.class_coef_

@@ -10,7 +10,8 @@ from sklearn.svm import LinearSVC
 
 from lambdaplus.baselines.base_ranker import Ranker
 from lambdaplus.baselines.transformers import QueryScaler
-from lambdaplus.data.queries import Floats, Queries, reaches
+from lambdaplus.compute.array_types import Floats
+from lambdaplus.data.queries import Queries, reaches
 
 Variant = Literal["plain", "balanced", "percentile", "minmax"]
 N_THRESHOLDS = 50
@@ -93,8 +94,7 @@ class SVMAccuracy(Ranker):
             max_iter=self.max_iter,
             random_state=self.random_state,
         )
-        query = np.repeat(np.arange(queries.n_queries), queries.sizes)
-        self.classifier_.fit(self._features(X, query), good)
+        self.classifier_.fit(self._features(X, queries.query_of_row), good)
 
     def predict(self, X: ArrayLike, qid: ArrayLike | None = None) -> Floats:
         """Score documents; a higher score ranks higher.

@@ -10,8 +10,9 @@ from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.data.arguments import whole_number
-from lambdaplus.data.queries import Floats, by_query
+from lambdaplus.data.queries import by_query
 
 
 class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -66,11 +67,10 @@ class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         documents = validate_data(self, X, reset=False, dtype=np.float64)
         if qid is None:
             return self._scaled(documents)
-        queries, rows = by_query(np.zeros(len(documents)), qid=qid)
-        order = slice(None) if rows is None else rows
+        X, queries, rows = by_query(documents, np.zeros(len(documents)), qid=qid)
         scaled = np.empty(documents.shape)
-        scaled[order] = np.concatenate(
-            [self._scaled(part) for part in np.split(documents[order], queries.boundaries[1:-1])]
+        scaled[slice(None) if rows is None else rows] = np.concatenate(
+            [self._scaled(part) for part in np.split(X, queries.boundaries[1:-1])]
         )
         return scaled
 

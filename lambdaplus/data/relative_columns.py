@@ -23,7 +23,7 @@ def relative_columns(
 ) -> list[Matrix]:
     """The relative features of each kind, of the shape and type of the features."""
     n, width = features.shape
-    queries, order = by_query(np.zeros(n), qid=qid, group=group)
+    _, queries, order = by_query(np.empty((n, 0)), np.zeros(n), qid=qid, group=group)
     rows = np.arange(n) if order is None else order
     if kinds != ("rank",) and np.isinf(features).any():
         row, column = np.argwhere(np.isinf(features))[0]

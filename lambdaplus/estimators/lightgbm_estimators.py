@@ -14,7 +14,13 @@ from lambdaplus.estimators.objective_names import at_cutoffs, find_metrics, metr
 from lambdaplus.estimators.parent import ArgumentNames, replaced
 from lambdaplus.estimators.ranker import Ranker
 from lambdaplus.evaluation import eval_metric as our_metric
-from lambdaplus.frameworks.internals import lightgbm_aliases, lightgbm_parameter
+from lambdaplus.frameworks.internals import (
+    lightgbm_aliases,
+    lightgbm_attributes,
+    lightgbm_parameter,
+    set_lightgbm_objective,
+    with_own_parameters,
+)
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.metrics.names import split_names
 from lambdaplus.objectives import Objective
@@ -59,7 +65,7 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, **changed
         # LightGBM would ignore it.
         raise TypeError(f"init_model must be a Booster or LGBMModel, or a file; got {start!r}")
     ours = isinstance(objective, Objective)
-    params = dict(model._other_params)
+    params = model.get_params()
     metric_is_set = any(name in params for name in lightgbm_aliases("metric"))
     if ours:
         lgb.refuse_random_forest(model.boosting_type)
@@ -74,11 +80,11 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, **changed
     if metrics is not None and "eval_at" in call:
         metrics = at_cutoffs(metrics, call["eval_at"])
     call["eval_metric"] = [*native, *([] if metrics is None else [metrics])]
-    if not metric_is_set and (ours or metrics is not None):
-        # LightGBM would evaluate the metric of its own objective, which refuses many labels.
-        params["metric"] = "None"
-    model._objective = objective
-    with replaced(model, _other_params=params, **changed), lgb.constant_features_explained():
+    # LightGBM would evaluate the metric of its own objective, which refuses many labels.
+    off = "None" if not metric_is_set and (ours or metrics is not None) else None
+    attributes = lightgbm_attributes(model, metric=off, **changed)
+    set_lightgbm_objective(model, objective)
+    with replaced(model, **attributes), lgb.constant_features_explained():
         fit(**call)
 
 
@@ -102,6 +108,7 @@ class _LastScores:
         return "seen", 0.0, True
 
 
+@with_own_parameters
 class LightGBMRanker(Ranker, lgb.LGBMRanker):  # type: ignore[misc]
     """A `lightgbm.LGBMRanker` whose objective is a ranking metric.
 
@@ -135,10 +142,8 @@ class LightGBMRanker(Ranker, lgb.LGBMRanker):  # type: ignore[misc]
         self.eval_metric = eval_metric
         super().__init__(objective=objective, **kwargs)
 
-    def _process_params(self, stage: str) -> Any:  # LightGBM's, for training and prediction
-        return self._for_framework(super()._process_params(stage))
 
-
+@with_own_parameters
 class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore[misc]
     """A `lightgbm.LGBMClassifier` for two classes that ranks the rarer one first.
 
@@ -214,9 +219,6 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
     def _training_scores(self, X: Any) -> Any:
         scores = self.__dict__.pop("_last_scores", None)
         return self._raw(X) if scores is None else scores
-
-    def _process_params(self, stage: str) -> Any:  # LightGBM's, for training and prediction
-        return self._for_framework(super()._process_params(stage))
 
     def _raw(self, X: Any, **kwargs: Any) -> Any:
         if not any(kwargs.get(name) for name in self._other_outputs):

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
-import numpy as np
-from sklearn.utils import _safe_indexing
-
-from lambdaplus.data.queries import Ints, Queries, by_query
+from lambdaplus.data.queries import Documents, Queries, by_query
 from lambdaplus.estimators.objective_names import find_objective, metric_of
 from lambdaplus.estimators.parent import (
     FrameworkEstimator,
@@ -20,19 +17,6 @@ from lambdaplus.estimators.parent import (
 from lambdaplus.estimators.search_splits import warn_of_split_queries
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.objectives import Objective
-
-
-class Documents(NamedTuple):
-    """Rows in query order, and their original places (None if the order has not changed)."""
-
-    X: Any
-    queries: Queries
-    rows: Ints | None
-
-    def in_order(self, values: Any) -> Any:
-        """Sort values of rows by query; None stays None."""
-        unchanged = values is None or self.rows is None
-        return values if unchanged else _safe_indexing(values, self.rows)
 
 
 class Ranker(FrameworkEstimator):
@@ -162,14 +146,12 @@ def _read(
         )
     try:
         refuse_masked("X", X)
-        queries, rows = by_query(y, qid=qid, group=group)
-        if np.shape(X)[0] != queries.n_documents:
-            raise ValueError(f"X has {np.shape(X)[0]} rows for {queries.n_documents} labels")
+        documents = by_query(X, y, qid=qid, group=group)
         if metric is not None:
-            _refuse_nothing_to_rank(metric, queries)
+            _refuse_nothing_to_rank(metric, documents.queries)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
-    return Documents(X if rows is None else _safe_indexing(X, rows), queries, rows)
+    return documents
 
 
 def _refuse_nothing_to_rank(metric: EvalMetric, queries: Queries) -> None:

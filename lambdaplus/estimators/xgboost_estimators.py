@@ -8,10 +8,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 import lambdaplus.xgboost as xgb
+from lambdaplus.data.queries import Documents
 from lambdaplus.estimators.classifier import RankingClassifier
 from lambdaplus.estimators.objective_names import find_metrics, metric_of
 from lambdaplus.estimators.parent import ArgumentNames, replaced
-from lambdaplus.estimators.ranker import Documents, Ranker
+from lambdaplus.estimators.ranker import Ranker
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.evaluation import eval_metric as our_metric
 from lambdaplus.frameworks.unused_parameters import warn_of_unused

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lambdaplus.data.queries import Floats
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation.result import Evaluation, mean_of, queries_in_words
 from lambdaplus.evaluation.result_tables import Cell, Table, Tabular
 from lambdaplus.evaluation.significance import (

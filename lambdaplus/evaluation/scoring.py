@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lambdaplus.compute.array_types import Bools, Floats
 from lambdaplus.data.arguments import check_flag, flags_of_rows, identifiers
-from lambdaplus.data.queries import Floats, Queries
+from lambdaplus.data.queries import Queries
 from lambdaplus.data.run_files import Run
 from lambdaplus.evaluation.conventions import (
     CONVENTIONS,
@@ -28,7 +29,7 @@ from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.sort import Scored
 from lambdaplus.metrics.values import values
 
-Flags = NDArray[np.bool_]
+Flags = Bools
 BEYOND_FLOAT32 = 1e39  # stands for infinity in float32, so that all infinite scores are tied
 
 
@@ -263,7 +264,7 @@ def _is_returned(queries: Queries, scores: Floats) -> Flags:
     """Whether a document was returned for its query, (n,)."""
     if queries.returned is None:
         return np.ones(scores.size, dtype=bool)
-    query = np.repeat(np.arange(queries.n_queries), queries.sizes)
+    query = queries.query_of_row
     order = np.lexsort((-scores, query))
     rank = np.arange(scores.size) - queries.boundaries[:-1][query]
     returned = np.empty(scores.size, dtype=bool)

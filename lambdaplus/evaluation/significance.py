@@ -8,8 +8,8 @@ from typing import Literal, get_args
 import numpy as np
 from scipy import stats
 
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.data.arguments import number, whole_number
-from lambdaplus.data.queries import Floats
 
 Test = Literal["wilcoxon", "t", "randomization"]
 Alternative = Literal["two-sided", "greater"]

@@ -45,6 +45,35 @@ def lightgbm_early_stopping(params: dict[str, Any], callbacks: Any) -> Literal["
     return "" if not found else "first" if all(found) else "all"
 
 
+def with_own_parameters(estimator: Any) -> Any:
+    """Decorate a subclass of LightGBM's estimators: `_for_framework` drops its own parameters."""
+    of_parent = estimator._process_params
+
+    def _process_params(self: Any, stage: str) -> dict[str, Any]:  # for training and prediction
+        params: dict[str, Any] = self._for_framework(of_parent(self, stage))
+        return params
+
+    estimator._process_params = _process_params
+    return estimator
+
+
+def lightgbm_attributes(model: Any, metric: str | None, **changed: Any) -> dict[str, Any]:
+    """Attributes for one call of fit of a LightGBM estimator, which reads private ones, too.
+
+    ``metric`` is LightGBM's parameter; None leaves it as it is.
+    """
+    if metric is not None:
+        changed["_other_params"] = {**model._other_params, "metric": metric}
+    if "class_weight" in changed:
+        changed["_class_weight"] = None  # that of an earlier fit
+    return changed
+
+
+def set_lightgbm_objective(model: Any, objective: Any) -> None:
+    """Set the objective of the next fit, and of `predict` after it."""
+    model._objective = objective
+
+
 def is_constructed(data: Any) -> bool:
     """Whether a lightgbm.Dataset is constructed, after which it may drop labels."""
     return bool(getattr(data, "_handle", None) or getattr(data, "handle", None))  # 4.x, 3.x

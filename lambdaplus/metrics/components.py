@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lambdaplus.data.queries import Floats
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.declared_arrays import LabelCounts
 
@@ -240,7 +240,7 @@ def one_over_count(counts: LabelCounts) -> Floats:
 
 
 def class_pairs(counts: LabelCounts) -> Floats:
-    classes = np.diff(counts.strata.first).astype(np.float64)
+    classes = counts.strata.n_classes.astype(np.float64)
     return classes * (classes - 1) / 2
 
 

@@ -19,13 +19,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.data.arguments import check_fields, is_flag, whole_number
-from lambdaplus.data.queries import Floats
 from lambdaplus.metrics import forms
 from lambdaplus.metrics.declared_arrays import (
     AGAINST_LABELS,
     ROUNDING,
-    Rule,
+    CountsFunction,
     as_declared,
     read_only,
 )
@@ -97,10 +97,10 @@ class Declaration:
     source: str
     binary: bool
     discount: Callable[[RankingMetric, Floats], Floats]
-    gain: Rule
-    normalizer: Rule
+    gain: CountsFunction
+    normalizer: CountsFunction
     form: forms.Form = field(default_factory=forms.Gains)
-    offset: Rule | None = None
+    offset: CountsFunction | None = None
     cutoff: Literal["optional", "required", "no"] = "optional"
     parameters: tuple[Parameter, ...] = ()
     aliases: tuple[str, ...] = ()

@@ -9,8 +9,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints
 from lambdaplus.data.arguments import plain
-from lambdaplus.data.queries import Floats, Ints, Queries, Strata, cached_property, reaches
+from lambdaplus.data.queries import Queries, Strata, cached_property, reaches
 
 if TYPE_CHECKING:
     from lambdaplus.metrics.declaration import RankingMetric
@@ -61,7 +62,7 @@ class LabelCounts:
         return read_only(self.sum(self.count))
 
     @cached_property
-    def relevant(self) -> NDArray[np.bool_]:
+    def relevant(self) -> Bools:
         """Whether the documents of each stratum are relevant, (s,) bool."""
         threshold = 1.0 if self.metric.declaration.binary else self.metric["relevant"]
         return read_only(reaches(self.label, threshold))
@@ -88,7 +89,7 @@ class LabelCounts:
     def higher(self) -> Floats:
         """Number of documents of the same query with a higher label, (s,) float64."""
         upto = np.cumsum(self.count)
-        upto -= self.spread((upto - self.count)[self.strata.first[:-1]])
+        upto -= self.spread((upto - self.count)[self.strata.edges[:-1]])
         return read_only(self.spread(self.size) - upto)
 
     def ideal(self, gain: Floats) -> Floats:
@@ -107,7 +108,7 @@ class LabelCounts:
         return as_declared(self.metric, part, value, self.size)
 
 
-Rule = Callable[[LabelCounts], Floats]
+CountsFunction = Callable[[LabelCounts], Floats]
 
 
 def as_declared(metric: RankingMetric, part: str, value: Any, like: Floats) -> Floats:
@@ -138,14 +139,27 @@ def read_only(array: _Array) -> _Array:
     return view
 
 
+class Coupling(NamedTuple):
+    """What documents add to the terms of those below: row[x] * column[c] of class c to class x."""
+
+    row: Floats  # (s,)
+    column: Floats  # (s,)
+
+    @property
+    def within_class(self) -> Floats:
+        """What a document adds to another one of its class, (s,)."""
+        return self.row * self.column
+
+
 class MetricArrays(NamedTuple):
     """The values of a declaration for each stratum, query and rank."""
 
-    first: Ints  # (n_queries + 1,) first stratum of each query
-    relevance: NDArray[np.int32]  # (n,) class of each row within its query
+    strata: Ints  # (n_queries + 1,) first stratum of each query, and the number of strata
+    code: Int32s  # (n,) class of each row within its query
     discount: Floats  # (longest,) by rank, counted from 0
     gain: Floats  # (s,)
     parts: tuple[Any, ...]  # see `Form.parts`
+    coupling: Coupling  # zeros for most forms
     scale: Floats  # (n_queries,) 1/Z; 0 if the metric has no value
     offset: Floats  # (n_queries,)
 
@@ -191,12 +205,14 @@ def _lay_out(metric: RankingMetric, queries: Queries) -> MetricArrays:
     gain = counts.per_class("gain", declared.gain(counts))
     if declared.follows_label_order and declared.form.gain_follows_labels:
         _refuse_falling(counts, gain)
+    parts = declared.form.parts(counts)
     return MetricArrays(
-        first=counts.strata.first,
-        relevance=counts.strata.relevance,
+        strata=counts.strata.edges,
+        code=counts.strata.code,
         discount=metric.discounts(np.arange(1.0, counts.longest + 1)),
         gain=gain,
-        parts=declared.form.parts(counts),
+        parts=parts,
+        coupling=declared.form.coupling(parts, counts),
         scale=np.divide(1.0, normalizer, out=np.zeros_like(normalizer), where=normalizer > 0),
         offset=counts.per_query("offset", offset),
     )

@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from lambdaplus.compute.array_types import Floats, Ints, Rows
+from lambdaplus.compute.array_types import Int32s as Int32s
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
-from lambdaplus.data.queries import Floats, Ints, Queries, cached_property
+from lambdaplus.data.queries import Queries, cached_property
 
-Int32s = NDArray[np.int32]
 CROWDED = 16  # number of documents above which a bucket is distributed again
 MOST_BUCKETS = 2048
 
@@ -27,7 +28,7 @@ MOST_BUCKETS = 2048
 class Ranking(NamedTuple):
     """Row and score of the documents of every query in ranked order; -0.0 is replaced by 0.0."""
 
-    row: NDArray[np.signedinteger[Any]]
+    row: Rows
     score: Floats
 
 
@@ -39,7 +40,7 @@ def rank(queries: Queries, scores: ArrayLike) -> Ranking:
     return ranking
 
 
-def rank_some(boundaries: Ints, given: Floats, order: NDArray[np.signedinteger[Any]]) -> Ranking:
+def rank_some(boundaries: Ints, given: Floats, order: Rows) -> Ranking:
     """Rank consecutive queries by the scores of all rows; tied rows keep the given order."""
     ranking = Ranking(np.empty(order.size, dtype=order.dtype), np.empty(order.size))
     sort_lists(0, boundaries.size - 1, boundaries, given, order, *ranking)
@@ -65,7 +66,7 @@ def lift_of(low: float, high: float) -> float:
 
 @compiled
 def sort_lists(
-    first: int, last: int, boundaries: Any, given: Any, order: Any, row: Any, score: Any
+    first: int, last: int, boundaries: Ints, given: Floats, order: Rows, row: Rows, score: Floats
 ) -> None:
     """Write rows and scores of the lists first .. last - 1, by descending score.
 
@@ -130,45 +131,45 @@ class Entries(NamedTuple):
 
     edges: Ints  # first entry of each query, and the number of entries
     score: Floats
-    relevance: Int32s  # class
+    code: Int32s  # class
     size: Ints  # number of documents; only of those with a multiplicity above 0, if there are any
     weight: Floats  # sum of multiplicities
 
 
 def merge_ties(
-    boundaries: Ints, row: Any, score: Floats, relevance: Int32s, copies: Floats | None
+    boundaries: Ints, row: Any, score: Floats, code: Int32s, copies: Floats | None
 ) -> tuple[Entries, Ints]:
     """The entries of some ranked queries, and the first rank of each entry."""
     n = row.size
-    edges, first, scores = np.empty_like(boundaries), np.empty(n + 1, np.int64), np.empty(n)
+    edges, first_rank, scores = np.empty_like(boundaries), np.empty(n + 1, np.int64), np.empty(n)
     classes, size, weight = np.empty(n, np.int32), np.empty(n, np.int64), np.empty(n)
     given = np.empty(0) if copies is None else copies
     entries = scores, classes, size, weight
-    m = _merge(boundaries, row, score, relevance, given, edges, first, *entries)
+    m = _merge(boundaries, row, score, code, given, edges, first_rank, *entries)
     if m == n:
-        return Entries(edges, *entries), first
-    return Entries(edges, *(part[:m] for part in entries)), first[: m + 1]
+        return Entries(edges, *entries), first_rank
+    return Entries(edges, *(part[:m] for part in entries)), first_rank[: m + 1]
 
 
 @compiled
 def _merge(
-    boundaries: Any, row: Any, score: Any, relevance: Any, copies: Any, edges: Any, first: Any,
-    scores: Any, classes: Any, size: Any, weight: Any,
+    boundaries: Ints, row: Rows, score: Floats, code: Int32s, copies: Floats, edges: Ints,
+    first_rank: Ints, scores: Floats, classes: Int32s, size: Ints, weight: Floats,
 ) -> int:  # fmt: skip
     m, base = 0, boundaries[0]
     for q in range(boundaries.size - 1):
         edges[q] = m
         for r in range(boundaries[q] - base, boundaries[q + 1] - base):
-            s, x, w = score[r], relevance[row[r]], 1.0
+            s, x, w = score[r], code[row[r]], 1.0
             if copies.size:
                 w = copies[row[r]]
             if m > edges[q] and scores[m - 1] == s and classes[m - 1] == x:
                 size[m - 1] += 1 if w > 0.0 and weight[m - 1] > 0.0 else 0
                 weight[m - 1] += w
             else:
-                first[m], scores[m], classes[m], size[m], weight[m] = r, s, x, 1, w
+                first_rank[m], scores[m], classes[m], size[m], weight[m] = r, s, x, 1, w
                 m += 1
-    edges[-1], first[m] = m, row.size
+    edges[-1], first_rank[m] = m, row.size
     return m
 
 
@@ -187,7 +188,7 @@ class Scored:
     def entries(self, relevant: float | None) -> Entries:
         """The entries of all queries: of two classes if there is a threshold, or of all labels."""
         if relevant not in self._entries:
-            classes = self.queries.strata(relevant).relevance
+            classes = self.queries.strata(relevant).code
             boundaries, copies = self.queries.boundaries, self.queries.multiplicities
             merged, _ = merge_ties(boundaries, *self.ranking, classes, copies)
             self._entries[relevant] = merged
@@ -200,7 +201,7 @@ def each_alone(entries: Entries) -> Entries:
     return Entries(
         edges=np.append(0, np.cumsum(size))[entries.edges],
         score=np.repeat(entries.score, size),
-        relevance=np.repeat(entries.relevance, size),
+        code=np.repeat(entries.code, size),
         size=np.ones(int(size.sum()), np.int64),
         weight=np.repeat(entries.weight / size, size),
     )

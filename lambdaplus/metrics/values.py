@@ -7,13 +7,14 @@ tied rows together, as a threshold cannot split them.
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
+from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
-from lambdaplus.data.queries import Floats, Queries
+from lambdaplus.data.queries import Queries
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.declared_arrays import MetricArrays, metric_arrays
 from lambdaplus.metrics.rounding import refuse_many_classes, round_scores
@@ -42,7 +43,7 @@ def values(
             raise ValueError(f"{metric} has no worst order of ties: use ties='expected'")
         classes = np.arange(float(arrays.gain.size))
         merit = classes if form.potentials_by_classes else arrays.gain
-        merit = merit[np.repeat(arrays.first[:-1], queries.sizes) + arrays.relevance]
+        merit = merit[np.repeat(arrays.strata[:-1], queries.sizes) + arrays.code]
         ranking = split_ties(queries, scored.ranking, merit if ties == "worst" else -merit)
     elif ties == "stable":
         rows = np.arange(float(queries.n_documents)) if order is None else order
@@ -69,7 +70,7 @@ def values(
     total = np.empty(queries.n_queries)
     over_queries(
         form.values, queries.boundaries, queries.boundaries, ranked, ranking.row,
-        ranking.score, arrays.relevance, arrays.discount, arrays.first, arrays.gain, total,
+        ranking.score, arrays.code, arrays.discount, arrays.strata, arrays.gain, total,
         *arrays.parts,
     )  # fmt: skip
     return _complete(arrays, total)
@@ -80,14 +81,14 @@ def rounded_value(metric: RankingMetric, queries: Queries, scores: Floats) -> fl
     arrays = metric_arrays(metric, queries)
     copies, workers = queries.multiplicities, queries.list_workers
     refuse_many_classes(arrays.gain.size, f"{metric} over all rows on {workers.size} workers")
-    entries = round_scores(scores, arrays.relevance, arrays.gain.size, copies, workers).entries
+    entries = round_scores(scores, arrays.code, arrays.gain.size, copies, workers).entries
     if metric.declaration.pooled is not None and not queries.grouped:
         return float(_steps(metric, arrays, entries)[0])
     documents, total = each_alone(entries), np.empty(1)
     n = documents.score.size
     metric.declaration.form.values(
-        0, 1, documents.edges, np.array([n]), np.arange(n), documents.score, documents.relevance,
-        arrays.discount, arrays.first, arrays.gain, total, *arrays.parts,
+        0, 1, documents.edges, np.array([n]), np.arange(n), documents.score, documents.code,
+        arrays.discount, arrays.strata, arrays.gain, total, *arrays.parts,
     )  # fmt: skip
     return float(_complete(arrays, total)[0])
 
@@ -102,14 +103,15 @@ def _steps(metric: RankingMetric, arrays: MetricArrays, entries: Entries) -> Flo
     ranks, total = np.empty(entries.score.size), np.empty(entries.edges.size - 1)
     middle = metric.declaration.pooled == "middle"
     _ranks_of_steps(entries.edges, entries.score, entries.weight, middle, ranks)
-    nothing = np.zeros(arrays.gain.size)
-    row, column = arrays.parts[:2] or (nothing, nothing)  # what each document above adds
-    _sums_of_steps(*entries, metric.discounts(ranks), arrays.first, arrays.gain, row, column, total)
+    discount, gain = metric.discounts(ranks), arrays.gain
+    _sums_of_steps(*entries, discount, arrays.strata, gain, *arrays.coupling, total)
     return _complete(arrays, total)
 
 
 @compiled
-def _ranks_of_steps(edges: Any, score: Any, weight: Any, middle: bool, ranks: Any) -> None:
+def _ranks_of_steps(
+    edges: Ints, score: Floats, weight: Floats, middle: bool, ranks: Floats
+) -> None:
     """Write the last or middle rank of the tied copies of each entry."""
     for q in range(edges.size - 1):
         e, upto = edges[q], 0.0
@@ -127,8 +129,8 @@ def _ranks_of_steps(edges: Any, score: Any, weight: Any, middle: bool, ranks: An
 
 @compiled
 def _sums_of_steps(
-    edges: Any, score: Any, relevance: Any, size: Any, weight: Any, discount: Any, strata: Any,
-    gain: Any, row: Any, column: Any, out: Any,
+    edges: Ints, score: Floats, code: Int32s, size: Ints, weight: Floats, discount: Floats,
+    strata: Ints, gain: Floats, row: Floats, column: Floats, out: Floats,
 ) -> None:  # fmt: skip
     """Write the sum over the entries of each query; tied copies count as above each other."""
     for q in range(edges.size - 1):
@@ -136,10 +138,10 @@ def _sums_of_steps(
         while e < edges[q + 1]:
             end = e
             while end < edges[q + 1] and score[end] == score[e]:
-                upto += weight[end] * column[strata[q] + relevance[end]]
+                upto += weight[end] * column[strata[q] + code[end]]
                 end += 1
             for i in range(e, end):
-                x = strata[q] + relevance[i]
+                x = strata[q] + code[i]
                 term = gain[x] - row[x] * column[x] + row[x] * upto  # all but the copy itself
                 out[q] += weight[i] * term * discount[i]
             e = end

@@ -11,29 +11,30 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lambdaplus.data.queries import Floats
+from lambdaplus.compute.array_types import Bools, Floats
 from lambdaplus.objectives.lanes import LANES
 
 
-class PairFunction(NamedTuple):
-    """One pair function: its parameters, rates of decay and coefficients, (blocks, LANES) each.
+class Exponentials(NamedTuple):
+    """Rates of decay and coefficients of sums of exponentials, (blocks, LANES) each.
 
     Coefficients are those in the gradient of a concordant and of a discordant pair and in the
     Hessian of both, and include the factors sigma and sigma^2.
     """
 
-    sigma: float
-    damping: float
     rates: Floats
     concordant: Floats
     discordant: Floats
     hessian: Floats
 
-    @property
-    def fits(self) -> tuple[Floats, ...]:
-        return self[2:]
+
+class PairFunction(NamedTuple):
+    """One pair function: its parameters, and the sums of exponentials that approximate it."""
+
+    sigma: float
+    damping: float
+    fits: Exponentials
 
 
 @lru_cache(maxsize=64)
@@ -46,11 +47,13 @@ def pair_function(sigma: float, damping: float = 0.0, far: bool = False) -> Pair
     and discordant pairs beyond REACH / sigma, or FAR / sigma with ``far``, have at least a third of
     the weight at that distance.
     """
-    rates, *fits = _damped(sigma * damping, far) if damping else _logistic()
+    rates, *unscaled = _damped(sigma * damping, far) if damping else _logistic()
     # The fits are in units of 1 / sigma; a division by the distance adds a factor sigma.
-    concordant, discordant, hessian = (sigma * fit * (sigma if damping else 1.0) for fit in fits)
+    factor = sigma if damping else 1.0
+    concordant, discordant, hessian = (sigma * fit * factor for fit in unscaled)
     arrays = (sigma * rates, concordant, discordant, sigma * hessian)
-    return PairFunction(sigma, damping, *(array.reshape(-1, LANES) for array in arrays))
+    fits = Exponentials(*(array.reshape(-1, LANES) for array in arrays))
+    return PairFunction(sigma, damping, fits)
 
 
 # The rates above 1 minimise the larger of the errors of the two fits (the error of the Hessian
@@ -121,9 +124,7 @@ def _damped(width: float, far: bool) -> tuple[Floats, Floats, Floats, Floats]:
 LAWSON = 30
 
 
-def _minimax(
-    rates: Floats, use: NDArray[np.bool_], distance: Floats, target: Floats, unit: Floats
-) -> Floats:
+def _minimax(rates: Floats, use: Bools, distance: Floats, target: Floats, unit: Floats) -> Floats:
     """Minimise the largest error in units of ``unit`` by Lawson's iteration."""
     columns = np.exp(-distance[:, None] * rates[use]) / unit[:, None]
     scale = np.sqrt(np.mean(columns**2, axis=0))

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_blocks
 from lambdaplus.data.arguments import check_flag, number
-from lambdaplus.data.queries import Floats, Queries
+from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays, scope
 from lambdaplus.metrics.rounding import LONG, MOST_CLASSES, refuse_many_classes, round_scores
@@ -113,15 +114,15 @@ class LambdaGradient:
         boundaries, weights = self.queries.boundaries[first : last + 1], self.queries.weights
         order = self.queries.row_order[boundaries[0] : boundaries[-1]]
         ranking = rank_some(boundaries, given, order)
-        entries, documents = merge_ties(boundaries, *ranking, self.arrays.relevance, self.copies)
+        entries, first_rank = merge_ties(boundaries, *ranking, self.arrays.code, self.copies)
         values, factor = self._values(first, entries), np.empty(0) if weights is None else weights
-        _write(ranking.row, documents, values, factor, *out)
+        _write(ranking.row, first_rank, values, factor, *out)
 
     def _of_long_query(self, q: int, given: Floats, out: Any) -> None:
         rows, weights = slice(*self.queries.boundaries[q : q + 2]), self.queries.weights
-        n_classes = int(self.arrays.first[q + 1] - self.arrays.first[q])
+        n_classes = int(self.arrays.strata[q + 1] - self.arrays.strata[q])
         rounded = round_scores(
-            given[rows], self.arrays.relevance[rows], n_classes, self.copies, self.workers
+            given[rows], self.arrays.code[rows], n_classes, self.copies, self.workers
         )
         weight = None if weights is None else weights[rows]
         values = self._values(q, rounded.entries)
@@ -135,20 +136,19 @@ class LambdaGradient:
         if self.queries.longest < LONG:
             return []
         rounded = (np.diff(self.queries.boundaries) >= LONG) & (
-            np.diff(self.arrays.first) <= MOST_CLASSES
+            np.diff(self.arrays.strata) <= MOST_CLASSES
         )
         return np.flatnonzero(rounded).tolist()
 
     def _refuse(self) -> None:
         """Raise a ValueError for metrics and data that have no gradient."""
-        if self.copies is not None and self.arrays.parts:
-            row, column = self.arrays.parts[:2]
-            if (self.arrays.gain < row * column).any():
-                raise ValueError(
-                    f"{self.metric} of weighted rows without queries has swap deltas of both "
-                    "signs, since the gain of a document is smaller than what each document above "
-                    "it adds: leave out the weights"
-                )
+        gain, added = self.arrays.gain, self.arrays.coupling.within_class
+        if self.copies is not None and added.any() and (gain < added).any():
+            raise ValueError(
+                f"{self.metric} of weighted rows without queries has swap deltas of both signs, "
+                "since the gain of a document is smaller than what each document above it adds: "
+                "leave out the weights"
+            )
         if self.workers.size > 1:  # only rounded scores are known to all of them
             on = f"{self.metric} over all rows on {self.workers.size} workers"
             if self.noise:
@@ -174,11 +174,11 @@ class LambdaGradient:
         pair = float(shape.sigma), float(shape.damping or 0.0)
         # Swap deltas of both signs do not add up over the documents of an entry.
         signed = metric.declaration.signed_deltas
-        documents = each_alone(entries) if signed else entries
-        sums = no_sums(documents.score.size, entries.edges.size - 1)
+        compared = each_alone(entries) if signed else entries
+        sums = no_sums(compared.score.size, entries.edges.size - 1)
         spread = entries.score[entries.edges[:-1]] - entries.score[entries.edges[1:] - 1]
         weighted = self.copies is not None
-        for lists in ranked_lists(metric, self.arrays, first, documents, weighted):
+        for lists in ranked_lists(metric, self.arrays, first, compared, weighted):
             add_pairs(lists, spread, *pair, self.all_pairs or signed, sums)
         return sums.of_entries(entries.size) if signed else sums
 
@@ -195,23 +195,25 @@ class LambdaGradient:
 
 @compiled(error_model="numpy")
 def _share(
-    edges: Any, score: Any, relevance: Any, size: Any, weight: Any, gradient: Any, hessian: Any,
-    factor: Any, of_class: Any, values: Any,
+    edges: Ints, score: Floats, code: Int32s, size: Ints, weight: Floats, gradient: Floats,
+    hessian: Floats, factor: Floats, of_class: Floats, values: Floats,
 ) -> None:  # fmt: skip
     """Divide the sums of each entry by its documents."""
     for q in range(edges.size - 1):
         for e in range(edges[q], edges[q + 1]):
             share = factor[q] / weight[e] if weight[e] > 0.0 else 0.0
             values[e, 0] = share * gradient[e]
-            values[e, 1] = share * hessian[e] * (of_class[relevance[e]] if of_class.size else 1.0)
+            values[e, 1] = share * hessian[e] * (of_class[code[e]] if of_class.size else 1.0)
 
 
 @compiled
-def _write(row: Any, first: Any, values: Any, weight: Any, gradient: Any, hessian: Any) -> None:
-    """Write the values of each entry to its rows; ``first`` is the first rank of each entry."""
-    for e in range(first.size - 1):
+def _write(
+    row: Rows, first_rank: Ints, values: Floats, weight: Floats, gradient: Floats, hessian: Floats
+) -> None:
+    """Write the values of each entry to its rows."""
+    for e in range(first_rank.size - 1):
         slope, bend = values[e, 0], values[e, 1]
-        for r in range(first[e], first[e + 1]):
+        for r in range(first_rank[e], first_rank[e + 1]):
             times = weight[row[r]] if weight.size else 1.0
             gradient[row[r]] = slope * times
             hessian[row[r]] = bend * times

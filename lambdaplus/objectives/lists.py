@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.data.queries import Floats, Ints
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import MetricArrays
-from lambdaplus.metrics.sort import Entries, Int32s
+from lambdaplus.metrics.sort import Entries
 
 ALL, OWN, ABOVE = (1.0, 1.0), (1.0, 0.0), (0.0, 1.0)  # parts of a potential, see `Form`
 
@@ -41,7 +41,7 @@ class Lists(NamedTuple):
     gain: Floats
     n_classes: Ints
     score: Floats
-    relevance: Int32s
+    code: Int32s
     U: Floats
     V: Floats
     weight: Floats
@@ -62,18 +62,18 @@ def ranked_lists(
     With multiplicities (``weighted``) there may be two sets of lists.
     """
     form, edges = metric.declaration.form, entries.edges
-    strata, scale = arrays.first[first : first + edges.size], arrays.scale[first:]
+    strata, scale = arrays.strata[first : first + edges.size], arrays.scale[first:]
     n_classes = np.diff(strata)
     query = np.flatnonzero((n_classes > 1) & (scale[: n_classes.size] > 0))
     whole = not form.potentials_by_classes or not (n_classes[query] > 2).any()
     if whole:
         b, start, stop = np.zeros_like(query), edges[:-1][query], edges[1:][query]
         a, of_list, entry = b + 1, n_classes[query], np.empty(0, np.int64)
-        score, relevance, weight = entries.score, entries.relevance, entries.weight
+        score, code, weight = entries.score, entries.code, entries.weight
     else:
         query, a, b, start, stop, entry = _each_two_classes(query, n_classes, entries)
         of_list, score, weight = np.full_like(query, 2), entries.score[entry], entries.weight[entry]
-        relevance = (entries.relevance[entry] == np.repeat(a, stop - start)).astype(np.int32)
+        code = (entries.code[entry] == np.repeat(a, stop - start)).astype(np.int32)
     gain, gain_at = np.array([0.0, 1.0]), np.zeros_like(query)  # those of two classes
     if not form.potentials_by_classes:
         gain, gain_at = arrays.gain, strata[query]
@@ -81,18 +81,16 @@ def ranked_lists(
     if weighted:
         each = entries.weight / entries.size
         discount = _discount_of_copies(metric, entries, each)
-    U, V = np.empty(relevance.size), np.empty(relevance.size)
+    U, V = np.empty(code.size), np.empty(code.size)
     for part in (OWN, ABOVE) if weighted and form.potentials_by_classes else (ALL,):
         form.potentials(
-            query, a, b, start, edges, entries.relevance, entries.size, each, discount, strata,
+            query, a, b, start, edges, entries.code, entries.size, each, discount, strata,
             arrays.gain, *part, U, V, *arrays.parts,
         )  # fmt: skip
         of_part = weight
         if part is OWN:
-            of_part = weight * np.where(relevance == 1, each if whole else each[entry], 1.0)
-        yield Lists(
-            start, stop, gain_at, gain, of_list, score, relevance, U, V, of_part, query, entry
-        )
+            of_part = weight * np.where(code == 1, each if whole else each[entry], 1.0)
+        yield Lists(start, stop, gain_at, gain, of_list, score, code, U, V, of_part, query, entry)
 
 
 def _each_two_classes(
@@ -107,18 +105,18 @@ def _each_two_classes(
     b = pair - a * (a - 1) // 2
     size = int((np.diff(entries.edges)[active] * (n_classes[active] - 1)).sum())
     entry, stop = np.empty(size, np.int64), np.empty_like(query)
-    _select(query, a, b, entries.edges, entries.relevance, entry, stop)
+    _select(query, a, b, entries.edges, entries.code, entry, stop)
     return query, a, b, np.concatenate([[0], stop[:-1]]), stop, entry
 
 
 @compiled
 def _select(
-    query: Any, a: Any, b: Any, edges: Any, relevance: Any, entry: Any, stop: Any
-) -> None:  # fmt: skip
+    query: Ints, a: Ints, b: Ints, edges: Ints, code: Int32s, entry: Ints, stop: Ints
+) -> None:
     size = 0
     for k in range(query.size):
         for e in range(edges[query[k]], edges[query[k] + 1]):
-            if relevance[e] == a[k] or relevance[e] == b[k]:
+            if code[e] == a[k] or code[e] == b[k]:
                 entry[size] = e
                 size += 1
         stop[k] = size

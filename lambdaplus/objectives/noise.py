@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows, Words
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import MetricArrays
@@ -38,9 +39,9 @@ def neighbour_sums(
 ) -> Sums:  # fmt: skip
     """Sums over neighbours in rankings of the queries from ``first`` on, with noise of a scale."""
     documents = each_alone(entries)
-    edges, score, relevance = documents[:3]
+    edges, score, code = documents[:3]
     noisy = np.empty((RANKINGS, score.size))
-    _add_noise(edges, score, score.view(np.uint64), relevance, scale, noisy)
+    _add_noise(edges, score, score.view(np.uint64), code, scale, noisy)
     best = np.repeat(score[edges[:-1]], np.diff(edges))
     with np.errstate(under="ignore", over="ignore"):  # scores may be any finite numbers
         strength = np.exp(sigma * (score - best))
@@ -49,7 +50,7 @@ def neighbour_sums(
     order = np.arange(score.size, dtype=np.int32)
     for of_ranking in noisy:
         ranking = rank_some(edges, of_ranking, order)
-        shuffled = documents._replace(score=ranking.score, relevance=relevance[ranking.row])
+        shuffled = documents._replace(score=ranking.score, code=code[ranking.row])
         for lists in ranked_lists(metric, arrays, first, shuffled, False):
             _compare_neighbours(
                 *lists, ranking.row, score, strength, sigma, gradient, hessian, received
@@ -80,13 +81,13 @@ def _scrambled(state: Any) -> Any:
 
 @compiled
 def _add_noise(
-    edges: Any, score: Any, bits: Any, relevance: Any, scale: float, noisy: Any
-) -> None:  # fmt: skip
+    edges: Ints, score: Floats, bits: Words, code: Int32s, scale: float, noisy: Floats
+) -> None:
     """Write the scores of each noisy ranking; ``bits`` are those of the scores without noise."""
     for q in range(edges.size - 1):
         of_query = _scrambled(np.uint64(0))
         for r in range(edges[q], edges[q + 1]):
-            of_query = _scrambled(of_query ^ bits[r] ^ np.uint64(relevance[r]))
+            of_query = _scrambled(of_query ^ bits[r] ^ np.uint64(code[r]))
         for k in range(noisy.shape[0]):
             key = _scrambled(of_query ^ np.uint64(k))
             for r in range(edges[q], edges[q + 1]):
@@ -97,9 +98,10 @@ def _add_noise(
 
 @compiled(error_model="numpy")
 def _compare_neighbours(
-    start: Any, stop: Any, gain_at: Any, gain: Any, n_classes: Any, noisy: Any, relevance: Any,
-    U: Any, V: Any, weight: Any, query: Any, entry: Any, clean: Any, score: Any, strength: Any,
-    sigma: float, gradient: Any, hessian: Any, received: Any,
+    start: Ints, stop: Ints, gain_at: Ints, gain: Floats, n_classes: Ints, noisy: Floats,
+    code: Int32s, U: Floats, V: Floats, weight: Floats, query: Ints, entry: Ints, clean: Rows,
+    score: Floats, strength: Floats, sigma: float, gradient: Floats, hessian: Floats,
+    received: Floats,
 ) -> None:  # fmt: skip
     """Add the pairs of neighbours of one noisy ranking, from its `Lists`.
 
@@ -118,7 +120,7 @@ def _compare_neighbours(
             rank_i, rank_j = (entry[i], entry[j]) if entry.size else (i, j)
             if rank_j > rank_i + 1:
                 continue
-            a, b = relevance[i], relevance[j]
+            a, b = code[i], code[j]
             # Selections are faster than branches here.  Documents of one class have the weight 0.
             gap = U[i] - U[j] if a > b else V[i] - V[j]
             times = sigma * abs(gap * (gain[at + a] - gain[at + b]))

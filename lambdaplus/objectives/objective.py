@@ -10,8 +10,9 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.data.arguments import check_flag, number
-from lambdaplus.data.queries import Floats, Queries
+from lambdaplus.data.queries import Queries
 from lambdaplus.frameworks.calls import Call, SignatureOfCalls, read_call
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import scope

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.objectives.lanes import LANES, decay, load, madd, mul, pick, splat, store, totals
 
@@ -40,9 +41,10 @@ def aligned(rows: int) -> Any:
 
 @compiled(error_model="numpy")
 def sweep_two_classes(
-    which: Any, start: Any, stop: Any, gain_at: Any, gain: Any, n_classes: Any, score: Any,
-    relevance: Any, U: Any, V: Any, weight: Any, rates: Any, concordant: Any, discordant: Any,
-    curvature: Any, first_way: int, last_way: int, gradient: Any, hessian: Any, received: Any,
+    which: Ints, start: Ints, stop: Ints, gain_at: Ints, gain: Floats, n_classes: Ints,
+    score: Floats, code: Int32s, U: Floats, V: Floats, weight: Floats, rates: Floats,
+    concordant: Floats, discordant: Floats, curvature: Floats, first_way: int, last_way: int,
+    gradient: Floats, hessian: Floats, received: Floats,
 ) -> None:  # fmt: skip
     """Add the sums over the pairs of the lists ``which``, of two classes each.
 
@@ -84,7 +86,7 @@ def sweep_two_classes(
                         x = load(decays, (i if down else i + 1) - low)
                         gap_0, gap_1 = abs(P_0[before] - P_0[i]), abs(P_1[before] - P_1[i])
                         # The class is a factor, since a branch would be hard to predict.
-                        relevant, times = float(relevance[i]), weight[i]
+                        relevant, times = float(code[i]), weight[i]
                         M_0 = madd(madd(splat(gap_0), E_0, M_0), x, tiny)
                         M_1 = madd(madd(splat(gap_1), E_1, M_1), x, tiny)
                         E_0 = madd(E_0, x, splat(times * (1.0 - relevant) + TINY))
@@ -101,9 +103,10 @@ def sweep_two_classes(
 
 @compiled(error_model="numpy")
 def sweep_many_classes(
-    which: Any, start: Any, stop: Any, gain_at: Any, gain: Any, n_classes: Any, score: Any,
-    relevance: Any, U: Any, V: Any, weight: Any, rates: Any, concordant: Any, discordant: Any,
-    curvature: Any, first_way: int, last_way: int, gradient: Any, hessian: Any, received: Any,
+    which: Ints, start: Ints, stop: Ints, gain_at: Ints, gain: Floats, n_classes: Ints,
+    score: Floats, code: Int32s, U: Floats, V: Floats, weight: Floats, rates: Floats,
+    concordant: Floats, discordant: Floats, curvature: Floats, first_way: int, last_way: int,
+    gradient: Floats, hessian: Floats, received: Floats,
 ) -> None:  # fmt: skip
     """Like `sweep_two_classes`, for lists of more classes, of which U and V are the same."""
     most = 0
@@ -146,7 +149,7 @@ def sweep_many_classes(
                         i = low + step if down else high - 1 - step
                         before = max(i - 1, first) if down else min(i + 1, last - 1)
                         x = load(decays, (i if down else i + 1) - low)
-                        gap, own, times = splat(abs(U[before] - U[i])), relevance[i], weight[i]
+                        gap, own, times = splat(abs(U[before] - U[i])), code[i], weight[i]
                         worse = better = zero
                         for c in range(classes):
                             count = load(E, c)

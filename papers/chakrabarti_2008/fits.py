@@ -14,12 +14,13 @@ from lambdaplus.baselines import McRank, StructuralSVM
 from lambdaplus.baselines.concave_convex import solve_by_rounds
 from lambdaplus.baselines.cutting_planes import Hinges, Pass
 from lambdaplus.baselines.oracles import Loss
+from lambdaplus.baselines.oracles.constraint import Constraint
 from lambdaplus.baselines.oracles.dorm import DORMOracle
-from lambdaplus.baselines.oracles.ranked import Constraint, Ranked
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.metrics import parse_metric
+from lambdaplus.metrics.sort import Ranking
 
 Record = dict[str, float]
 C_OF_TIMES = 100.0
@@ -74,11 +75,11 @@ def like_trec(queries: int, relevant: int, irrelevant: int, seed: int = 0) -> Ra
 class AssignmentOracle(DORMOracle):
     """DORM as the paper solves it: an assignment problem for every query, of two classes too."""
 
-    def __call__(self, documents: Ranked) -> Constraint:
-        place = np.zeros(documents.row.size, dtype=np.int64)
-        for q in np.flatnonzero(documents.classes > 1):
-            self._assign(documents, q, place)
-        return self._constraint(documents, place)
+    def __call__(self, ranking: Ranking) -> Constraint:
+        place = np.zeros(ranking.row.size, dtype=np.int64)
+        for q in np.flatnonzero(self.queries.strata().n_classes > 1):
+            self._assign(ranking, slice(*self.queries.boundaries[q : q + 2]), place)
+        return self._constraint(place)
 
 
 def svm_time(data: RankingData, parameters: Mapping[str, Any]) -> Record:

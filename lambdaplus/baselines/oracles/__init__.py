@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lambdaplus.baselines.oracles.auc import AUCOracle
+from lambdaplus.baselines.oracles.constraint import Constraint, Oracle
 from lambdaplus.baselines.oracles.dorm import DORMOracle
 from lambdaplus.baselines.oracles.mrr_map import MRRMapOracle
 from lambdaplus.baselines.oracles.pair_map import PairMapOracle
-from lambdaplus.baselines.oracles.ranked import Constraint, Oracle, Ranked, ranked
+from lambdaplus.compute.array_types import Bools
 from lambdaplus.data.arguments import whole_number
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import RankingMetric
+from lambdaplus.metrics.sort import Ranking
 
 LOSSES = ("auc", "map", "mrr", "ndcg")
 FEATURE_MAPS = {"po": LOSSES, "mrr": ("mrr",), "dorm": ("ndcg",)}
@@ -30,15 +31,15 @@ class Loss(NamedTuple):
     queries: Queries
     scale: float = 1.0
 
-    def worst(self, scores: Ranked) -> Constraint:
+    def worst(self, ranking: Ranking) -> Constraint:
         """The most violated constraint of every query, with the scaled feature map."""
-        found = self.oracle(scores)
-        return found._replace(coefficient=self.scale * found.coefficient)
+        unscaled = self.oracle(ranking)
+        return unscaled._replace(coefficient=self.scale * unscaled.coefficient)
 
     @property
-    def separable(self) -> NDArray[np.bool_]:
+    def separable(self) -> Bools:
         """Whether each query has two or more classes, (n_queries,)."""
-        return np.diff(self.queries.strata().first) > 1
+        return self.queries.strata().n_classes > 1
 
 
 def make_loss(
@@ -78,4 +79,4 @@ def make_loss(
     return Loss(PairMapOracle(metric, queries, pair_scale), queries)
 
 
-__all__ = ["Constraint", "Loss", "Oracle", "Ranked", "make_loss", "ranked"]
+__all__ = ["Constraint", "Loss", "Oracle", "make_loss"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from lambdaplus.baselines.active_pairs import active_pairs, pairs_by_query
-from lambdaplus.baselines.oracles.ranked import Constraint, Ranked
+from lambdaplus.baselines.oracles.constraint import Constraint
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics.sort import Ranking
 
@@ -24,10 +24,9 @@ class AUCOracle:
         self.pairs = np.maximum(pairs_by_query(queries), 1.0)
         self.weight = 2.0 / self.pairs if pair_scale else np.full(queries.n_queries, 2.0)
 
-    def __call__(self, documents: Ranked) -> Constraint:
+    def __call__(self, ranking: Ranking) -> Constraint:
         margin = 1.0 / (self.weight * self.pairs)
-        ranking = Ranking(documents.row, documents.score)
-        below, above, _ = active_pairs(self.queries, ranking, margin, np.zeros(documents.row.size))
+        below, above, _ = active_pairs(self.queries, ranking, margin, np.zeros(ranking.row.size))
         loss = np.add.reduceat(below, self.queries.boundaries[:-1]) / self.pairs
         weight = np.repeat(self.weight, self.queries.sizes)
         return Constraint(loss, weight * (above - below))

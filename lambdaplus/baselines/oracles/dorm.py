@@ -6,17 +6,19 @@ Le & Smola 2007 (DORM); Chakrabarti et al. 2008, secs. 3.1.3 and 3.5.
 from __future__ import annotations
 
 import copy
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from lambdaplus.baselines.oracles.ranked import Constraint, Ranked, ranked, split
+from lambdaplus.baselines.oracles.constraint import Constraint, split
+from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
-from lambdaplus.data.queries import Floats, Ints, Queries
+from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import MetricArrays, metric_arrays
+from lambdaplus.metrics.sort import Ranking, rank
 
 
 class DORMOracle:
@@ -37,8 +39,8 @@ class DORMOracle:
         self.decay: Floats = np.where(ranks <= reach, smooth, 0.0)
         self.same = bool(np.array_equal(self.decay, self.arrays.discount))
         strata = queries.strata()
-        stratum = np.repeat(strata.first[:-1], queries.sizes) + strata.relevance  # of each row
-        self.many = np.flatnonzero(np.diff(strata.first) > 2)
+        stratum = np.repeat(strata.edges[:-1], queries.sizes) + strata.code  # of each row
+        self.many = np.flatnonzero(strata.n_classes > 2)
         self.by_row = (self.arrays.gain * self.arrays.scale[strata.query])[stratum]
         self.query, self.stratum = strata.query[stratum], stratum
         self.ideal = self._mean_decay(np.zeros(stratum.size))
@@ -68,54 +70,55 @@ class DORMOracle:
         ideal[order] = np.repeat(np.add.reduceat(self.decay[place], first) / count, count)
         return ideal
 
-    def __call__(self, documents: Ranked) -> Constraint:
-        row, boundaries = documents.row, documents.boundaries
+    def __call__(self, ranking: Ranking) -> Constraint:
+        row, boundaries, strata = ranking.row, self.queries.boundaries, self.queries.strata()
         place = np.zeros(row.size, dtype=np.int64)  # rank, from 0, if most violated
         if self.same:
             score = np.empty(row.size)
-            score[row] = documents.score
-            order = ranked(self.queries, score - self.by_row).row
+            score[row] = ranking.score
+            order = rank(self.queries, score - self.by_row).row
             place[order] = np.arange(row.size) - np.repeat(boundaries[:-1], np.diff(boundaries))
         else:
-            discount = self.arrays.discount
-            over_queries(_merge, boundaries, documents, discount, self.decay, self.by_row, place)
+            over_queries(
+                _merge, boundaries, boundaries, ranking, strata.code, strata.n_classes,
+                self.arrays.discount, self.decay, self.by_row, place,
+            )  # fmt: skip
             for q in self.many:
-                self._assign(documents, q, place)
-        return self._constraint(documents, place)
+                self._assign(ranking, slice(*boundaries[q : q + 2]), place)
+        return self._constraint(place)
 
-    def _assign(self, documents: Ranked, q: Any, place: Ints) -> None:
-        mine = slice(documents.boundaries[q], documents.boundaries[q + 1])
-        score, row = documents.score[mine], documents.row[mine]
+    def _assign(self, ranking: Ranking, of_query: slice, place: Ints) -> None:
+        score, row = ranking.score[of_query], ranking.row[of_query]
         decay, discount = self.decay[: row.size], self.arrays.discount[: row.size]
         # Ranks of weight 0 are interchangeable and need no assignment.
         counting = int(np.flatnonzero(decay + discount)[-1]) + 1
         value = np.outer(score, decay[:counting])
         value -= np.outer(self.by_row[row], discount[:counting])
-        document, rank = linear_sum_assignment(value, maximize=True)
+        document, assigned_rank = linear_sum_assignment(value, maximize=True)
         assigned = np.full(row.size, row.size)
-        assigned[document] = rank
+        assigned[document] = assigned_rank
         assigned[assigned == row.size] = np.arange(counting, row.size)
         place[row] = assigned
 
-    def _constraint(self, documents: Ranked, place: Ints) -> Constraint:
-        two = documents.classes > 1
-        separable = np.repeat(two, np.diff(documents.boundaries))
-        value = np.add.reduceat(
-            self.by_row * self.arrays.discount[place], documents.boundaries[:-1]
-        )
+    def _constraint(self, place: Ints) -> Constraint:
+        two = self.queries.strata().n_classes > 1
+        separable = np.repeat(two, self.queries.sizes)
+        by_rank = self.by_row * self.arrays.discount[place]
+        value = np.add.reduceat(by_rank, self.queries.boundaries[:-1])
         coefficient = np.where(separable, self.decay[place] - self.ideal, 0.0)
         return Constraint(np.where(two, 1.0 - value, 0.0), coefficient)
 
 
 @compiled
 def _merge(
-    first: int, last: int, documents: Any, discount: Any, decay: Any, gain: Any, place: Any
-) -> None:
+    first: int, last: int, boundaries: Ints, ranking: Ranking, code: Int32s, n_classes: Ints,
+    discount: Floats, decay: Floats, gain: Floats, place: Ints,
+) -> None:  # fmt: skip
     """Most violated ranking of two classes: the best path through the table of placed documents."""
     for q in range(first, last):
-        if documents.classes[q] != 2:
+        if n_classes[q] != 2:
             continue
-        good, bad, good_row, bad_row = split(documents, q)
+        good, bad, good_row, bad_row = split(boundaries, ranking, code, q)
         R, N = good.size, bad.size
         good_gain, bad_gain = gain[good_row[0]], gain[bad_row[0]]
         best = np.zeros(N + 1)  # with i good and j bad documents placed

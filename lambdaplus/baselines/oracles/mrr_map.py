@@ -5,37 +5,43 @@ Chakrabarti et al. 2008, eq. 5, sec. 3.6 and fact 3.5.
 
 from __future__ import annotations
 
-from typing import Any
-
-from lambdaplus.baselines.oracles.ranked import Constraint, Ranked, blank, split
+from lambdaplus.baselines.oracles.constraint import Constraint, blank, split
+from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import metric_arrays
+from lambdaplus.metrics.sort import Ranking
 
 
 class MRRMapOracle:
     """Most violated constraints for 1 - RR with labels 0 and 1: O(n + cutoff)."""
 
     def __init__(self, metric: RankingMetric, queries: Queries) -> None:
+        self.queries = queries
         self.discount = metric_arrays(metric, queries).discount
         self.cutoff = metric.cutoff or queries.longest
 
-    def __call__(self, documents: Ranked) -> Constraint:
-        worst = blank(documents)
-        over_queries(_mrr_map, documents.boundaries, documents, self.discount, self.cutoff, *worst)
+    def __call__(self, ranking: Ranking) -> Constraint:
+        worst, strata = blank(self.queries), self.queries.strata()
+        boundaries = self.queries.boundaries
+        over_queries(
+            _mrr_map, boundaries, boundaries, ranking, strata.code, strata.n_classes, self.discount,
+            self.cutoff, *worst,
+        )  # fmt: skip
         return worst
 
 
 @compiled
 def _mrr_map(
-    first: int, last: int, documents: Any, discount: Any, cutoff: int, loss: Any, coefficient: Any
-) -> None:
+    first: int, last: int, boundaries: Ints, ranking: Ranking, code: Int32s, n_classes: Ints,
+    discount: Floats, cutoff: int, loss: Floats, coefficient: Floats,
+) -> None:  # fmt: skip
     for q in range(first, last):
-        if documents.classes[q] < 2:
+        if n_classes[q] < 2:
             continue
-        good, bad, good_row, bad_row = split(documents, q)
+        good, bad, good_row, bad_row = split(boundaries, ranking, code, q)
         lowest = good[-1]  # the good document with the largest violation if it is the first
         total = 0.0
         best, ahead = 0.0, 0

@@ -15,20 +15,22 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.baselines.oracles.ranked import Constraint, Ranked, blank, split
+from lambdaplus.baselines.oracles.constraint import Constraint, blank, split
+from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import metric_arrays
-from lambdaplus.metrics.forms import Cascade, CountAbove
+from lambdaplus.metrics.forms import Cascade
+from lambdaplus.metrics.sort import Ranking
 
 
 class PairMapOracle:
     """Most violated constraints for 1 - metric, for queries with at most two classes."""
 
     def __init__(self, metric: RankingMetric, queries: Queries, pair_scale: bool) -> None:
-        classes = np.diff(queries.strata().first)
+        self.queries, classes = queries, queries.strata().n_classes
         if classes.max() > 2:
             raise ValueError(
                 f"the pair map separates two classes under {metric}, but query "
@@ -40,11 +42,9 @@ class PairMapOracle:
         # The credit of a relevant document per unit of discount, and of each one above it.
         self.gain, self.slope = np.zeros(queries.n_queries), np.zeros(queries.n_queries)
         two = classes == 2
-        lower = arrays.first[:-1][two]
+        lower = arrays.strata[:-1][two]
         self.gain[two] = arrays.scale[two] * (arrays.gain[lower + 1] - arrays.gain[lower])
-        if isinstance(form, CountAbove):
-            row, column = arrays.parts[:2]
-            self.slope[two] = arrays.scale[two] * row[lower + 1] * column[lower + 1]
+        self.slope[two] = arrays.scale[two] * arrays.coupling.within_class[lower + 1]
         self.first_only = isinstance(form, Cascade)
         self.cutoff = metric.cutoff or queries.longest
         # The fast search needs steps that do not grow with the rank, unlike LETOR's 1, 1, .63.
@@ -52,24 +52,27 @@ class PairMapOracle:
         self.convex = bool((np.diff(falls) <= 1e-15).all())
         self.pair_scale = pair_scale
 
-    def __call__(self, documents: Ranked) -> Constraint:
-        worst = blank(documents)
+    def __call__(self, ranking: Ranking) -> Constraint:
+        worst, strata = blank(self.queries), self.queries.strata()
+        boundaries = self.queries.boundaries
         over_queries(
-            _pair_map, documents.boundaries, documents, self.discount, self.gain, self.slope,
-            self.first_only, self.cutoff, self.convex, self.pair_scale, *worst,
+            _pair_map, boundaries, boundaries, ranking, strata.code, strata.n_classes,
+            self.discount, self.gain, self.slope, self.first_only, self.cutoff, self.convex,
+            self.pair_scale, *worst,
         )  # fmt: skip
         return worst
 
 
 @compiled
 def _pair_map(
-    first: int, last: int, documents: Any, discount: Any, gains: Any, slopes: Any,
-    only_first: bool, cutoff: int, convex: bool, pair_scale: bool, loss: Any, coefficient: Any,
+    first: int, last: int, boundaries: Ints, ranking: Ranking, code: Int32s, n_classes: Ints,
+    discount: Floats, gains: Floats, slopes: Floats, only_first: bool, cutoff: int, convex: bool,
+    pair_scale: bool, loss: Floats, coefficient: Floats,
 ) -> None:  # fmt: skip
     for q in range(first, last):
-        if documents.classes[q] < 2:
+        if n_classes[q] < 2:
             continue
-        good, bad, good_row, bad_row = split(documents, q)
+        good, bad, good_row, bad_row = split(boundaries, ranking, code, q)
         R, N = good.size, bad.size
         gain, slope = gains[q], slopes[q]
         weight = 2.0 / (R * N) if pair_scale else 2.0
@@ -93,7 +96,7 @@ def _pair_map(
 
 @compiled
 def _divide_and_conquer(
-    good: Any, bad: Any, discount: Any, gain: float, slope: float, weight: float, m: Any
+    good: Floats, bad: Floats, discount: Floats, gain: float, slope: float, weight: float, m: Ints
 ) -> None:
     """Fill m for a convex discount: O(N + R log N).
 
@@ -131,7 +134,7 @@ def _divide_and_conquer(
 
 
 @compiled
-def _tail_sums(good: Any, bad: Any) -> tuple[Any, Any, Any, Any]:
+def _tail_sums(good: Floats, bad: Floats) -> tuple[Any, Any, Any, Any]:
     """The sums for `_tail`: above, upto, good_upto, rest.
 
     above[i] is the number of bad documents with a higher score than good document i; upto and
@@ -168,8 +171,8 @@ def _tail(i: int, least: int, sums: Any) -> float:
 
 @compiled
 def _table(
-    good: Any, bad: Any, discount: Any, gain: float, slope: float, weight: float, cutoff: int,
-    m: Any,
+    good: Floats, bad: Floats, discount: Floats, gain: float, slope: float, weight: float,
+    cutoff: int, m: Ints,
 ) -> None:  # fmt: skip
     """Fill m for any discount that is 0 from rank cutoff on: O(N + cutoff * (R + log R)).
 
@@ -211,7 +214,7 @@ def _table(
 
 @compiled
 def _first_only(
-    good: Any, bad: Any, discount: Any, gain: float, weight: float, cutoff: int, m: Any
+    good: Floats, bad: Floats, discount: Floats, gain: float, weight: float, cutoff: int, m: Ints
 ) -> None:
     """Fill m if only the best good document has credit: O(R + N + cutoff log R)."""
     R, N = good.size, bad.size

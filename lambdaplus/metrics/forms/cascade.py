@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.metrics.declared_arrays import LabelCounts, Rule
+from lambdaplus.metrics.declared_arrays import CountsFunction, LabelCounts
 from lambdaplus.metrics.forms.form import Form
 
 
@@ -33,8 +34,8 @@ class Cascade(Form):
         probability 1, the share ``1 - S / limit`` of the readers is left; 1 by default.
     """
 
-    stop: Rule
-    limit: Rule | None = None
+    stop: CountsFunction
+    limit: CountsFunction | None = None
 
     def parts(self, counts: LabelCounts) -> tuple[Any, ...]:
         stop = counts.per_class("stop", self.stop(counts))
@@ -45,8 +46,9 @@ class Cascade(Form):
     @staticmethod
     @compiled
     def values(
-        first: int, last: int, boundaries: Any, ranked: Any, row: Any, score: Any, relevance: Any,
-        discount: Any, strata: Any, gain: Any, out: Any, stop: Any, limit: Any,
+        first: int, last: int, boundaries: Ints, ranked: Ints, row: Rows, score: Floats,
+        code: Int32s, discount: Floats, strata: Ints, gain: Floats, out: Floats, stop: Floats,
+        limit: Floats,
     ) -> None:  # fmt: skip
         """Ties: the mean over their orders if all stops are certain, else their worst order."""
         for q in range(first, last):
@@ -58,7 +60,7 @@ class Cascade(Form):
                 end = start
                 certain, certain_gain, closed = 0, 0.0, limit[strata[q]] == 1.0
                 while end < n and score[base + end] == score[base + start]:
-                    x = strata[q] + relevance[row[base + end]]
+                    x = strata[q] + code[row[base + end]]
                     if stop[x] == 1.0:
                         certain += 1
                         certain_gain += gain[x]
@@ -68,7 +70,7 @@ class Cascade(Form):
                 if not closed:
                     # Lower labels first: the order of `Queries.row_order`.
                     for r in range(start, end):
-                        x = strata[q] + relevance[row[base + r]]
+                        x = strata[q] + code[row[base + r]]
                         total += discount[r] * gain[x] * reach
                         if stop[x] == 1.0:
                             n_certain += 1
@@ -88,9 +90,9 @@ class Cascade(Form):
     @staticmethod
     @compiled
     def potentials(
-        query: Any, a: Any, b: Any, start: Any, edges: Any, relevance: Any, size: Any, each: Any,
-        discount: Any, strata: Any, gain: Any, own: float, above: float, U: Any, V: Any,
-        stop: Any, limit: Any,
+        query: Ints, a: Ints, b: Ints, start: Ints, edges: Ints, code: Int32s, size: Ints,
+        each: Floats, discount: Floats, strata: Ints, gain: Floats, own: float, above: float,
+        U: Floats, V: Floats, stop: Floats, limit: Floats,
     ) -> None:  # fmt: skip
         # The probability of passing probabilistic stops is a product; certain stops are counted
         # separately, so that one of them can be removed again.
@@ -105,7 +107,7 @@ class Cascade(Form):
             log_change, stops_change = logs[B] - logs[A], certain[B] - certain[A]
             passed_U = passed_V = 0.0
             for e in range(edges[q], edges[q + 1]):
-                x = strata[q] + relevance[e]
+                x = strata[q] + code[e]
                 total_U = total_V = 0.0
                 for done in range(size[e]):
                     if stops - abs(stops_change) >= most:

@@ -7,13 +7,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.metrics.declared_arrays import LabelCounts, Rule
+from lambdaplus.metrics.declared_arrays import CountsFunction, Coupling, LabelCounts
 from lambdaplus.metrics.forms.form import Form
 
 
 @compiled
-def _coupling(factor: Any, column: Any, higher: bool, x: int, c: int) -> float:
+def _coupling(factor: Floats, column: Floats, higher: bool, x: int, c: int) -> float:
     """A[x, c]; see `CountAbove`."""
     return 0.0 if higher and x >= c else float(factor[x] * column[c])
 
@@ -35,8 +36,8 @@ class CountAbove(Form):
         For another relation.
     """
 
-    row: Rule
-    column: Rule
+    row: CountsFunction
+    column: CountsFunction
     relation: Literal["any", "lower"] = "any"
 
     def __post_init__(self) -> None:
@@ -47,21 +48,26 @@ class CountAbove(Form):
         row = counts.per_class("row", self.row(counts))
         return row, counts.per_class("column", self.column(counts)), self.relation == "lower"
 
+    def coupling(self, parts: tuple[Any, ...], counts: LabelCounts) -> Coupling:
+        row, column, _ = parts
+        return Coupling(row, column)
+
     def pools(self, rank: str) -> bool:
         return self.relation == "any" and rank == "last"
 
     @staticmethod
     @compiled
     def values(
-        first: int, last: int, boundaries: Any, ranked: Any, row: Any, score: Any, relevance: Any,
-        discount: Any, strata: Any, gain: Any, out: Any, factor: Any, column: Any, higher: bool,
+        first: int, last: int, boundaries: Ints, ranked: Ints, row: Rows, score: Floats,
+        code: Int32s, discount: Floats, strata: Ints, gain: Floats, out: Floats, factor: Floats,
+        column: Floats, higher: bool,
     ) -> None:  # fmt: skip
         for q in range(first, last):
             base, total, r, its = boundaries[q], 0.0, 0, strata[q]
             n_classes, every = strata[q + 1] - its, 0.0  # sum over all documents above
             above, tied = np.zeros(n_classes), np.zeros(n_classes)
             while r < ranked[q]:
-                x = relevance[row[base + r]]
+                x = code[row[base + r]]
                 if r + 1 == ranked[q] or score[base + r + 1] != score[base + r]:  # no tie
                     before = every
                     if higher:
@@ -76,7 +82,7 @@ class CountAbove(Form):
                 # Sums of d, and of d times the index within the block of ties.
                 start, weight, slope, within = r, 0.0, 0.0, 0.0
                 while r < ranked[q] and score[base + r] == score[base + start]:
-                    x = relevance[row[base + r]]
+                    x = code[row[base + r]]
                     tied[x] += 1.0
                     within += column[its + x]
                     weight += discount[r]
@@ -102,9 +108,9 @@ class CountAbove(Form):
     @staticmethod
     @compiled
     def potentials(
-        query: Any, a: Any, b: Any, start: Any, edges: Any, relevance: Any, size: Any, each: Any,
-        discount: Any, strata: Any, gain: Any, own: float, above: float, U: Any, V: Any,
-        factor: Any, column: Any, higher: bool,
+        query: Ints, a: Ints, b: Ints, start: Ints, edges: Ints, code: Int32s, size: Ints,
+        each: Floats, discount: Floats, strata: Ints, gain: Floats, own: float, above: float,
+        U: Floats, V: Floats, factor: Floats, column: Floats, higher: bool,
     ) -> None:  # fmt: skip
         most = 0
         for k in range(query.size):
@@ -126,7 +132,7 @@ class CountAbove(Form):
             own_V = own * (gain[A] - gain[B] + changes[b[k]])
             counted = passed = 0.0
             for e in range(edges[q], edges[q + 1]):
-                x = relevance[e]
+                x = code[e]
                 times = above * (each[e] if each.size else 1.0)
                 add, change = times * adds[x], times * changes[x]
                 # Document i of the entry, with the discount d_i, has counted + i add above, and has

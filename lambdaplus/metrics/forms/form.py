@@ -11,7 +11,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
-from lambdaplus.metrics.declared_arrays import LabelCounts
+import numpy as np
+
+from lambdaplus.metrics.declared_arrays import Coupling, LabelCounts
 
 
 class Form(ABC):
@@ -24,6 +26,10 @@ class Form(ABC):
     def parts(self, counts: LabelCounts) -> tuple[Any, ...]:
         """The results of the form's functions by stratum: the last arguments of its kernels."""
 
+    def coupling(self, parts: tuple[Any, ...], counts: LabelCounts) -> Coupling:
+        """What documents add to the terms of those below, from `parts`; nothing by default."""
+        return Coupling(np.zeros_like(counts.label), np.zeros_like(counts.label))
+
     def pools(self, rank: str) -> bool:
         """Whether `Declaration.pooled` may be this rank."""
         return False
@@ -34,7 +40,7 @@ class Form(ABC):
         """Write the sum over all ranks of some queries, the mean over the orders of ties.
 
         ``ranked`` is the number of ranked documents of each query; row and score are by rank,
-        relevance is by row, gain by stratum; ``strata`` is the first stratum of each query.
+        code is by row, gain by stratum; ``strata`` is the first stratum of each query.
         """
 
     @staticmethod

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.metrics.declared_arrays import LabelCounts
 from lambdaplus.metrics.forms.form import Form
@@ -27,8 +28,8 @@ class Gains(Form):
     @staticmethod
     @compiled
     def values(
-        first: int, last: int, boundaries: Any, ranked: Any, row: Any, score: Any, relevance: Any,
-        discount: Any, strata: Any, gain: Any, out: Any,
+        first: int, last: int, boundaries: Ints, ranked: Ints, row: Rows, score: Floats,
+        code: Int32s, discount: Floats, strata: Ints, gain: Floats, out: Floats,
     ) -> None:  # fmt: skip
         for q in range(first, last):
             base, total, r = boundaries[q], 0.0, 0
@@ -36,7 +37,7 @@ class Gains(Form):
                 start, weight, gains = r, 0.0, 0.0
                 while r < ranked[q] and score[base + r] == score[base + start]:
                     weight += discount[r]
-                    gains += gain[strata[q] + relevance[row[base + r]]]
+                    gains += gain[strata[q] + code[row[base + r]]]
                     r += 1
                 total += weight * gains / (r - start)
             out[q] = total
@@ -44,8 +45,9 @@ class Gains(Form):
     @staticmethod
     @compiled
     def potentials(
-        query: Any, a: Any, b: Any, start: Any, edges: Any, relevance: Any, size: Any, each: Any,
-        discount: Any, strata: Any, gain: Any, own: float, above: float, U: Any, V: Any,
+        query: Ints, a: Ints, b: Ints, start: Ints, edges: Ints, code: Int32s, size: Ints,
+        each: Floats, discount: Floats, strata: Ints, gain: Floats, own: float, above: float,
+        U: Floats, V: Floats,
     ) -> None:  # fmt: skip
         for k in range(query.size):
             q, r, to = query[k], 0, start[k]

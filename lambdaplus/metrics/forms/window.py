@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.data.queries import Floats
 from lambdaplus.metrics.declared_arrays import LabelCounts
 from lambdaplus.metrics.forms.form import Form
 
@@ -41,8 +41,9 @@ class Window(Form):
     @staticmethod
     @compiled
     def values(
-        first: int, last: int, boundaries: Any, ranked: Any, row: Any, score: Any, relevance: Any,
-        discount: Any, strata: Any, gain: Any, out: Any, opens: Any, closes: Any,
+        first: int, last: int, boundaries: Ints, ranked: Ints, row: Rows, score: Floats,
+        code: Int32s, discount: Floats, strata: Ints, gain: Floats, out: Floats, opens: Ints,
+        closes: Ints,
     ) -> None:  # fmt: skip
         upto = np.zeros(discount.size + 1)
         for r in range(discount.size):
@@ -54,7 +55,7 @@ class Window(Form):
                 while stop < ranked[q] and score[base + stop] == score[base + start]:
                     stop += 1
                 for r in range(start, stop):
-                    x = strata[q] + relevance[row[base + r]]
+                    x = strata[q] + code[row[base + r]]
                     low, high = max(start, opens[x]), min(stop, closes[x])
                     if low < high:
                         total += gain[x] * (upto[high] - upto[low]) / (stop - start)
@@ -64,9 +65,9 @@ class Window(Form):
     @staticmethod
     @compiled
     def potentials(
-        query: Any, a: Any, b: Any, start: Any, edges: Any, relevance: Any, size: Any, each: Any,
-        discount: Any, strata: Any, gain: Any, own: float, above: float, U: Any, V: Any,
-        opens: Any, closes: Any,
+        query: Ints, a: Ints, b: Ints, start: Ints, edges: Ints, code: Int32s, size: Ints,
+        each: Floats, discount: Floats, strata: Ints, gain: Floats, own: float, above: float,
+        U: Floats, V: Floats, opens: Ints, closes: Ints,
     ) -> None:  # fmt: skip
         for k in range(query.size):
             q, r, to = query[k], 0, start[k]
@@ -78,6 +79,6 @@ class Window(Form):
                     gain_b = gain[of_b] if opens[of_b] <= r < closes[of_b] else 0.0
                     total += discount[r] * (gain_a - gain_b)
                     r += 1
-                if relevance[e] == a[k] or relevance[e] == b[k]:
+                if code[e] == a[k] or code[e] == b[k]:
                     U[to] = V[to] = total / size[e]
                     to += 1
