@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import n_pieces, over_tasks
 from lambdaplus.data.queries import by_query
@@ -46,7 +47,13 @@ def relative_columns(
 
 @compiled
 def _fill(
-    first: int, last: int, boundaries: Any, rows: Any, features: Any, codes: Any, found: Any
+    first: int,
+    last: int,
+    boundaries: Ints,
+    rows: Ints,
+    features: Matrix,
+    codes: Ints,
+    found: Matrix,
 ) -> None:
     """Write the relative features of the columns first .. last - 1, but no missing values."""
     longest = 0
@@ -69,7 +76,7 @@ def _fill(
 
 
 @compiled
-def _write(code: int, value: Any, row: Any, m: int, column: int, found: Any) -> None:
+def _write(code: int, value: Floats, row: Ints, m: int, column: int, found: Matrix) -> None:
     """Write a column of one kind, for the m values of a query in ascending order."""
     if value[0] == value[m - 1]:
         for i in range(m):
@@ -86,7 +93,7 @@ def _write(code: int, value: Any, row: Any, m: int, column: int, found: Any) -> 
 
 
 @compiled
-def _write_ranks(value: Any, row: Any, m: int, column: int, found: Any) -> None:
+def _write_ranks(value: Floats, row: Ints, m: int, column: int, found: Matrix) -> None:
     start = 0
     while start < m:
         stop = start + 1
@@ -100,7 +107,7 @@ def _write_ranks(value: Any, row: Any, m: int, column: int, found: Any) -> None:
 
 
 @compiled
-def _write_z(value: Any, row: Any, m: int, column: int, found: Any) -> None:
+def _write_z(value: Floats, row: Ints, m: int, column: int, found: Matrix) -> None:
     # Of the values scaled to [0, 1], so that nothing is lost if all are large or close.
     half = 1.0 if value[m - 1] - value[0] < np.inf else 0.5
     low, width = half * value[0], half * value[m - 1] - half * value[0]
@@ -117,7 +124,7 @@ def _write_z(value: Any, row: Any, m: int, column: int, found: Any) -> None:
 
 
 @compiled
-def _sort(value: Any, row: Any, spare_value: Any, spare_row: Any, m: int) -> None:
+def _sort(value: Floats, row: Ints, spare_value: Floats, spare_row: Ints, m: int) -> None:
     """Sort the first m values, and the rows with them: runs by insertion, which are then merged."""
     for start in range(0, m, _RUN):
         for i in range(start + 1, min(start + _RUN, m)):
