@@ -48,6 +48,7 @@ TREES = {
 NAME_OF_LEAVES = {"lightgbm": "num_leaves", "xgboost": "max_leaves"}
 RAW, CHOSEN = "raw", "chosen"
 KINDS = (RAW, "rank", "z")
+DISTANCES = {"best": np.max, "median": np.median}  # less the query's best, or its median
 PILOT = (*KINDS, "rank,z", "best", "median", "rank alone", "z alone")
 ALONE = " alone"
 HEADLINE = (  # one of our objectives on relative features, the framework's own on raw ones
@@ -86,9 +87,13 @@ def generated(fold: int) -> Fold:
 
 def with_features(fold: Fold, kind: str) -> Fold:
     def part(data: RankingData) -> RankingData:
-        names = kind.removesuffix(ALONE).split(",")
-        alone = kind.endswith(ALONE)
-        X = relative_features(data.features, group=data.group, kind=names, replace=alone)
+        X, names = data.features, kind.removesuffix(ALONE).split(",")
+        if kind in DISTANCES:
+            queries = np.split(X, data.queries.boundaries[1:-1])
+            X = np.hstack([X, np.concatenate([q - DISTANCES[kind](q, axis=0) for q in queries])])
+        else:
+            alone = kind.endswith(ALONE)
+            X = relative_features(X, group=data.group, kind=names, replace=alone)
         return replace(data, features=X, feature_names=())
 
     if kind == RAW:
