@@ -13,15 +13,16 @@ Finished trainings are stored in the folder --kept, from which the same command 
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from differences import Values, difference
+from differences import Difference, Values, difference
 from ranking_sets import folds_by_name, set_name
 from rich.progress import track
 from tables import keep
@@ -51,12 +52,16 @@ KINDS = (RAW, "rank", "z")
 DISTANCES = {"best": np.max, "median": np.median}  # less the query's best, or its median
 PILOT = (*KINDS, "rank,z", "best", "median", "rank alone", "z alone")
 ALONE = " alone"
-HEADLINE = (  # one of our objectives on relative features, the framework's own on raw ones
-    ("lightgbm:lambda_map, rank", "lightgbm:lambdarank, raw"),
-    ("lightgbm:lambda_ndcg, rank", "lightgbm:lambdarank, raw"),
-    ("xgboost:lambda_map, rank", "xgboost:rank:map, raw"),
-    ("xgboost:lambda_ndcg, rank", "xgboost:rank:ndcg, raw"),
-)
+HEADLINE = {  # our objective for a metric, and one of the framework's own
+    "map": (
+        ("lightgbm:lambda_map", "lightgbm:lambdarank"),
+        ("xgboost:lambda_map", "xgboost:rank:map"),
+    ),
+    "ndcg@10": (
+        ("lightgbm:lambda_ndcg", "lightgbm:lambdarank"),
+        ("xgboost:lambda_ndcg", "xgboost:rank:ndcg"),
+    ),
+}
 
 
 class Trained(NamedTuple):
@@ -193,40 +198,72 @@ def gain_table(
 def means_table(trainings: Sequence[Trained], metric: str) -> Table:
     values = by_fold(trainings, metric, "test")
     sets = list(values[f"{METHODS[0]}, {RAW}"])
+    names = [f"{method}, {kind}" for method in METHODS for kind in (*KINDS, CHOSEN)]
     rows = [
         [
             name,
             *(float(of[on].mean()) for on in sets),
             float(np.mean([of[on].mean() for on in sets])),
         ]
-        for name, of in values.items()
+        for name, of in ((name, values[name]) for name in names)
     ]
     return Table(["", *sets, "mean"], rows, [f"test {METRICS[metric]}, mean over folds and draws"])
 
 
+def is_scaled(data: RankingData) -> bool:
+    """Whether the features are scaled to [0, 1] within each query already."""
+    starts = data.queries.boundaries[:-1]
+    low = np.minimum.reduceat(data.features, starts)
+    high = np.maximum.reduceat(data.features, starts)
+    return bool(((low == 0) & (high == 1))[high > low].all())
+
+
+def changes(
+    trainings: Sequence[Trained], scaled: Mapping[str, bool], kinds: Iterable[str]
+) -> list[dict[str, object]]:
+    """The gains of each kind, on the mean of a framework's objectives, by the form of the data."""
+    found: list[dict[str, object]] = []
+    values = {metric: by_fold(trainings, metric, "test") for metric in METRICS}
+    for kind, form, framework in itertools.product(kinds, (False, True), TREES):
+        sets = [on for on, is_so in scaled.items() if is_so == form]
+        gains = {}
+        for metric, of in values.items():
+            mine = [method for method in METHODS if method.startswith(framework)]
+            pair: Values = {
+                name: {on: np.mean([of[f"{m}, {name}"][on] for m in mine], axis=0) for on in sets}
+                for name in (kind, RAW)
+            }
+            gains[metric] = list(difference(pair, kind, RAW, sets)) if sets else None
+        found.append({"kind": kind, "scaled": form, "framework": framework, "sets": sets,
+                      "gains": gains})  # fmt: skip
+    return found
+
+
 def headlines(trainings: Sequence[Trained]) -> list[dict[str, object]]:
-    """Both changes together: the objective and the features."""
-    found = []
-    for metric in METRICS:
+    """Ours on relative features less the framework's own on raw ones: both changes together."""
+    found: list[dict[str, object]] = []
+    for metric, pairs in HEADLINE.items():
         values = by_fold(trainings, metric, "test")
-        sets = list(values[HEADLINE[0][0]])
-        for ours, own in HEADLINE:
+        for (ours, own), kind in itertools.product(pairs, (RAW, *KINDS[1:], CHOSEN)):
+            names, sets = (f"{ours}, {kind}", f"{own}, {RAW}"), list(values[f"{own}, {RAW}"])
             for on, where in [*((one, [one]) for one in sets), ("mean", sets)]:
-                gain = difference(values, ours, own, where)
-                means = [float(np.mean([values[n][s].mean() for s in where])) for n in (ours, own)]
-                found.append({"metric": metric, "ours": ours, "own": own, "on": on,
+                means = [float(np.mean([values[n][one].mean() for one in where])) for n in names]
+                gain = difference(values, *names, where)
+                found.append({"metric": metric, "ours": names[0], "own": names[1], "on": on,
                               "means": means, **gain._asdict()})  # fmt: skip
     return found
 
 
-def headline_table(gains: Sequence[dict[str, object]]) -> Table:
-    columns = list(dict.fromkeys(str(gain["on"]) for gain in gains))
+def headline_table(gains: Sequence[Mapping[str, Any]]) -> Table:
+    columns = list(dict.fromkeys(gain["on"] for gain in gains))
     rows: dict[tuple[str, ...], list[str]] = {}
     for gain in gains:
-        key = METRICS[str(gain["metric"])], str(gain["ours"]), str(gain["own"])
-        cell = f"{gain['mean']:+.4f} ± {gain['error']:.4f}, p {gain['p']:.2g}"
-        rows.setdefault(key, []).append(cell)
-    return Table(["", "ours", "own", *columns], [[*key, *cells] for key, cells in rows.items()], [])
+        cells = rows.setdefault((METRICS[gain["metric"]], gain["ours"], gain["own"]), [])
+        cells.append(str(Difference(gain["mean"], gain["error"], gain["p"])))
+    heads = ["", "ours", "own", *columns]
+    return Table(
+        heads, [[*key, *cells] for key, cells in rows.items()], ["±: over folds; p: t-tests"]
+    )
 
 
 def at_the_end(trainings: Iterable[Trained]) -> float:
@@ -259,15 +296,17 @@ def main() -> None:
         for one in trained(data, KINDS, LEAVES, number, given.kept)
     ]
     chosen = best_leaves(every)
+    scaled = {set_name(data): is_scaled(folds_of_set(data)[0].train) for data in given.sets}
     for metric, name in METRICS.items():
         tables[f"Beside the features, less raw features: {name}"] = gain_table(
             chosen, metric, (*KINDS[1:], CHOSEN)
         )
         tables[f"Means: {name}"] = means_table(chosen, metric)
     gains = headlines(chosen)
-    tables["Ours on ranks less the framework's own on raw features"] = headline_table(gains)
+    tables["Ours less the framework's own on raw features"] = headline_table(gains)
     numbers = {
         "gains": gains,
+        "changes": changes(chosen, scaled, (*KINDS[1:], CHOSEN)),
         "share_of_rounds_at_the_end": at_the_end(chosen),
         "share_of_large_trees": float(np.mean([one.leaves == LEAVES[-1] for one in chosen])),
         "chosen_kinds": [[*key, kind] for key, kind in chosen_kinds(chosen).items()],

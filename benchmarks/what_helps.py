@@ -272,8 +272,11 @@ def other_rows() -> list[Row]:
         change = "our objective for the metric, not the best of the framework's own"
         rows.append(Row(change, FRAMEWORKS[framework], mine, None, "one_line.py"))
     for gain in stored("relative")["changes"]:
-        mine = {metric: Difference(*gain["gains"][metric]) for metric in METRICS}
-        rows.append(Row(gain["change"], FRAMEWORKS[gain["framework"]], mine, None, "relative.py"))
+        if gain["kind"] == "rank":
+            form = "features scaled by query" if gain["scaled"] else "raw features"
+            mine = {metric: Difference(*gain["gains"][metric]) for metric in METRICS}
+            name = FRAMEWORKS[gain["framework"]]
+            rows.append(Row(f"ranks in the query beside {form}", name, mine, None, "relative.py"))
     names = {"map": ("MAP without", "map"), "ndcg@10": ("NDCG@10", "ndcg")}
     for option in ("noise", "damping"):
         mine = {m: _of_options(title, n, f"{n}, {option}") for m, (title, n) in names.items()}
