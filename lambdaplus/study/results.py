@@ -58,6 +58,7 @@ class Results:
         - ``selects``: for each method, the selecting metric whose model ``curves`` shows
         - ``tried``: the number of sets of parameters of each method
         - ``searched``: the methods whose parameters are drawn at random
+        - ``features``: what was done to them, in words
         - ``convention``, and ``rules`` by metric
         - ``versions``
         - ``queries``, ``tested``: the number of distinct test queries, and of test queries over all
