@@ -225,7 +225,7 @@ class CommitteePerceptron(ValidatedRanker):
         ValueError
             For invalid data, and for a Borda count without ``qid``.
         """
-        features = self._documents(X)
+        features = self._features(X)
         n = len(features)
         if self._borda and qid is None and not self._one_ranking:
             raise ValueError(

@@ -26,7 +26,9 @@ from lambdaplus.metrics.sort import Ranking, rank
 INNER = 0.1  # tolerance of the problem with planes, as a share of the gap
 IN_USE = 1e-3  # dual variable from which a plane counts as used
 PATIENCE = 3  # passes without use after which a plane is removed
-FAR = 2.0  # objective, in units of the best one, from which the distance to the best w is halved
+TOO_FAR = (
+    2.0  # objective, in units of the best one, from which the distance to the best w is halved
+)
 HALVINGS = 3  # in a row
 
 
@@ -239,7 +241,7 @@ def solve(
             planes.add(cut.block[new], cut.slope[new], cut.offset[new])
             # If queries can be separated, a large C makes small errors of the lower bounds costly:
             # the objective is convex, and lower closer to the best w.
-            if epsilon is None and value > FAR * primal and halvings < HALVINGS:
+            if epsilon is None and value > TOO_FAR * primal and halvings < HALVINGS:
                 halvings += 1
                 w = (best + w) / 2
                 continue

@@ -88,8 +88,9 @@ class RankBoost(ValidatedRanker):
 
     def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:
         strata, rate = queries.strata(), pair_weight(queries, self.balance)
-        edges = [_edges(column, self.max_bins) for column in X.T]
-        bins, n_edges = _binned(X, edges), np.array([e.size for e in edges])
+        thresholds = [_thresholds(column, self.max_bins) for column in X.T]
+        bins = _binned(X, thresholds)
+        n_thresholds = np.array([t.size for t in thresholds])
         scores, potential = np.zeros(len(X)), np.empty(len(X))
         mass = np.empty(queries.n_queries)
 
@@ -101,21 +102,21 @@ class RankBoost(ValidatedRanker):
             return float(mass.sum())
 
         if validation is not None:
-            judged, sums = _binned(validation.X, edges), np.zeros(len(validation.X))
+            judged, sums = _binned(validation.X, thresholds), np.zeros(len(validation.X))
         rounds: list[tuple[int, float, float, float]] = []
         progress = Progress(self.patience)
         total = weigh()
         for _ in range(self.n_rounds):
-            feature, edge, r = _best_threshold(bins, n_edges, potential)
+            feature, place, r = _best_threshold(bins, n_thresholds, potential)
             if r == 0.0:  # no weak ranker is better than a random order
                 break
             share = np.clip(r / total, -PERFECT, PERFECT)
             alpha = float(np.arctanh(share))  # 1/2 log((1 + r)/(1 - r))
-            scores += alpha * (bins[:, feature] > edge)
+            scores += alpha * (bins[:, feature] > place)
             before, total = total, weigh()
-            rounds.append((feature, float(edges[feature][edge]), alpha, total / before))
+            rounds.append((feature, float(thresholds[feature][place]), alpha, total / before))
             if validation is not None:
-                sums += alpha * (judged[:, feature] > edge)
+                sums += alpha * (judged[:, feature] > place)
                 progress.add(len(rounds), validation.value(sums))
             if progress.over or abs(share) == PERFECT:
                 break
@@ -127,14 +128,14 @@ class RankBoost(ValidatedRanker):
         features, self.thresholds_, self.alphas_, self.normalizers_ = map(np.array, kept)
         self.features_: Ints = features.astype(np.int64)
 
-    def _scores(self, documents: Floats) -> Floats:
-        columns, scores = np.ascontiguousarray(documents.T), np.zeros(len(documents))
+    def _scores(self, X: Floats) -> Floats:
+        columns, scores = np.ascontiguousarray(X.T), np.zeros(len(X))
         for f, threshold, alpha in zip(self.features_, self.thresholds_, self.alphas_, strict=True):
             scores += alpha * (columns[f] > threshold)
         return scores
 
 
-def _edges(column: Floats, max_bins: int) -> Floats:
+def _thresholds(column: Floats, max_bins: int) -> Floats:
     """Thresholds halfway between the values of a feature, or between quantiles of many."""
     values = np.unique(column)
     if values.size > max_bins:
@@ -145,9 +146,9 @@ def _edges(column: Floats, max_bins: int) -> Floats:
     return np.where(middle < high, middle, low)  # there is no number between adjacent floats
 
 
-def _binned(documents: Floats, edges: list[Floats]) -> NDArray[np.uint8]:
+def _binned(X: Floats, thresholds: list[Floats]) -> NDArray[np.uint8]:
     """Number of thresholds below each entry; it is above threshold t if there are more than t."""
-    columns = [np.searchsorted(e, column) for e, column in zip(edges, documents.T, strict=True)]
+    columns = [np.searchsorted(t, column) for t, column in zip(thresholds, X.T, strict=True)]
     return np.ascontiguousarray(np.stack(columns, axis=1), dtype=np.uint8)
 
 

@@ -13,13 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from lambdaplus.baselines.active_pairs import active_pairs, pair_weight
-from lambdaplus.baselines.base_ranker import Ranker
+from lambdaplus.baselines.base_ranker import BaseRanker
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics.sort import Ranking, rank
 
 
-class RankSVM(Ranker):
+class RankSVM(BaseRanker):
     """Linear ranker that minimises the squared hinge loss of all pairs of documents.
 
     Parameters

@@ -23,7 +23,7 @@ from lambdaplus.evaluation import EvalMetric
 from lambdaplus.objectives import Objective
 
 
-class Documents(NamedTuple):
+class InQueryOrder(NamedTuple):
     """Rows in query order, and their original places (None if the order has not changed)."""
 
     X: Any
@@ -36,7 +36,7 @@ class Documents(NamedTuple):
         return values if unchanged else _safe_indexing(values, self.rows)
 
 
-class Ranker(FrameworkEstimator):
+class RankingEstimator(FrameworkEstimator):
     """`fit` and `score` of a ranker, to which scikit-learn's metadata routing passes the qid."""
 
     __metadata_request__fit: ClassVar = {"qid": True}
@@ -102,11 +102,11 @@ class Ranker(FrameworkEstimator):
             As for `fit`, and if the objective is not of lambdaplus and has no known metric.
         """
         refuse_masked("sample_weight", sample_weight)
-        documents = _read("score", X, y, qid, group)
-        weights = Ranker._weights(self, documents, sample_weight)
+        data = _read("score", X, y, qid, group)
+        weights = RankingEstimator._weights(self, data, sample_weight)
         metric = metric_of(find_objective(self.objective), self.eval_metric)
-        labels, sizes = documents.queries.labels, documents.queries.sizes
-        return float(metric(labels, self.predict(documents.X), weights, sizes)[1])
+        labels, sizes = data.queries.labels, data.queries.sizes
+        return float(metric(labels, self.predict(data.X), weights, sizes)[1])
 
     def _put_in_query_order(
         self, call: dict[str, Any], objective: Any, qid: Any, eval_qid: Any
@@ -134,12 +134,12 @@ class Ranker(FrameworkEstimator):
         if sets:
             call["eval_group"] = [part.queries.sizes for part in held_out]
             call[names.eval_weights] = [*map(self._weights, held_out, weights)]
-            call[names.eval_start] = [*map(Documents.in_order, held_out, starts)]
+            call[names.eval_start] = [*map(InQueryOrder.in_order, held_out, starts)]
 
-    def _weights(self, documents: Documents, given: Any) -> Any:
+    def _weights(self, data: InQueryOrder, given: Any) -> Any:
         """Row weights in the framework's form; a ValueError for invalid ones."""
-        Queries(documents.queries.labels, weight=given)
-        return documents.in_order(given)
+        Queries(data.queries.labels, weight=given)
+        return data.in_order(given)
 
 
 def _columns(X: Any) -> Any:
@@ -148,7 +148,7 @@ def _columns(X: Any) -> Any:
 
 def _read(
     name: str, X: Any, y: Any, qid: Any, group: Any, metric: EvalMetric | None = None
-) -> Documents:
+) -> InQueryOrder:
     """Check labels and queries, and make the rows of each query adjacent, otherwise in order."""
     if qid is None and group is None and "qid" in _columns(X):
         X, qid = X.drop("qid", axis=1), X["qid"]  # as XGBRanker does
@@ -170,7 +170,7 @@ def _read(
             _refuse_nothing_to_rank(metric, queries)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
-    return Documents(X if rows is None else _safe_indexing(X, rows), queries, rows)
+    return InQueryOrder(X if rows is None else _safe_indexing(X, rows), queries, rows)
 
 
 def _refuse_nothing_to_rank(metric: EvalMetric, queries: Queries) -> None:

@@ -11,13 +11,13 @@ import lambdaplus.xgboost as xgb
 from lambdaplus.estimators.classifier import RankingClassifier
 from lambdaplus.estimators.objective_names import find_metrics, metric_of
 from lambdaplus.estimators.parent import ArgumentNames, replaced
-from lambdaplus.estimators.ranker import Documents, Ranker
+from lambdaplus.estimators.ranker import InQueryOrder, RankingEstimator
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.evaluation import eval_metric as our_metric
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.objectives import Objective
 
-_NAMES = ArgumentNames("base_margin", "base_margin_eval_set", "sample_weight_eval_set", "xgb_model")
+_ARGS = ArgumentNames("base_margin", "base_margin_eval_set", "sample_weight_eval_set", "xgb_model")
 _OFFSET = "lambdaplus_offset"  # attribute of the booster, which is saved with it
 
 
@@ -101,7 +101,7 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> None:
         fit(**call)
 
 
-class XGBoostRanker(Ranker, xgb.XGBRanker):  # type: ignore[misc]
+class XGBoostRanker(RankingEstimator, xgb.XGBRanker):  # type: ignore[misc]
     """An `xgboost.XGBRanker` whose objective is a ranking metric.
 
     Parameters
@@ -128,7 +128,7 @@ class XGBoostRanker(Ranker, xgb.XGBRanker):  # type: ignore[misc]
     1.0
     """
 
-    _names: ClassVar = _NAMES
+    _names: ClassVar = _ARGS
     _saved_as: ClassVar = "rank:ndcg"
     _train = _train
 
@@ -139,12 +139,12 @@ class XGBoostRanker(Ranker, xgb.XGBRanker):  # type: ignore[misc]
     def get_xgb_params(self) -> dict[str, Any]:
         return self._for_framework(super().get_xgb_params())
 
-    def _weights(self, documents: Documents, given: Any) -> Any:
+    def _weights(self, data: InQueryOrder, given: Any) -> Any:
         """Weights of queries; from those of rows, if these are equal in each query."""
-        queries = documents.queries
+        queries = data.queries
         if given is None or np.shape(given) == (queries.n_queries,):
             return given
-        rows = np.asarray(super()._weights(documents, given))
+        rows = np.asarray(super()._weights(data, given))
         first = rows[queries.boundaries[:-1]]
         if (np.repeat(first, queries.sizes) != rows).any():
             raise ValueError(
@@ -170,7 +170,7 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
     (['fraud', 'ok'], 'fraud')
     """
 
-    _names: ClassVar = _NAMES
+    _names: ClassVar = _ARGS
     _other_outputs: ClassVar = ("output_margin",)
     _saved_as: ClassVar = "binary:logitraw"
     _train = _train

@@ -24,7 +24,7 @@ from lambdaplus.data.arguments import check_fields, is_flag, whole_number
 from lambdaplus.metrics import forms
 from lambdaplus.metrics.declared_arrays import (
     AGAINST_LABELS,
-    ROUNDING,
+    DECLARED_WITHIN,
     CountsFunction,
     as_declared,
     read_only,
@@ -208,7 +208,7 @@ class RankingMetric:
         given = self.declaration.discount(self, read_only(ranks))
         discount = as_declared(self, "discount", given, ranks)
         if self.declaration.follows_label_order:
-            rises = np.diff(discount) > ROUNDING * np.abs(discount).max(initial=0.0)
+            rises = np.diff(discount) > DECLARED_WITHIN * np.abs(discount).max(initial=0.0)
             rises &= np.diff(ranks) > 0
             if rises.any():
                 at = int(rises.argmax())

@@ -21,7 +21,7 @@ from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
 from lambdaplus.data.queries import Queries, cached_property
 
-CROWDED = 16  # number of documents above which a bucket is distributed again
+LARGE_BUCKET = 16  # number of documents above which a bucket is distributed again
 MOST_BUCKETS = 2048
 
 
@@ -81,7 +81,7 @@ def sort_lists(
     spare_row, spare_score = np.empty(longest, dtype=row.dtype), np.empty(longest)
     bucket = np.empty(longest, dtype=np.int32)
     room = np.empty(MOST_BUCKETS, dtype=np.int64)
-    waiting = np.empty((longest // CROWDED + 1, 2), dtype=np.int64)
+    waiting = np.empty((longest // LARGE_BUCKET + 1, 2), dtype=np.int64)
     for q in range(first, last):
         waiting[0, 0], waiting[0, 1] = boundaries[q] - base, boundaries[q + 1] - base
         n_waiting = int(boundaries[q + 1] > boundaries[q])
@@ -109,7 +109,7 @@ def sort_lists(
             for b in range(buckets):
                 size = room[b]
                 room[b] = begin
-                if size > CROWDED:
+                if size > LARGE_BUCKET:
                     waiting[n_waiting, 0], waiting[n_waiting, 1] = begin, begin + size
                     n_waiting += 1
                 begin += size

@@ -29,7 +29,7 @@ from lambdaplus.objectives.lists import ranked_lists
 from lambdaplus.objectives.sums import Sums
 
 RANKINGS = 3  # in each round
-FAINT = 1e-280  # sums of two strengths below this are inexact
+INEXACT = 1e-280  # sums of two strengths below this are inexact
 NOTHING = 1e-100  # sums below this consist of the TINY that the sweep adds
 
 
@@ -126,7 +126,7 @@ def _compare_neighbours(
             times = sigma * abs(gap * (gain[at + a] - gain[at + b]))
             x, y = clean[rank_i], clean[rank_j]
             both = strength[x] + strength[y]
-            if both > FAINT:
+            if both > INEXACT:
                 rho = (strength[y] if a > b else strength[x]) / both
             else:
                 distance = score[x] - score[y]
