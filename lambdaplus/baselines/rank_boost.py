@@ -164,17 +164,21 @@ def _potentials(
     """
     for q in range(first, last):
         start, stop = boundaries[q], boundaries[q + 1]
+        # Both exponentials of a document are relative to the middle, which cancels in the products.
         middle = (scores[start:stop].min() + scores[start:stop].max()) / 2  # against overflow
         wrong, right = np.zeros(n_classes[q]), np.zeros(n_classes[q])
         for i in range(start, stop):
             wrong[code[i]] += np.exp(scores[i] - middle)
             right[code[i]] += np.exp(middle - scores[i])
+        # Sums over the classes below and above each class.
         lower, higher = np.zeros(n_classes[q]), np.zeros(n_classes[q])
         for c in range(1, n_classes[q]):
             lower[c] = lower[c - 1] + wrong[c - 1]
             higher[-1 - c] = higher[-c] + right[-c]
         mass[q] = 0.0
         for i in range(start, stop):
+            # The pairs in which i is the higher document, less those in which it is the lower one:
+            # r of a threshold is the sum of these over the documents above it.
             above = rate[i] * np.exp(middle - scores[i]) * lower[code[i]]
             potential[i] = above - rate[i] * np.exp(scores[i] - middle) * higher[code[i]]
             mass[q] += above
@@ -186,6 +190,8 @@ def _best_threshold(
 ) -> tuple[int, int, float]:
     """The feature and threshold with the largest absolute sum r of the documents above it."""
     n, d = bins.shape
+    # A histogram of the potentials by bin; the sum over the documents above each threshold follows
+    # from the right.
     sums = np.zeros((d, n_thresholds.max() + 1))
     for i in range(n):
         for f in range(d):

@@ -132,6 +132,7 @@ class PairHinge:
         scores = self.X @ w
         ranking = rank(self.queries, scores)
         below, above, total = active_pairs(self.queries, ranking, self.margin, scores)
+        # N, D and V(s) of the class's docstring.
         partners = below + above
         bend = partners * scores - total
         difference = below - above
@@ -157,6 +158,7 @@ def _minimise(objective: PairHinge, tolerance: float, max_iter: int) -> tuple[Po
         if point.gap <= tolerance * point.value:
             return point, steps
         norm = float(np.linalg.norm(point.gradient))
+        # Solve more exactly the nearer the minimum, so that Newton steps converge superlinearly.
         forcing = min(0.1, float(norm / first) ** 0.5)
         hessian = LinearOperator((d, d), partial(objective.hessian_times, point), dtype=np.float64)
         # Without rounding errors, d steps would be enough.
