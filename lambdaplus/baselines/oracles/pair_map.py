@@ -215,7 +215,7 @@ def _table(
             break
         left, left_column = -np.inf, 0
         for column in range(min(columns, cutoff - i)):
-            # The term of the module's docstring with m_i = column, after the best m_(i-1) <= column.
+            # The term of the module's docstring with m_i = column, after the best m_(i-1) up to it.
             credit = discount[i + column] * (gain + slope * i)
             value = best[column] - credit + weight * (upto[column] - column * good[i])
             if value > left:
