@@ -76,8 +76,8 @@ class SVMAccuracy(BaseRanker):
 
     def _fit(self, X: Floats, queries: Queries) -> None:
         if self.variant not in get_args(Variant):
-            known = ", ".join(get_args(Variant))
-            raise ValueError(f"variant={self.variant!r} is not one of {known}")
+            variants = ", ".join(get_args(Variant))
+            raise ValueError(f"variant={self.variant!r} is not one of {variants}")
         good = reaches(queries.labels, self.relevant)
         if good.all() or not good.any():
             raise ValueError(

@@ -70,10 +70,10 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, **changed
     if ours:
         lgb.refuse_random_forest(model.boosting_type)
         warn_of_unused(params, objective, stacklevel=5)
-    given = call.pop("eval_metric", None) or model.eval_metric
-    if given is None and ours and not metric_is_set:
-        given = metric_of(objective)
-    metrics, native = find_metrics(given, objective)
+    wanted = call.pop("eval_metric", None) or model.eval_metric
+    if wanted is None and ours and not metric_is_set:
+        wanted = metric_of(objective)
+    metrics, native = find_metrics(wanted, objective)
     for name in native:
         if isinstance(name, str):
             _refuse_unknown(name)

@@ -136,10 +136,10 @@ class RankingEstimator(FrameworkEstimator):
             call[names.eval_weights] = [*map(self._weights, held_out, weights)]
             call[names.eval_start] = [*map(InQueryOrder.in_order, held_out, starts)]
 
-    def _weights(self, data: InQueryOrder, given: Any) -> Any:
+    def _weights(self, data: InQueryOrder, weights: Any) -> Any:
         """Row weights in the framework's form; a ValueError for invalid ones."""
-        Queries(data.queries.labels, weight=given)
-        return data.in_order(given)
+        Queries(data.queries.labels, weight=weights)
+        return data.in_order(weights)
 
 
 def _columns(X: Any) -> Any:

@@ -72,8 +72,8 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> None:
     """Call the parent's fit with an objective and metrics that it understands."""
     ours = isinstance(objective, Objective)
     called = ours or (callable(objective) and isinstance(model, xgb.XGBRanker))
-    given = metric_of(objective) if model.eval_metric is None and ours else model.eval_metric
-    metrics, native = find_metrics(given, objective)
+    wanted = metric_of(objective) if model.eval_metric is None and ours else model.eval_metric
+    metrics, native = find_metrics(wanted, objective)
     if metrics is not None and not all(isinstance(metric, str) for metric in native):
         raise ValueError(
             "XGBoost supports one callable metric: pass that alone, or only names of metrics"
@@ -139,12 +139,12 @@ class XGBoostRanker(RankingEstimator, xgb.XGBRanker):  # type: ignore[misc]
     def get_xgb_params(self) -> dict[str, Any]:
         return self._for_framework(super().get_xgb_params())
 
-    def _weights(self, data: InQueryOrder, given: Any) -> Any:
+    def _weights(self, data: InQueryOrder, weights: Any) -> Any:
         """Weights of queries; from those of rows, if these are equal in each query."""
         queries = data.queries
-        if given is None or np.shape(given) == (queries.n_queries,):
-            return given
-        rows = np.asarray(super()._weights(data, given))
+        if weights is None or np.shape(weights) == (queries.n_queries,):
+            return weights
+        rows = np.asarray(super()._weights(data, weights))
         first = rows[queries.boundaries[:-1]]
         if (np.repeat(first, queries.sizes) != rows).any():
             raise ValueError(

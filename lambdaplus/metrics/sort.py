@@ -34,16 +34,16 @@ class Ranking(NamedTuple):
 
 def rank(queries: Queries, scores: ArrayLike) -> Ranking:
     """Rank every query by descending score."""
-    given, order = queries.check_scores(scores), queries.row_order
-    ranking = Ranking(np.empty(given.size, dtype=order.dtype), np.empty(given.size))
-    over_queries(sort_lists, queries.boundaries, queries.boundaries, given, order, *ranking)
+    checked, order = queries.check_scores(scores), queries.row_order
+    ranking = Ranking(np.empty(checked.size, dtype=order.dtype), np.empty(checked.size))
+    over_queries(sort_lists, queries.boundaries, queries.boundaries, checked, order, *ranking)
     return ranking
 
 
-def rank_some(boundaries: Ints, given: Floats, order: Rows) -> Ranking:
+def rank_some(boundaries: Ints, scores: Floats, order: Rows) -> Ranking:
     """Rank consecutive queries by the scores of all rows; tied rows keep the given order."""
     ranking = Ranking(np.empty(order.size, dtype=order.dtype), np.empty(order.size))
-    sort_lists(0, boundaries.size - 1, boundaries, given, order, *ranking)
+    sort_lists(0, boundaries.size - 1, boundaries, scores, order, *ranking)
     return ranking
 
 
@@ -67,7 +67,7 @@ def lift_of(low: float, high: float) -> float:
 
 @compiled
 def sort_lists(
-    first: int, last: int, boundaries: Ints, given: Floats, order: Rows, row: Rows, score: Floats
+    first: int, last: int, boundaries: Ints, scores: Floats, order: Rows, row: Rows, score: Floats
 ) -> None:
     """Write rows and scores of the lists first .. last - 1, by descending score.
 
@@ -79,7 +79,7 @@ def sort_lists(
     for i in range(boundaries[first] - base, boundaries[last] - base):
         # The order within ties is the given one, because all that follows is stable.
         row[i] = order[i]
-        score[i] = given[order[i]] + 0.0  # -0.0 + 0.0 is 0.0
+        score[i] = scores[order[i]] + 0.0  # -0.0 + 0.0 is 0.0
     spare_row, spare_score = np.empty(longest, dtype=row.dtype), np.empty(longest)
     bucket = np.empty(longest, dtype=np.int32)
     room = np.empty(MOST_BUCKETS, dtype=np.int64)
@@ -153,9 +153,9 @@ def merge_ties(
     n = row.size
     edges, first_rank, scores = np.empty_like(boundaries), np.empty(n + 1, np.int64), np.empty(n)
     classes, size, weight = np.empty(n, np.int32), np.empty(n, np.int64), np.empty(n)
-    given = np.empty(0) if copies is None else copies
+    multiplicity = np.empty(0) if copies is None else copies
     entries = scores, classes, size, weight
-    m = _merge(boundaries, row, score, code, given, edges, first_rank, *entries)
+    m = _merge(boundaries, row, score, code, multiplicity, edges, first_rank, *entries)
     if m == n:
         return Entries(edges, *entries), first_rank
     return Entries(edges, *(part[:m] for part in entries)), first_rank[: m + 1]

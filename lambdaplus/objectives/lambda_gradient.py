@@ -79,33 +79,33 @@ class LambdaGradient:
 
     def at(self, scores: ArrayLike, dtype: type = np.float64) -> tuple[Any, Any]:
         """Gradient and Hessian of every row times its weight, (n,) of this type each."""
-        given, boundaries = self.queries.check_scores(scores), self.queries.boundaries
-        out: tuple[Any, Any] = np.empty(given.size, dtype), np.empty(given.size, dtype)
+        checked, boundaries = self.queries.check_scores(scores), self.queries.boundaries
+        out: tuple[Any, Any] = np.empty(checked.size, dtype), np.empty(checked.size, dtype)
         start = 0
         for long in [*self._long_queries(), boundaries.size - 1]:
             if long > start:
                 some = boundaries[start : long + 1]
-                over_blocks(partial(self._of_queries, start, given, out), some)
+                over_blocks(partial(self._of_queries, start, checked, out), some)
             if long < boundaries.size - 1:
-                self._of_long_query(long, given, out)
+                self._of_long_query(long, checked, out)
             start = long + 1
         return out
 
-    def _of_queries(self, start: int, given: Floats, out: Any, first: int, last: int) -> None:
+    def _of_queries(self, start: int, scores: Floats, out: Any, first: int, last: int) -> None:
         """Write the gradient of the queries start + first to start + last - 1."""
         first, last = start + first, start + last
         boundaries, weights = self.queries.boundaries[first : last + 1], self.queries.weights
         order = self.queries.row_order[boundaries[0] : boundaries[-1]]
-        ranking = rank_some(boundaries, given, order)
+        ranking = rank_some(boundaries, scores, order)
         entries, first_rank = merge_ties(boundaries, *ranking, self.arrays.code, self.copies)
         values, factor = self._values(first, entries), np.empty(0) if weights is None else weights
         _write(ranking.row, first_rank, values, factor, *out)
 
-    def _of_long_query(self, q: int, given: Floats, out: Any) -> None:
+    def _of_long_query(self, q: int, scores: Floats, out: Any) -> None:
         rows, weights = slice(*self.queries.boundaries[q : q + 2]), self.queries.weights
         n_classes = int(self.arrays.strata[q + 1] - self.arrays.strata[q])
         rounded = round_scores(
-            given[rows], self.arrays.code[rows], n_classes, self.copies, self.workers
+            scores[rows], self.arrays.code[rows], n_classes, self.copies, self.workers
         )
         weight = None if weights is None else weights[rows]
         values = self._values(q, rounded.entries)
