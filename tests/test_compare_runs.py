@@ -6,6 +6,7 @@ import io
 import itertools
 import json
 import math
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -131,6 +132,14 @@ def test_wins_losses_ties_and_means() -> None:
     assert (pair.wins, pair.losses, pair.ties, pair.n_queries) == (1, 2, 1, 4)
     assert pair.difference == pytest.approx((0 + 0.5 - 0.5 - 0.25) / 4)
     assert pair.interval[0] < pair.difference < pair.interval[1]
+
+
+def test_values_that_differ_by_rounding_errors_alone_are_tied() -> None:
+    good = four_runs()["good"]
+    other = {metric: values - 1e-15 for metric, values in good.per_query.items()}
+    for pair in compare_runs({"good": good, "other": replace(good, per_query=other)}).pairs:
+        assert (pair.wins, pair.losses, pair.ties) == (0, 0, 40)
+        assert (pair.difference, pair.p_value) == (0.0, 1.0)
 
 
 def test_letters_say_who_is_beaten() -> None:

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from lambdaplus.cli import app
+from lambdaplus.data import relative_features
 from lambdaplus.evaluation import evaluate
 from lambdaplus.metrics import CATALOGUE, Declaration
 from lambdaplus.objectives import lambda_objective
@@ -116,6 +117,9 @@ def test_a_stopped_run_has_results_of_the_folds_that_are_finished(letor: pathlib
         (["--metrics", "ndgc@10"], "did you mean 'ndcg'"),
         (["--folds", "4"], "folds 1 to 3"),
         (["--scaling", "z"], "scaling='z' is not one of none, query"),
+        (["--relative", "share"], "kind 'share' is not one of rank, z"),
+        (["--relative", "rank,rank"], "each once"),
+        (["--relative", ""], "--relative '' is empty"),
         (["--seeds", "a"], "is not a number of seeds such as 3"),
         (["--seeds", "0"], "nor a list of seeds such as 0,7"),
         (["--seeds", "1_0"], "nor a list of seeds such as 0,7"),
@@ -276,18 +280,41 @@ def test_a_study_from_a_file_is_that_of_the_options(
     letor: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
     options = ["--metrics", "map(relevant=2),ndcg@3", "--folds", "1,3", "--scaling", "query",
-               "--select", "ndcg@3", "--seeds", "2,"]  # fmt: skip
+               "--relative", "rank,z", "--select", "ndcg@3", "--seeds", "2,"]  # fmt: skip
     quick(letor, tmp_path / "said", "lightgbm:lambda_map,svm:auc", *options)
     config = Config.from_toml((tmp_path / "said" / "study.toml").read_text())
     assert config == Config(
         data=str(letor), methods=("lightgbm:lambda_map", "svm:auc"),
-        metrics=("map(relevant=2)", "ndcg@3"), folds="1,3", scaling="query", select="ndcg@3",
-        seeds=(2,), rounds=5,
+        metrics=("map(relevant=2)", "ndcg@3"), folds="1,3", scaling="query",
+        relative=("rank", "z"), select="ndcg@3", seeds=(2,), rounds=5,
     )  # fmt: skip
     again = compare(tmp_path / "said" / "study.toml", tmp_path / "again", "--jobs", "1")
     assert again.exit_code == 0, again.output
     for name in ("summary.csv", "per_query.csv", "study.toml"):
         assert (tmp_path / "again" / name).read_text() == (tmp_path / "said" / name).read_text()
+
+
+def test_every_method_is_fitted_on_relative_features(letor: pathlib.Path) -> None:
+    of = {"data": str(letor), "methods": ("lightgbm:lambdarank", "svm:map"), "folds": "1"}
+    raw, relative = Config(**of).study(), Config(**of, relative=("rank",)).study()
+    fold, more = raw.folds[0], relative.folds[0]
+    for part in ("train", "valid", "test"):
+        before, after = getattr(fold, part), getattr(more, part)
+        ranks = relative_features(before.features, qid=before.qid, replace=True)
+        np.testing.assert_array_equal(after.features, np.hstack([before.features, ranks]))
+        np.testing.assert_array_equal(after.labels, before.labels)
+    keys = [{task.key for task in study.tasks} for study in (raw, relative)]
+    assert keys[0].isdisjoint(keys[1])  # fits on other features are other fits
+    assert raw.features == ""
+    assert relative.features.endswith("relative to its query: rank.")
+
+
+def test_scaled_features_keep_their_names(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "table.csv"
+    rows = [f"{q},{d % 2},{d * q},{d}" for q in range(1, 16) for d in range(4)]
+    path.write_text("\n".join(["qid,label,bm25,length", *rows]))
+    study = Config(data=str(path), scaling="query", relative=("z",)).study()
+    assert study.folds[0].train.feature_names == ("bm25", "length", "bm25|z", "length|z")
 
 
 @pytest.mark.slow

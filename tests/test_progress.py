@@ -7,7 +7,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdaplus.data.progress import Progress
+from lambdaplus.evaluation.progress import Progress
 
 
 def test_no_rounds_have_no_best() -> None:

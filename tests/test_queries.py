@@ -141,15 +141,11 @@ def test_strata_are_the_classes_of_every_query(parts, relevant, weighted) -> Non
     assert strata.edges.tolist() == [
         sum(q < query for _, _, q in expected) for query in range(len(parts) + 1)
     ]
-    by_row = strata.label[strata.edges[queries_of(queries)] + strata.code]
+    by_row = strata.label[strata.edges[queries.query_of_row] + strata.code]
     assert by_row.tolist() == [class_of(label) for label in labels]
     assert strata.sum(strata.count).tolist() == [
         sum(counted for _, counted, q in expected if q == query) for query in range(len(parts))
     ]
-
-
-def queries_of(queries: Queries) -> Any:
-    return np.repeat(np.arange(queries.n_queries), queries.sizes)
 
 
 def test_a_threshold_reaches_a_label_that_a_framework_rounded() -> None:
@@ -184,7 +180,7 @@ def test_no_thread_waits_for_the_queries_of_another(monkeypatch: pytest.MonkeyPa
 @given(qid=st.lists(st.sampled_from("abc"), min_size=1, max_size=9))
 @examples(50)
 def test_rows_of_a_query_come_together_in_their_order(qid: list[str]) -> None:
-    queries, rows = by_query(np.arange(len(qid)), qid=qid)
+    _, queries, rows = by_query(np.arange(len(qid)), np.arange(len(qid)), qid=qid)
     expected = sorted(range(len(qid)), key=lambda row: qid.index(qid[row]))
     assert queries.labels.tolist() == expected
     assert queries.sizes.tolist() == [qid.count(query) for query in dict.fromkeys(qid)]

@@ -18,7 +18,8 @@ from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import evaluate
 from lambdaplus.study import Fitted, Method, Settings, Study, Summary, find_methods, write_report
 from lambdaplus.study.estimator_trainer import train_estimator
-from lambdaplus.study.study_tables import results_table, write_csv
+from lambdaplus.study.result_files import write_csv
+from lambdaplus.study.study_tables import results_table
 
 TESTS = pathlib.Path(__file__).parent
 

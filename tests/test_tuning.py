@@ -175,6 +175,20 @@ def test_methods_with_a_grid_are_chosen_by_each_metric_too(folds: list[Fold]) ->
         assert study.results.mean(method.name, metric) == pytest.approx(expected)
 
 
+def test_of_parameters_with_equal_values_the_first_are_chosen(folds: list[Fold]) -> None:
+    """Twice the scores rank documents alike."""
+    grid = {"sign": (-1, 1), "factor": (1, 2)}
+    method = Method(
+        "first:feature",
+        lambda job: Fitted(lambda part: part.features[:, 0] * np.prod([*job.parameters.values()])),
+        grid=grid,
+    )
+    study = Study(folds, [method], METRICS)
+    study.finish()
+    chosen = study.results.fits.filter("chosen")
+    assert chosen["parameters"].to_list() == ['{"sign": 1, "factor": 1}'] * 2
+
+
 @pytest.mark.slow
 def test_processes_change_nothing_and_more_trials_go_on(folds: list[Fold], tmp_path: Path) -> None:
     names = "lightgbm:lambda_map,xgboost:rank:ndcg"

@@ -197,12 +197,14 @@ def test_partial_auc_is_sklearns(max_fpr: float) -> None:
 
 
 def test_the_top_share_of_a_data_set_is_cut_at_whole_rows() -> None:
-    """One in a hundred of 250 rows is three of them; of 700, 7 and not 8."""
-    for n, first in ((250, 3), (700, 7), (20, 1)):
+    """One in a hundred of 250 rows is three of them; 7 of 100, not 8: .07 * 100 is above 7."""
+    for percent, n, first in ((1, 250, 3), (7, 100, 7), (1, 20, 1)):
         labels, scores, _ = sample(n, n, None)
+        labels[np.argsort(-scores)[first - 1 : first + 1]] = 1, 0  # the next would make it less
         expected = labels[np.argsort(-scores)[:first]].mean()
-        assert one_value("p@1%", labels, scores, group=None, one_group=True) == close(expected)
-        whole = "p(over=dataset)@1%"
+        share = f"p@{percent}%"
+        assert one_value(share, labels, scores, group=None, one_group=True) == close(expected)
+        whole = f"p(over=dataset)@{percent}%"
         assert one_value(whole, labels, scores, group=None) == close(expected)
 
 

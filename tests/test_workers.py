@@ -216,16 +216,6 @@ def bias_of(part: dict[str, Any], objective: Any) -> Any:
 # -- metrics -------------------------------------------------------------------------------------
 
 
-def test_values_are_weighted_by_query(group: Group) -> None:
-    data = graded()
-    parts, weights = by_query(data, [20]), np.random.default_rng(0).random(60)
-    parts[0]["weight"], parts[1]["weight"] = weights[:20], weights[20:]
-    (whole,) = by_query(data, [])
-    expected = workers.answers(whole | {"weight": weights}, lp.eval_ndcg)
-    for name, value in group.run(workers.answers, parts, lp.eval_ndcg):
-        assert (name, value) == (expected[0], pytest.approx(expected[1], abs=1e-6))
-
-
 @pytest.mark.parametrize("weights", [0.0, 1.0, 1e-20], ids=["", "weights", "tiny weights"])
 @pytest.mark.parametrize("layout", ["three", "empty", "no positives on one"])
 def test_values_over_all_rows(group: Group, layout: str, weights: float) -> None:

@@ -105,8 +105,9 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]
             self, X, y, reset=reset, dtype=np.float64, order="C", y_numeric=True
         )
         self._refuse_huge(features)
-        queries, rows = by_query(labels, qid=qid, group=[len(labels)] if qid is None else None)
-        return features if rows is None else features[rows], queries
+        group = [len(labels)] if qid is None else None
+        in_order = by_query(features, labels, qid=qid, group=group)
+        return in_order.X, in_order.queries
 
 
 class ValidatedRanker(BaseRanker):

@@ -51,8 +51,8 @@ class ClassAUCSVM(BaseRanker):
                 f"labels must be 0 or more, some of them above; they are {labels.min():g} to "
                 f"{labels.max():g}"
             )
-        rows = np.repeat(np.arange(queries.n_queries), queries.sizes)
+        query = queries.query_of_row
         self.classes_: Floats = np.unique(labels[labels > 0])
         svm = StructuralSVM("auc", C=self.C, tol=self.tol, max_passes=self.max_passes)
-        self.class_coef_ = np.array([svm.fit(X, labels == c, rows).coef_ for c in self.classes_])
+        self.class_coef_ = np.array([svm.fit(X, labels == c, query).coef_ for c in self.classes_])
         self.coef_ = self.classes_ @ self.class_coef_

@@ -25,8 +25,8 @@ from lambdaplus.baselines.preference_pairs import (
 )
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.data.progress import Progress
 from lambdaplus.data.queries import Queries, by_query
+from lambdaplus.evaluation.progress import Progress
 from lambdaplus.metrics import Metric
 from lambdaplus.metrics.names import listed
 
@@ -232,11 +232,11 @@ class CommitteePerceptron(ValidatedRanker):
                 "a Borda count ranks the documents of each query: pass the query of each row, "
                 "predict(X, qid=qid)"
             )
-        queries, rows = by_query(np.zeros(n), qid=qid, group=[n] if qid is None else None)
-        order = slice(None) if rows is None else rows
+        group = [n] if qid is None else None
+        documents, queries, rows = by_query(features, np.zeros(n), qid=qid, group=group)
         scores = np.empty(n)
-        scores[order] = self._combine(
-            features[order], self.hypotheses_, self.votes_, queries.boundaries
+        scores[slice(None) if rows is None else rows] = self._combine(
+            documents, self.hypotheses_, self.votes_, queries.boundaries
         )
         return scores
 

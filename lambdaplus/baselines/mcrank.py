@@ -13,8 +13,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from lambdaplus.baselines.base_ranker import ValidatedRanker, ValidationSet
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.extras import installation
-from lambdaplus.data.progress import Progress
 from lambdaplus.data.queries import Queries
+from lambdaplus.evaluation.progress import Progress
 from lambdaplus.metrics import Metric
 
 

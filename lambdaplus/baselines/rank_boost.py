@@ -14,8 +14,8 @@ from lambdaplus.baselines.base_ranker import ValidatedRanker, ValidationSet
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
-from lambdaplus.data.progress import Progress
 from lambdaplus.data.queries import Queries
+from lambdaplus.evaluation.progress import Progress
 from lambdaplus.metrics import Metric
 
 PERFECT = 1.0 - 1e-12  # a ranker that ranks all pairs correctly would have infinite weight

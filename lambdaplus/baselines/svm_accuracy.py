@@ -94,8 +94,7 @@ class SVMAccuracy(BaseRanker):
             max_iter=self.max_iter,
             random_state=self.random_state,
         )
-        query = np.repeat(np.arange(queries.n_queries), queries.sizes)
-        self.classifier_.fit(self._indicators(X, query), good)
+        self.classifier_.fit(self._indicators(X, queries.query_of_row), good)
 
     def predict(self, X: ArrayLike, qid: ArrayLike | None = None) -> Floats:
         """Score documents; a higher score ranks higher.

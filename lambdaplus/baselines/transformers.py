@@ -67,11 +67,10 @@ class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         features = validate_data(self, X, reset=False, dtype=np.float64)
         if qid is None:
             return self._scaled(features)
-        queries, rows = by_query(np.zeros(len(features)), qid=qid)
-        order = slice(None) if rows is None else rows
+        X, queries, rows = by_query(features, np.zeros(len(features)), qid=qid)
         scaled = np.empty(features.shape)
-        scaled[order] = np.concatenate(
-            [self._scaled(part) for part in np.split(features[order], queries.boundaries[1:-1])]
+        scaled[slice(None) if rows is None else rows] = np.concatenate(
+            [self._scaled(part) for part in np.split(X, queries.boundaries[1:-1])]
         )
         return scaled
 

@@ -93,6 +93,13 @@ def compare(
         str | None,
         typer.Option(help="Scaling of features: none, or query (to [0, 1] in each query)."),
     ] = None,
+    relative: Annotated[
+        str | None,
+        typer.Option(
+            help="Features to add beside each one: rank (its rank in the query), z (its distance "
+            "from the query's mean in standard deviations), or rank,z."
+        ),
+    ] = None,
     select: Annotated[
         str | None,
         typer.Option(help="Validation metric that selects parameters; default: each method's own."),
@@ -143,6 +150,7 @@ def compare(
             "convention": convention,
             "folds": folds,
             "scaling": scaling,
+            "relative": None if relative is None else _names("--relative", relative),
             "select": select,
             "baseline": baseline,
             "trials": trials,

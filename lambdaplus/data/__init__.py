@@ -13,6 +13,7 @@ from lambdaplus.data.digits import digits_queries
 from lambdaplus.data.folders import read_data, read_folds
 from lambdaplus.data.letor import read_letor
 from lambdaplus.data.ranking_data import Fold, RankingData
+from lambdaplus.data.relative_features import relative_features
 from lambdaplus.data.run_files import Run, read_qrels, read_scores, read_table, read_trec_run
 from lambdaplus.data.splits import cross_validation, query_folds, random_splits
 from lambdaplus.data.table_files import read_columns
@@ -34,5 +35,6 @@ __all__ = [
     "read_scores",
     "read_table",
     "read_trec_run",
+    "relative_features",
     "web_search_like",
 ]

@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from lambdaplus.data.arguments import int_or_text, number_of
 from lambdaplus.data.cache import cached
 from lambdaplus.data.ranking_data import RankingData
 
-_PIECE = 1 << 15  # number of compressed bytes that are read at a time
+_OPENERS: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open}
 _MOST_COLUMNS = 2**31 - 1  # the limit of a SciPy matrix with 32-bit indices
 
 
@@ -159,10 +159,7 @@ def numbered_lines(file: Path) -> Iterator[tuple[int, bytes]]:
     line, which could hide a second row.
     """
     try:
-        with file.open("rb") as binary:
-            suffix = file.suffix.lower()
-            lines = _lines_of_xz(binary) if suffix == ".xz" else binary
-            lines = gzip.GzipFile(fileobj=binary) if suffix == ".gz" else lines
+        with _OPENERS.get(file.suffix.lower(), open)(file, "rb") as lines:
             for number, line in enumerate(lines, 1):
                 if b"\0" in line:
                     raise ValueError(f"{file}, line {number}: a NUL character")
@@ -173,21 +170,3 @@ def numbered_lines(file: Path) -> Iterator[tuple[int, bytes]]:
         raise ValueError(
             f"{file} is cut short or damaged, and cannot be decompressed: {error}"
         ) from None
-
-
-def _lines_of_xz(binary: BinaryIO) -> Iterator[bytes]:
-    """Yield the lines of all streams; `lzma.open` would ignore a damaged second stream."""
-    stream, text = lzma.LZMADecompressor(lzma.FORMAT_XZ), b""
-    while piece := binary.read(_PIECE):
-        while piece:
-            if stream.eof:
-                piece = piece.lstrip(b"\0")  # padding between streams
-                stream = lzma.LZMADecompressor(lzma.FORMAT_XZ) if piece else stream
-            text += stream.decompress(piece) if piece else b""
-            piece = stream.unused_data if piece else b""
-        *lines, text = text.split(b"\n")
-        yield from (line + b"\n" for line in lines)
-    if not stream.eof:
-        raise EOFError("it ends before its end-of-stream marker")
-    if text:
-        yield text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -62,8 +62,9 @@ class Queries:
 
     Queries are given by their sizes (``group``) or by one ``qid`` per row; the rows of a query are
     adjacent.  Without queries, all rows, on all workers, are one list, in which a row of weight k
-    counts as k rows.  ``returned`` is the number of documents of each query that have a rank, those
-    with the highest scores; all by default.
+    counts as k rows; with ``one_query`` they are a query, in which weights are factors.
+    ``returned`` is the number of documents of each query that have a rank, those with the highest
+    scores; all by default.
     """
 
     def __init__(
@@ -74,20 +75,22 @@ class Queries:
         qid: ArrayLike | None = None,
         weight: ArrayLike | None = None,
         returned: Ints | None = None,
+        one_query: bool = False,
         workers: Workers = ONE_MACHINE,
     ) -> None:
         self.labels: Floats = _vector(labels, "labels")
         n = self.labels.size
         if group is not None and qid is not None:
             raise ValueError("pass either group= (sizes) or qid= (one per row), not both")
-        self.grouped: bool = group is not None or qid is not None
+        divided = group is not None or qid is not None
+        self.grouped = divided or one_query  # whether the rows are queries, or one
         self.workers = workers
-        self.list_workers = ONE_MACHINE if self.grouped else workers
+        self.list_workers = ONE_MACHINE if divided else workers  # those that share its lists
         self.weights: Floats | None = None if weight is None else _weights(weight, n)
         self._n_rows = n
-        if workers.size == 1 or not self.grouped:
+        if workers.size == 1 or not divided:
             self._check_whole()
-        nothing = self.grouped and not n  # no query is on this worker
+        nothing = divided and not n  # no query is on this worker
         self.boundaries: Ints = np.zeros(1, np.int64) if nothing else _boundaries(n, group, qid)
         self.returned = returned
         self._unit = 1.0  # of multiplicities, a power of two
@@ -120,6 +123,11 @@ class Queries:
         """Number of documents of each query, (n_queries,) int64."""
         return np.diff(self.boundaries)
 
+    @property
+    def query_of_row(self) -> Ints:
+        """The number of the query of each row, (n,) int64."""
+        return np.repeat(np.arange(self.n_queries), self.sizes)
+
     @cached_property
     def longest(self) -> int:
         return self._n_rows if self.list_workers.size > 1 else int(self.sizes.max())
@@ -145,7 +153,7 @@ class Queries:
         After a stable sort by score that begins with this order, the order of tied documents does
         not depend on the order of the rows.
         """
-        keys = [self.labels, np.repeat(np.arange(self.n_queries), self.sizes)]
+        keys = [self.labels, self.query_of_row]
         if self.multiplicities is not None:
             keys.insert(0, self.multiplicities)
         order = np.lexsort(keys)
@@ -154,9 +162,7 @@ class Queries:
     @cached_property
     def as_one_query(self) -> Queries:
         """The same rows as one query, in which weights are factors, not multiplicities."""
-        queries = Queries(self.labels, weight=self.weights, workers=self.workers)
-        queries.grouped = True
-        return queries
+        return Queries(self.labels, weight=self.weights, one_query=True, workers=self.workers)
 
     @cached_property
     def ungrouped(self) -> Queries:
@@ -246,22 +252,40 @@ def query_sizes(group: ArrayLike) -> Ints:
     return sizes.astype(np.int64)
 
 
+class Documents(NamedTuple):
+    """Features and queries, with the rows of each query adjacent; made by `by_query`."""
+
+    X: Any
+    queries: Queries
+    rows: Ints | None  # (n,) the original rows in this order; None if it has not changed
+
+    def in_order(self, values: Any) -> Any:
+        """Values of the original rows in this order; None stays None."""
+        from sklearn.utils import _safe_indexing  # of data frames, too
+
+        unchanged = values is None or self.rows is None
+        return values if unchanged else _safe_indexing(values, self.rows)
+
+
 def by_query(
-    labels: ArrayLike, *, qid: ArrayLike | None = None, group: ArrayLike | None = None
-) -> tuple[Queries, Ints | None]:
+    X: Any, labels: ArrayLike, *, qid: ArrayLike | None = None, group: ArrayLike | None = None
+) -> Documents:
     """Check labels and queries, and bring the rows of each query together, in their order.
 
-    Queries are in the order of their first rows.  The second result is the order of the rows,
-    (n,) int64, or None if it has not changed.
+    Queries are in the order of their first rows.
     """
-    if qid is None or group is not None:
-        return Queries(labels, group=group, qid=qid), None
-    checked = _vector(labels, "labels")
-    ids = identifiers(qid, "qid", checked.size)
-    rows = rows_by_query(ids)
-    if (rows[1:] > rows[:-1]).all():
-        return Queries(checked, qid=ids), None
-    return Queries(checked[rows], qid=ids[rows]), rows
+    rows = None
+    if qid is not None and group is None:
+        labels = _vector(labels, "labels")
+        qid = identifiers(qid, "qid", labels.size)
+        order = rows_by_query(qid)
+        if (order[1:] < order[:-1]).any():
+            labels, qid, rows = labels[order], qid[order], order
+    queries = Queries(labels, group=group, qid=qid)
+    if np.shape(X)[0] != queries.n_documents:
+        raise ValueError(f"X has {np.shape(X)[0]} rows for {queries.n_documents} labels")
+    documents = Documents(X, queries, rows)
+    return documents._replace(X=documents.in_order(X))
 
 
 def rows_by_query(qid: NDArray[Any]) -> Ints:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
-import numpy as np
-from sklearn.utils import _safe_indexing
-
-from lambdaplus.compute.array_types import Ints
-from lambdaplus.data.queries import Queries, by_query
+from lambdaplus.data.queries import Documents, Queries, by_query
 from lambdaplus.estimators.objective_names import find_objective, metric_of
 from lambdaplus.estimators.parent import (
     FrameworkEstimator,
@@ -21,19 +17,6 @@ from lambdaplus.estimators.parent import (
 from lambdaplus.estimators.search_splits import warn_of_split_queries
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.objectives import Objective
-
-
-class InQueryOrder(NamedTuple):
-    """Rows in query order, and their original places (None if the order has not changed)."""
-
-    X: Any
-    queries: Queries
-    rows: Ints | None
-
-    def in_order(self, values: Any) -> Any:
-        """Sort values of rows by query; None stays None."""
-        unchanged = values is None or self.rows is None
-        return values if unchanged else _safe_indexing(values, self.rows)
 
 
 class RankingEstimator(FrameworkEstimator):
@@ -134,9 +117,9 @@ class RankingEstimator(FrameworkEstimator):
         if sets:
             call["eval_group"] = [part.queries.sizes for part in held_out]
             call[names.eval_weights] = [*map(self._weights, held_out, weights)]
-            call[names.eval_start] = [*map(InQueryOrder.in_order, held_out, starts)]
+            call[names.eval_start] = [*map(Documents.in_order, held_out, starts)]
 
-    def _weights(self, data: InQueryOrder, weights: Any) -> Any:
+    def _weights(self, data: Documents, weights: Any) -> Any:
         """Row weights in the framework's form; a ValueError for invalid ones."""
         Queries(data.queries.labels, weight=weights)
         return data.in_order(weights)
@@ -148,7 +131,7 @@ def _columns(X: Any) -> Any:
 
 def _read(
     name: str, X: Any, y: Any, qid: Any, group: Any, metric: EvalMetric | None = None
-) -> InQueryOrder:
+) -> Documents:
     """Check labels and queries, and make the rows of each query adjacent, otherwise in order."""
     if qid is None and group is None and "qid" in _columns(X):
         X, qid = X.drop("qid", axis=1), X["qid"]  # as XGBRanker does
@@ -163,14 +146,12 @@ def _read(
         )
     try:
         refuse_masked("X", X)
-        queries, rows = by_query(y, qid=qid, group=group)
-        if np.shape(X)[0] != queries.n_documents:
-            raise ValueError(f"X has {np.shape(X)[0]} rows for {queries.n_documents} labels")
+        documents = by_query(X, y, qid=qid, group=group)
         if metric is not None:
-            _refuse_nothing_to_rank(metric, queries)
+            _refuse_nothing_to_rank(metric, documents.queries)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
-    return InQueryOrder(X if rows is None else _safe_indexing(X, rows), queries, rows)
+    return documents
 
 
 def _refuse_nothing_to_rank(metric: EvalMetric, queries: Queries) -> None:

@@ -8,10 +8,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 import lambdaplus.xgboost as xgb
+from lambdaplus.data.queries import Documents
 from lambdaplus.estimators.classifier import RankingClassifier
 from lambdaplus.estimators.objective_names import find_metrics, metric_of
 from lambdaplus.estimators.parent import ArgumentNames, replaced
-from lambdaplus.estimators.ranker import InQueryOrder, RankingEstimator
+from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.evaluation import eval_metric as our_metric
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
@@ -139,7 +140,7 @@ class XGBoostRanker(RankingEstimator, xgb.XGBRanker):  # type: ignore[misc]
     def get_xgb_params(self) -> dict[str, Any]:
         return self._for_framework(super().get_xgb_params())
 
-    def _weights(self, data: InQueryOrder, weights: Any) -> Any:
+    def _weights(self, data: Documents, weights: Any) -> Any:
         """Weights of queries; from those of rows, if these are equal in each query."""
         queries = data.queries
         if weights is None or np.shape(weights) == (queries.n_queries,):

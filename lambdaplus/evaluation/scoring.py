@@ -266,7 +266,7 @@ def _is_returned(queries: Queries, scores: Floats) -> Flags:
     """Whether a document was returned for its query, (n,)."""
     if queries.returned is None:
         return np.ones(scores.size, dtype=bool)
-    query = np.repeat(np.arange(queries.n_queries), queries.sizes)
+    query = queries.query_of_row
     order = np.lexsort((-scores, query))
     rank = np.arange(scores.size) - queries.boundaries[:-1][query]
     returned = np.empty(scores.size, dtype=bool)

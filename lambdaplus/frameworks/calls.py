@@ -39,17 +39,12 @@ class RawData(NamedTuple):
     weights: NDArray[Any] | None
 
 
-class _NoOwner:
-    """Owner of the queries of a call without a data set or booster."""
-
-
 # Queries are cached as long as their owner exists: the data set, or the booster of an estimator,
 # which passes the arrays of the training data and of each validation set in each round.
 _kept: WeakKeyDictionary[Any, deque[tuple[RawData, Queries]]] = WeakKeyDictionary()
 _threads: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 _warned: WeakSet[Any] = WeakSet()  # data sets with positions
 _lock = threading.Lock()
-_NO_OWNER = _NoOwner()
 _MOST_KEPT = 8
 
 
@@ -60,6 +55,7 @@ class Call(NamedTuple):
     data: Any  # lightgbm.Dataset, xgboost.DMatrix, or the scores if arrays are passed
     scores: Any  # (n,)
     queries: Queries
+    owner: Any = None  # the data set, or the booster of an estimator; None in a call by hand
 
     def positions(self) -> Ints:
         """Position at which each document was shown, from 0, (n,) int64; see `PositionBias`."""
@@ -128,11 +124,10 @@ def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) ->
             sizes = None if group is None else plain(group, "group")
             weights = None if weight is None else plain(weight, "weight")
             raw = RawData(plain(first, "labels"), sizes, weights)
-            queries = _queries_of(_NO_OWNER if booster is None else booster, raw, workers)
-            yield Call(framework, second, second, queries)
+            yield Call(framework, second, second, _queries_of(booster, raw, workers), booster)
         else:
             raw = (_read_lightgbm if framework == "lightgbm" else _read_xgboost)(second)
-            yield Call(framework, second, first, _queries_of(second, raw, workers))
+            yield Call(framework, second, first, _queries_of(second, raw, workers), second)
 
 
 def framework_of(data: Any) -> Framework:
@@ -192,6 +187,8 @@ def refuse_bagging_by_query(params: Mapping[str, Any]) -> None:
 
 def _queries_of(owner: Any, raw: RawData, workers: Workers) -> Queries:
     """The cached queries of this owner, if they are of the same data, or new ones."""
+    if owner is None:
+        return _new_queries(owner, raw, workers)
     with _lock:
         if owner not in _kept:
             _kept[owner] = deque(maxlen=_MOST_KEPT if type(owner).__name__ == "Booster" else 1)

@@ -78,14 +78,14 @@ class PositionBias(Objective):
         self.learning_rate = number("learning_rate", learning_rate, above=0.0, most=1.0)
         self.regularization = number("regularization", regularization, least=0.0, most=1e100)
         self.bias_: Floats = np.empty(0)
-        self._data: weakref.ref[Any] | None = None
+        self._owner: weakref.ref[Any] | None = None  # of the training
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row, (n,) float64 each; updates the estimate by one step.
 
         The rows of each query must be in the order in which they were shown.
         """
-        return self._derivatives_of(Call("arrays", scores, scores, queries))
+        return self._derivatives_of(Call("arrays", scores, scores, queries, owner=queries))
 
     def _derivatives_of(self, call: Call) -> tuple[Floats, Floats]:
         queries = call.queries
@@ -94,12 +94,13 @@ class PositionBias(Objective):
         scores, position = queries.check_scores(call.scores), call.positions()
         workers = queries.workers if queries.workers.connected else ONE_MACHINE
         # A new training begins with a new estimate.
-        anchor = queries if call.framework == "arrays" else call.data
-        new = call.is_first(scores) or self._data is None or self._data() is not anchor
+        former = None if self._owner is None else self._owner()
+        new = call.is_first(scores) or former is not call.owner
+        new |= position.max(initial=0) >= self.bias_.size
         if workers.smallest(np.array([new], np.int64))[0]:
             positions = workers.largest(np.array([position.max(initial=-1) + 1]))
             self.bias_ = np.zeros(int(positions[0]))
-            self._data = weakref.ref(anchor)
+            self._owner = None if call.owner is None else weakref.ref(call.owner)
         gradient, hessian = self.objective.derivatives(queries, scores + self.bias_[position])
         size = self.bias_.size
         by_position = [np.bincount(position, each, size) for each in (None, gradient, hessian)]
@@ -114,7 +115,7 @@ class PositionBias(Objective):
         return self  # LightGBM copies parameters, but the estimate is read from this object
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_data": None}
+        return {**self.__dict__, "_owner": None}
 
     def __repr__(self) -> str:
         return f"PositionBias({self.objective!r})"

@@ -26,9 +26,10 @@ from lambdaplus.study.identity import installed_versions, versions_in_words
 from lambdaplus.study.methods import Fitted, Job, Method, Settings
 from lambdaplus.study.registry import METHODS, find_methods
 from lambdaplus.study.report import write_report
+from lambdaplus.study.result_files import write_csv, write_parquet
 from lambdaplus.study.results import Results
 from lambdaplus.study.study import Study
-from lambdaplus.study.study_tables import results_table, write_csv, write_parquet
+from lambdaplus.study.study_tables import results_table
 from lambdaplus.study.summary import Summary
 
 __all__ = [

@@ -257,9 +257,8 @@ def _run_catboost(
     threads = {"thread_count": job.settings.threads}
 
     def pool(part: RankingData) -> Any:
-        query = np.repeat(np.arange(len(part.group)), part.group)
         labels = training_labels(objective, part.labels)
-        return catboost.Pool(part.features, labels, group_id=query)
+        return catboost.Pool(part.features, labels, group_id=part.queries.query_of_row)
 
     class Look:
         """A metric that CatBoost copies, and also calls on the training data."""

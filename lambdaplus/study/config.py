@@ -25,6 +25,7 @@ from lambdaplus.data import (
     web_search_like,
 )
 from lambdaplus.data.ranking_data import join
+from lambdaplus.data.relative_features import checked_kinds, relative_to_query
 from lambdaplus.evaluation import eval_metric
 from lambdaplus.metrics import parse_metric
 from lambdaplus.study.estimator_trainer import refuse_unknown_parameters, train_estimator
@@ -76,6 +77,8 @@ class Config:
         Number of folds (3), or their numbers (1,4); by default, all.
     scaling : "none" or "query"
         Scaling of features: unchanged, or linearly to [0, 1] within each query.
+    relative : tuple of str
+        Kinds of `~lambdaplus.data.relative_features` to add beside the (scaled) features.
     convention, select, seeds, trials
         See `Study`.
     baseline : str
@@ -112,6 +115,7 @@ class Config:
     balanced: bool = False
     valid: float = 0.0
     scaling: str = "none"
+    relative: tuple[str, ...] = ()
     select: str = ""
     baseline: str = ""
     seeds: tuple[int, ...] = (0,)
@@ -179,6 +183,8 @@ class Config:
             raise ValueError(f"valid = {self.valid} should be a share from 0 to 1")
         if self.scaling not in SCALINGS:
             raise ValueError(f"scaling={self.scaling!r} is not one of {', '.join(SCALINGS)}")
+        if self.relative:
+            checked_kinds(self.relative)
 
     def to_toml(self) -> str:
         """The configuration without default values; `from_toml` reads it.
@@ -224,7 +230,7 @@ class Config:
                 metrics = tuple(metric for metric in metrics if metric != "mauc")
         folds = [folds[i] for i in _chosen(self.folds, len(folds))]
         return Study(
-            [_scaled(fold) for fold in folds] if self.scaling == "query" else folds,
+            [self._with_features(fold) for fold in folds],
             methods,
             list(dict.fromkeys(map(str, map(parse_metric, metrics)))),
             self._settings(threads),
@@ -235,7 +241,28 @@ class Config:
             jobs=jobs,
             trials=self.trials,
             convention=self.convention,
+            features=self._features_in_words(),
         )
+
+    def _with_features(self, fold: Fold) -> Fold:
+        """The fold with the features that methods are trained on."""
+        parts = [fold.train, fold.valid, fold.test]
+        if self.scaling == "query":
+            parts = [_scaled(part) for part in parts]
+        if self.relative:
+            parts = [relative_to_query(part, self.relative) for part in parts]
+        return Fold(fold.name, *parts)
+
+    def _features_in_words(self) -> str:
+        said = []
+        if self.scaling == "query":
+            said.append("Features are scaled to [0, 1] within each query.")
+        if self.relative:
+            said.append(
+                "Beside each feature, methods have the same relative to its query: "
+                f"{', '.join(self.relative)}."
+            )
+        return " ".join(said)
 
     def _settings(self, threads: int) -> Settings:
         for name in DRAWN:
@@ -348,10 +375,6 @@ def _made_up(name: str) -> RankingData:
     return web_search_like(int(number))
 
 
-def _scaled(fold: Fold) -> Fold:
-    """The fold with features scaled linearly to [0, 1] within each query."""
-    parts = []
-    for part in (fold.train, fold.valid, fold.test):
-        features = QueryScaler().fit_transform(part.features, qid=part.qid)
-        parts.append(RankingData(features, part.labels, part.qid, part.name))
-    return Fold(fold.name, *parts)
+def _scaled(part: RankingData) -> RankingData:
+    """The data with features scaled linearly to [0, 1] within each query."""
+    return replace(part, features=QueryScaler().fit_transform(part.features, qid=part.qid))

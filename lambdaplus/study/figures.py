@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 
 INK, LINE, PAPER = "#1f2328", "#d1d9e0", "#ffffff"
-# Mid-tones: each has a contrast of at least 3 with white and with the dark page.
 SERIES = ("#2f81c7", "#c4622d", "#2e9a5f", "#a855c7", "#b8860b", "#d6447c", "#5f7f8f", "#7a6ff0")
 BETTER, WORSE = SERIES[2], SERIES[1]
 DASHES = ("-", "--", ":", "-.")
@@ -94,7 +93,7 @@ def needs_matplotlib() -> None:
 def save_plot(figure: Figure, folder: Path, name: str) -> str:
     """Write ``name.png`` and ``name.svg``, and return the latter for inclusion in a page.
 
-    The same figure gives the same bytes.  In the page, the figure uses the colours of the page.
+    The same figure gives the same bytes.
     """
     with style(**{"svg.hashsalt": name}):
         figure.draw_without_rendering()
@@ -106,8 +105,6 @@ def save_plot(figure: Figure, folder: Path, name: str) -> str:
     text = re.sub(r' d="[^"]*"', _shorter, file.getvalue())
     (folder / f"{name}.svg").write_text(text, encoding="utf-8")
     inline = text[text.index("<svg") :]
-    for colour, of_page in ((PAPER, "none"), (INK, "currentColor"), (LINE, "var(--line)")):
-        inline = inline.replace(colour, of_page)
     width = figure.get_figwidth() * 72
     size = f' style="min-width: {0.75 * width:.0f}pt; max-width: {1.35 * width:.0f}pt"'
     inline = re.sub(r' width="[\d.]+pt" height="[\d.]+pt"', size, inline, count=1)

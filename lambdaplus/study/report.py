@@ -182,6 +182,7 @@ def _protocol(summary: Summary) -> dict[str, Any]:
             trained,
             f"Parameters are chosen on validation data by {about['select'] or own}, by the rules "
             "of this library; test queries are only used to evaluate the chosen models.",
+            *([about["features"]] if about["features"] else []),
             *(f"{name}: {call}." for name, call in about["estimators"].items()),
             "Training times do not include the compilation of kernels.",
             f"Versions: {about['versions']}.",

@@ -72,6 +72,8 @@ class Study:
     convention : str
         Rules for the evaluation of test queries, see `~lambdaplus.evaluation.evaluate`.  Selection
         on validation data follows those of lambdaplus.
+    features : str
+        What was done to the features of the folds, in words, for the report.
 
     Attributes
     ----------
@@ -100,6 +102,7 @@ class Study:
     jobs: int = 1
     trials: int = 0
     convention: str = "lambdaplus"
+    features: str = ""
     finished: set[str] = field(default_factory=set, init=False)
     kept: int = field(default=0, init=False)
     errors: dict[str, str] = field(default_factory=dict, init=False)
@@ -347,6 +350,7 @@ class Study:
                 if method.trainer is train_estimator
             },
             "convention": self.convention,
+            "features": self.features,
             "rules": rules,
             "versions": versions_in_words(),
             "queries": len(relevant),

@@ -1,10 +1,9 @@
-"""Tables and files of the results of a study."""
+"""Tables of the results of a study."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -220,55 +219,3 @@ def warnings_of(results: Results) -> list[str]:
         + "."
         for text, counts in by_text.items()
     ]
-
-
-def write_parquet(results: Results, folder: Path) -> None:
-    """Write the rows of per_query.csv (see `write_csv`) to ``per_query.parquet``.
-
-    Parameters
-    ----------
-    results : Results
-    folder : path
-        It is created if it does not exist.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    results.values.rename({"query": "qid"}).write_parquet(folder / "per_query.parquet")
-
-
-def write_csv(results: Results, folder: Path) -> None:
-    """Write ``per_query.csv``, ``summary.csv`` and ``choices.csv``.
-
-    per_query.csv has the columns method, fold, seed, metric, qid and value, which is empty if a
-    metric has no value on a query; summary.csv has method, metric, mean, and the mean of each fold;
-    choices.csv has the parameters chosen on validation data.
-
-    Parameters
-    ----------
-    results : Results
-    folder : path
-        It is created if it does not exist.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    means = [
-        {"method": method, "metric": metric, "mean": results.mean(method, metric), **by_fold}
-        for method in results.methods
-        for metric in results.metrics
-        if (by_fold := results.fold_means(method, metric))
-    ]
-    columns = {"method": pl.String, "metric": pl.String}
-    numbers = dict.fromkeys(("mean", *results.folds), pl.Float64)
-    tables = {
-        "per_query.csv": results.values.rename({"query": "qid"}),
-        "summary.csv": pl.DataFrame(means, schema={**columns, **numbers}),
-        "choices.csv": chosen_fits(results),
-    }
-    for name, table in tables.items():
-        (folder / name).write_text(safe_csv(table), encoding="utf-8")
-
-
-def safe_csv(table: pl.DataFrame) -> str:
-    """The table as CSV, with an apostrophe before text that spreadsheets would evaluate."""
-    text = pl.selectors.string()
-    formula = text.str.contains(r"^[=+\-@\t\r]") & text.cast(pl.Float64, strict=False).is_null()
-    safe = pl.when(formula).then("'" + text).otherwise(text).name.keep()
-    return table.with_columns(safe, pl.selectors.float().fill_nan(None)).write_csv()

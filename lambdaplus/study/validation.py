@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaplus.data import RankingData
-from lambdaplus.data.progress import Progress
 from lambdaplus.evaluation import EvalMetric, eval_metric
+from lambdaplus.evaluation.progress import Progress
 from lambdaplus.evaluation.scoring import mean_values
 from lambdaplus.metrics.weighted_sum import parts_of, value_of
 

@@ -75,7 +75,7 @@ class Size(NamedTuple):
     @classmethod
     def of(cls, data: RankingData) -> Self:
         relevant = data.labels >= 1
-        query = np.repeat(np.arange(data.n_queries), data.group)
+        query = data.queries.query_of_row
         mixed = np.intersect1d(query[relevant], query[~relevant]).size
         empty = int((~data.features.any(axis=1)).sum())
         return cls(data.n_queries, mixed, int(relevant.sum()), int((~relevant).sum()), empty)

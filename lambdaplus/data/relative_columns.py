@@ -1,0 +1,145 @@
+"""The numbers of `relative_features`: a matrix of ranks or distances for each kind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lambdaplus.compute.compiled import compiled
+from lambdaplus.compute.parallel import n_pieces, over_tasks
+from lambdaplus.data.queries import by_query
+
+KINDS = ("rank", "z", "best", "median")
+_RANK, _Z, _BEST, _MEDIAN = range(len(KINDS))
+_RUN = 16  # values that are sorted by insertion before runs are merged
+
+Matrix = NDArray[np.floating[Any]]
+
+
+def relative_columns(
+    features: Matrix, kinds: tuple[str, ...], qid: ArrayLike | None, group: ArrayLike | None
+) -> list[Matrix]:
+    """The relative features of each kind, of the shape and type of the features."""
+    n, width = features.shape
+    _, queries, order = by_query(np.empty((n, 0)), np.zeros(n), qid=qid, group=group)
+    rows = np.arange(n) if order is None else order
+    if kinds != ("rank",) and np.isinf(features).any():
+        row, column = np.argwhere(np.isinf(features))[0]
+        raise ValueError(
+            f"X is infinite in row {row}, column {column}: only kind='rank' allows infinite values"
+        )
+    codes = np.array([KINDS.index(kind) for kind in kinds])
+    found = np.full((len(kinds), n, width), np.nan, dtype=features.dtype)
+    features = np.ascontiguousarray(features)
+    pieces = min(width, n_pieces(features.size))
+
+    def work(piece: int) -> None:
+        columns = width * piece // pieces, width * (piece + 1) // pieces
+        _fill(*columns, queries.boundaries, rows, features, codes, found)
+
+    if width:
+        over_tasks(work, pieces)
+    return list(found)
+
+
+@compiled
+def _fill(
+    first: int, last: int, boundaries: Any, rows: Any, features: Any, codes: Any, found: Any
+) -> None:
+    """Write the relative features of the columns first .. last - 1, but no missing values."""
+    longest = 0
+    for q in range(boundaries.size - 1):
+        longest = max(longest, boundaries[q + 1] - boundaries[q])
+    value, row = np.empty(longest), np.empty(longest, dtype=np.int64)
+    spare_value, spare_row = np.empty(longest), np.empty(longest, dtype=np.int64)
+    for q in range(boundaries.size - 1):
+        for column in range(first, last):
+            m = 0
+            for i in range(boundaries[q], boundaries[q + 1]):
+                given = float(features[rows[i], column])
+                if given == given:
+                    value[m], row[m] = given, rows[i]
+                    m += 1
+            if m > 0:
+                _sort(value, row, spare_value, spare_row, m)
+                for k in range(codes.size):
+                    _write(codes[k], value, row, m, column, found[k])
+
+
+@compiled
+def _write(code: int, value: Any, row: Any, m: int, column: int, found: Any) -> None:
+    """Write a column of one kind, for the m values of a query in ascending order."""
+    if value[0] == value[m - 1]:
+        for i in range(m):
+            found[row[i], column] = 0.0
+    elif code == _RANK:
+        _write_ranks(value, row, m, column, found)
+    elif code == _Z:
+        _write_z(value, row, m, column, found)
+    else:
+        middle = 0.5 * value[(m - 1) // 2] + 0.5 * value[m // 2]
+        origin = value[m - 1] if code == _BEST else middle
+        for i in range(m):
+            found[row[i], column] = value[i] - origin
+
+
+@compiled
+def _write_ranks(value: Any, row: Any, m: int, column: int, found: Any) -> None:
+    start = 0
+    while start < m:
+        stop = start + 1
+        while stop < m and value[stop] == value[start]:
+            stop += 1
+        # The ranks start + 1 .. stop have the mean (start + stop + 1) / 2.
+        rank = (start + stop - m) / (2.0 * m)
+        for i in range(start, stop):
+            found[row[i], column] = rank
+        start = stop
+
+
+@compiled
+def _write_z(value: Any, row: Any, m: int, column: int, found: Any) -> None:
+    # Of the values scaled to [0, 1], so that nothing is lost if all are large or close.
+    half = 1.0 if value[m - 1] - value[0] < np.inf else 0.5
+    low, width = half * value[0], half * value[m - 1] - half * value[0]
+    mean = 0.0
+    for i in range(m):
+        mean += (half * value[i] - low) / width
+    mean /= m
+    variance = 0.0
+    for i in range(m):
+        variance += ((half * value[i] - low) / width - mean) ** 2
+    deviation = np.sqrt(variance / m)
+    for i in range(m):
+        found[row[i], column] = ((half * value[i] - low) / width - mean) / deviation
+
+
+@compiled
+def _sort(value: Any, row: Any, spare_value: Any, spare_row: Any, m: int) -> None:
+    """Sort the first m values, and the rows with them: runs by insertion, which are then merged."""
+    for start in range(0, m, _RUN):
+        for i in range(start + 1, min(start + _RUN, m)):
+            v, r, at = value[i], row[i], i
+            while at > start and value[at - 1] > v:
+                value[at], row[at] = value[at - 1], row[at - 1]
+                at -= 1
+            value[at], row[at] = v, r
+    width = _RUN
+    while width < m:
+        for start in range(0, m - width, 2 * width):
+            middle, stop = start + width, min(start + 2 * width, m)
+            for i in range(start, middle):
+                spare_value[i], spare_row[i] = value[i], row[i]
+            left, right = start, middle
+            for at in range(start, stop):
+                if left == middle:
+                    break
+                if right < stop and value[right] < spare_value[left]:
+                    value[at], row[at] = value[right], row[right]
+                    right += 1
+                else:
+                    value[at], row[at] = spare_value[left], spare_row[left]
+                    left += 1
+        width *= 2

@@ -1,0 +1,164 @@
+"""Features of a document relative to the other documents of its query.
+
+A ranking compares the documents of one query, but a tree splits at one value for all queries.  A
+feature relative to the query says where a document stands among those that it competes with.
+
+Examples
+--------
+>>> from lambdaplus.data import relative_features
+>>> relative_features([[7.0], [9.0], [0.2], [0.1]], qid=["a", "a", "b", "b"]).tolist()
+[[7.0, -0.25], [9.0, 0.25], [0.2, 0.25], [0.1, -0.25]]
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lambdaplus.data.arguments import check_flag, plain
+from lambdaplus.data.frame_columns import is_frame, numbers_by_column, with_columns
+from lambdaplus.data.ranking_data import RankingData
+from lambdaplus.data.relative_columns import KINDS, Matrix, relative_columns
+
+
+def relative_features(
+    X: Any,
+    *,
+    qid: ArrayLike | None = None,
+    group: ArrayLike | None = None,
+    kind: str | Sequence[str] = "rank",
+    replace: bool = False,
+) -> Any:
+    """Add features relative to the query: ranks, or distances in standard deviations.
+
+    Those of a document depend on the features of its own query only, never on labels.  Compute
+    them for all candidates of a query together, in training and in prediction alike: they are not
+    those of a part of the candidates.
+
+    Parameters
+    ----------
+    X : (n, d) array_like, or pandas or polars DataFrame
+        Features; NaN and the missing values of frames are missing.
+    qid : (n,) array_like, int or str, optional
+        Query of each row, in any order.
+    group : (n_queries,) array_like of int, optional
+        Sizes of the queries instead, whose rows are adjacent.
+    kind : str or list of str, default="rank"
+        What to add for each feature, one column for each kind:
+
+        - "rank": (r - (m + 1) / 2) / m for the r-th smallest of the m values in the query, between
+          -1/2 and 1/2.  Ties have the mean of their ranks.
+        - "z": less the mean, divided by the standard deviation of the m values.
+        - "best": less the largest value.
+        - "median": less the median.
+
+        All are 0 for a feature that is constant in the query, and so in queries of one document.
+        Missing values stay missing, and are not among the m values.
+    replace : bool, default=False
+        Whether relative features take the place of the features.  By default, they are added
+        beside them.
+
+    Returns
+    -------
+    array or DataFrame with n rows, of the type of X
+        First the features, unless they are replaced, then those of each kind, in the order of
+        ``kind``.  An array is float32 if X is float32 or float16, and float64 otherwise.  In a
+        frame, relative features are named as in ``bm25|rank``, and are float32 if the column is,
+        and float64 otherwise; all other columns keep their types, and columns that are not numbers
+        (text, categories, dates) have no relative features and are never replaced.
+
+    Raises
+    ------
+    ValueError
+        Without qid or group, for an unknown kind, sparse features, features that are not numbers,
+        infinite ones unless the kind is "rank" alone, and if a new column has the name of another.
+
+    See Also
+    --------
+    RelativeFeatures : The same as a transformer of scikit-learn.
+
+    Notes
+    -----
+    The ranks are Hazen's plotting positions, less 1/2.  The results do not depend on the order of
+    the rows or on the number of threads, to the last bit.
+
+    Examples
+    --------
+    >>> from lambdaplus.data import digits_queries, relative_features
+    >>> data = digits_queries()[0].train
+    >>> X = relative_features(data.features, qid=data.qid, kind=["rank", "z"])
+    >>> data.features.shape[1], X.shape[1]
+    (29, 87)
+    """
+    kinds = checked_kinds(kind)
+    check_flag(replace=replace)
+    if qid is None and group is None:
+        raise ValueError(
+            "features relative to the query need the queries: pass qid= (the query of each row, in "
+            "any order) or group= (query sizes, in row order)"
+        )
+    if is_frame(X):
+        return _of_frame(X, kinds, qid, group, replace)
+    features = _as_matrix(X)
+    parts = relative_columns(features, kinds, qid, group)
+    return np.concatenate(parts if replace else [features, *parts], axis=1)
+
+
+def _as_matrix(X: Any) -> Matrix:
+    if hasattr(X, "tocsr"):
+        raise ValueError(
+            "X is sparse, but zeros have ranks and distances as well, so relative features are "
+            "dense: pass X.toarray(), or that of a few columns"
+        )
+    features = plain(X, "X")
+    if features.ndim != 2:
+        raise ValueError(
+            f"X must be 2-D with a row for each document, not of shape {features.shape}"
+        )
+    small = features.dtype in (np.float16, np.float32)
+    try:
+        return features.astype(np.float32 if small else np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"X must be numbers: {error}") from None
+
+
+def _of_frame(X: Any, kinds: tuple[str, ...], qid: Any, group: Any, replace: bool) -> Any:
+    numbers = numbers_by_column(X)
+    by_name: dict[tuple[Any, str], Matrix] = {}
+    for dtype in {array.dtype: None for array in numbers.values()}:  # float32, float64
+        mine = [name for name, array in numbers.items() if array.dtype == dtype]
+        matrix = np.stack([numbers[name] for name in mine], axis=1)
+        for kind, part in zip(kinds, relative_columns(matrix, kinds, qid, group), strict=True):
+            by_name |= {(name, kind): part[:, j] for j, name in enumerate(mine)}
+    new = {relative_name(name, kind): by_name[name, kind] for kind in kinds for name in numbers}
+    return with_columns(X, [name for name in X.columns if not (replace and name in numbers)], new)
+
+
+def checked_kinds(kind: str | Sequence[str]) -> tuple[str, ...]:
+    """The kinds as a tuple; a ValueError if there is none, or one twice or unknown."""
+    kinds = (kind,) if isinstance(kind, str) else tuple(kind)
+    for one in kinds:
+        if one not in KINDS:
+            raise ValueError(f"kind {one!r} is not one of {', '.join(KINDS)}")
+    if not kinds or len(set(kinds)) < len(kinds):
+        raise ValueError(f"kind={kind!r} should name one or more of {', '.join(KINDS)}, each once")
+    return kinds
+
+
+def relative_to_query(data: RankingData, kinds: Sequence[str]) -> RankingData:
+    """The data with relative features beside its own, with names if these have names."""
+    added = [relative_name(name, kind) for kind in kinds for name in data.feature_names]
+    return dataclasses.replace(
+        data,
+        features=relative_features(data.features, group=data.group, kind=kinds),
+        feature_names=(*data.feature_names, *added),
+    )
+
+
+def relative_name(name: Any, kind: str) -> str:
+    """The name of a relative feature, such as "bm25|rank"."""
+    return f"{name}|{kind}"

@@ -1,0 +1,67 @@
+"""Means over the workers of a training, which are threads here: fast, and in one process.
+
+`test_workers.py` has those of XGBoost's own collective, between processes.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+from small_data import graded
+
+import lambdaplus as lp
+
+xgboost = pytest.importorskip("xgboost", minversion="2.1")
+
+
+class Threads:
+    """Threads in place of the workers that XGBoost's collective connects."""
+
+    def __init__(self, size: int, patch: pytest.MonkeyPatch) -> None:
+        self.size = size
+        self._own = threading.local()
+        self._arrays: list[Any] = [None] * size
+        self._all_here = threading.Barrier(size, timeout=30)
+        patch.setattr("xgboost.collective.get_world_size", lambda: size)
+        patch.setattr("xgboost.collective.get_rank", lambda: self._own.rank)
+        patch.setattr("xgboost.collective.allreduce", self.allreduce)
+
+    def allreduce(self, array: Any, operation: Any) -> Any:
+        self._arrays[self._own.rank] = array
+        self._all_here.wait()
+        reduced = getattr(np, operation.name.lower())(self._arrays, axis=0)  # its sum, max or min
+        self._all_here.wait()
+        return reduced
+
+    def run(self, function: Callable[..., Any], parts: list[Any]) -> list[Any]:
+        """The results of a function of the arguments of each worker."""
+
+        def of_worker(rank: int) -> Any:
+            self._own.rank = rank
+            return function(*parts[rank])
+
+        with ThreadPoolExecutor(self.size) as pool:
+            return list(pool.map(of_worker, range(self.size)))
+
+
+def test_a_mean_over_workers_is_that_of_all_queries(monkeypatch: pytest.MonkeyPatch) -> None:
+    data, metric = graded(), lp.eval_metric("ndcg@10", "map")
+    scores = data.scores().astype(np.float32)
+
+    def of_queries(first: int, last: int, weights: Any) -> tuple[Any, Any]:
+        here, part = (data.qid >= first) & (data.qid < last), data.queries(first, last)
+        rows = {"label": part.labels, "qid": part.qid, "weight": weights[first:last]}
+        return scores[here], xgboost.DMatrix(part.features, **rows)
+
+    for weights in (data.query_weights, np.ones(60)):
+        expected = dict(metric(*of_queries(0, 60, weights)))
+        with monkeypatch.context() as patch:
+            workers = Threads(3, patch)
+            parts = [of_queries(*ends, weights) for ends in ((0, 7), (7, 30), (30, 60))]
+            for values in workers.run(metric, parts):
+                assert dict(values) == pytest.approx(expected, abs=1e-12)
