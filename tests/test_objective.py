@@ -281,10 +281,9 @@ def test_arrays_written_to_between_calls_are_read_again() -> None:
 def test_options_of_several_objectives_do_not_mix_on_the_same_data() -> None:
     data = graded(60, seed=1)
     for objective in OBJECTIVES + OBJECTIVES[::-1]:
-        shape = objective.shape
         expected = lp.gradients(
             data.labels, data.scores(), metric=objective.surrogate, group=data.sizes,
-            sigma=shape.sigma, normalize=shape.normalize, damping=shape.damping,
+            sigma=objective.sigma, normalize=objective.normalize, damping=objective.damping,
         )  # fmt: skip
         found = gradient_of(objective, data)
         assert_array_equal(found[0], expected[0].astype(np.float32))
