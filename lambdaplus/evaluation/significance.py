@@ -121,8 +121,8 @@ def _times_drawn(random: np.random.Generator, resamples: int, n: int) -> Floats:
 def holm(p_values: Floats) -> Floats:
     """Correct p-values, (m,), for multiple testing (Holm 1979); NaN is kept and not counted."""
     out = np.full(p_values.size, np.nan)
-    known = np.flatnonzero(~np.isnan(p_values))
-    order = known[np.argsort(p_values[known], kind="stable")]
+    defined = np.flatnonzero(~np.isnan(p_values))
+    order = defined[np.argsort(p_values[defined], kind="stable")]
     factors = np.arange(order.size, 0, -1)
     out[order] = np.minimum(1.0, np.maximum.accumulate(factors * p_values[order]))
     return out
