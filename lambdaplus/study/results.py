@@ -118,10 +118,10 @@ class Results:
         keys, mean = ["method", "metric", "fold"], pl.col("value").mean()
         by_seed = self.values.group_by(*keys, "seed", maintain_order=True).agg(mean)
         by_fold = by_seed.group_by(keys, maintain_order=True).agg(mean.fill_null(math.nan))
-        found: dict[tuple[str, str], dict[str, float]] = {}
+        means: dict[tuple[str, str], dict[str, float]] = {}
         for method, metric, fold, value in by_fold.iter_rows():
-            found.setdefault((method, metric), {})[fold] = value
-        return found
+            means.setdefault((method, metric), {})[fold] = value
+        return means
 
     def fold_means(self, method: str, metric: str) -> dict[str, float]:
         """Mean over queries, then over seeds, on each fold that the method finished."""
