@@ -80,8 +80,8 @@ def _marks(summary: Summary, metric: str) -> dict[str, str]:
     """By method: * for the highest mean, + and - for significant differences."""
     comparison = summary.comparison
     if comparison is not None and comparison.baseline is not None:
-        pairs = [pair for pair in comparison.of(metric) if pair.p_corrected < comparison.alpha]
-        return {pair.first: "-+"[pair.difference > 0] for pair in pairs}
+        above, below = (way(metric, comparison.baseline) for way in (summary.above, summary.below))
+        return {**dict.fromkeys(above, "+"), **dict.fromkeys(below, "-")}
     if (best := summary.best(metric)) is None:
         return {}
     means = {method: summary.results.mean(method, metric) for method in summary.evaluations}

@@ -81,16 +81,22 @@ class Summary:
         finite = {method: mean for method, mean in means.items() if not math.isnan(mean)}
         return max(finite, key=lambda method: finite[method], default=None)
 
-    def below(self, metric: str, method: str) -> list[str]:
-        """The methods that are significantly worse than one by a metric."""
+    def differences(self, metric: str) -> list[tuple[str, str]]:
+        """The significant differences by a metric: the better method, and the worse one."""
         comparison = self.comparison
         return [] if comparison is None else [
-            pair.second if pair.first == method else pair.first
+            (pair.first, pair.second) if pair.difference > 0 else (pair.second, pair.first)
             for pair in comparison.of(metric)
-            if method in (pair.first, pair.second)
-            and pair.p_corrected < comparison.alpha
-            and (pair.difference > 0) == (pair.first == method)
+            if pair.p_corrected < comparison.alpha
         ]  # fmt: skip
+
+    def below(self, metric: str, method: str) -> list[str]:
+        """The methods that are significantly worse than one by a metric."""
+        return [worse for better, worse in self.differences(metric) if better == method]
+
+    def above(self, metric: str, method: str) -> list[str]:
+        """The methods that are significantly better than one by a metric."""
+        return [better for better, worse in self.differences(metric) if worse == method]
 
     def sentences(self) -> list[str]:
         """The best method by each main metric; those with most significant differences first."""
@@ -116,14 +122,13 @@ class Summary:
             return ""
         by_outcome: dict[str, list[str]] = {}
         for metric in self.main_metrics:
-            ours, others = (self.best(metric, side) for side in sides)
-            for pair in comparison.of(metric):
-                if {pair.first, pair.second} != {ours, others}:
-                    continue
+            ours, others = (self.best(metric, side) or "" for side in sides)
+            if any({pair.first, pair.second} == {ours, others} for pair in comparison.of(metric)):
                 outcome = "no significant difference by "
-                if pair.p_corrected < comparison.alpha:
-                    better = (pair.difference > 0) == (pair.first == ours)
-                    outcome = f"significantly {'better' if better else 'worse'} by "
+                if others in self.below(metric, ours):
+                    outcome = "significantly better by "
+                elif others in self.above(metric, ours):
+                    outcome = "significantly worse by "
                 by_outcome.setdefault(outcome, []).append(label(metric))
         outcomes = sorted(by_outcome, key=lambda outcome: (outcome.startswith("no"), outcome))
         said = "; ".join(outcome + _listed(by_outcome[outcome]) for outcome in outcomes)
@@ -154,9 +159,7 @@ class Summary:
         if comparison is None or not (pairs := comparison.of(metric)):
             return f"{highest}."
         if comparison.baseline is not None and len(pairs) > 1:
-            sure = [pair for pair in pairs if pair.p_corrected < comparison.alpha]
-            above = [pair.first for pair in sure if pair.difference > 0]
-            below = [pair.first for pair in sure if pair.difference < 0]
+            above, below = (way(metric, comparison.baseline) for way in (self.above, self.below))
             return (
                 f"{highest}. Significantly above the baseline {comparison.baseline}: "
                 f"{_listed(above)}; significantly below: {_listed(below)}."
