@@ -52,8 +52,7 @@ class Session:
     @cached_property
     def whole(self) -> RankingData:
         """All queries: the three parts of the first fold."""
-        first = self.folds[0]
-        return join([first.train, first.valid, first.test], self.name)
+        return join(self.folds[0].parts, self.name)
 
     def study(
         self, folds: Sequence[Fold], methods: Sequence[Method], metrics: Sequence[Metric],
@@ -95,7 +94,7 @@ def scaled(part: RankingData) -> RankingData:
 
 
 def of_parts(fold: Fold, change: Callable[[RankingData], RankingData]) -> Fold:
-    return Fold(fold.name, *map(change, (fold.train, fold.valid, fold.test)))
+    return Fold(fold.name, *map(change, fold.parts))
 
 
 def by_query(results: Results, method: str, metric: str) -> NDArray[np.float64]:

@@ -56,6 +56,7 @@ def cached(file: Path, read: Callable[[Path], RankingData]) -> RankingData:
         return read(file)
     try:
         data = replace(read_binary(entry, verify=True), name=file.name)
+        # The time of the entry is that of its last use, by which unused ones are found.
         with contextlib.suppress(OSError):
             os.utime(entry)
         return data

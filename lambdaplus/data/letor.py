@@ -67,6 +67,7 @@ def read_letor(path: str | os.PathLike[str]) -> RankingData:
 def _read(file: Path) -> RankingData:
     from scipy.sparse import csr_matrix
 
+    # Arrays of numbers: lists of Python objects would need several times the memory.
     labels, values, columns, ends = array("d"), array("d"), array("i"), array("q", [0])
     queries, numbers = array("q"), dict[bytes, int]()
     width = 0

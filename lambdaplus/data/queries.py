@@ -186,6 +186,7 @@ class Queries:
         largest = float(self.list_workers.largest(np.array([copies.max(initial=0.0)]))[0])
         if largest >= 1e-3:
             return None
+        # A power of two divides without rounding, so that equal multiplicities stay equal.
         same = copy.copy(self)
         same._unit, same._strata = 2.0 ** math.floor(math.log2(largest)), {}
         return same
@@ -200,11 +201,13 @@ class Queries:
         label = self.labels if relevant is None else reaches(self.labels, relevant)
         workers = self.list_workers
         if self.n_queries == 1:  # a sort of all rows would be slow
+            # A worker may lack a class, but must number those that it has as the others do.
             labels = np.unique(workers.concatenate(np.unique(label).astype(np.float64)))
-            query, first = np.zeros(labels.size, dtype=np.int64), np.array([0, labels.size])
+            query, edges = np.zeros(labels.size, dtype=np.int64), np.array([0, labels.size])
             stratum = code = np.searchsorted(labels, label)
         else:
             order = self.row_order
+            # In the order by (query, label), a stratum starts where either changes.
             starts_query = np.zeros(label.size, dtype=bool)
             starts_query[self.boundaries[:-1]] = True
             starts = starts_query.copy()
@@ -214,14 +217,15 @@ class Queries:
             of_first_row = np.flatnonzero(starts)
             labels = label[order[of_first_row]].astype(np.float64)
             query = np.cumsum(starts_query)[of_first_row] - 1
-            first = np.searchsorted(query, np.arange(self.n_queries + 1))
-            code = stratum - np.repeat(first[:-1], self.sizes)
+            edges = np.searchsorted(query, np.arange(self.n_queries + 1))
+            # Rows of a query are adjacent, so that this is in the order of the rows.
+            code = stratum - np.repeat(edges[:-1], self.sizes)
         copies = self.multiplicities
         if copies is not None:  # in an order that does not depend on that of the rows
             order = np.lexsort((copies, stratum))
             stratum, copies = stratum[order], copies[order]
         count = np.bincount(stratum, copies, labels.size).astype(np.float64)
-        return Strata(labels, workers.sum(count), query, first, code.astype(np.int32))
+        return Strata(labels, workers.sum(count), query, edges, code.astype(np.int32))
 
     def check_scores(self, scores: ArrayLike) -> Floats:
         """Convert scores to float64; a ValueError names the first one that is not finite."""

@@ -178,8 +178,13 @@ class Fold:
     test: RankingData
 
     def __post_init__(self) -> None:
-        parts = ("train", "valid", "test")
-        _refuse_other_features([(f"{self.name}'s {part}", getattr(self, part)) for part in parts])
+        names = (f"{self.name}'s {part}" for part in ("train", "valid", "test"))
+        _refuse_other_features(list(zip(names, self.parts, strict=True)))
+
+    @property
+    def parts(self) -> tuple[RankingData, RankingData, RankingData]:
+        """Training, validation and test data."""
+        return self.train, self.valid, self.test
 
 
 def named_fold(name: str, train: RankingData, valid: RankingData, test: RankingData) -> Fold:

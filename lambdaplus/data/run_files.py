@@ -184,6 +184,7 @@ def run_of_dictionaries(
     rows = []
     for query, judgements in qrels.items():
         returned = scores.get(query, {})
+        # Judged documents that were not returned rank below all that were.
         below = math.nextafter(min(returned.values(), default=0.0), -math.inf)
         judged = {document: value for document, value in judgements.items() if value >= 0.0}
         # A query has at least one document: one without a judgement if there is no other.

@@ -105,7 +105,7 @@ def _with_features(fold: Fold, config: Config) -> Fold:
             part = replace(part, features=scaled)
         return relative_to_query(part, config.relative) if config.relative else part
 
-    return Fold(fold.name, changed(fold.train), changed(fold.valid), changed(fold.test))
+    return Fold(fold.name, *map(changed, fold.parts))
 
 
 def _features_in_words(config: Config) -> str:

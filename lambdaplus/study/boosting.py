@@ -104,19 +104,19 @@ def _of_lightgbm(settings: Settings) -> dict[str, Any]:
         "num_leaves": settings.leaves,
         "learning_rate": settings.learning_rate,
         "min_data_in_leaf": settings.documents_in_leaf,
-        "deterministic": True,
+        "deterministic": True,  # the same model for any number of threads
         "verbosity": -1,
     }
 
 
 def _of_xgboost(settings: Settings) -> dict[str, Any]:
     return {
-        "grow_policy": "lossguide",
+        "grow_policy": "lossguide",  # leaf by leaf, as LightGBM's trees
         "max_leaves": settings.leaves,
         "max_depth": 0,
         "learning_rate": settings.learning_rate,
         "tree_method": "hist",
-        "base_score": 0.0,
+        "base_score": 0.0,  # the default, 0.5, is meant for probabilities
     }
 
 

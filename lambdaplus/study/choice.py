@@ -68,6 +68,7 @@ class Choice:
     def evaluation(self) -> Evaluation:
         """Evaluation of each metric on the test queries of the fold, by the study's convention."""
         test = self.fold.test
+        # Metrics that selected the same model share a ranking of the documents.
         metrics_of: dict[int, list[RankingMetric]] = {}
         for metric, by in self.selects.items():
             metrics_of.setdefault(id(self.model(by)), []).append(metric)

@@ -48,7 +48,7 @@ def folds_of(
             folds = _complete(data, read_folds(path, valid=valid or None, **columns))
         if not splits:
             return folds
-        whole = join([folds[0].train, folds[0].valid, folds[0].test], "all queries")
+        whole = join(folds[0].parts, "all queries")
     return random_splits(whole, splits, *shares, balanced=balanced)
 
 

@@ -82,6 +82,7 @@ class OutputFolder:
         for name, path in files.items():
             with written_whole(self.folder / name) as part:
                 shutil.copyfile(path, part)
+        # Names that an earlier run wrote and this one did not, such as a plot of another metric.
         gone = [n for n in written if n not in files and n.startswith(tuple(outdated))]
         for name in gone:
             path = self.folder / name

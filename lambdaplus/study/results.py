@@ -145,6 +145,7 @@ class Results:
         Queries are called ``fold qid``, or ``qid`` with repeated splits.
         """
         mine = self.values.filter(pl.col("method") == method)
+        # A seed that lacks a fold would weigh the queries of the others more.
         folds = mine.group_by("seed").agg(pl.col("fold").n_unique())
         whole = folds.filter(pl.col("fold") == len(self.folds))["seed"]
         mine = mine.filter(pl.col("seed").is_in(whole.implode()))

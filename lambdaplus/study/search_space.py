@@ -51,6 +51,7 @@ Space = Mapping[str, Draw]
 
 def draw(space: Space, seed: int, trial: int) -> dict[str, Any]:
     """Draw one set of parameters."""
+    # A stream of random numbers for each name: a draw is the same whatever else is drawn.
     streams = {name: zlib.crc32((values.like or name).encode()) for name, values in space.items()}
     return {
         name: values.at(np.random.default_rng([seed, trial, streams[name]]).random())

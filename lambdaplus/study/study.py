@@ -34,7 +34,6 @@ from lambdaplus.study.store import Fit, Store
 from lambdaplus.study.tasks import fit_and_save, fit_from_disk, laid_out
 from lambdaplus.study.workers import PRELOADED, first_line, run_in_processes, working_folder
 
-PARTS = ("train", "valid", "test")
 MOST_FITS = 100_000  # a day, at one second each
 _Group = tuple[str, str, int]  # method, fold and seed
 
@@ -147,7 +146,7 @@ class Study:
     @cached_property
     def tasks(self) -> list[Task]:
         """All fits, fold by fold."""
-        settings = replace(self.settings, threads=1)
+        settings = replace(self.settings, threads=1)  # which do not change a fit
         fitted = []
         for method in self.methods:
             searched = self.searches(method)
@@ -156,11 +155,12 @@ class Study:
             fitted.append((method, searched, metrics, digest([_identity(method), metrics])))
         tasks = []
         for fold in self.folds:
-            data = [fingerprint(getattr(fold, part)) for part in PARTS]
+            data = [fingerprint(part) for part in fold.parts]
             for method, searched, metrics, identity in fitted:
                 for seed in self.seeds if method.random else self.seeds[:1]:
                     drawn = (draw(method.searched, seed, trial) for trial in range(self.trials))
                     for trial, parameters in enumerate(drawn if searched else method.points):
+                        # Neither names of folds nor metrics of test queries change a fit.
                         key = digest([data, identity, parameters, settings, seed])
                         tasks.append(
                             Task(
@@ -169,6 +169,10 @@ class Study:
                             )
                         )  # fmt: skip
         return tasks
+
+    @cached_property
+    def _fold_named(self) -> dict[str, Fold]:
+        return {fold.name: fold for fold in self.folds}
 
     @cached_property
     def _groups(self) -> dict[_Group, list[Task]]:
@@ -245,6 +249,8 @@ class Study:
         """The best validation value of the finished earlier trials, by metric."""
         if not self.searches(task.method):
             return {}
+        # Trials end in any order, but scores may only depend on the earlier ones: then a study
+        # with several jobs stores what one with a single job does.
         trials = self._values.get(_group(task), {})
         values = [of for trial, of in trials.items() if trial < task.trial]
         return {
@@ -255,11 +261,11 @@ class Study:
 
     def _here(self, tasks: Sequence[Task]) -> Generator[tuple[int, str]]:
         importlib.import_module(PRELOADED)  # exclude the import of frameworks from training times
-        parts = {fold.name: [getattr(fold, part) for part in PARTS] for fold in self.folds}
         for place, task in enumerate(tasks):
             error = ""
             try:
-                fit_and_save(self.store, task, self._beaten(task), parts[task.fold])
+                parts = self._fold_named[task.fold].parts
+                fit_and_save(self.store, task, self._beaten(task), parts)
             except KeyboardInterrupt:
                 raise
             except BaseException as problem:  # any error only ends this fit
@@ -267,12 +273,10 @@ class Study:
             yield place, error
 
     def _in_processes(self, tasks: Sequence[Task]) -> Generator[tuple[int, str]]:
-        needed = {task.fold for task in tasks}
         with working_folder() as data:
             parts = {
-                fold.name: [laid_out(getattr(fold, part), data) for part in PARTS]
-                for fold in self.folds
-                if fold.name in needed
+                name: [laid_out(part, data) for part in self._fold_named[name].parts]
+                for name in {task.fold for task in tasks}
             }
             nothing: Any = None  # in place of data, which each process reads from its files
             work = (
@@ -285,10 +289,9 @@ class Study:
 
     def choices(self, method: Method) -> list[Choice]:
         """Selected parameters for each fold and seed whose fits are all finished."""
-        folds = {fold.name: fold for fold in self.folds}
-        selects = self.chooses(method)
+        selects, convention = self.chooses(method), self._convention
         return [
-            choose(tasks, list(map(self._load, tasks)), folds[fold], selects, self._convention)
+            choose(tasks, [*map(self._load, tasks)], self._fold_named[fold], selects, convention)
             for (name, fold, _), tasks in self._groups.items()
             if name == method.name and all(task.key in self.finished for task in tasks)
         ]
@@ -318,7 +321,7 @@ class Study:
         fits = pl.DataFrame([row for choice in choices for row in choice.fit_rows()], FITS)
         return Results(
             [method.name for method in self.methods],
-            [fold.name for fold in self.folds],
+            [*self._fold_named],
             [*map(str, self._evaluated)],
             pl.concat(values),
             fits,

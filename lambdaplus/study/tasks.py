@@ -49,6 +49,7 @@ def fit_and_save(
     scores = {}
     for metric, model in models.items():
         scores[metric] = np.zeros(0), np.zeros(0)
+        # The first of equal trials is chosen, so that a later one has to be better.
         if metric not in beaten or np.nanmax([*model.curve, -np.inf]) > beaten[metric]:
             scores[metric] = (_scores(model, valid, "validation"), _scores(model, test, "test"))
     notes = tuple(dict.fromkeys(str(warning.message) for warning in caught))

@@ -50,6 +50,7 @@ def run_in_processes(
     )
     if context.get_start_method() == "forkserver":
         context.set_forkserver_preload([PRELOADED])
+    # Calls are made on demand: that of a later trial has the values of the earlier ones.
     waiting = enumerate(calls)
     running: dict[Any, tuple[int, Any, Connection]] = {}
     try:
@@ -71,6 +72,8 @@ def run_in_processes(
                     sends.close()
             if not running:
                 return
+            # A sentinel is ready when its process ends, however it ends: by its own exit, by a
+            # crash of a framework, or killed by the user or the system.
             for sentinel in wait(list(running)):
                 place, process, receives = running.pop(sentinel)
                 process.join()
