@@ -249,8 +249,7 @@ class Study:
         """The best validation value of the finished earlier trials, by metric."""
         if not self.searches(task.method):
             return {}
-        # Trials end in any order, but scores may only depend on the earlier ones: then a study
-        # with several jobs stores what one with a single job does.
+        # Later trials may have ended before, but of equal ones the first is chosen.
         trials = self._values.get(_group(task), {})
         values = [of for trial, of in trials.items() if trial < task.trial]
         return {

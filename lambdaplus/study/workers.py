@@ -50,7 +50,7 @@ def run_in_processes(
     )
     if context.get_start_method() == "forkserver":
         context.set_forkserver_preload([PRELOADED])
-    # Calls are made on demand: that of a later trial has the values of the earlier ones.
+    # Calls are made on demand, when values of earlier trials may be known.
     waiting = enumerate(calls)
     running: dict[Any, tuple[int, Any, Connection]] = {}
     try:
