@@ -80,10 +80,12 @@ class LambdaGradient:
 
     def at(self, scores: ArrayLike, dtype: type = np.float64) -> tuple[Any, Any]:
         """Gradient and Hessian of every row times its weight, (n,) of this type each."""
-        checked, boundaries = self.queries.check_scores(scores), self.queries.boundaries
+        boundaries, rounded = self.queries.boundaries, self._long_queries()
+        # Rounding reads scores of either type.
+        checked = self.queries.check_scores(scores, single=rounded == [0] and boundaries.size == 2)
         out: tuple[Any, Any] = np.empty(checked.size, dtype), np.empty(checked.size, dtype)
         start = 0
-        for long in [*self._long_queries(), boundaries.size - 1]:
+        for long in [*rounded, boundaries.size - 1]:
             if long > start:
                 some = boundaries[start : long + 1]
                 over_blocks(partial(self._of_queries, start, checked, out), some)
