@@ -277,13 +277,16 @@ def other_rows() -> list[Row]:
             form = "features scaled by query" if gain["scaled"] else "raw features"
             mine = {metric: Difference(*gain["gains"][metric]) for metric in METRICS}
             name = FRAMEWORKS[gain["framework"]]
-            rows.append(Row(f"ranks beside {form}", name, mine, None, "relative.py"))
+            times = _times_of_ranks() if gain["framework"] == "lightgbm" else None
+            rows.append(Row(f"ranks beside {form}", name, mine, times, "relative.py"))
     names = {"map": ("MAP without", "map"), "ndcg@10": ("NDCG@10", "ndcg")}
     for option in ("noise", "damping"):
         mine = {m: _of_options(title, n, f"{n}, {option}") for m, (title, n) in names.items()}
-        rows.append(Row(f"our objective with {option}", BOTH, mine, None, "defaults.py"))
+        price = _price("MAP without", f"map, {option}") / _price("MAP without", "map")
+        rows.append(Row(f"our objective with {option}", BOTH, mine, price, "defaults.py"))
     mine = {"ndcg@10": _of_options("NDCG@10", "ndcg", "ndcg + auc")}
-    rows.append(Row("ndcg + auc, not ndcg", BOTH, mine, None, "defaults.py"))
+    price = _price("NDCG@10", "ndcg + auc") / _price("NDCG@10", "ndcg")
+    rows.append(Row("ndcg + auc, not ndcg", BOTH, mine, price, "defaults.py"))
     return rows
 
 
@@ -295,16 +298,31 @@ def by_size(rows: list[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: -np.mean(gains[row.change]))
 
 
+def _options(title: str) -> dict[str, list[str]]:
+    """The cells of a table of `defaults.py` by its options, without the marks of these."""
+    tables = stored("defaults")["tables"]
+    rows = next(table["rows"] for table in tables if table["title"].startswith(title))
+    return {row[0].partition(" (")[0]: row[1:] for row in rows}
+
+
 def _of_options(title: str, base: str, option: str) -> Difference:
-    """The difference of two rows of `defaults.py`, with the error over sets."""
-    table = next(
-        table for table in stored("defaults")["tables"] if table["title"].startswith(title)
-    )
-    rows = {row[0].partition(" (")[0]: row[2:-1] for row in table["rows"]}
-    pairs = zip(rows[option], rows[base], strict=True)
+    """The difference of two options, with its error over sets."""
+    rows = _options(title)
+    pairs = zip(rows[option][1:-1], rows[base][1:-1], strict=True)
     gains = np.array([float(one) - float(other) for one, other in pairs if one and other])
     error = float(gains.std(ddof=1) / gains.size**0.5)
     return Difference(float(gains.mean()), error, float(ttest_1samp(gains, 0.0).pvalue))
+
+
+def _price(title: str, option: str) -> float:
+    """Nanoseconds of a gradient on queries as in MSLR."""
+    return float(_options(title)[option][0].partition(" / ")[0])
+
+
+def _times_of_ranks() -> float:
+    [table] = stored("relative-speed")["tables"]
+    raw, relative = (row[3] for row in table["rows"] if row[0].startswith("lambdarank"))
+    return float(relative / raw)
 
 
 def learning_curve(units: list[Unit]) -> Table:
@@ -333,7 +351,8 @@ def table_of(rows: list[Row]) -> Table:
         for row in rows
     ]  # fmt: skip
     foot = "gains in test metrics, of defaults.py in validation metrics; ±: standard errors over "
-    foot += "folds, of defaults.py over sets; time: of all trainings, as a multiple"
+    foot += "folds, of defaults.py over sets; time: a multiple of that of the training, of a "
+    foot += "gradient for options; for trees and learning rate, of all trainings of the search"
     return Table(["", "", *METRICS.values(), "time", "measured by"], shown, [foot])
 
 
