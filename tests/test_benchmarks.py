@@ -132,7 +132,7 @@ def test_each_metric_chooses_the_rounds_of_every_objective(
     methods = [one_line.with_trees(m, 1) for m in one_line.contenders(framework)]
     study = Study(digits_queries()[:1], methods, list(METRICS), one_line.SETTINGS, (1,), trials=1)
     assert len(study.tasks) == len(methods) > 4
-    assert {task.metrics for task in study.tasks} == {METRICS}
+    assert {tuple(map(str, task.metrics)) for task in study.tasks} == {METRICS}
     assert len({str(task.parameters) for task in study.tasks}) == 1  # the same trees
 
 

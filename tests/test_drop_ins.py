@@ -98,7 +98,7 @@ def test_early_stopping_with_a_direction_keeps_it(xgboost_alone: Any) -> None:
 def test_early_stopping_of_xgboosts_cross_validation_maximises(xgboost_alone: Any) -> None:
     xgb, data = xgboost_alone.module, graded()
     history = xgb.cv(
-        xgboost_alone.quiet, xgb.DMatrix(data.features, data.labels >= 1), 20, obj=lp.lambda_auc,
+        xgboost_alone.quiet, xgb.DMatrix(data.features, data.labels >= 1), 40, obj=lp.lambda_auc,
         custom_metric=eval_metric("auc + 0.5*map"), early_stopping_rounds=3, as_pandas=False,
     )  # fmt: skip
     values = history["test-auc+0.5*map-mean"]

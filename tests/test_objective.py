@@ -108,8 +108,10 @@ def test_without_queries_mauc_is_of_the_whole_table_as_auc_is() -> None:
     expected = sum(shares[c] * of_class[c] for c in shares) / sum(shares.values())
     assert lp.evaluate(labels, scores, metrics="mauc").mean["mauc"] == pytest.approx(expected)
     assert lp.eval_mauc(labels, scores) == pytest.approx(expected)
-    # Scaled as AUC of a table is: absolute gradients add up to half the number of rows.
-    assert np.abs(lp.lambda_mauc(labels, scores)[0]).sum() == pytest.approx(data.n / 2)
+    # Scaled as AUC of a table is: absolute gradients add up to those of log-loss at the shares.
+    share = np.unique(labels, return_counts=True)[1] / data.n
+    of_log_loss = data.n * (share * (1 - share)).sum()
+    assert np.abs(lp.lambda_mauc(labels, scores)[0]).sum() == pytest.approx(of_log_loss)
 
 
 @pytest.mark.parametrize("metric", ["ndcg", "mrr"])
@@ -279,10 +281,9 @@ def test_arrays_written_to_between_calls_are_read_again() -> None:
 def test_options_of_several_objectives_do_not_mix_on_the_same_data() -> None:
     data = graded(60, seed=1)
     for objective in OBJECTIVES + OBJECTIVES[::-1]:
-        shape = objective.shape
         expected = lp.gradients(
             data.labels, data.scores(), metric=objective.surrogate, group=data.sizes,
-            sigma=shape.sigma, normalize=shape.normalize, damping=shape.damping,
+            sigma=objective.sigma, normalize=objective.normalize, damping=objective.damping,
         )  # fmt: skip
         found = gradient_of(objective, data)
         assert_array_equal(found[0], expected[0].astype(np.float32))

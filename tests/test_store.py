@@ -102,7 +102,7 @@ def test_whatever_could_change_a_fit_gives_it_another_key(tmp_path: pathlib.Path
 def test_a_fit_that_fails_takes_no_other_with_it(tmp_path: pathlib.Path) -> None:
     names = odd("Aborting", "Leaving", "FirstFeature", "NotANumber", "TooFew", "Column")
     found = study(tmp_path, names, jobs=2)
-    local = Method("local", lambda job: Fitted(lambda part: part.features[:, 0]))
+    local = Method("local", lambda task: Fitted(lambda part: part.features[:, 0]))
     found.methods = [*found.methods, local]
     assert len(list(found.run())) == 21
     errors = {name.rpartition(":")[2]: error for name, error in found.errors.items()}
@@ -126,7 +126,7 @@ def test_a_fit_that_fails_takes_no_other_with_it(tmp_path: pathlib.Path) -> None
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_estimator_that_changes_its_arguments_changes_no_other(jobs: int) -> None:
-    method = Method("negative", lambda job: Fitted(lambda part: -part.features[:, 0]))
+    method = Method("negative", lambda task: Fitted(lambda part: -part.features[:, 0]))
     names = odd("InPlace", "FirstFeature")
     found, alone = study(None, names, jobs), study(None, odd("FirstFeature"))
     alone.methods = [*alone.methods, method]

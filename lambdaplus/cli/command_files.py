@@ -23,7 +23,6 @@ Columns = Annotated[
     str, typer.Option(help="Columns of CSV and Parquet files: qid, label, score[, docno].")
 ]
 COLUMNS = "qid,label,score"
-CONVENTIONS = "lambdaplus, lightgbm, xgboost, sklearn, trec, ranx, letor3 or letor4"
 
 
 @contextmanager

@@ -10,7 +10,6 @@ import typer
 
 from lambdaplus.cli.command_files import (
     COLUMNS,
-    CONVENTIONS,
     Columns,
     DataFile,
     Qrels,
@@ -19,6 +18,7 @@ from lambdaplus.cli.command_files import (
     refuse_overwriting,
     write_whole,
 )
+from lambdaplus.evaluation.conventions import NAMES_OF_CONVENTIONS
 
 if TYPE_CHECKING:
     from lambdaplus.evaluation import Evaluation
@@ -40,7 +40,9 @@ def evaluate(
     ),
     convention: Annotated[
         str,
-        typer.Option(help=f"Rules of the metrics: {CONVENTIONS}. --ties and --empty change it."),
+        typer.Option(
+            help=f"Rules of the metrics: {NAMES_OF_CONVENTIONS}. --ties and --empty change it."
+        ),
     ] = "lambdaplus",
     ties: Annotated[
         str | None,

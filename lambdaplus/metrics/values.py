@@ -41,6 +41,8 @@ def values(
     if ties in ("worst", "best"):
         if not (metric.declaration.binary or form.gain_follows_labels):
             raise ValueError(f"{metric} has no worst order of ties: use ties='expected'")
+        # Worst is ascending by what a document is worth: by class if terms depend on others, or by
+        # gain, which need not rise with the class (class_auc).
         classes = np.arange(float(arrays.gain.size))
         merit = classes if form.potentials_by_classes else arrays.gain
         merit = merit[np.repeat(arrays.strata[:-1], queries.sizes) + arrays.code]
@@ -59,6 +61,7 @@ def values(
         raise ValueError(
             f"{metric} of weighted rows without queries is only defined with ties='together'"
         )
+    # Without queries, tied rows are one step by default, and always if rows have weights.
     whole = not queries.grouped and (ties is None or queries.weights is not None)
     if pooled is not None and (ties == "together" or whole):
         return _steps(metric, arrays, scored.entries(metric.relevant))
@@ -120,6 +123,8 @@ def _ranks_of_steps(
             while end < edges[q + 1] and score[end] == score[e]:
                 tied += weight[end]
                 end += 1
+            # The tied copies have the ranks upto + 1, ..., upto + tied; the discount of all of them
+            # is that of the middle or the last one.
             upto += tied
             rank = upto - (tied - 1.0) / 2 if middle else upto
             for i in range(e, end):
@@ -142,6 +147,7 @@ def _sums_of_steps(
                 end += 1
             for i in range(e, end):
                 x = strata[q] + code[i]
+                # A copy counts those above and those tied with it, but not itself.
                 term = gain[x] - row[x] * column[x] + row[x] * upto  # all but the copy itself
                 out[q] += weight[i] * term * discount[i]
             e = end

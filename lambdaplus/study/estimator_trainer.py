@@ -12,27 +12,27 @@ from lambdaplus.data import RankingData
 from lambdaplus.data.arguments import numbers
 from lambdaplus.data.queries import Floats
 from lambdaplus.study.boosting import hint
-from lambdaplus.study.methods import Fitted, Job, Method
+from lambdaplus.study.methods import Fitted, Method, Task
 
 _CRITERION = ("metric", "eval_metric")  # arguments that are the validation metric of the method
 
 
-def train_estimator(job: Job) -> Fitted:
-    """Fit the estimator ``job.method.target``, passing the arguments that its signatures accept.
+def train_estimator(task: Task) -> Fitted:
+    """Fit the estimator ``task.method.target``, passing the arguments that its signatures accept.
 
     Constructor: ``random_state``, ``n_jobs``, ``metric`` and ``eval_metric``; fit: ``qid`` or
     ``group``, and ``eval_set=(X, y, qid)``, or ``eval_set=[(X, y)]`` with ``eval_qid=[qid]``;
     predict: ``qid``.
     """
-    train, valid, criterion = job.train, job.valid, job.method.criterion
-    made = find_class(job.method.target)
+    train, valid, criterion = task.train, task.valid, str(task.method.criterion)
+    made = find_class(task.method.target)
     own = {
-        "random_state": job.seed,
-        "n_jobs": job.settings.threads,
+        "random_state": task.seed,
+        "n_jobs": task.settings.threads,
         **dict.fromkeys(_CRITERION, criterion),
     }
     known = inspect.signature(made).parameters
-    model = made(**{**{k: v for k, v in own.items() if k in known}, **job.parameters})
+    model = made(**{**{k: v for k, v in own.items() if k in known}, **task.parameters})
     data = {
         "qid": train.qid,
         "group": train.group,
@@ -71,7 +71,7 @@ def constructor_in_words(method: Method) -> str:
     """The arguments of the estimator, with its defaults, and the values that are tried."""
     made = find_class(method.target)
     defaults = {name: p.default for name, p in inspect.signature(made).parameters.items()}
-    chosen = {**defaults, **dict.fromkeys(_CRITERION, method.criterion), **method.fixed}
+    chosen = {**defaults, **dict.fromkeys(_CRITERION, str(method.criterion)), **method.fixed}
     unsaid = {"random_state", "n_jobs", *method.grid}
     call = ", ".join(
         f"{name}={chosen[name]!r}"

@@ -36,7 +36,7 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
     rows: list[list[Any]] = []
     by_origin: dict[str, list[str]] = {}
     for method in results.methods:
-        by_origin.setdefault(about["origins"][method], []).append(method)
+        by_origin.setdefault(about.methods[method].origin, []).append(method)
     for origin, methods in by_origin.items():
         if narrow:
             whose = origin if origin in ("lambdaplus", "yours") else f"{origin}'s own"
@@ -128,7 +128,7 @@ def choices_table(summary: Summary) -> Table | None:
 def rules_table(results: Results) -> Table:
     """The rules of the metrics; metrics with equal rules share a row."""
     by_rules: dict[str, list[str]] = {}
-    for metric, rules in results.about["rules"].items():
+    for metric, rules in results.about.rules.items():
         by_rules.setdefault(rules, []).append(label(metric))
     rows = [(", ".join(metrics), rules) for rules, metrics in by_rules.items()]
     return Table(("metric", "rules"), rows)
@@ -136,7 +136,7 @@ def rules_table(results: Results) -> Table:
 
 def searched_methods(results: Results) -> list[str]:
     """The methods with randomly drawn parameters that have finished a fold."""
-    return [method for method in results.about["searched"] if method in results.seconds]
+    return [method for method in results.about.searched if method in results.seconds]
 
 
 def search_in_words(results: Results) -> str:
@@ -144,17 +144,17 @@ def search_in_words(results: Results) -> str:
     chosen = _chosen(results)
     if not chosen.height:
         return ""
-    late = chosen.filter(pl.col("round") > 0.95 * results.about["rounds"]).height
+    late = chosen.filter(pl.col("round") > 0.95 * results.about.settings.rounds).height
     return (
         f"{late} of {count(chosen.height, 'chosen round')} are in the last 5 % of the "
-        f"{results.about['rounds']:,} allowed{'; more rounds may help' if late else ''}."
+        f"{results.about.settings.rounds:,} allowed{'; more rounds may help' if late else ''}."
     )
 
 
 def choosers(results: Results) -> list[str]:
     """The metrics that select trials, without those that no method optimises if others remain."""
     metrics = _chosen(results)["metric"].unique(maintain_order=True).to_list()
-    criteria = set(results.about["criteria"].values())
+    criteria = set(results.about.criteria.values())
     return [metric for metric in metrics if metric in criteria] or metrics
 
 

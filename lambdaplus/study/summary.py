@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
-from lambdaplus.evaluation import Evaluation, RunComparison, compare_runs
-from lambdaplus.evaluation.conventions import find_convention
+from lambdaplus.evaluation import Convention, Evaluation, RunComparison, compare_runs
 from lambdaplus.evaluation.significance import TESTS
 from lambdaplus.study.results import Results
 
@@ -44,7 +42,7 @@ class Summary:
     @cached_property
     def main_metrics(self) -> list[str]:
         """The metrics that some method optimises, or all if there is none."""
-        wanted = set(self.results.about["criteria"].values())
+        wanted = set(self.results.about.criteria.values())
         metrics = self.results.metrics
         return [metric for metric in metrics if metric in wanted] or metrics
 
@@ -65,9 +63,9 @@ class Summary:
     def selector(self, method: str) -> str:
         """The metric that selected the models of a method, in words."""
         about = self.results.about
-        if about.get("select"):
-            return label(about["select"])
-        return "each metric" if about.get("trials") else label(about["criteria"][method])
+        if about.select:
+            return label(str(about.select))
+        return "each metric" if about.trials else label(about.criteria[method])
 
     def has_queries(self, metric: str) -> bool:
         """Whether a metric has a value for each query, and not only for the whole data set."""
@@ -106,9 +104,9 @@ class Summary:
 
     def verdict(self) -> str:
         """Whether the best of lambdaplus differs from the best of all others, in a sentence."""
-        origins, found = self.results.about["origins"], self.comparison
+        methods, found = self.results.about.methods, self.comparison
         sides = [
-            [name for name in self.evaluations if (origins[name] == "lambdaplus") == ours]
+            [name for name in self.evaluations if (methods[name].origin == "lambdaplus") == ours]
             for ours in (True, False)
         ]
         if found is None or not all(sides):
@@ -130,13 +128,13 @@ class Summary:
 
     def below_by_own_metric(self) -> str:
         """Which objectives of lambdaplus are below the best by their own metric, and why."""
-        origins = self.results.about["origins"]
+        methods = self.results.about.methods
         found = [
             f"{name} by {label(metric)}"
             for metric in self.results.metrics
             if (best := self.best(metric)) is not None
             for name in self.below(metric, best)
-            if origins[name] == "lambdaplus" and name.partition(":lambda_")[2] == metric
+            if methods[name].origin == "lambdaplus" and name.partition(":lambda_")[2] == metric
         ]
         return (
             f"Significantly below the highest mean of its own metric: {_listed(found)}. An "
@@ -176,20 +174,21 @@ class Summary:
     def notes(self) -> list[str]:
         """Notes below a table of means: what is averaged, and how differences were tested."""
         about = self.results.about
-        unit = "split" if about["repeated"] else "fold"
-        tested = f"{count(about['queries'], 'test query', 'test queries')}"
-        if about["repeated"]:
-            tested += f", each tested {about['tested'] / about['queries']:.3g} times on average"
-        seeds = ", ".join(map(str, about["seeds"]))
-        over = f", and over the seeds {seeds}" if len(about["seeds"]) > 1 else ""
+        unit = "split" if about.repeated else "fold"
+        tested = f"{count(about.queries, 'test query', 'test queries')}"
+        if about.repeated:
+            tested += f", each tested {about.tested / about.queries:.3g} times on average"
+        seeds = ", ".join(map(str, about.seeds))
+        over = f", and over the seeds {seeds}" if len(about.seeds) > 1 else ""
         folds = count(len(self.results.folds), unit)
         lines = [
             f"Means of test values over the queries of each {unit}, then over {folds} ({tested})"
             f"{over}. Higher is better."
         ]
-        if about["repeated"]:
+        if about.repeated:
             lines.append("Tests of significance count a query once, with its mean over the splits.")
-        lines.append(f"Tied documents, and queries without relevant ones, count {rules_of(about)}.")
+        rules = rules_of(about.convention)
+        lines.append(f"Tied documents, and queries without relevant ones, count {rules}.")
         if (found := self.comparison) is not None:
             tail = "two-tailed" if found.alternative == "two-sided" else "one-tailed"
             lines.append(
@@ -199,15 +198,10 @@ class Summary:
         return lines
 
 
-def rules_of(about: Mapping[str, Any]) -> str:
+def rules_of(convention: Convention) -> str:
     """By whose rules test queries are evaluated."""
-    found = find_convention(about["convention"])
-    ours = found.name == "lambdaplus"
-    return (
-        "by the rules of this library"
-        if ours
-        else f"by the rules of {found.tool.partition(':')[0]}"
-    )
+    whose = "this library" if convention.name == "lambdaplus" else convention.tool.partition(":")[0]
+    return f"by the rules of {whose}"
 
 
 def label(metric: str) -> str:

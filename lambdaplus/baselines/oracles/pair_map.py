@@ -40,6 +40,8 @@ class PairMapOracle:
         arrays, form = metric_arrays(metric, queries), metric.declaration.form
         self.discount = arrays.discount
         # The credit of a relevant document per unit of discount, and of each one above it.
+        # Good document i, counted from 0, has the credit gain + slope i, wherever the i above it
+        # are.
         self.gain, self.slope = np.zeros(queries.n_queries), np.zeros(queries.n_queries)
         two = classes == 2
         lower = arrays.strata[:-1][two]
@@ -75,6 +77,7 @@ def _pair_map(
         good, bad, good_row, bad_row = split(boundaries, ranking, code, q)
         R, N = good.size, bad.size
         gain, slope = gains[q], slopes[q]
+        # A pair in the wrong order has -1/(RN) times the difference instead of +1/(RN).
         weight = 2.0 / (R * N) if pair_scale else 2.0
         m = np.empty(R, dtype=np.int64)
         if only_first:
@@ -84,7 +87,10 @@ def _pair_map(
         else:
             _divide_and_conquer(good, bad, discount, gain, slope, weight, m)
         for i in range(1 if only_first else R):
+            # Good document i is at rank i + m_i; in the correct ranking it is at rank i.
             loss[q] += (discount[i] - discount[i + m[i]]) * (gain + slope * i)
+        # The pair coefficients of bad document j: one for each good document with m_i > j. As m
+        # rises with i, these are the last ones.
         behind = R  # number of good documents behind bad document j
         for j in range(N):
             while behind and m[R - behind] <= j:
@@ -106,6 +112,8 @@ def _divide_and_conquer(
     R, N = good.size, bad.size
     m[:] = 0
     pending = np.empty((130, 4), dtype=np.int64)  # a stack for up to 64 levels of halves
+    # Bad documents first ... last - 1 are to be put ahead of one of the good documents highest ...
+    # lowest - 1, or stay below them (lowest).
     pending[0] = 0, N, 0, R
     depth = 1
     while depth:
@@ -120,16 +128,21 @@ def _divide_and_conquer(
         middle = (first + last) // 2
         best, place, total = 0.0, lowest, 0.0
         for i in range(lowest - 1, highest - 1, -1):
+            # The bad document moves ahead of good document i, which has `middle` better bad ones
+            # ahead already and falls from rank i + middle by one: Yue's eq. 5, with the factor of
+            # the pair map.
             fall = discount[i + middle] - discount[i + middle + 1]
             total += fall * (gain + slope * i) + weight * (bad[middle] - good[i])
             if total > best:
                 best, place = total, i
         if place < R:
             m[place] += 1
+        # Better bad documents are not below the middle one, worse ones not above it.
         pending[depth] = first, middle, highest, place
         pending[depth + 1] = middle + 1, last, place, lowest
         depth += 2
     for i in range(1, R):
+        # From the number put directly ahead of each good document to all those ahead of it.
         m[i] += m[i - 1]
 
 
@@ -190,6 +203,9 @@ def _table(
         # Good documents from i on are at rank cutoff and beyond, those before i within the cutoff.
         least = cutoff - i
         if i == R or least <= N:
+            # Good documents before i have their best places with at most `least` bad ones ahead, so
+            # that all are within the cutoff; those from i on have no credit, and at least `least`
+            # ahead.
             value = best[min(least, columns - 1)] if i else 0.0
             if i < R:
                 value += weight * _tail(i, least, sums)
@@ -199,12 +215,14 @@ def _table(
             break
         left, left_column = -np.inf, 0
         for column in range(min(columns, cutoff - i)):
+            # The term of the module's docstring with m_i = column, after the best m_(i-1) up to it.
             credit = discount[i + column] * (gain + slope * i)
             value = best[column] - credit + weight * (upto[column] - column * good[i])
             if value > left:
                 left, left_column = value, column
             best[column], came[i, column] = left, left_column
     for i in range(top_rows, R):
+        # The places of the tail, and then, backwards, those that led to the best end.
         m[i] = max(cutoff - top_rows, above[i])
     column = top_column
     for i in range(top_rows - 1, -1, -1):
@@ -222,12 +240,14 @@ def _first_only(
     above, upto = sums[:2]
     best, place = -np.inf, 0
     for ahead in range(min(cutoff, N + 1)):
+        # The best good document behind `ahead` bad ones; the others, without credit, need as many.
         value = (discount[0] - discount[ahead]) * gain
         value += weight * (upto[ahead] - ahead * good[0])
         value += weight * _tail(1, ahead, sums)
         if value > best:
             best, place = value, ahead
     if cutoff <= N:
+        # Or it is beyond the cutoff, and the metric is 0.
         value = discount[0] * gain + weight * _tail(0, cutoff, sums)
         if value > best:
             place = max(cutoff, above[0])
