@@ -73,26 +73,26 @@ def _operation(result: Any, *arguments: Any, build: Callable[..., Any]) -> Any:
 def load(_typing: Any, array: Any, row: Any) -> Any:
     """array[row] as lanes."""
 
-    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         vector = builder.load(_row(context, builder, signature.args[0], *values))
         # Rows need not be aligned with vectors, so promise no more than a float64's alignment;
         # where they are, such loads are as fast.
         vector.align = 8
         return vector
 
-    return lanes(array, types.intp), code
+    return lanes(array, types.intp), emit
 
 
 @intrinsic
 def store(_typing: Any, value: Any, array: Any, row: Any) -> Any:
     """array[row] = value."""
 
-    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         into = _row(context, builder, signature.args[1], values[1], values[2])
         builder.store(values[0], into).align = 8
         return context.get_dummy_value()
 
-    return types.void(value, array, types.intp), code
+    return types.void(value, array, types.intp), emit
 
 
 @intrinsic
@@ -117,7 +117,7 @@ def madd(_typing: Any, x: Any, y: Any, z: Any) -> Any:
 def totals(_typing: Any, x: Any, y: Any) -> Any:
     """Sums of the lanes of x and of y."""
 
-    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         # Add x0 y0 x2 y2 ... and x1 y1 x3 y3 ..., then both halves until two lanes are left.
         both = _folded(builder, *values, *_INTERLEAVED)
         size = LANES
@@ -130,7 +130,7 @@ def totals(_typing: Any, x: Any, y: Any) -> Any:
         return context.make_tuple(builder, signature.return_type, ends)
 
     pair: Any = types.Tuple((types.float64, types.float64))  # type: ignore[no-untyped-call]
-    return pair(x, y), code
+    return pair(x, y), emit
 
 
 @intrinsic

@@ -58,12 +58,12 @@ def sweep_two_classes(
         first, last, at = start[which[k]], stop[which[k]], gain_at[which[k]]
         chunks, met = (last - first + CHUNK - 1) // CHUNK, 0.0
         pair_weight = splat(abs(gain[at + 1] - gain[at]))
-        # A block has LANES rates, which are swept together; the contributions of blocks add up.
-        for block in range(rates.shape[0]):
-            rate, laid_out = load(rates, block), -1
-            curve = mul(pair_weight, load(curvature, block))
-            of_concordant = mul(pair_weight, load(concordant, block))
-            of_discordant = mul(pair_weight, load(discordant, block))
+        # An octet has LANES rates, which are swept together; the contributions of octets add up.
+        for octet in range(rates.shape[0]):
+            rate, laid_out = load(rates, octet), -1
+            curve = mul(pair_weight, load(curvature, octet))
+            of_concordant = mul(pair_weight, load(concordant, octet))
+            of_discordant = mul(pair_weight, load(discordant, octet))
             for way in range(first_way, last_way + 1):
                 # Class 0 is the worse class: going down, pairs with a class-0 document above are
                 # discordant, those with a class-1 document above are concordant; going up, it is
@@ -152,15 +152,15 @@ def sweep_many_classes(
                 pair_weight = abs(gain[at + a] - gain[at + b])
                 with_better[a, b] = pair_weight if b > a else 0.0
                 with_worse[a, b] = pair_weight if b < a else 0.0
-        for block in range(rates.shape[0]):
-            # Blocks, ways and chunks as for two classes.
-            rate, laid_out, curve = load(rates, block), -1, load(curvature, block)
+        for octet in range(rates.shape[0]):
+            # Octets, ways and chunks as for two classes.
+            rate, laid_out, curve = load(rates, octet), -1, load(curvature, octet)
             for way in range(first_way, last_way + 1):
                 down = way == DOWN
                 # Going down, better classes above are concordant with this document, worse ones
                 # discordant.  Better ones push its score down, worse ones push it up.
-                of_better = pick(down, load(concordant, block), load(discordant, block))
-                of_worse = pick(down, load(discordant, block), load(concordant, block))
+                of_better = pick(down, load(concordant, octet), load(discordant, octet))
+                of_worse = pick(down, load(discordant, octet), load(concordant, octet))
                 for c in range(classes):
                     # Of each class, a row of lanes: registers would not hold them.
                     store(zero, E, c)

@@ -57,7 +57,7 @@ class Window(Form):
                     stop += 1
                 for r in range(start, stop):
                     x = strata[q] + code[row[base + r]]
-                    # Over the orders of the block, a document is at each rank start ... stop - 1
+                    # Over the orders of the run, a document is at each rank start ... stop - 1
                     # equally often, and has its gain at those within its window.
                     low, high = max(start, opens[x]), min(stop, closes[x])
                     if low < high:
