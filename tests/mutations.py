@@ -145,8 +145,8 @@ MUTATIONS = (
     ),
     Mutation(
         "a mean over workers is weighted by query",
-        "found[known] @ weights[known], weights[known].sum()",
-        "found[known].sum(), known.sum()",
+        "query_values[defined] @ weights[defined], weights[defined].sum()",
+        "query_values[defined].sum(), defined.sum()",
         "test_collective.py",
     ),
     Mutation(

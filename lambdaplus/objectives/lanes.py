@@ -134,9 +134,9 @@ def totals(_typing: Any, x: Any, y: Any) -> Any:
 
 
 @intrinsic
-def pick(_typing: Any, first: Any, x: Any, y: Any) -> Any:
-    """x if first else y, without a branch."""
-    return _operation(lanes, first, x, y, build=lambda b, first, x, y: b.select(first, x, y))
+def pick(_typing: Any, is_x: Any, x: Any, y: Any) -> Any:
+    """x if is_x else y, without a branch."""
+    return _operation(lanes, is_x, x, y, build=lambda b, is_x, x, y: b.select(is_x, x, y))
 
 
 _INTERLEAVED = [
@@ -144,14 +144,14 @@ _INTERLEAVED = [
 ]
 
 
-def _folded(builder: Any, x: Any, y: Any, first: Any, second: Any) -> Any:
-    """Concatenate x and y; return the lanes at the indices first plus those at second."""
+def _folded(builder: Any, x: Any, y: Any, low: Any, high: Any) -> Any:
+    """Concatenate x and y; return the lanes at the indices low plus those at high."""
 
     def taken(places: Any) -> Any:
         kind = ir.VectorType(ir.IntType(32), len(places))
         return builder.shuffle_vector(x, y, ir.Constant(kind, list(places)))
 
-    return builder.fadd(taken(first), taken(second), flags=_FAST)
+    return builder.fadd(taken(low), taken(high), flags=_FAST)
 
 
 @intrinsic

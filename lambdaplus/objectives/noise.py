@@ -125,10 +125,10 @@ def _compare_neighbours(
     for k in range(query.size):
         at, met = gain_at[k], 0.0
         # Pairs below a cutoff, or below the first relevant document, have no weight.
-        end = stop[k] - 1
-        while end > start[k] and U[end - 1] == U[end] and V[end - 1] == V[end]:
-            end -= 1
-        for i in range(start[k], end):
+        lowest = stop[k] - 1
+        while lowest > start[k] and U[lowest - 1] == U[lowest] and V[lowest - 1] == V[lowest]:
+            lowest -= 1
+        for i in range(start[k], lowest):
             j = i + 1
             rank_i, rank_j = (entry[i], entry[j]) if entry.size else (i, j)
             # A list of two classes leaves out the documents of others, so elements next to each

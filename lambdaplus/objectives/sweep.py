@@ -55,8 +55,8 @@ def sweep_two_classes(
     """
     decays, tiny = aligned(CHUNK + 1), splat(TINY)
     for k in range(which.size):
-        first, last, at = start[which[k]], stop[which[k]], gain_at[which[k]]
-        chunks, met = (last - first + CHUNK - 1) // CHUNK, 0.0
+        begin, end, at = start[which[k]], stop[which[k]], gain_at[which[k]]
+        chunks, met = (end - begin + CHUNK - 1) // CHUNK, 0.0
         pair_weight = splat(abs(gain[at + 1] - gain[at]))
         # An octet has LANES rates, which are swept together; the contributions of octets add up.
         for octet in range(rates.shape[0]):
@@ -79,8 +79,8 @@ def sweep_two_classes(
                     # The last chunk on the way down is the first one up, and its decays are still
                     # there.
                     chunk = turn if down else chunks - 1 - turn
-                    low = first + chunk * CHUNK
-                    high = min(low + CHUNK, last)
+                    low = begin + chunk * CHUNK
+                    high = min(low + CHUNK, end)
                     if chunk != laid_out:
                         # In a loop of its own, so that the processor can pipeline exponentials.
                         for i in range(low, high + 1):
@@ -88,14 +88,14 @@ def sweep_two_classes(
                             # one more than elements, since the way up begins a chunk with the decay
                             # between its last element and the next chunk. Beyond the ends of the
                             # list the distance is 0.
-                            here, before = min(i, last - 1), max(i - 1, first)
+                            here, before = min(i, end - 1), max(i - 1, begin)
                             store(decay(rate, score[before] - score[here]), decays, i - low)
                         laid_out = chunk
                     for step in range(high - low):
                         i = low + step if down else high - 1 - step
                         # The element that was visited before this one; itself at the start, where E
                         # and M are 0.
-                        before = max(i - 1, first) if down else min(i + 1, last - 1)
+                        before = max(i - 1, begin) if down else min(i + 1, end - 1)
                         x = load(decays, (i if down else i + 1) - low)
                         gap_0, gap_1 = abs(P_0[before] - P_0[i]), abs(P_1[before] - P_1[i])
                         # The class is a factor, since a branch would be hard to predict.
@@ -142,8 +142,8 @@ def sweep_many_classes(
     # Pair weights of each class (row) with better classes, and with worse ones.
     with_better, with_worse = np.zeros((most, most)), np.zeros((most, most))
     for k in range(which.size):
-        first, last, at = start[which[k]], stop[which[k]], gain_at[which[k]]
-        classes, chunks = n_classes[which[k]], (last - first + CHUNK - 1) // CHUNK
+        begin, end, at = start[which[k]], stop[which[k]], gain_at[which[k]]
+        classes, chunks = n_classes[which[k]], (end - begin + CHUNK - 1) // CHUNK
         met = zero
         for a in range(classes):
             for b in range(classes):
@@ -167,16 +167,16 @@ def sweep_many_classes(
                     store(zero, M, c)
                 for turn in range(chunks):
                     chunk = turn if down else chunks - 1 - turn
-                    low = first + chunk * CHUNK
-                    high = min(low + CHUNK, last)
+                    low = begin + chunk * CHUNK
+                    high = min(low + CHUNK, end)
                     if chunk != laid_out:
                         for i in range(low, high + 1):
-                            here, before = min(i, last - 1), max(i - 1, first)
+                            here, before = min(i, end - 1), max(i - 1, begin)
                             store(decay(rate, score[before] - score[here]), decays, i - low)
                         laid_out = chunk
                     for step in range(high - low):
                         i = low + step if down else high - 1 - step
-                        before = max(i - 1, first) if down else min(i + 1, last - 1)
+                        before = max(i - 1, begin) if down else min(i + 1, end - 1)
                         x = load(decays, (i if down else i + 1) - low)
                         gap, own, times = splat(abs(U[before] - U[i])), code[i], weight[i]
                         worse = better = zero

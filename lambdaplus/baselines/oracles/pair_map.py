@@ -112,20 +112,20 @@ def _divide_and_conquer(
     R, N = good.size, bad.size
     m[:] = 0
     pending = np.empty((130, 4), dtype=np.int64)  # a stack for up to 64 levels of halves
-    # Bad documents first ... last - 1 are to be put ahead of one of the good documents highest ...
+    # Bad documents begin ... end - 1 are to be put ahead of one of the good documents highest ...
     # lowest - 1, or stay below them (lowest).
     pending[0] = 0, N, 0, R
     depth = 1
     while depth:
         depth -= 1
-        first, last, highest, lowest = pending[depth]
-        if first >= last:
+        begin, end, highest, lowest = pending[depth]
+        if begin >= end:
             continue
         if highest == lowest:
             if highest < R:
-                m[highest] += last - first
+                m[highest] += end - begin
             continue
-        middle = (first + last) // 2
+        middle = (begin + end) // 2
         best, place, total = 0.0, lowest, 0.0
         for i in range(lowest - 1, highest - 1, -1):
             # The bad document moves ahead of good document i, which has `middle` better bad ones
@@ -138,8 +138,8 @@ def _divide_and_conquer(
         if place < R:
             m[place] += 1
         # Better bad documents are not below the middle one, worse ones not above it.
-        pending[depth] = first, middle, highest, place
-        pending[depth + 1] = middle + 1, last, place, lowest
+        pending[depth] = begin, middle, highest, place
+        pending[depth + 1] = middle + 1, end, place, lowest
         depth += 2
     for i in range(1, R):
         # From the number put directly ahead of each good document to all those ahead of it.

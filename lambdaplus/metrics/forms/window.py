@@ -29,14 +29,14 @@ class Window(Form):
     gain_follows_labels = False
 
     def parts(self, counts: LabelCounts) -> tuple[Any, ...]:
-        first, last = (counts.per_class("window", part) for part in self.ranks(counts))
-        if (last < first - 1).any():
-            at = int((last < first - 1).argmax())
+        opens, closes = (counts.per_class("window", part) for part in self.ranks(counts))
+        if (closes < opens - 1).any():
+            at = int((closes < opens - 1).argmax())
             raise ValueError(
-                f"{counts.metric}: its declaration's window ends at rank {last[at]:g}, before it "
-                f"begins at rank {first[at]:g}"
+                f"{counts.metric}: its declaration's window ends at rank {closes[at]:g}, before it "
+                f"begins at rank {opens[at]:g}"
             )
-        return np.maximum(first - 1, 0).astype(np.int64), last.astype(np.int64)
+        return np.maximum(opens - 1, 0).astype(np.int64), closes.astype(np.int64)
 
     @staticmethod
     @compiled
