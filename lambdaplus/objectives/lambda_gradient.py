@@ -148,7 +148,7 @@ class LambdaGradient:
             near = neighbour_sums(self.metric, self.arrays, first, entries, self.noise, self.sigma)
             sums = mixed(sums, near, entries)
         values = np.empty((entries.score.size, 2))
-        _share(*entries, *sums[:2], factor, self.of_class, values)
+        _share(*entries, sums.gradient, sums.hessian, factor, self.of_class, values)
         return values
 
     def _sums(self, first: int, entries: Entries) -> Sums:

@@ -39,8 +39,8 @@ def neighbour_sums(
 ) -> Sums:  # fmt: skip
     """Sums over neighbours in rankings of the queries from ``first`` on, with noise of a scale."""
     # Noise differs between tied documents, so each is an entry of its own.
-    documents = each_alone(entries)
-    edges, score, code = documents[:3]
+    single = each_alone(entries)
+    edges, score, code = single.edges, single.score, single.code
     noisy = np.empty((RANKINGS, score.size))
     _add_noise(edges, score, score.view(np.uint64), code, scale, noisy)
     # Relative to the best score of the query, the strength is at most 1 and does not overflow.
@@ -54,7 +54,7 @@ def neighbour_sums(
         # The entries of a noisy ranking: positions have moved, potentials are computed for the new
         # ranks, and `ranking.row` leads back to the documents.
         ranking = rank_some(edges, of_ranking, order)
-        shuffled = documents._replace(score=ranking.score, code=code[ranking.row])
+        shuffled = single._replace(score=ranking.score, code=code[ranking.row])
         for lists in ranked_lists(metric, arrays, first, shuffled, False):
             _compare_neighbours(
                 *lists, ranking.row, score, strength, sigma, gradient, hessian, received
