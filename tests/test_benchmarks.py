@@ -186,6 +186,43 @@ def test_relative_features_of_a_fold_are_those_of_its_queries(benchmark_named: A
     assert relative.with_features(fold, "raw") is fold
 
 
+def helped_unit(what_helps: Any, fold: str, values: dict[str, tuple[float, float]]) -> Any:
+    """Validation and test values of each training by hand; defaults take twice as long."""
+    found = {
+        name: {
+            "seconds": 4.0 if name == "defaults" else 2.0,
+            **{
+                metric: {"round": 7, "validation": valid, "test": test,
+                         "test of the usual rounds": test - 0.1}
+                for metric in what_helps.METRICS
+            },
+        }
+        for name, (valid, test) in values.items()
+    }  # fmt: skip
+    return what_helps.Unit("s", fold, "lightgbm", "lambdarank", found)
+
+
+def test_what_helps_is_chosen_on_validation_queries(benchmark_named: Any) -> None:
+    what_helps = benchmark_named("what_helps")
+    same = dict.fromkeys(
+        [*what_helps.SIZE_NAMES, "share 0.25", "share 0.5", *what_helps.SEED_NAMES,
+         "seeds averaged"], (0.5, 0.4),
+    )  # fmt: skip
+    units = [
+        helped_unit(what_helps, "1", {**same, "16 leaves, 0.1": (0.6, 0.6), "seed 1": (0.9, 0.3)}),
+        helped_unit(what_helps, "2", {**same, "4 leaves, 0.03": (0.4, 0.9), "share 0.5": (0, 0.1)}),
+    ]
+    rows = {row.change: row for row in what_helps.own_rows(units)}
+    gains = {change: row.gains["map"] for change, row in rows.items()}
+    assert gains["trees and learning rate by validation"][:2] == pytest.approx((0.1, 0.1))
+    assert gains["mean of the scores of five seeds"].mean == pytest.approx(0.1 / 5 / 2)
+    assert gains["100% of the training queries, not 50%"].mean == pytest.approx(0.3 / 2)
+    assert gains["rounds by validation, not 100"].mean == pytest.approx(0.1)
+    assert rows["trees and learning rate by validation"].times == pytest.approx((4 + 4 * 2) / 4)
+    assert rows["mean of the scores of five seeds"].times == pytest.approx(5)
+    assert what_helps.by_size(list(rows.values()))[0].change.startswith("100%")
+
+
 SMALL = ["web-search-like:15", "--rounds", "6", "--jobs", "1"]
 
 

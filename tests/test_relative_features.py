@@ -192,6 +192,7 @@ def test_polars_frames_keep_types_and_categories() -> None:
     assert found.schema["bm25|rank"] == pl.Float32
     assert found.schema["clicks|rank"] == pl.Float64
     np.testing.assert_array_equal(found["age|rank"], [0, np.nan, -0.25, 0.25])
+    assert found["age|rank"].null_count() == 1
     assert relative_features(X.drop("site"), group=[2, 2], replace=True).shape == (4, 3)
 
 
@@ -220,6 +221,7 @@ def test_frames_are_refused_with_a_reason() -> None:
         ({"kind": ["z", "z"]}, "each once"),
         ({"replace": "yes"}, "neither True nor False"),
         ({"X": sparse.csr_array(np.eye(4))}, r"sparse, but zeros have ranks .* X\.toarray\(\)"),
+        ({"X": np.ones((0, 2)), "qid": []}, "X has no rows"),
         ({"X": np.ones(4)}, "2-D with a row for each document"),
         ({"X": [["a"], ["b"], ["c"], ["d"]]}, "X must be numbers"),
         ({"X": np.ones((4, 1), dtype=complex)}, "X must be numbers"),

@@ -80,6 +80,10 @@ def test_pipelines_pass_the_query(ranker: Any) -> None:
         np.testing.assert_array_equal(pipeline.predict(data.features, qid=data.qid), expected)
 
 
+@pytest.mark.skipif(
+    [*map(int, sklearn.__version__.split(".")[:2])] < [1, 8],
+    reason="before 1.8, searches do not pass metadata to score of a Pipeline",
+)
 def test_searches_choose_the_kind() -> None:
     data = graded()
     with sklearn.config_context(enable_metadata_routing=True):

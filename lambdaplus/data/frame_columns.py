@@ -74,5 +74,5 @@ def with_columns(X: Any, kept: Sequence[Any], new: Mapping[str, NDArray[Any]]) -
         return pandas.concat([X[list(kept)], pandas.DataFrame(new, index=X.index)], axis=1)
     import polars
 
-    added = polars.DataFrame(new)
+    added = polars.DataFrame(new).fill_nan(None)  # missing as in the column
     return X[list(kept)].hstack(added) if kept else added

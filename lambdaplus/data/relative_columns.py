@@ -23,6 +23,8 @@ def relative_columns(
 ) -> list[Matrix]:
     """The relative features of each kind, of the shape and type of the features."""
     n, width = features.shape
+    if n == 0:
+        raise ValueError("X has no rows")
     _, queries, order = by_query(np.empty((n, 0)), np.zeros(n), qid=qid, group=group)
     rows = np.arange(n) if order is None else order
     if kinds != ("rank",) and np.isinf(features).any():
