@@ -26,7 +26,7 @@ from lambdaplus.metrics import parse_metric
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import Fitted, Method, Settings, Study, find_methods
 from lambdaplus.study.boosting import train_lightgbm
-from lambdaplus.study.identity import digest, source_of_lambdaplus
+from lambdaplus.study.identity import digest, source_of
 from lambdaplus.study.store import Fit, Store
 
 RANKER = """
@@ -122,19 +122,20 @@ def test_declarations_and_trainers_of_one_name_differ_by_their_functions() -> No
 def test_only_code_of_lambdaplus_changes_its_digest(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lambdaplus.study.identity.PACKAGE", tmp_path)
     found = []
-    for text in ('"""Doc."""\nx = 1', 'x = 1  # a comment\n"""Doc."""', '"""Another."""\nx = 1',
-                 'def f():\n    """Doc."""\n    return 1', "def f():\n    return 1"):  # fmt: skip
-        (tmp_path / "a.py").write_text(text)
-        found.append(source_of_lambdaplus.__wrapped__())
+    for number, text in enumerate((
+        '"""Doc."""\nx = 1', 'x = 1  # a comment\n"""Doc."""', '"""Another."""\nx = 1',
+        'def f():\n    """Doc."""\n    return 1', "def f():\n    return 1",
+    )):  # fmt: skip
+        package = tmp_path / str(number)
+        (package / "cli").mkdir(parents=True)
+        (package / "a.py").write_text(text)
+        (package / "cli" / "b.py").write_text(f"x = {number}")
+        found.append(source_of(package))
     assert found[0] == found[2] != found[1]
     assert found[3] == found[4] != found[0]
-    (tmp_path / "cli").mkdir()
-    (tmp_path / "cli" / "b.py").write_text("x = 1")
-    assert source_of_lambdaplus.__wrapped__() == found[4]
     before = digest(0)
-    monkeypatch.setattr("lambdaplus.study.identity.source_of_lambdaplus", lambda: "another")
+    monkeypatch.setattr("lambdaplus.study.identity.PACKAGE", tmp_path)
     assert digest(0) != before
 
 

@@ -43,16 +43,16 @@ def digest(value: Any) -> str:
     except Exception:  # classes that cannot be pickled may raise any error
         content = [str(uuid.uuid4())]
     versions = [platform.python_version(), *installed_versions().items()]
-    every = repr([content, source_of_lambdaplus(), versions])
+    every = repr([content, source_of(PACKAGE), versions])
     return hashlib.sha256(every.encode()).hexdigest()[:20]
 
 
 @functools.cache
-def source_of_lambdaplus() -> str:
+def source_of(package: Path) -> str:
     """A digest of the source of lambdaplus without comments, docstrings and the command line."""
     code = hashlib.sha256()
-    for path in sorted(PACKAGE.rglob("*.py")):
-        name = path.relative_to(PACKAGE)
+    for path in sorted(package.rglob("*.py")):
+        name = path.relative_to(package)
         if name.parts[0] != "cli":
             # Trees have no comments, and docstrings are removed: neither changes a fit.
             tree = ast.parse(path.read_bytes())
