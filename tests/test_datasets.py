@@ -13,7 +13,6 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_digits
 
-from lambdaplus import evaluate
 from lambdaplus.data import Fold, RankingData, digits_queries, read_folds, web_search_like
 from lambdaplus.data.digits import _draw
 from lambdaplus.data.ranking_data import join
@@ -229,23 +228,9 @@ def test_digits_are_the_same_for_a_seed_and_share_no_memory(digits: list[Fold]) 
     assert set(other[0].test.qid) != set(digits[0].test.qid)
 
 
-def test_digits_are_neither_easy_nor_in_order_of_relevance(digits: list[Fold]) -> None:
-    test = digits[0].test
-    nearest = evaluate(test.labels, -test.features[:, 0], qid=test.qid, metrics="map")
-    assert 0.6 < nearest["map"] < 0.8
-    within = np.concatenate([np.arange(size) / size for size in test.group])
-    assert abs(np.corrcoef(within, test.labels)[0, 1]) < 0.05
-
-
-@pytest.mark.parametrize("n_folds", [2, 13])
-def test_too_few_and_too_many_folds_of_the_digits_are_refused(n_folds: int) -> None:
-    with pytest.raises(ValueError, match=f"from 3 to 12, not {n_folds}"):
-        digits_queries(n_folds)
-
-
-@pytest.mark.parametrize("n_folds", ["a", 3.5, True])
-def test_folds_of_the_digits_that_are_no_number_are_refused(n_folds: Any) -> None:
-    with pytest.raises(ValueError, match="n_folds must be a whole number"):
+@pytest.mark.parametrize("n_folds", [2, 13, "a", 3.5, True])
+def test_too_few_and_too_many_folds_of_the_digits_are_refused(n_folds: Any) -> None:
+    with pytest.raises(ValueError, match=f"n_folds must be (from 3 to 12, not|a w.*) {n_folds!r}"):
         digits_queries(n_folds)
 
 

@@ -273,16 +273,6 @@ def test_a_data_set_in_a_file_has_its_queries_once_it_is_read(
     assert_queries_whole(data, metric.seen)
 
 
-def test_folds_of_rows_in_plain_cv_of_xgboost_do_not_pass_in_silence(xgboost_alone: Any) -> None:
-    data, xgb = graded(), xgboost_alone.module
-    folds = list(GroupKFold(4).split(data.features, groups=data.qid))
-    with pytest.raises((ValueError, xgb.core.XGBoostError)):
-        xgb.cv(
-            xgboost_alone.quiet, xgboost_alone.data(data), 1, folds=folds, obj=lp.lambda_ndcg,
-            as_pandas=False,
-        )  # fmt: skip
-
-
 # -- our modules ---------------------------------------------------------------------------------
 
 

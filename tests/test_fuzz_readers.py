@@ -26,7 +26,6 @@ from lambdaplus.data import (
     read_columns,
     read_letor,
     read_qrels,
-    read_scores,
     read_table,
     read_trec_run,
 )
@@ -200,16 +199,3 @@ def test_trec_runs(tmp_path: Path, draw: st.DataObject) -> None:
             if r
         }
         assert rows == {(q, d): float(s) for q, _, d, _, s, _ in wanted if q in judged}
-
-
-@fuzz
-@given(st.data())
-def test_scores_beside_a_set(tmp_path: Path, draw: st.DataObject) -> None:
-    data = RankingData(np.zeros((12, 1)), np.zeros(12), np.zeros(12, dtype=int))
-    content = damaged(draw, SCORES)
-    found = read(tmp_path / "scores", content, lambda path: read_scores(path, data))
-    wanted = plain_lines(content, 1, 0)
-    if wanted is None or len(wanted) != 12:
-        assert found is None
-    elif found is not None:
-        assert found.scores.tolist() == [float(row[0]) for row in wanted]

@@ -177,17 +177,3 @@ def test_names_that_are_not_utf8_and_missing_folders(folder: Path) -> None:
     found = invoke("evaluate", folder / "a.csv", "--per-query", folder / "no" / "x.csv")
     assert found.exit_code == 2
     assert f"could not write {folder / 'no' / 'x.csv'}: No such file or directory" in found.output
-
-
-def test_useless_options_are_refused(folder: Path) -> None:
-    for arguments, message in (
-        (["evaluate", "a.csv", "a.csv"], "a run is given twice"),
-        (["evaluate", "a.csv", "--columns", "qid,label,label"], "three different columns"),
-        (["evaluate", "a.csv", "--ties", "wrost"], "ties='wrost' is not one of"),
-        (["evaluate", "a.csv", "--test", "x"], "test='x' is not one of"),
-        (["evaluate", "a.csv", "--baseline", "b"], "need at least two runs"),
-        (["explain", "map", "a.csv", "--labels", "1,0"], "not both"),
-    ):
-        found = invoke(*(folder / part if part == "a.csv" else part for part in arguments))
-        assert found.exit_code == 2
-        assert message in found.output

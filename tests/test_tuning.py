@@ -265,15 +265,6 @@ def test_rounds_in_which_no_tree_could_be_grown_count() -> None:
         assert value == pytest.approx(max(model.curve), abs=1e-12)
 
 
-def test_training_ends_when_no_metric_has_improved_for_long() -> None:
-    rng = np.random.default_rng(0)
-    validation = Validation(made_up(1), METRICS, patience=5)
-    while not validation.over:
-        validation.see(rng.normal(size=150))
-    last_gain = max(validation.best_round(metric) for metric in METRICS)
-    assert validation.progress[MAP].rounds[-1] == last_gain + 5 < 500
-
-
 @pytest.mark.parametrize("method", ["xgboost:rank:map", "catboost:YetiRank:mode=MAP"])
 def test_objectives_of_two_grades_get_two_grades(method: str) -> None:
     pytest.importorskip(method.partition(":")[0])
