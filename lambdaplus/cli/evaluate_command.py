@@ -18,10 +18,13 @@ from lambdaplus.cli.command_files import (
     refuse_overwriting,
     write_whole,
 )
-from lambdaplus.evaluation.conventions import NAMES_OF_CONVENTIONS
+from lambdaplus.evaluation.conventions import CONVENTIONS, TIES, in_words
+from lambdaplus.evaluation.significance import ALLOWED
 
 if TYPE_CHECKING:
     from lambdaplus.evaluation import Evaluation
+
+FORMATS = ("terminal", "markdown", "latex")
 
 
 def evaluate(
@@ -41,12 +44,12 @@ def evaluate(
     convention: Annotated[
         str,
         typer.Option(
-            help=f"Rules of the metrics: {NAMES_OF_CONVENTIONS}. --ties and --empty change it."
+            help=f"Rules of the metrics: {in_words(CONVENTIONS)}. --ties and --empty change it."
         ),
     ] = "lambdaplus",
     ties: Annotated[
         str | None,
-        typer.Option(help="Equal scores: expected, worst, best, stable, together or docno."),
+        typer.Option(help=f"Equal scores: {in_words(TIES)}."),
     ] = None,
     empty: Annotated[
         str | None,
@@ -55,10 +58,12 @@ def evaluate(
     baseline: Annotated[
         str | None, typer.Option(help="Run to compare the others with; default: all pairs.")
     ] = None,
-    test: Annotated[str, typer.Option(help="wilcoxon, t or randomization.")] = "wilcoxon",
-    alternative: Annotated[str, typer.Option(help="two-sided or greater.")] = "two-sided",
+    test: Annotated[str, typer.Option(help=f"{in_words(ALLOWED['test'])}.")] = "wilcoxon",
+    alternative: Annotated[
+        str, typer.Option(help=f"{in_words(ALLOWED['alternative'])}.")
+    ] = "two-sided",
     form: Annotated[
-        str, typer.Option("--format", help="Tables for terminal, markdown or latex.")
+        str, typer.Option("--format", help=f"Tables for {in_words(FORMATS)}.")
     ] = "terminal",
     pairs: Annotated[
         bool, typer.Option("--pairs", help="Also print the differences of each pair of runs.")
@@ -74,8 +79,8 @@ def evaluate(
     from lambdaplus.metrics.names import split_names
 
     with errors_of("evaluate"):
-        if form not in ("terminal", "markdown", "latex"):
-            raise ValueError(f"--format {form!r} is not terminal, markdown or latex")
+        if form not in FORMATS:
+            raise ValueError(f"--format {form!r} is not {in_words(FORMATS)}")
         options: dict[str, Any] = {"convention": convention, "ties": ties}
         if empty is not None:
             options["empty"] = int(empty) if empty in ("0", "1") else empty

@@ -8,15 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from lambdaplus.cli.command_files import errors_of, refuse_overwriting, write_whole
+from lambdaplus.evaluation.conventions import in_words
+from lambdaplus.export.engines import FORMATS
 
 
 def export(
     model: Annotated[
         pathlib.Path, typer.Argument(help="Model file: LightGBM's text, XGBoost's JSON or UBJ.")
     ],
-    format: Annotated[
-        str, typer.Option(help="The search engine: elasticsearch, opensearch, solr or vespa.")
-    ],
+    format: Annotated[str, typer.Option(help=f"The search engine: {in_words(FORMATS)}.")],
     name: Annotated[str, typer.Option(help="Name of the model in the engine.")] = "lambdaplus",
     features: Annotated[
         str | None,

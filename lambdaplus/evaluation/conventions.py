@@ -7,7 +7,7 @@ against the output of its tool.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -18,6 +18,11 @@ from lambdaplus.metrics.values import Ties
 Empty = Literal["skip"] | float
 TieRule = Ties | Literal["docno"]
 TIES: tuple[str, ...] = (*get_args(Ties), "docno")
+
+
+def in_words(names: Iterable[str]) -> str:
+    """Alternatives in words: "skip, 0 or 1"."""
+    return " or ".join(", ".join(names).rsplit(", ", 1))
 
 
 def check_rules(ties: Any = None, empty: Any = None) -> None:
@@ -163,7 +168,6 @@ _ALL = (
     ),
 )
 CONVENTIONS: dict[str, Convention] = {convention.name: convention for convention in _ALL}
-NAMES_OF_CONVENTIONS = " or ".join(", ".join(CONVENTIONS).rsplit(", ", 1))
 
 
 def find_convention(name: str | Convention) -> Convention:

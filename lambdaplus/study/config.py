@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lambdaplus.evaluation.conventions import NAMES_OF_CONVENTIONS
+from lambdaplus.evaluation.conventions import CONVENTIONS, in_words
 from lambdaplus.study.settings import Settings
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Config:
     )
     metrics: tuple[str, ...] = _option(METRICS, f"Test metrics; default: {','.join(METRICS)}.")
     convention: str = _option(
-        "lambdaplus", f"Rules of the metrics on test queries: {NAMES_OF_CONVENTIONS}."
+        "lambdaplus", f"Rules of the metrics on test queries: {in_words(CONVENTIONS)}."
     )
     folds: str = _option("", "Folds to use: the first N, or a list such as 1,4.")
     splits: int = _option(0, "Number of random splits of the queries to use as folds.")
