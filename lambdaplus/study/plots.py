@@ -147,7 +147,7 @@ def criterion_matrix(summary: Summary) -> Figure:
     methods = [m for of in order for m in summary.evaluations if criteria[m] == of]
     means = np.array([[summary.results.mean(m, metric) for metric in metrics] for m in methods])
     figure, [axes] = new_figure(1.0 + 0.22 * len(methods), width=3.0 + 0.65 * len(metrics))
-    blue = to_rgb(SERIES[0])  # up to a share at which text is readable on light and dark pages
+    blue = to_rgb(SERIES[0])  # up to a share at which text is readable
     shades = LinearSegmentedColormap.from_list("shades", [(*blue, 0.0), (*blue, 0.6)])
     edges = [np.arange(n + 1) - 0.5 for n in (len(metrics), len(methods))]
     axes.pcolormesh(*edges, shares(means), cmap=shades, vmin=0, vmax=1)
