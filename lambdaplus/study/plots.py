@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from lambdaplus.data.queries import Floats
+from lambdaplus.evaluation.run_comparison import ROUNDING
 from lambdaplus.study.figures import (
     BETTER,
     DASHES,
@@ -202,7 +203,7 @@ def difference_panels(metric: str, values: Mapping[str, Floats]) -> Figure:
         axes.stairs(np.maximum(heights, 0), edges, fill=True, color=BETTER)
         axes.stairs(np.minimum(heights, 0), edges, fill=True, color=WORSE)
         axes.axhline(0, color=INK, linewidth=0.6)
-        wins, losses = int((differences > 1e-12).sum()), int((differences < -1e-12).sum())
+        wins, losses = (int((sign * differences > ROUNDING).sum()) for sign in (1, -1))
         axes.set_title(short(name, 28), loc="left", fontsize=8)
         axes.annotate(f"{wins} : {losses}", (1, 1), (0, -3), xycoords="axes fraction",
                       textcoords="offset points", ha="right", va="top", fontsize=8)  # fmt: skip
