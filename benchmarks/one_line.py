@@ -23,7 +23,7 @@ from rich.progress import track
 from tables import keep
 
 from lambdaplus.study import Method, Settings, Study, find_methods
-from lambdaplus.study.search_space import CATBOOST, LIGHTGBM, XGBOOST, OneOf, draw
+from lambdaplus.study.search_space import CATBOOST, LIGHTGBM, XGBOOST, draw
 
 TREES = {"lightgbm": LIGHTGBM, "xgboost": XGBOOST, "catboost": CATBOOST}
 OWN = {
@@ -48,7 +48,7 @@ def with_trees(method: Method, number: int) -> Method:
     As a search space with one value of each, so that each metric chooses its round.
     """
     drawn = draw(TREES[method.family], 0, number)
-    return replace(method, grid={}, space={name: OneOf((value,)) for name, value in drawn.items()})
+    return replace(method, grid={}, space={name: (value,) for name, value in drawn.items()})
 
 
 def trained(

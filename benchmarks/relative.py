@@ -30,7 +30,6 @@ from tables import keep
 from lambdaplus.data import Fold, RankingData, relative_features, web_search_like
 from lambdaplus.evaluation import Table
 from lambdaplus.study import Method, Settings, Study, find_methods
-from lambdaplus.study.search_space import OneOf
 
 GENERATED = "web-search-like-folds"
 QUERIES = (60, 30, 200)  # of a generated fold, for training, validation and testing
@@ -109,7 +108,7 @@ def with_features(fold: Fold, kind: str) -> Fold:
 def with_leaves(method: Method, leaves: int) -> Method:
     """As a search space with one value of each parameter, so that each metric chooses its round."""
     trees = {**TREES[method.family], NAME_OF_LEAVES[method.family]: leaves}
-    return replace(method, grid={}, space={name: OneOf((value,)) for name, value in trees.items()})
+    return replace(method, grid={}, space={name: (value,) for name, value in trees.items()})
 
 
 def trained(

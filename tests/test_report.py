@@ -36,7 +36,6 @@ from lambdaplus.study import (
 from lambdaplus.study.boosting import train_lightgbm
 from lambdaplus.study.methods import Fitted, Method
 from lambdaplus.study.plots import curves_of, learning_curves, plots_of, training_time
-from lambdaplus.study.search_space import OneOf
 from lambdaplus.study.study_tables import parameter_table
 
 HOSTILE = "svm:<script>alert('x')</script>&\"$title"
@@ -314,7 +313,7 @@ def test_options_that_were_drawn_as_none_are_counted(results: Results, tmp_path:
             for fold, drawn in (("1", (first, 1.0)), ("2", (None, None)))
             for trial, noise in enumerate(drawn)
         ]  # fmt: skip
-        method = Method("a", by_first_feature, None, "map", space={"noise": OneOf((None,))})
+        method = Method("a", by_first_feature, None, "map", space={"noise": (None,)})
         about = About({"a": method}, Settings(rounds=100), trials=2, planned=2, finished=2)
         curves = results.curves.clear()
         values = pl.DataFrame({"method": ["a"] * 2, "fold": ["1", "2"], "value": [0.5, 0.6]})

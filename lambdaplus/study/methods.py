@@ -14,7 +14,7 @@ from lambdaplus.data.queries import Floats
 from lambdaplus.evaluation import eval_metric
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum
-from lambdaplus.study.search_space import Draw, OneOf
+from lambdaplus.study.search_space import Draw
 from lambdaplus.study.settings import Settings
 
 Criterion = RankingMetric | WeightedSum
@@ -111,8 +111,8 @@ class Method:
         Values to try for each parameter, in all combinations.
     random : bool
         Whether the method depends on the seed.
-    space : dict of str to Draw
-        Distribution of each parameter in a random search; empty for methods without a search.
+    space : dict of str to Range or sequence
+        What a random search draws each parameter from; empty for methods without a search.
 
     Raises
     ------
@@ -175,4 +175,4 @@ class Method:
     @property
     def searched(self) -> dict[str, Draw]:
         """The distributions of a random search, with values of the grid in place of ranges."""
-        return {**self.space, **{name: OneOf(tuple(v)) for name, v in self.grid.items()}}
+        return {**self.space, **self.grid}

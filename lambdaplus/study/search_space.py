@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.metadata
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,29 +34,23 @@ class Range:
         return min(int(number), int(self.high)) if self.whole else float(f"{number:.4g}")
 
 
-@dataclass(frozen=True)
-class OneOf:
-    """A list of values with equal probabilities."""
+Draw = Range | Sequence[Any]
+"""The numbers of a range, or one of several values with equal probabilities."""
 
-    values: tuple[Any, ...]
-    like: str = ""
-
-    def at(self, share: float) -> Any:
-        return self.values[min(int(share * len(self.values)), len(self.values) - 1)]
-
-
-Draw = Range | OneOf
 Space = Mapping[str, Draw]
 
 
 def draw(space: Space, seed: int, trial: int) -> dict[str, Any]:
     """Draw one set of parameters."""
+    return {name: _draw_one(name, values, seed, trial) for name, values in space.items()}
+
+
+def _draw_one(name: str, values: Draw, seed: int, trial: int) -> Any:
+    like = values.like if isinstance(values, Range) else ""
     # A stream of random numbers for each name: a draw is the same whatever else is drawn.
-    streams = {name: zlib.crc32((values.like or name).encode()) for name, values in space.items()}
-    return {
-        name: values.at(np.random.default_rng([seed, trial, streams[name]]).random())
-        for name, values in space.items()
-    }
+    stream = zlib.crc32((like or name).encode())
+    share = np.random.default_rng([seed, trial, stream]).random()
+    return values.at(share) if isinstance(values, Range) else values[int(share * len(values))]
 
 
 # Parameters that all trees have in common ---------------------------------------------------------
@@ -67,7 +61,7 @@ DOCUMENTS = Range(1, 100, log=True, whole=True, like="documents")
 FEATURES = Range(0.2, 1.0, like="features")
 L2 = Range(0.01, 30.0, log=True, like="l2")
 ROWS = Range(0.4, 1.0, like="rows")
-YES_OR_NO = OneOf((False, True))
+YES_OR_NO = (False, True)
 
 LIGHTGBM: Space = {
     "num_leaves": LEAVES,
@@ -76,10 +70,10 @@ LIGHTGBM: Space = {
     "feature_fraction": FEATURES,
     "lambda_l2": L2,
     "bagging_fraction": ROWS,
-    "bagging_freq": OneOf((1,)),
+    "bagging_freq": (1,),
     "extra_trees": YES_OR_NO,
     # With it, LightGBM drops features that it cannot split, and raises an error if none is left.
-    "feature_pre_filter": OneOf((False,)),
+    "feature_pre_filter": (False,),
 }
 XGBOOST: Space = {
     "max_leaves": LEAVES,
@@ -96,7 +90,7 @@ CATBOOST: Space = {
     "rsm": FEATURES,
     "l2_leaf_reg": L2,
     "subsample": ROWS,
-    "bootstrap_type": OneOf(("Bernoulli",)),
+    "bootstrap_type": ("Bernoulli",),
     "random_strength": Range(0.1, 10.0, log=True),
 }
 
@@ -104,8 +98,8 @@ CATBOOST: Space = {
 
 OURS: Space = {  # options of lambda_objective
     "sigma": Range(0.3, 3.0, log=True),
-    "damping": OneOf((None, 0.01, 0.1)),
-    "noise": OneOf((None, 0.3, 1.0, 2.0)),
+    "damping": (None, 0.01, 0.1),
+    "noise": (None, 0.3, 1.0, 2.0),
 }
 
 
@@ -126,11 +120,11 @@ LAMBDARANK: Space = {
     "lambdarank_norm": YES_OR_NO,
 }
 XGBOOST_PAIRS: Space = {
-    "lambdarank_pair_method": OneOf(("topk", "mean")),
+    "lambdarank_pair_method": ("topk", "mean"),
     "lambdarank_num_pair_per_sample": Range(1, 64, log=True, whole=True),
 }
 YETIRANK: Space = {
     "num_neighbors": Range(1, 8, log=True, whole=True),
-    "noise": OneOf(("Gumbel", "Gauss")),
+    "noise": ("Gumbel", "Gauss"),
     "noise_power": Range(0.3, 3.0, log=True),  # only for Gauss
 }
