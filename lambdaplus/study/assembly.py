@@ -11,7 +11,7 @@ from lambdaplus.baselines import QueryScaler
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.relative_features import relative_to_query
 from lambdaplus.metrics import parse_metric
-from lambdaplus.study.config import METRICS, Config
+from lambdaplus.study.config import LONG, METRICS, Config
 from lambdaplus.study.estimator_trainer import refuse_unknown_parameters, train_estimator
 from lambdaplus.study.folds import folds_of
 from lambdaplus.study.methods import Method
@@ -20,7 +20,6 @@ from lambdaplus.study.settings import Settings
 from lambdaplus.study.study import Study
 
 DRAWN = ("leaves", "learning_rate", "documents_in_leaf")  # drawn in a random search
-LONG = (1000, 100)  # rounds and patience of trials
 LOOKS = 200  # evaluations on validation data in a trial of full length
 
 

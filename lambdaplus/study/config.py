@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 MADE_UP = "web-search-like"
 SCALINGS = ("none", "query")
 SHARES = (0.6, 0.2, 0.2)
+LONG = (1000, 100)  # rounds and patience of trials
 METRICS = ("auc", "mauc", "map", "mrr", "ndcg@1", "ndcg@5", "ndcg@10")
 
 _KINDS: dict[str, tuple[str, str, Any]] = {
@@ -105,8 +106,8 @@ class Config:
     splits: int = _option(0, "Number of random splits of the queries to use as folds.")
     shares: tuple[float, ...] = _option(
         SHARES,
-        "Training, validation and test queries of each of --splits: shares (default 0.6,0.2,0.2) "
-        "or numbers, such as 10,5,35.",
+        "Training, validation and test queries of each of --splits: shares (default "
+        f"{','.join(map(str, SHARES))}) or numbers, such as 10,5,35.",
     )
     balanced: bool = _option(False, "Use each query equally often in each part of --splits.")
     valid: float = _option(
@@ -126,7 +127,9 @@ class Config:
         (0,), "Seeds to average over: the first N (default 1), or a list such as 0,7."
     )
     trials: int = _option(0, "Trials of a random search for each boosted method, fold and seed.")
-    rounds: int = _option(0, "Maximum number of rounds; default: 200, or 1000 with --trials.")
+    rounds: int = _option(
+        0, f"Maximum number of rounds; default: {Settings.rounds}, or {LONG[0]} with --trials."
+    )
     patience: int = 0
     leaves: int = Settings.leaves
     learning_rate: float = Settings.learning_rate
