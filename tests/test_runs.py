@@ -12,7 +12,7 @@ import pytest
 from test_conventions import TREC, trec_eval
 
 from lambdaplus.data import read_letor, read_qrels, read_scores, read_table, read_trec_run
-from lambdaplus.data.run_files import Run
+from lambdaplus.data.run_files import Run, run_of_dictionaries
 from lambdaplus.evaluation.explanation import explain_queries
 from lambdaplus.evaluation.scoring import evaluate_run
 from lambdaplus.metrics import parse_metric
@@ -68,6 +68,13 @@ def test_trec_files_evaluate_as_by_trec_eval(tmp_path: Path, seed: int) -> None:
         parse_metric("bpref"), ours.queries, ours.scores, ours.docno, judged=ours.judged
     )
     assert explained["trec"].value == pytest.approx(found["bpref"])
+
+
+def test_documents_that_were_not_returned_score_below_all_that_were() -> None:
+    """Also below the last of these, with which they would be tied otherwise."""
+    run = run_of_dictionaries({"q": {"a": 1.0, "b": 0.0}}, {"q": {"b": 0.5}})
+    score_of = dict(zip(run.docno, run.scores, strict=True))
+    assert score_of["a"] < score_of["b"] == 0.5
 
 
 def test_documents_that_were_not_returned_stand_at_no_rank() -> None:
