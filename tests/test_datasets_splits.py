@@ -60,6 +60,8 @@ def test_shares_are_rounded_down_and_the_test_part_gets_the_rest() -> None:
     assert [len(found) for found in queries(fold)] == [8, 2, 4]
     [fold] = random_splits(small_set(14), 1, 0.5, 1, 2)
     assert [len(found) for found in queries(fold)] == [7, 1, 2]
+    [fold] = random_splits(small_set(100), 1, 0.29, 0.57)  # both times 100 are just below
+    assert [len(found) for found in queries(fold)] == [29, 57, 14]
     [fold] = random_splits(small_set(14), 1, np.float32(0.5), np.int64(1), 2)
     assert [len(found) for found in queries(fold)] == [7, 1, 2]
 
