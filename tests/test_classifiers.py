@@ -198,7 +198,7 @@ def test_about_as_many_new_rows_are_predicted_as_are_positive(kind: Any) -> None
     # Three standard errors of the number of positives.
     for model in (by_folds, held_out):
         assert share(model, Xt, yt) == pytest.approx(1.0, abs=3 / np.sqrt(y.sum()))
-    assert f1_score(yt, by_folds.predict(Xt)) > f1_score(yt, by_rows.predict(Xt)) + 0.05
+    assert f1_score(yt, by_folds.predict(Xt)) > 1.1 * f1_score(yt, by_rows.predict(Xt))
 
 
 @both
@@ -220,7 +220,8 @@ def test_the_threshold_is_that_of_models_of_the_other_folds(kind: Any) -> None:
     with pytest.raises(ValueError, match="cv='often' is not 'auto'"):
         made(kind, cv="often").fit(X, y)
     single = np.arange(200) == 7  # a class of one row has no folds
-    assert made(kind).fit(X[:200], single).predict(X[:200]).sum() >= 1
+    alone = {} if kind is LightGBMClassifier else {"min_child_weight": 0.0}  # as for log-loss
+    assert made(kind, **alone).fit(X[:200], single).predict(X[:200]).sum() >= 1
 
 
 @both

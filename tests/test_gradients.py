@@ -463,14 +463,21 @@ def test_the_weighted_sweep_is_close(name: str, ties: int | None, spread: float,
 @each_pooled
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("damping", [None, 0.01])
-def test_one_data_set_is_scaled_to_half_its_rows(name: str, weighted: bool, damping) -> None:
+def test_one_data_set_is_scaled_as_log_loss_at_its_base_rates(
+    name: str, weighted: bool, damping
+) -> None:
     labels, scores, weight = pooled_query(None)
     given_ = {"metric": name, "weight": weight if weighted else None, "damping": damping}
     plain = gradients(labels, scores, **given_)
     found = gradients(labels, scores, normalize=True, **given_)
-    rows = weight.sum() if weighted else len(labels)
-    assert np.abs(found[0]).sum() == pytest.approx(rows / 2, rel=1e-12)
-    scale = rows / 2 / np.abs(plain[0]).sum()
+    copies = weight if weighted else np.ones(len(labels))
+    classes = labels if name == "mauc" else labels > 0
+    of_log_loss = 0.0
+    for c in np.unique(classes):
+        errors = (classes == c) - np.average(classes == c, weights=copies)
+        of_log_loss += (copies * np.abs(errors)).sum() / 2  # each row counts in two classes
+    assert np.abs(found[0]).sum() == pytest.approx(of_log_loss, rel=1e-12)
+    scale = of_log_loss / np.abs(plain[0]).sum()
     assert_close(found, [scale * part for part in plain], ROUNDING)
 
 

@@ -163,6 +163,7 @@ _ALL = (
     ),
 )
 CONVENTIONS: dict[str, Convention] = {convention.name: convention for convention in _ALL}
+NAMES_OF_CONVENTIONS = " or ".join(", ".join(CONVENTIONS).rsplit(", ", 1))
 
 
 def find_convention(name: str | Convention) -> Convention:

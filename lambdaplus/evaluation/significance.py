@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 import numpy as np
-from scipy import stats
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data.arguments import number, whole_number
@@ -54,6 +53,8 @@ def p_value(
     test is exact if 2^n <= resamples; the t-test is NaN with fewer than two queries.
     """
     check_options(test=test, alternative=alternative, resamples=resamples, seed=seed)
+    from scipy import stats  # which takes longer to import than all else in this package
+
     n, observed = difference.size, difference.sum()
     if not difference.any():
         return 1.0

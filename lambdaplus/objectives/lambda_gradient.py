@@ -71,7 +71,8 @@ class LambdaGradient:
         self.of_class = np.empty(0)  # factors of the Hessians of each class
         if not queries.grouped:
             count = queries.strata(metric.relevant).count
-            self.rows = float(count.sum())
+            # That of log-loss at the base rates, so that bounds of Hessians mean the same.
+            self.total = float((count * (1.0 - count / count.sum())).sum())
             if balance:
                 self.of_class = (count * (count.size / count.sum())) ** balance
         self.workers = queries.list_workers
@@ -79,10 +80,12 @@ class LambdaGradient:
 
     def at(self, scores: ArrayLike, dtype: type = np.float64) -> tuple[Any, Any]:
         """Gradient and Hessian of every row times its weight, (n,) of this type each."""
-        checked, boundaries = self.queries.check_scores(scores), self.queries.boundaries
+        boundaries, rounded = self.queries.boundaries, self._long_queries()
+        # Rounding reads scores of either type.
+        checked = self.queries.check_scores(scores, single=rounded == [0] and boundaries.size == 2)
         out: tuple[Any, Any] = np.empty(checked.size, dtype), np.empty(checked.size, dtype)
         start = 0
-        for long in [*self._long_queries(), boundaries.size - 1]:
+        for long in [*rounded, boundaries.size - 1]:
             if long > start:
                 some = boundaries[start : long + 1]
                 over_batches(partial(self._of_queries, start, checked, out), some)
@@ -166,9 +169,8 @@ class LambdaGradient:
         if not self.normalize:
             return scale
         if not self.queries.grouped and self.metric.declaration.pooled:
-            # Absolute gradients sum to half the number of rows.
             size = float(np.abs(sums.gradient).sum())
-            return np.full(1, self.rows / 2 / size) if size * scale[0] > NOTHING else scale
+            return np.full(1, self.total / size) if size * scale[0] > NOTHING else scale
         S = sums.received * scale
         return np.divide(np.log1p(S) / math.log(2.0), sums.received, out=scale.copy(), where=S > 0)
 

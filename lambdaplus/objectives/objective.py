@@ -241,8 +241,8 @@ def lambda_objective(
         Scale the gradient of each query by log2(1 + S) / S, where S is the sum over its pairs of
         ``2 |lambda|``, so that every query contributes and Hessians exceed the thresholds of the
         frameworks (``min_child_weight``, ``min_sum_hessian_in_leaf``).  One data set without
-        queries is scaled so that absolute gradients sum to half the number of rows, as for
-        log-loss at even odds.
+        queries is scaled so that absolute gradients sum to that of log-loss at the base rates,
+        n times the sum over classes of p (1 - p), where p is the class's share of the n rows.
     damping : float or None, default=0.01 for NDCG and DCG with a cutoff, None for all others
         Divide each pair by ``damping + |score distance|`` (unless all scores of the query are
         equal), which gives more weight to pairs with close scores, as LightGBM and XGBoost do with
