@@ -57,7 +57,16 @@ def neighbour_sums(
         shuffled = single._replace(score=ranking.score, code=code[ranking.row])
         for lists in ranked_lists(metric, arrays, first, shuffled, False):
             _compare_neighbours(
-                *lists, ranking.row, score, strength, sigma, gradient, hessian, received
+                *lists.arrays,
+                lists.query,
+                lists.entry,
+                ranking.row,
+                score,
+                strength,
+                sigma,
+                gradient,
+                hessian,
+                received,
             )
     # The mean over the rankings, added up for the tied documents of each entry.
     sums = Sums(*(part / RANKINGS for part in (gradient, hessian, received)))
