@@ -52,15 +52,18 @@ def add_pairs(
         out = no_sums(arrays.score.size, size.size)
     else:
         out = Sums(sums.gradient, sums.hessian, np.zeros(size.size))
+    # Pair by pair costs n^2 / 2 logistic functions, the sweep some decays and sums of each element.
     few = size < (np.inf if all_pairs else FEW + FEW_PER_CLASS * n_classes)
     two, long = n_classes == 2, ~few & (size > LONG_SWEEP)
     some_long = bool(long.any())
     for function, of_function in _functions(spread, lists.query, sigma, damping):
         which = np.flatnonzero(of_function & few)
+        # The exact function; damping and sigma instead of sums of exponentials.
         for some, begin, end in _visits(which, size):
             visit_pairs(some, begin, end, *arrays, function.sigma, function.damping, *out)
         swept = of_function & ~few
         with_fits = *arrays, *function.fits
+        # Of two classes, U and V differ; of more, they are the same (see `ListArrays`).
         for kernel, of_kind in ((sweep_two_classes, two), (sweep_many_classes, ~two)):
             which = np.flatnonzero(swept & of_kind)
             if some_long:
@@ -69,6 +72,7 @@ def add_pairs(
             if which.size:
                 kernel(which, *with_fits, DOWN, UP, *out)
     if lists.entry.size:
+        # An entry is an element of the list of each pair of classes that has its own.
         for total, part in ((sums.gradient, out.gradient), (sums.hessian, out.hessian)):
             total += np.bincount(lists.entry, part, minlength=total.size)
         received = np.bincount(lists.query, out.received, minlength=sums.received.size)
@@ -81,6 +85,7 @@ def _visits(which: Ints, size: Ints) -> Iterator[tuple[Ints, int, int]]:
     """Lists, and the first and last of their elements to pair with those below, for each call."""
     long = size[which] ** 2 > MOST_PAIRS
     if not long.all():
+        # All short lists in one call, each from its first to its last element.
         yield which[~long], 0, int(size.max())
     for one in which[long]:
         step = max(1, MOST_PAIRS // int(size[one]))
@@ -92,6 +97,7 @@ def _sweep_long(kernel: Any, which: Ints, arrays: tuple[Any, ...], out: Sums) ->
     """Sweep long lists on all threads; the result does not depend on their number."""
     if not which.size:
         return
+    # Each way has sums of its own, which are then added in this order.
     ways = [no_sums(out.gradient.size, out.received.size) for _ in (DOWN, UP)]
 
     def sweep(task: int) -> None:
@@ -138,6 +144,9 @@ def visit_pairs(
                 if a == b:
                     continue
                 distance = score[p] - score[q]
+                # Element p is ahead of q, so the distance is not negative. If p is better, the pair
+                # is concordant, and else 1 - rho and V are those of a discordant one. The Hessian
+                # is the same.
                 wrong = 1.0 / (1.0 + math.exp(sigma * distance))  # rho, for a concordant pair
                 slope = wrong * (1.0 - wrong)
                 if a > b:
@@ -148,6 +157,7 @@ def visit_pairs(
                 delta *= sigma * abs(gain[at + a] - gain[at + b]) * weight[p] * weight[q]
                 if damping > 0.0:
                     delta /= damping + distance
+                # The better element is pushed up, by a negative gradient.
                 push = delta * wrong if a > b else -delta * wrong
                 gradient[p] -= push
                 gradient[q] += push
