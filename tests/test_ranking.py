@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lambdaplus.data.queries import Queries
-from lambdaplus.metrics.sort import CROWDED as RUN
+from lambdaplus.metrics.sort import LARGE_BUCKET as RUN
 from lambdaplus.metrics.sort import rank
 
 

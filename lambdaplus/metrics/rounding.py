@@ -32,7 +32,7 @@ from lambdaplus.compute.parallel import (
 )
 from lambdaplus.metrics.sort import Entries, lift_of
 
-LONG = 32_768  # documents from which a list is rounded
+LONG_LIST = 32_768  # documents from which a list is rounded
 CELLS = 2**15
 COARSE = 2**12
 CROWDED = 1 / 256  # share of the documents from which a part is cut again
