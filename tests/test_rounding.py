@@ -57,12 +57,12 @@ KINDS = (
 
 @pytest.fixture(autouse=True)
 def short_lists_are_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lambdaplus.objectives.lambda_gradient.LONG", 5_000)
+    monkeypatch.setattr("lambdaplus.objectives.lambda_gradient.LONG_LIST", 5_000)
 
 
 def exactly(monkeypatch: pytest.MonkeyPatch, *arguments: Any, **options: Any) -> Any:
     with monkeypatch.context() as patch:
-        patch.setattr("lambdaplus.objectives.lambda_gradient.LONG", WITHOUT_LIMIT)
+        patch.setattr("lambdaplus.objectives.lambda_gradient.LONG_LIST", WITHOUT_LIMIT)
         return gradients(*arguments, **options)
 
 

@@ -112,7 +112,7 @@ def test_threads_at_work_start_no_others() -> None:
 
 
 def test_a_long_sweep_depends_neither_on_threads_nor_on_other_queries(monkeypatch: Any) -> None:
-    monkeypatch.setattr("lambdaplus.objectives.sums.LONG", 300)
+    monkeypatch.setattr("lambdaplus.objectives.sums.LONG_SWEEP", 300)
     random, sizes = np.random.default_rng(0), [500, 40, 700, 299]
     labels, scores = random.integers(0, 4, sum(sizes)), random.normal(size=sum(sizes))
     cuts = np.cumsum(sizes)[:-1]

@@ -36,7 +36,7 @@ def group() -> Iterator[Group]:
 @pytest.fixture
 def rounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """One machine rounds scores of any number of rows, as several do."""
-    monkeypatch.setattr("lambdaplus.objectives.lambda_gradient.LONG", 1)
+    monkeypatch.setattr("lambdaplus.objectives.lambda_gradient.LONG_LIST", 1)
 
 
 class Rows:

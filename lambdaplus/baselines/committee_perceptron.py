@@ -303,13 +303,9 @@ def _margin(w: Floats, features: Floats, i: int, j: int) -> float:
 
 @compiled
 def _run_pass(
-    features: Floats,
-    pairs: PreferencePairs,
-    order: Shuffle,
-    misses: NDArray[np.uint16],
-    bound: float,
-    state: State,
-) -> None:
+    features: Floats, pairs: PreferencePairs, order: Shuffle, misses: NDArray[np.uint16],
+    bound: float, state: State,
+) -> None:  # fmt: skip
     """Visit all pairs once, in the given order; skip those with more than `bound` mistakes."""
     w, counter = state.w, state.counter
     for place in range(order.n):

@@ -103,6 +103,7 @@ class StructuralRanker(BaseRanker):
         MAP on validation queries by C:
 
         >>> from lambdaplus import evaluate
+        >>> from lambdaplus.baselines import StructuralSVM
         >>> from lambdaplus.data import digits_queries
         >>> train, valid = digits_queries()[0].train, digits_queries()[0].valid
         >>> svm = StructuralSVM("map", tol=1e-4)

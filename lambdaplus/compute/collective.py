@@ -29,7 +29,7 @@ class Workers:
     """The workers of a training, of which this is one; the base class is a single machine."""
 
     size = 1  # number of workers
-    rank = 0  # number of this one
+    number = 0  # of this one, from 0
     connected = True  # whether reductions are possible
 
     def sum(self, values: Array, most: float = np.inf) -> Array:
@@ -47,12 +47,12 @@ class Workers:
         return self._reduce(values, "MIN")
 
     def concatenate(self, values: Array) -> Array:
-        """The vectors of all workers, in the order of their ranks."""
+        """The vectors of all workers, in the order of their numbers."""
         sizes = np.zeros(self.size, np.int64)
-        sizes[self.rank] = values.size
+        sizes[self.number] = values.size
         ends = np.cumsum(self.sum(sizes))
         padded = np.zeros(ends[-1], values.dtype)
-        padded[ends[self.rank] - values.size : ends[self.rank]] = values
+        padded[ends[self.number] - values.size : ends[self.number]] = values
         return self.sum(padded)
 
     def together(self) -> AbstractContextManager[None]:
@@ -73,7 +73,7 @@ class XGBoostWorkers(Workers):
     """
 
     def __init__(self, collective: Any) -> None:
-        self.size, self.rank = collective.get_world_size(), collective.get_rank()
+        self.size, self.number = collective.get_world_size(), collective.get_rank()
         self._collective = collective
 
     @contextmanager
@@ -96,10 +96,10 @@ class XGBoostWorkers(Workers):
 
     def _announce(self, failure: str | None, what: int = 0) -> None:
         """Tell the others whether this worker failed, and what it reduces next, if anything."""
-        state = np.array([-1 if failure is None else self.rank, what, -what], np.int64)
+        state = np.array([-1 if failure is None else self.number, what, -what], np.int64)
         failed, most, least = self._allreduce(state, "MAX").tolist()
         if failed >= 0:
-            reason = self._call("broadcast", failure if failed == self.rank else None, failed)
+            reason = self._call("broadcast", failure if failed == self.number else None, failed)
             raise FailedWorkerError(f"rank {failed} of {self.size} workers stopped with {reason}")
         if most != -least:
             raise FailedWorkerError(
@@ -121,7 +121,7 @@ class XGBoostWorkers(Workers):
             return getattr(self._collective, name)(*arguments)
         except Exception as error:
             raise LostWorkerError(
-                f"rank {self.rank} of {self.size} workers lost the connection to another, which "
+                f"rank {self.number} of {self.size} workers lost the connection to another, which "
                 "was stopped or killed: see the log of that worker"
             ) from error
 

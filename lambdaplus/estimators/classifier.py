@@ -21,8 +21,9 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _make_indexable, check_is_fitted
 
+from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.data.arguments import number
-from lambdaplus.data.queries import Floats, Queries
+from lambdaplus.data.queries import Queries
 from lambdaplus.estimators.objective_names import find_objective
 from lambdaplus.estimators.parent import (
     FrameworkEstimator,
@@ -60,12 +61,12 @@ class HeldOut(NamedTuple):
     """Rows that set the threshold and the calibration."""
 
     scores: Floats  # (n,)
-    codes: NDArray[np.int64]  # (n,) 1 for the trained class
+    codes: Ints  # (n,) 1 for the trained class
     weights: Any  # (n,) or None
     calibrates: bool  # whether the scores are of models that did not see the rows
 
 
-FEW = 500  # rows of a class, with which training rows set a threshold that is far too high
+FEW_POSITIVES = 500  # with fewer, training rows set a threshold that is far too high
 _OF_COLUMNS = ("feature_name", "categorical_feature", "feature_weights")  # arguments of fit
 
 
@@ -133,7 +134,7 @@ class RankingClassifier(FrameworkEstimator):
         by_class: dict[str, Any] = {}
         if hasattr(self, "class_weight"):
             _check_class_weight("class_weight", self.class_weight, classes)
-            by_class = {"class_weight": self._by_code(self.class_weight), "_class_weight": None}
+            by_class = {"class_weight": self._by_code(self.class_weight)}
         if (of_sets := call.get("eval_class_weight")) is not None:
             for weights in of_sets:
                 _check_class_weight("eval_class_weight", weights, classes)
@@ -232,9 +233,9 @@ class RankingClassifier(FrameworkEstimator):
         codes = (y == trained).astype(np.int64)
         Queries(codes, weight=call.get("sample_weight"))  # raises for invalid weights
         sets = []
-        for i, (X, given) in enumerate(evaluation_sets(call)):
-            same = X is call["X"] and given is call["y"]  # the frameworks recognise this, too
-            labels = y if same else _checked(given)
+        for i, (X, y_of_set) in enumerate(evaluation_sets(call)):
+            same = X is call["X"] and y_of_set is call["y"]  # the frameworks recognise this, too
+            labels = y if same else _checked(y_of_set)
             if unknown := set(labels.tolist()) - set(classes.tolist()):
                 raise ValueError(f"evaluation set {i}: {unknown} are none of {classes.tolist()}")
             sets.append((X, codes if same else (labels == trained).astype(np.int64)))
@@ -283,13 +284,13 @@ class RankingClassifier(FrameworkEstimator):
             scores[rest] = fold._raw(_safe_indexing(X, rest))
         return HeldOut(scores, codes, weights, calibrates=True)
 
-    def _splits(self, codes: NDArray[np.int64]) -> list[Any]:
+    def _splits(self, codes: Ints) -> list[Any]:
         """Rows for training and others, for each fold; no folds if they are not needed."""
         cv = self.cv
         if isinstance(cv, str):
             if cv != "auto":
                 raise ValueError(f"cv={cv!r} is not 'auto', a number, a splitter or None")
-            needed = self.calibration is not None or codes.sum() < FEW
+            needed = self.calibration is not None or codes.sum() < FEW_POSITIVES
             cv = 3 if needed else None
         if cv is None:
             return []
@@ -308,9 +309,9 @@ class RankingClassifier(FrameworkEstimator):
 
     def _set_threshold(self, held_out: HeldOut) -> None:
         """Choose the threshold: as much weight is above it as the trained class has."""
-        scores, codes, given, _ = held_out
+        scores, codes, weights_of_rows, _ = held_out
         weights = compute_sample_weight(self._by_code(getattr(self, "class_weight", None)), codes)
-        weights = weights if given is None else weights * np.asarray(given)
+        weights = weights if weights_of_rows is None else weights * np.asarray(weights_of_rows)
         falling = np.argsort(-scores, kind="stable")
         last = int(np.searchsorted(np.cumsum(weights[falling]), np.sum(weights * codes)))
         last = max(min(last, len(codes) - 2), 0)
@@ -327,7 +328,7 @@ class RankingClassifier(FrameworkEstimator):
                 "pass eval_set= or cv=3, or more rows of the rarer class"
             )
         self.calibrator_ = CalibratedClassifierCV(
-            FrozenEstimator(_Score().fit()), method=self.calibration
+            FrozenEstimator(_ScoreColumn().fit()), method=self.calibration
         )
         with warnings.catch_warnings(), config_context(enable_metadata_routing=False):
             # A fitted model needs no weights.
@@ -345,10 +346,10 @@ class RankingClassifier(FrameworkEstimator):
             self.offset_ = far if excess(0.0) <= 0 else -far
 
 
-class _Score(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class _ScoreColumn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier of one column, which is its score, for calibration."""
 
-    def fit(self) -> _Score:
+    def fit(self) -> _ScoreColumn:
         self.classes_ = np.arange(2)
         return self
 
@@ -361,10 +362,10 @@ class _Score(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 def _check_class_weight(name: str, weights: Any, classes: NDArray[Any]) -> None:
     """Raise a ValueError for keys that are no class, and weights that are no numbers from 0 on."""
-    known = classes.tolist()
+    labels = classes.tolist()
     for label, weight in weights.items() if isinstance(weights, dict) else ():
-        if label not in known:
-            raise ValueError(f"{name}: {label!r} is none of the classes {known} in y")
+        if label not in labels:
+            raise ValueError(f"{name}: {label!r} is none of the classes {labels} in y")
         number(f"{name}[{label!r}]", weight, least=0.0)
 
 

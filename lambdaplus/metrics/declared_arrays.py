@@ -22,14 +22,14 @@ AGAINST_LABELS = (
     ", so ranking by label does not give the highest value, and an objective would lower it: "
     "reverse the order, or declare follows_label_order=False and refusal='why'"
 )
-_LEAST = np.finfo(np.float64).tiny  # the smallest number with a finite reciprocal
+_TINIEST = np.finfo(np.float64).tiny  # the smallest number with a finite reciprocal
 # Allowed results of the functions of a declaration, and their description in messages.
 _VALID: dict[str, tuple[Callable[[Floats], Any], str]] = {
-    "normalizer": (lambda x: (x == 0) | (x >= _LEAST), f"0 or at least {_LEAST:.2g}"),
+    "normalizer": (lambda x: (x == 0) | (x >= _TINIEST), f"0 or at least {_TINIEST:.2g}"),
     "row": (lambda x: x >= 0, "at least 0"),
     "column": (lambda x: x >= 0, "at least 0"),
     "stop": (lambda x: (x >= 0) & (x <= 1), "from 0 to 1"),
-    "limit": (lambda x: x >= _LEAST, "above 0"),
+    "limit": (lambda x: x >= _TINIEST, "above 0"),
 }
 
 

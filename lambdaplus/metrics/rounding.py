@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lambdaplus.compute.array_types import Floats, Int32s, Ints, Reals
 from lambdaplus.compute.collective import ONE_MACHINE, Workers
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import (
@@ -29,15 +30,14 @@ from lambdaplus.compute.parallel import (
     over_tasks,
     piece_slices,
 )
-from lambdaplus.data.queries import Floats, Ints
-from lambdaplus.metrics.sort import Entries, Int32s, lift_of
+from lambdaplus.metrics.sort import Entries, lift_of
 
-LONG = 32_768  # documents from which a list is rounded
+LONG_LIST = 32_768  # documents from which a list is rounded
 CELLS = 2**15
 COARSE = 2**12
 CROWDED = 1 / 256  # share of the documents from which a part is cut again
 CROWDED_TOP = 1 / 64  # the same among the documents down to the end of the part,
-FEW = 16  # if the part has more than these
+FEW_IN_PART = 16  # if the part has more than these
 FEWEST_PARTS = 2**8  # into which a crowded part is cut
 MOST_CUTS = 30
 NARROW = 1e-290  # a part of this width is not cut, since the rate of its cells would be infinite
@@ -45,25 +45,30 @@ MOST_CLASSES = 16  # lists of more classes are not rounded
 WEIGHT_BITS = 30  # precision of the smallest weight
 
 
-class Cells(NamedTuple):
-    """How scores are rounded.
+class Cuts(NamedTuple):
+    """How the range of the scores is cut.
 
     The part of a score s, multiplied by ``lift``, is the integer part of ``(top - s) * per_unit``.
-    With ``(high, rate, first) = line[c]`` of a part c, which is cut again if ``child[c]`` >= 0, the
+    With ``(high, rate, cell) = line[c]`` of a part c, which is cut again if ``child[c]`` >= 0, the
     next part is ``child[c]`` plus the integer part of ``(high - s) * rate``.  Otherwise, the cell
-    is the integer part of ``(high - s) * rate + first``.  ``score`` is the rounded score of each
-    cell.
+    is the integer part of ``(high - s) * rate + cell``.
     """
 
     lift: float
     top: float
     per_unit: float
     child: Int32s
-    line: Floats
-    score: Floats
+    line: Floats  # (parts, 3)
 
 
-Piece = tuple[Floats, Int32s]  # scores, and their parts
+class Cells(NamedTuple):
+    """How scores are rounded."""
+
+    cuts: Cuts
+    score: Floats  # of each cell
+
+
+Piece = tuple[Reals, Int32s]  # scores, and their parts
 
 
 class Rounded(NamedTuple):
@@ -82,8 +87,8 @@ class Rounded(NamedTuple):
         by_slot = np.empty((self.n_slots, 2), gradient.dtype if weight is None else np.float64)
         _spread(self.slot_of_entry, values, by_slot)
 
-        def look_up(_: int, first: int, last: int) -> None:
-            rows = slice(first, last)
+        def look_up(_: int, begin: int, end: int) -> None:
+            rows = slice(begin, end)
             factor = np.empty(0) if weight is None else weight[rows]
             _look_up(self.slot[rows], by_slot, factor, gradient[rows], hessian[rows])
 
@@ -91,8 +96,8 @@ class Rounded(NamedTuple):
 
 
 def round_scores(
-    score: Floats,
-    relevance: Int32s,
+    score: Reals,
+    code: Int32s,
     n_classes: int,
     copies: Floats | None,
     workers: Workers = ONE_MACHINE,
@@ -100,17 +105,19 @@ def round_scores(
     """Round the scores of one list; ``copies`` are multiplicities of the rows."""
     n = int(workers.sum(np.array([score.size]))[0])
     cells = find_cells(score, n, workers)
+    # A slot is a cell and a class. Each piece of the rows counts in a table of its own; sums of
+    # integers do not depend on the pieces, nor on their order.
     n_slots, n_tables = cells.score.size * n_classes, n_pieces(score.size)
     slot, sizes = np.empty(score.size, np.int32), np.zeros((n_tables, n_slots), np.int32)
-    unit, given = np.empty(0), np.empty(0)
+    unit, multiplicity = np.empty(0), np.empty(0)
     if copies is not None:
-        unit, given = _units(copies, n, workers), copies
+        unit, multiplicity = _units(copies, n, workers), copies
     digits = np.zeros((n_tables, unit.size, n_slots), np.int64)
 
-    def count(piece: int, first: int, last: int) -> None:
-        rows = slice(first, last)
+    def count(piece: int, begin: int, end: int) -> None:
+        rows = slice(begin, end)
         _count(
-            score[rows], relevance[rows], n_classes, given[rows], unit, *cells[:-1], slot[rows],
+            score[rows], code[rows], n_classes, multiplicity[rows], unit, *cells.cuts, slot[rows],
             sizes[piece], digits[piece],
         )  # fmt: skip
 
@@ -122,6 +129,7 @@ def round_scores(
     _entries(occupied, total, cells.score, n_classes, scores, classes, size, weight)
     if copies is not None:
         summed = workers.sum(digits.sum(axis=0))[:, occupied]
+        # From the smallest unit to the largest, which rounds the least.
         weight = (summed[::-1] * unit[::-1, None]).sum(axis=0)
     edges = np.array([0, occupied.size])
     return Rounded(Entries(edges, scores, classes, size, weight), slot, occupied, n_slots)
@@ -133,13 +141,16 @@ def _units(copies: Floats, n: int, workers: Workers) -> Floats:
     Sums of n integers of each unit fit 62 bits.  There are several units if multiplicities are far
     apart: a small one has no integer of the larger units.
     """
-    positive = copies[copies > 0.0]
-    largest = float(workers.largest(np.array([positive.max(initial=0.0)]))[0])
-    smallest = float(workers.smallest(np.array([positive.min(initial=np.inf)]))[0])
+    nonzero = copies[copies > 0.0]
+    largest = float(workers.largest(np.array([nonzero.max(initial=0.0)]))[0])
+    smallest = float(workers.smallest(np.array([nonzero.min(initial=np.inf)]))[0])
+    # n integers of at most 2^bits add up to at most 2^62.
     bits = 62 - math.ceil(math.log2(n))
-    first = math.ceil(math.log2(largest)) - bits
+    # The largest multiplicity is at most 2^bits of the first unit, and the smallest one has
+    # WEIGHT_BITS bits down to the last; in between there are as many units as that takes.
+    exponent = math.ceil(math.log2(largest)) - bits
     needed = math.log2(largest) - math.log2(smallest) + WEIGHT_BITS
-    return np.ldexp(1.0, first - bits * np.arange(math.ceil(needed / bits)))
+    return np.ldexp(1.0, exponent - bits * np.arange(math.ceil(needed / bits)))
 
 
 def refuse_many_classes(n_classes: int, what: str) -> None:
@@ -151,11 +162,12 @@ def refuse_many_classes(n_classes: int, what: str) -> None:
         )
 
 
-def find_cells(score: Floats, n: int, workers: Workers) -> Cells:
+def find_cells(score: Reals, n: int, workers: Workers) -> Cells:
     """Cells for n scores on all workers; ``score`` are those on this worker."""
-    low_high = extremes(score)
-    smallest = float(workers.smallest(np.array(low_high[:1]))[0])
-    largest = float(workers.largest(np.array(low_high[1:]))[0])
+    # Lifted, the range neither overflows nor vanishes; the lowest score is in the last part.
+    lowest_here, highest_here = extremes(score)
+    smallest = float(workers.smallest(np.array([lowest_here]))[0])
+    largest = float(workers.largest(np.array([highest_here]))[0])
     lift = lift_of(smallest, largest)
     top, width = largest * lift, largest * lift - smallest * lift
     per_unit = (COARSE - 1) / width if width > 0 else 0.0
@@ -165,60 +177,72 @@ def find_cells(score: Floats, n: int, workers: Workers) -> Cells:
     # The scores that are looked at, and from the second cut on the part of each.
     pieces = [(score[rows], np.empty(0, np.int32)) for rows in piece_slices(score.size)]
     for _ in range(MOST_CUTS):
+        # Parts are numbered cut by cut, and in a cut from the highest scores down: `number` parts
+        # from each part that was crowded, all at the end of the arrays. Each pass over the scores
+        # finds the extremes of the new parts, which the next cut, or the cells, lie between.
         begin, new = count.size, int(number.sum())
         child = np.append(child, np.full(new, -1, np.int32))
         line = np.concatenate([line, np.zeros((new, 3))])
-        parts = lift, top, per_unit, child, line
-        counted, lowest, highest = _scan_all(pieces, parts, begin, new, workers)
+        cuts = Cuts(lift, top, per_unit, child, line)
+        counted, lowest, highest = _scan_all(pieces, cuts, begin, new, workers)
         count, low = np.append(count, counted), np.append(low, lowest)
         line[begin:, 0] = highest
         # The number of documents down to the end of each part.
+        # `above` is the number above each part that was cut; `down - counted` at its first new part
+        # is what the running sum has before it.
         down = np.cumsum(counted)
         down += np.repeat(above - (down - counted)[np.cumsum(number) - number], number)
-        many = (counted > CROWDED * n) | ((counted > FEW) & (counted > CROWDED_TOP * down))
+        many = (counted > CROWDED * n) | ((counted > FEW_IN_PART) & (counted > CROWDED_TOP * down))
         many[many] = highest[many] - lowest[many] > NARROW
         crowded = begin + np.flatnonzero(many)
         if not crowded.size:
             break
         above = (down - counted)[many]
+        # As many parts as their share of the documents would get of COARSE.
         number = np.maximum(COARSE * counted[many] // n, FEWEST_PARTS)
         child[crowded] = count.size + np.cumsum(number) - number
         line[crowded, 1] = (number - 1) / (highest - lowest)[many]
-        _keep_crowded(pieces, parts)
+        _keep_crowded(pieces, cuts)
     child[crowded] = -1  # no cut after MOST_CUTS
     # Distribute the cells to the parts that are not cut again.
-    last = np.flatnonzero((count > 0) & (child < 0))
-    last = last[np.argsort(-line[last, 0])]
-    upto, high = np.cumsum(count[last]), line[last, 0]
+    # Parts that are not cut again have the cells, in the order of their scores.
+    final = np.flatnonzero((count > 0) & (child < 0))
+    final = final[np.argsort(-line[final, 0])]
+    upto, high = np.cumsum(count[final]), line[final, 0]
+    # Half by rank: discounts fall like a power or the logarithm of the rank, so errors of scores
+    # cost more at the top; half evenly, so that no range of scores is left with wide cells.
     of_ranks = np.diff(np.log1p(upto), prepend=0.0) / math.log1p(int(upto[-1]))
-    share = (of_ranks + 1.0 / last.size) / 2
+    share = (of_ranks + 1.0 / final.size) / 2
     number = np.maximum((CELLS * share).astype(np.int64), 2)
-    number[high - low[last] <= NARROW] = 1
-    width = (high - low[last]) / np.maximum(number - 1, 1)
-    line[last, 1] = np.divide(1.0, width, out=np.zeros(last.size), where=number > 1)
-    first = np.cumsum(number) - number
-    line[last, 2] = first + 0.5  # the nearest cell
+    number[high - low[final] <= NARROW] = 1
+    # The first and the last cell of a part are at its extremes, which are not rounded at all.
+    width = (high - low[final]) / np.maximum(number - 1, 1)
+    line[final, 1] = np.divide(1.0, width, out=np.zeros(final.size), where=number > 1)
+    first_cell = np.cumsum(number) - number
+    line[final, 2] = first_cell + 0.5  # the nearest cell
     rounded = np.empty(int(number.sum()))
     _scores_of_cells(number, high, width, lift, rounded)
-    return Cells(lift, top, per_unit, child, line, rounded)
+    return Cells(Cuts(lift, top, per_unit, child, line), rounded)
 
 
 @compiled
-def _scores_of_cells(number: Any, high: Any, width: Any, lift: float, rounded: Any) -> None:
-    first = 0
+def _scores_of_cells(
+    number: Ints, high: Floats, width: Floats, lift: float, rounded: Floats
+) -> None:
+    first_cell = 0
     for c in range(number.size):
         for i in range(number[c]):
-            rounded[first + i] = (high[c] - i * width[c]) / lift
-        first += number[c]
+            rounded[first_cell + i] = (high[c] - i * width[c]) / lift
+        first_cell += number[c]
 
 
 def _scan_all(
-    pieces: list[Piece], parts: tuple[Any, ...], begin: int, new: int, workers: Workers
+    pieces: list[Piece], cuts: Cuts, begin: int, new: int, workers: Workers
 ) -> tuple[Ints, Floats, Floats]:
     """Count the scores of each part from ``begin`` on; find the smallest and largest."""
     count, ends = np.zeros((len(pieces), new), np.int32), np.empty((len(pieces), new, 2))
     ends[:] = np.inf, -np.inf
-    over_tasks(lambda i: _scan(*pieces[i], *parts, begin, count[i], ends[i]), len(pieces))
+    over_tasks(lambda i: _scan(*pieces[i], *cuts, begin, count[i], ends[i]), len(pieces))
     return (
         workers.sum(count.sum(axis=0, dtype=np.int64)),
         workers.smallest(ends[:, :, 0].min(axis=0)),
@@ -226,21 +250,22 @@ def _scan_all(
     )
 
 
-def _keep_crowded(pieces: list[Piece], parts: tuple[Any, ...]) -> None:
+def _keep_crowded(pieces: list[Piece], cuts: Cuts) -> None:
     """Replace the scores of each piece by those in parts that are cut again."""
 
     def keep(i: int) -> None:
         score, part = pieces[i]
         kept = np.empty_like(score), np.empty(score.size, np.int32)
-        n = _keep(score, part, *parts, *kept)
+        n = _keep(score, part, *cuts, *kept)
         pieces[i] = kept[0][:n], kept[1][:n]
 
     over_tasks(keep, len(pieces))
 
 
 @compiled
-def _part(s: float, top: float, per_unit: float, child: Any, line: Any) -> Any:
+def _part(s: float, top: float, per_unit: float, child: Int32s, line: Floats) -> Any:
     c = np.int32((top - s) * per_unit)
+    # Down the cuts, to a part that is not cut again.
     cut = child[np.uintp(c)]
     while cut >= 0:
         c = cut + np.int32((line[np.uintp(c), 0] - s) * line[np.uintp(c), 1])
@@ -250,8 +275,8 @@ def _part(s: float, top: float, per_unit: float, child: Any, line: Any) -> Any:
 
 @compiled
 def _scan(
-    score: Any, part: Any, lift: float, top: float, per_unit: float, child: Any, line: Any,
-    begin: int, count: Any, ends: Any,
+    score: Reals, part: Int32s, lift: float, top: float, per_unit: float, child: Int32s,
+    line: Floats, begin: int, count: Int32s, ends: Floats,
 ) -> None:  # fmt: skip
     """Count the scores, in the parts of the first cut or in those of their parts, from begin on."""
     if not part.size:
@@ -260,13 +285,14 @@ def _scan(
             _see(s, np.int32((top - s) * per_unit), count, ends)
         return
     for i in range(score.size):
+        # From the part that was crowded to one of its parts, which is kept for the next cut.
         s, k = score[i] * lift, np.uintp(part[i])
         part[i] = child[k] + np.int32((line[k, 0] - s) * line[k, 1])
         _see(s, part[i] - begin, count, ends)
 
 
 @compiled
-def _see(s: float, part: Any, count: Any, ends: Any) -> None:
+def _see(s: float, part: Any, count: Int32s, ends: Floats) -> None:
     c = np.uintp(part)
     count[c] += np.int32(1)
     # Without branches, which would be hard to predict.
@@ -276,12 +302,13 @@ def _see(s: float, part: Any, count: Any, ends: Any) -> None:
 
 @compiled
 def _keep(
-    score: Any, part: Any, lift: float, top: float, per_unit: float, child: Any, line: Any,
-    kept: Any, kept_part: Any,
+    score: Reals, part: Int32s, lift: float, top: float, per_unit: float, child: Int32s,
+    line: Floats, kept: Reals, kept_part: Int32s,
 ) -> int:  # fmt: skip
     n = 0
     for i in range(score.size):
         c = part[i] if part.size else np.int32((top - score[i] * lift) * per_unit)
+        # Written in any case, and overwritten by the next score if it is not kept: no branch.
         kept[np.uintp(n)], kept_part[np.uintp(n)] = score[i], c
         n += child[np.uintp(c)] >= 0
     return n
@@ -289,20 +316,24 @@ def _keep(
 
 @compiled
 def _count(
-    score: Any, relevance: Any, n_classes: int, copies: Any, unit: Any, lift: float, top: float,
-    per_unit: float, child: Any, line: Any, slot: Any, size: Any, digits: Any,
+    score: Reals, code: Int32s, n_classes: int, copies: Floats, unit: Floats, lift: float,
+    top: float, per_unit: float, child: Int32s, line: Floats, slot: Int32s, size: Int32s,
+    digits: Ints,
 ) -> None:  # fmt: skip
     classes = np.int32(n_classes)
     for i in range(score.size):
         s = score[i] * lift
         c = np.uintp(_part(s, top, per_unit, child, line))
-        its = np.int32((line[c, 0] - s) * line[c, 1] + line[c, 2]) * classes + relevance[i]
+        # Cell times classes plus class: the slot.
+        its = np.int32((line[c, 0] - s) * line[c, 1] + line[c, 2]) * classes + code[i]
         slot[i] = its
         k = np.uintp(its)
         if not copies.size:
             size[k] += np.int32(1)
         elif copies[i] > 0.0:
             size[k] += np.int32(1)
+            # The multiplicity in units, like digits of a number: whole ones of each unit, and the
+            # rest rounded to the last one.
             rest = copies[i]
             for j in range(unit.size - 1):
                 units = int(rest / unit[j])
@@ -313,24 +344,25 @@ def _count(
 
 @compiled
 def _entries(
-    occupied: Any, total: Any, rounded: Any, n_classes: int, score: Any, relevance: Any, size: Any,
-    weight: Any,
+    occupied: Ints, total: Ints, rounded: Floats, n_classes: int, score: Floats, code: Int32s,
+    size: Ints, weight: Floats,
 ) -> None:  # fmt: skip
     for e in range(occupied.size):
+        # Cells descend by score, and classes ascend within a cell: the order of ranked entries.
         cell = occupied[e] // n_classes
-        score[e], relevance[e] = rounded[cell], occupied[e] - cell * n_classes
+        score[e], code[e] = rounded[cell], occupied[e] - cell * n_classes
         size[e] = weight[e] = total[occupied[e]]
 
 
 @compiled
-def _spread(slot_of_entry: Any, values: Any, by_slot: Any) -> None:
+def _spread(slot_of_entry: Ints, values: Floats, by_slot: Reals) -> None:
     for e in range(slot_of_entry.size):
         by_slot[slot_of_entry[e], 0] = values[e, 0]
         by_slot[slot_of_entry[e], 1] = values[e, 1]
 
 
 @compiled
-def _look_up(slot: Any, by_slot: Any, factor: Any, gradient: Any, hessian: Any) -> None:
+def _look_up(slot: Int32s, by_slot: Reals, factor: Floats, gradient: Reals, hessian: Reals) -> None:
     if not factor.size:
         for i in range(slot.size):
             k = np.uintp(slot[i])

@@ -15,8 +15,7 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import ArrayLike
 
-from lambdaplus.compute.array_types import Floats, Ints, Rows
-from lambdaplus.compute.array_types import Int32s as Int32s
+from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
 from lambdaplus.data.queries import Queries, cached_property

@@ -21,7 +21,7 @@ from lambdaplus.data.arguments import check_flag, number
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays, scope
-from lambdaplus.metrics.rounding import LONG, MOST_CLASSES, refuse_many_classes, round_scores
+from lambdaplus.metrics.rounding import LONG_LIST, MOST_CLASSES, refuse_many_classes, round_scores
 from lambdaplus.metrics.sort import Entries, each_alone, merge_ties, rank_some
 from lambdaplus.objectives.lists import ranked_lists
 from lambdaplus.objectives.noise import NOTHING, mixed, neighbour_sums
@@ -119,9 +119,9 @@ class LambdaGradient:
             return [0]
         if self.all_pairs or self.noise or self.metric.declaration.signed_deltas:
             return []
-        if self.queries.longest < LONG:
+        if self.queries.longest < LONG_LIST:
             return []
-        rounded = (np.diff(self.queries.boundaries) >= LONG) & (
+        rounded = (np.diff(self.queries.boundaries) >= LONG_LIST) & (
             np.diff(self.arrays.strata) <= MOST_CLASSES
         )
         return np.flatnonzero(rounded).tolist()

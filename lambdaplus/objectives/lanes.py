@@ -164,12 +164,12 @@ def decay(_typing: Any, rates: Any, distance: Any) -> Any:
 # where the Taylor series to the degree 8 has a relative error of 2e-10, far below that of the fits.
 _ROUND = 1.5 * 2.0**52  # after adding it, the low bits contain the nearest integer
 _DEGREE = 8
-_LEAST = math.log(1e-60)
+_LEAST_EXPONENT = math.log(1e-60)
 
 
 def _decay(builder: Any, rates: Any, distance: Any) -> Any:
     exponent = builder.fmul(rates, _splat(builder, builder.fneg(distance)))
-    alive = builder.fcmp_ordered(">", exponent, _constant(_LEAST))
+    alive = builder.fcmp_ordered(">", exponent, _constant(_LEAST_EXPONENT))
     exponent = builder.select(alive, exponent, _constant(0.0))
     # In a float64 of this size the last bit is worth 1, so the addition rounds to the nearest
     # integer and leaves it, in two's complement, in the low bits of the significand.

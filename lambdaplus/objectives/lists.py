@@ -12,7 +12,7 @@ separate list, in whose weights that of the better row is squared.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,14 +25,14 @@ from lambdaplus.metrics.sort import Entries
 ALL, OWN, ABOVE = (1.0, 1.0), (1.0, 0.0), (0.0, 1.0)  # parts of a potential, see `Form`
 
 
-class Lists(NamedTuple):
-    """Ranked lists, from the highest to the lowest score.
+class ListArrays(NamedTuple):
+    """Ranked lists, from the highest to the lowest score: arguments of kernels that sum over pairs.
 
     List k has the elements ``start[k]`` to ``stop[k]`` of the arrays by element: score, class,
     potentials U (of concordant pairs) and V (of discordant ones, equal to U with more than two
-    classes), and weight.  ``entry`` is the entry of each element, or empty if these are the
-    entries.  The swap delta of classes a and b is ``abs(gain[at + a] - gain[at + b])`` times the
-    difference of potentials, with ``at = gain_at[k]``.
+    classes), and weight.  The swap delta of classes a and b is
+    ``abs(gain[at + a] - gain[at + b])`` times the difference of potentials, with
+    ``at = gain_at[k]``.
     """
 
     start: Ints
@@ -45,13 +45,14 @@ class Lists(NamedTuple):
     U: Floats
     V: Floats
     weight: Floats
-    query: Ints
-    entry: Ints
 
-    @property
-    def arrays(self) -> tuple[Any, ...]:
-        """The arguments of kernels that sum over pairs."""
-        return self[:10]
+
+class Lists(NamedTuple):
+    """Ranked lists, and the query of each."""
+
+    arrays: ListArrays
+    query: Ints
+    entry: Ints  # of each element; empty if the elements are the entries
 
 
 def ranked_lists(
@@ -98,7 +99,8 @@ def ranked_lists(
         of_part = weight
         if part is OWN:
             of_part = weight * np.where(code == 1, each if whole else each[entry], 1.0)
-        yield Lists(start, stop, gain_at, gain, of_list, score, code, U, V, of_part, query, entry)
+        elements = score, code, U, V, of_part
+        yield Lists(ListArrays(start, stop, gain_at, gain, of_list, *elements), query, entry)
 
 
 def _each_two_classes(

@@ -56,12 +56,12 @@ def neighbour_sums(
         ranking = rank_some(edges, of_ranking, order)
         shuffled = single._replace(score=ranking.score, code=code[ranking.row])
         for lists in ranked_lists(metric, arrays, first, shuffled, False):
-            _compare_neighbours(
-                *lists, ranking.row, score, strength, sigma, gradient, hessian, received
-            )
+            noisy_lists = *lists.arrays, lists.query, lists.entry
+            sums = gradient, hessian, received
+            _compare_neighbours(*noisy_lists, ranking.row, score, strength, sigma, *sums)
     # The mean over the rankings, added up for the tied documents of each entry.
-    sums = Sums(*(part / RANKINGS for part in (gradient, hessian, received)))
-    return sums.of_entries(entries.size)
+    mean = Sums(*(part / RANKINGS for part in (gradient, hessian, received)))
+    return mean.of_entries(entries.size)
 
 
 def mixed(every: Sums, near: Sums, entries: Entries) -> Sums:

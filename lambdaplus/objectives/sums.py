@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_tasks
-from lambdaplus.data.queries import Floats, Ints
 from lambdaplus.objectives.exponentials import REACH, PairFunction, pair_function
 from lambdaplus.objectives.lists import Lists
 from lambdaplus.objectives.sweep import DOWN, UP, sweep_many_classes, sweep_two_classes
@@ -20,7 +19,7 @@ from lambdaplus.objectives.sweep import DOWN, UP, sweep_many_classes, sweep_two_
 FEW, FEW_PER_CLASS = 12, 3
 
 # Lists with more elements are swept down and up at the same time.
-LONG = 8_192
+LONG_SWEEP = 8_192
 
 MOST_PAIRS = 30_000_000  # visited in one call, which Ctrl-C cannot end; about a third of a second
 
@@ -34,9 +33,9 @@ class Sums(NamedTuple):
 
     def of_entries(self, size: Ints) -> Sums:
         """The sums of entries of these sizes, from those of single documents."""
-        first = np.cumsum(size) - size
-        gradient, hessian = (np.add.reduceat(part, first) for part in self[:2])
-        return Sums(gradient, hessian, self.received)
+        start = np.cumsum(size) - size
+        gradient = np.add.reduceat(self.gradient, start)
+        return Sums(gradient, np.add.reduceat(self.hessian, start), self.received)
 
 
 def no_sums(n_entries: int, n_queries: int) -> Sums:
@@ -47,29 +46,34 @@ def add_pairs(
     lists: Lists, spread: Floats, sigma: float, damping: float, all_pairs: bool, sums: Sums
 ) -> None:
     """Add the sums over all pairs of the lists, without damping for queries of ``spread`` 0."""
-    size, n_classes = lists.stop - lists.start, lists.n_classes
+    arrays = lists.arrays
+    size, n_classes = arrays.stop - arrays.start, arrays.n_classes
     if lists.entry.size:
-        out = no_sums(lists.score.size, size.size)
+        out = no_sums(arrays.score.size, size.size)
     else:
         out = Sums(sums.gradient, sums.hessian, np.zeros(size.size))
+    # Pair by pair costs n^2 / 2 logistic functions, the sweep some decays and sums of each element.
     few = size < (np.inf if all_pairs else FEW + FEW_PER_CLASS * n_classes)
-    two, long = n_classes == 2, ~few & (size > LONG)
+    two, long = n_classes == 2, ~few & (size > LONG_SWEEP)
     some_long = bool(long.any())
-    for function, chosen in _functions(spread, lists.query, sigma, damping):
-        which = np.flatnonzero(chosen & few)
-        for some, first, last in _visits(which, size):
-            visit_pairs(some, first, last, *lists.arrays, function.sigma, function.damping, *out)
-        arrays = (*lists.arrays, *function.fits)
-        swept = chosen & ~few
+    for function, of_function in _functions(spread, lists.query, sigma, damping):
+        which = np.flatnonzero(of_function & few)
+        # The exact function; damping and sigma instead of sums of exponentials.
+        for some, begin, end in _visits(which, size):
+            visit_pairs(some, begin, end, *arrays, function.sigma, function.damping, *out)
+        swept = of_function & ~few
+        with_fits = *arrays, *function.fits
+        # Of two classes, U and V differ; of more, they are the same (see `ListArrays`).
         for kernel, of_kind in ((sweep_two_classes, two), (sweep_many_classes, ~two)):
             which = np.flatnonzero(swept & of_kind)
             if some_long:
-                _sweep_long(kernel, which[long[which]], arrays, out)
+                _sweep_long(kernel, which[long[which]], with_fits, out)
                 which = which[~long[which]]
             if which.size:
-                kernel(which, *arrays, DOWN, UP, *out)
+                kernel(which, *with_fits, DOWN, UP, *out)
     if lists.entry.size:
-        for total, part in zip(sums[:2], out[:2], strict=True):
+        # An entry is an element of the list of each pair of classes that has its own.
+        for total, part in ((sums.gradient, out.gradient), (sums.hessian, out.hessian)):
             total += np.bincount(lists.entry, part, minlength=total.size)
         received = np.bincount(lists.query, out.received, minlength=sums.received.size)
         sums.received[:] += received
@@ -81,17 +85,19 @@ def _visits(which: Ints, size: Ints) -> Iterator[tuple[Ints, int, int]]:
     """Lists, and the first and last of their elements to pair with those below, for each call."""
     long = size[which] ** 2 > MOST_PAIRS
     if not long.all():
+        # All short lists in one call, each from its first to its last element.
         yield which[~long], 0, int(size.max())
     for one in which[long]:
         step = max(1, MOST_PAIRS // int(size[one]))
-        for first in range(0, int(size[one]), step):
-            yield np.array([one]), first, first + step
+        for begin in range(0, int(size[one]), step):
+            yield np.array([one]), begin, begin + step
 
 
 def _sweep_long(kernel: Any, which: Ints, arrays: tuple[Any, ...], out: Sums) -> None:
     """Sweep long lists on all threads; the result does not depend on their number."""
     if not which.size:
         return
+    # Each way has sums of its own, which are then added in this order.
     ways = [no_sums(out.gradient.size, out.received.size) for _ in (DOWN, UP)]
 
     def sweep(task: int) -> None:
@@ -106,7 +112,7 @@ def _sweep_long(kernel: Any, which: Ints, arrays: tuple[Any, ...], out: Sums) ->
 
 def _functions(
     spread: Floats, query: Ints, sigma: float, damping: float
-) -> list[tuple[PairFunction, NDArray[np.bool_] | bool]]:
+) -> list[tuple[PairFunction, Bools | bool]]:
     """The pair functions, and the lists of these queries that each of them is for."""
     if not damping:
         return [(pair_function(sigma), True)]
@@ -121,9 +127,9 @@ def _functions(
 
 @compiled(error_model="numpy")
 def visit_pairs(
-    which: Any, first: int, last: int, start: Any, stop: Any, gain_at: Any, gain: Any,
-    n_classes: Any, score: Any, relevance: Any, U: Any, V: Any, weight: Any, sigma: float,
-    damping: float, gradient: Any, hessian: Any, received: Any,
+    which: Ints, first: int, last: int, start: Ints, stop: Ints, gain_at: Ints, gain: Floats,
+    n_classes: Ints, score: Floats, code: Int32s, U: Floats, V: Floats, weight: Floats,
+    sigma: float, damping: float, gradient: Floats, hessian: Floats, received: Floats,
 ) -> None:  # fmt: skip
     """Like the kernels of `sweep`, but in O(n^2), which is faster on short lists.
 
@@ -134,10 +140,13 @@ def visit_pairs(
         begin, end = start[which[k]] + first, min(start[which[k]] + last, stop[which[k]])
         for p in range(begin, end):
             for q in range(p + 1, stop[which[k]]):
-                a, b = relevance[p], relevance[q]
+                a, b = code[p], code[q]
                 if a == b:
                     continue
                 distance = score[p] - score[q]
+                # Element p is ahead of q, so the distance is not negative. If p is better, the pair
+                # is concordant, and else 1 - rho and V are those of a discordant one. The Hessian
+                # is the same.
                 wrong = 1.0 / (1.0 + math.exp(sigma * distance))  # rho, for a concordant pair
                 slope = wrong * (1.0 - wrong)
                 if a > b:
@@ -148,6 +157,7 @@ def visit_pairs(
                 delta *= sigma * abs(gain[at + a] - gain[at + b]) * weight[p] * weight[q]
                 if damping > 0.0:
                     delta /= damping + distance
+                # The better element is pushed up, by a negative gradient.
                 push = delta * wrong if a > b else -delta * wrong
                 gradient[p] -= push
                 gradient[q] += push

@@ -9,6 +9,7 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
+from lambdaplus.compute.parallel import over_queries
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics.sort import Ranking
 
@@ -27,9 +28,13 @@ class Constraint(NamedTuple):
 Oracle = Callable[[Ranking], Constraint]
 
 
-def blank(queries: Queries) -> Constraint:
-    """Allocate the result; a query that an oracle skips has loss 0 and coefficients 0."""
-    return Constraint(np.zeros(queries.n_queries), np.zeros(queries.n_documents))
+def of_each_query(kernel: Any, queries: Queries, ranking: Ranking, *arguments: Any) -> Constraint:
+    """The constraints by a kernel; a query that it skips has loss 0 and coefficients 0."""
+    worst = Constraint(np.zeros(queries.n_queries), np.zeros(queries.n_documents))
+    boundaries, strata = queries.boundaries, queries.strata()
+    classes = strata.code, strata.n_classes
+    over_queries(kernel, boundaries, boundaries, ranking, *classes, *arguments, *worst)
+    return worst
 
 
 @compiled

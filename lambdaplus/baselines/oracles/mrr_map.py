@@ -5,10 +5,9 @@ Chakrabarti et al. 2008, eq. 5, sec. 3.6 and fact 3.5.
 
 from __future__ import annotations
 
-from lambdaplus.baselines.oracles.constraint import Constraint, blank, split
+from lambdaplus.baselines.oracles.constraint import Constraint, of_each_query, split
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.compute.parallel import over_queries
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import metric_arrays
@@ -24,13 +23,7 @@ class MRRMapOracle:
         self.cutoff = metric.cutoff or queries.longest
 
     def __call__(self, ranking: Ranking) -> Constraint:
-        worst, strata = blank(self.queries), self.queries.strata()
-        boundaries = self.queries.boundaries
-        over_queries(
-            _mrr_map, boundaries, boundaries, ranking, strata.code, strata.n_classes, self.discount,
-            self.cutoff, *worst,
-        )  # fmt: skip
-        return worst
+        return of_each_query(_mrr_map, self.queries, ranking, self.discount, self.cutoff)
 
 
 @compiled

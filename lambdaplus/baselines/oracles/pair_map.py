@@ -15,10 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lambdaplus.baselines.oracles.constraint import Constraint, blank, split
+from lambdaplus.baselines.oracles.constraint import Constraint, of_each_query, split
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.compute.parallel import over_queries
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import metric_arrays
@@ -55,14 +54,9 @@ class PairMapOracle:
         self.pair_scale = pair_scale
 
     def __call__(self, ranking: Ranking) -> Constraint:
-        worst, strata = blank(self.queries), self.queries.strata()
-        boundaries = self.queries.boundaries
-        over_queries(
-            _pair_map, boundaries, boundaries, ranking, strata.code, strata.n_classes,
-            self.discount, self.gain, self.slope, self.first_only, self.cutoff, self.convex,
-            self.pair_scale, *worst,
-        )  # fmt: skip
-        return worst
+        credit = self.discount, self.gain, self.slope
+        options = self.first_only, self.cutoff, self.convex, self.pair_scale
+        return of_each_query(_pair_map, self.queries, ranking, *credit, *options)
 
 
 @compiled
