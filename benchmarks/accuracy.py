@@ -79,7 +79,7 @@ def main() -> None:
     methods = [
         method
         for method in find_methods(given.methods)
-        if importlib.util.find_spec(method.family) and method.criterion != "mauc"
+        if importlib.util.find_spec(method.family) and str(method.criterion) != "mauc"
     ]
     settings = Settings(rounds=given.rounds, patience=100)
     studies = {}

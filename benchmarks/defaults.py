@@ -186,14 +186,19 @@ def table_of(
     return Table(["", "ns", *weight_of, "mean"], rows, [foot])
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def read_arguments(name: str, description: str) -> argparse.Namespace:
+    """The arguments of a script that trains draws; ``name`` is that of its results."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("sets", nargs="+")
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--kept", type=Path, default=Path("build/defaults"))
-    parser.add_argument("--results", default="defaults", help="name in benchmarks/results")
-    given = parser.parse_args()
+    parser.add_argument("--kept", type=Path, default=Path("build") / name)
+    parser.add_argument("--results", default=name, help="name in benchmarks/results")
+    return parser.parse_args()
+
+
+def main() -> None:
+    given = read_arguments("defaults", __doc__.splitlines()[0])
     trainings, weight_of = [], {}
     every = [method for framework in TRAINERS for method in methods(framework)]
     for data in given.sets:

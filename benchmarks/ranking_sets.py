@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from lambdaplus.data import Fold, RankingData
-from lambdaplus.study.config import folds_of
+from lambdaplus.study.folds import folds_of
 
 KNOWN_ITEMS = "known-items"
 LABEL_NOISE = {"generated-clean": 0.2, "generated-noisy": 3.0}

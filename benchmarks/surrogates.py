@@ -10,16 +10,13 @@ are those of `defaults.py`.
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
 import zlib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from defaults import TRAINERS, Training, trained
+from defaults import TRAINERS, Training, read_arguments, trained
 from differences import FRAMEWORKS, Values, difference
 from numpy.typing import ArrayLike
 from one_line import OWN
@@ -131,13 +128,7 @@ def table_of(trainings: list[Training], metric: str) -> Table:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("sets", nargs="+")
-    parser.add_argument("--draws", type=int, default=5)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--kept", type=Path, default=Path("build/surrogates"))
-    parser.add_argument("--results", default="surrogates", help="name in benchmarks/results")
-    given = parser.parse_args()
+    given = read_arguments("surrogates", __doc__.splitlines()[0])
     every = [method for framework in TRAINERS for method in contenders(framework)]
     trainings = []
     for data in given.sets:

@@ -17,7 +17,7 @@ from lambdaplus.baselines import QueryScaler
 from lambdaplus.data import Fold, RankingData, digits_queries, read_folds
 from lambdaplus.data.ranking_data import join
 from lambdaplus.evaluation.significance import p_value
-from lambdaplus.metrics import parse_metric
+from lambdaplus.metrics import Metric, parse_metric
 from lambdaplus.study import Method, Results, Settings, Study
 
 LEVEL = 0.05
@@ -56,7 +56,7 @@ class Session:
         return join([first.train, first.valid, first.test], self.name)
 
     def study(
-        self, folds: Sequence[Fold], methods: Sequence[Method], metrics: Sequence[str],
+        self, folds: Sequence[Fold], methods: Sequence[Method], metrics: Sequence[Metric],
         settings: Settings | None = None, seeds: tuple[int, ...] = (0,),
     ) -> Results:  # fmt: skip
         """Run a study to its end, or go on where it stopped.
@@ -67,7 +67,7 @@ class Session:
             If a method failed; the finished fits are kept.
         """
         study = Study(
-            list(folds), list(methods), [str(parse_metric(name)) for name in metrics],
+            list(folds), list(methods), metrics,
             settings or Settings(), seeds, folder=self.folder, jobs=self.jobs,
         )  # fmt: skip
         with Progress(transient=True) as progress:
@@ -146,11 +146,11 @@ class Versus(NamedTuple):
         return f"{points(self.first)} against {points(self.second)}, {said(self.p)}"
 
 
-def versus(results: Results, first: str, second: str, metric: str) -> Versus:
+def versus(results: Results, first: str, second: str, metric: Metric) -> Versus:
     """Two methods of a study; means are over folds."""
-    metric = str(parse_metric(metric))
-    found = Versus.of(*(by_query(results, name, metric) for name in (first, second)))
-    means = results.mean(first, metric), results.mean(second, metric)
+    name = str(parse_metric(metric))
+    found = Versus.of(*(by_query(results, method, name) for method in (first, second)))
+    means = results.mean(first, name), results.mean(second, name)
     return found._replace(first=means[0], second=means[1])
 
 

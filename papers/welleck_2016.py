@@ -21,11 +21,12 @@ from lambdaplus.cli.references import WELLECK
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data import Fold, RankingData, web_search_like
 from lambdaplus.evaluation import Table
-from lambdaplus.metrics import parse_metric
+from lambdaplus.metrics import Metric, parse_metric
 from lambdaplus.objectives import lambda_objective
-from lambdaplus.study import Fitted, Job, Method, Results, Settings, find_methods
+from lambdaplus.study import Fitted, Method, Results, Settings, Task, find_methods
 from lambdaplus.study.estimator_trainer import train_estimator
 from papers.paper import Claim, Findings, Paper
+from papers.precisions import MACRO_PRECISION, MICRO_PRECISION, PRECISIONS
 from papers.session import Session, of_parts, points, scaled, versus
 
 TREES, SVM = "LambdaMART-MAUC", "SVM by class"
@@ -37,7 +38,6 @@ CS = tuple(10.0**power for power in range(-2, 7))
 PASSES = 20_000  # the SVM converges for each C within them
 AREA = "mauc(over=dataset)"  # of the readings below, the one that gives the paper's figures
 CUTOFFS = tuple(range(1, 11))
-PRECISIONS = ("micro_precision", "macro_precision", "printed_precision")
 READINGS = {
     "mauc": "relevant classes, shares of the query",
     "mauc(share=dataset)": "relevant classes, shares of the data set",
@@ -70,8 +70,8 @@ def run(session: Session, queries: int = 1500, rounds: int = 200) -> Findings:
     folds = [of_parts(fold, scaled) for fold in session.folds]
     settings = Settings(rounds=rounds)
     classes = sorted({int(c) for fold in folds for c in np.unique(fold.test.labels) if c >= 1})
-    metrics = ["map", *READINGS, *map(class_area, classes)]
-    metrics += [f"{name}@{k}" for name in PRECISIONS for k in CUTOFFS]
+    metrics: list[Metric] = ["map", *READINGS, *map(class_area, classes)]
+    metrics += [declared(k) for declared in PRECISIONS for k in CUTOFFS]
     graded = session.study(folds, graded_methods(), metrics, settings)
     two_grades = [of_parts(fold, binary) for fold in folds]
     of_two = session.study(two_grades, binary_methods(), ["auc(over=dataset)", "map"], settings)
@@ -134,9 +134,9 @@ def _svm(name: str, registered: str, criterion: str) -> Method:
     )
 
 
-def train_on_one_list(job: Job) -> Fitted:
+def train_on_one_list(task: Task) -> Fitted:
     """Fit an estimator to all documents as a single ranking, as SVM-Perf does."""
-    return train_estimator(replace(job, train=one_list(job.train)))
+    return train_estimator(replace(task, train=one_list(task.train)))
 
 
 def one_list(part: RankingData) -> RankingData:
@@ -194,10 +194,12 @@ def readings(graded: Results, data: str) -> Table:
 
 def precisions(graded: Results) -> Table:
     heads = [
-        f"{name.partition('_')[0]}, {who}" for name in PRECISIONS for who in ("LambdaMART", "SVM")
+        f"{declared.name.partition('_')[0]}, {who}"
+        for declared in PRECISIONS
+        for who in ("LambdaMART", "SVM")
     ]
     rows = [
-        (k, *(graded.mean(m, f"{name}@{k}") for name in PRECISIONS for m in (TREES, SVM)))
+        (k, *(graded.mean(m, str(declared(k))) for declared in PRECISIONS for m in (TREES, SVM)))
         for k in CUTOFFS
     ]
     foot = (
@@ -252,7 +254,7 @@ def trees_time(queries: int, rounds: int) -> dict[str, float]:
     settings = Settings(rounds=rounds, patience=rounds, threads=1)
     begin = time.process_time()
     with limit_threads(1):
-        method.trainer(Job(method, {}, fold.train, fold.valid, settings, 0, (method.criterion,)))
+        method.trainer(Task(method, {}, fold.train, fold.valid, settings, 0, (method.criterion,)))
     return _record(fold, time.process_time() - begin, True)
 
 
@@ -331,8 +333,8 @@ def graded_claims(results: Results) -> Iterator[Claim]:
         precision.better,
         str(precision),
     )
-    for kind in ("micro", "macro"):
-        pairs = [versus(results, TREES, SVM, f"{kind}_precision@{k}") for k in CUTOFFS]
+    for kind, declared in (("micro", MICRO_PRECISION), ("macro", MACRO_PRECISION)):
+        pairs = [versus(results, TREES, SVM, declared(k)) for k in CUTOFFS]
         yield Claim(
             "Figure 2",
             f"LambdaMART-MAUC has the higher {kind}-averaged precision@k for all k from 1 to 10.",

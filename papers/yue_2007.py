@@ -17,7 +17,7 @@ from lambdaplus.baselines import ThresholdFeatures
 from lambdaplus.cli.references import YUE
 from lambdaplus.data import RankingData, random_splits
 from lambdaplus.evaluation import Table, evaluate
-from lambdaplus.study import Fitted, Job, Method, Results
+from lambdaplus.study import Fitted, Method, Results, Task
 from lambdaplus.study.estimator_trainer import train_estimator
 from papers.paper import Claim, Findings, Paper
 from papers.session import LEVEL, Session, Versus, points
@@ -144,16 +144,16 @@ def systems(thresholds: int) -> list[Method]:
     ]
 
 
-def train_on_steps(job: Job) -> Fitted:
+def train_on_steps(task: Task) -> Fitted:
     """Fit an estimator to indicators of each feature's being above thresholds."""
-    others = dict(job.parameters)
-    steps = ThresholdFeatures(others.pop("thresholds")).fit(job.train.features)
+    others = dict(task.parameters)
+    steps = ThresholdFeatures(others.pop("thresholds")).fit(task.train.features)
 
     def stepped(part: RankingData) -> RankingData:
         return replace(part, features=steps.transform(part.features))
 
     fitted = train_estimator(
-        replace(job, parameters=others, train=stepped(job.train), valid=stepped(job.valid))
+        replace(task, parameters=others, train=stepped(task.train), valid=stepped(task.valid))
     )
     return replace(fitted, predict=lambda part: fitted.predict(stepped(part)))
 

@@ -237,44 +237,11 @@ def bpref(ranked: Labels, relevant: float) -> float:
     return sum(1 - share for share in above) / len(good)
 
 
-def tables(
-    ranked: Labels, k: int | None, relevant: float, classes: str
-) -> list[tuple[float, float]]:
-    """True and false positives of each counted class that ranks within k predict."""
-    predicted = sorted(ranked, reverse=True)
-    counted = [c for c in sorted(set(ranked)) if classes == "all" or c >= relevant]
-    found = []
-    for c in counted:
-        of_c = [y for y, guess in zip(ranked[:k], predicted[:k], strict=True) if guess == c]
-        found.append((float(of_c.count(c)), float(len(of_c) - of_c.count(c))))
-    return [(true, false) for true, false in found if true + false > 0]
-
-
-def micro_precision(ranked: Labels, k: int | None, relevant: float, classes: str) -> float:
-    """Welleck 2016, eq. 1."""
-    found = tables(ranked, k, relevant, classes)
-    return sum(t for t, _ in found) / sum(t + f for t, f in found) if found else NAN
-
-
-def macro_precision(ranked: Labels, k: int | None, relevant: float, classes: str) -> float:
-    """Welleck 2016, eq. 3."""
-    found = tables(ranked, k, relevant, classes)
-    return sum(t / (t + f) for t, f in found) / len(found) if found else NAN
-
-
-def printed_precision(ranked: Labels, data: Labels, k: int | None, relevant: float) -> float:
-    """Welleck 2016, eq. 2 as printed, its sum over the relevant classes of the data set."""
-    assert k is not None
-    counted = {label for label in data if label >= relevant}
-    return sum(ranked[:k].count(c) for c in counted) / (max(1, len(counted)) * k)
-
-
 TEXTBOOK: dict[str, Callable[..., float]] = {
     definition.__name__: definition
     for definition in (
         auc, pauc, mauc, class_auc, concordance, hand_till, mrr, reciprocal_ranks, success, dcg,
-        ndcg, err, pfound, rbp, top_precision, f1, recall, rprec, bpref, micro_precision,
-        macro_precision, printed_precision,
+        ndcg, err, pfound, rbp, top_precision, f1, recall, rprec, bpref,
     )
 }  # fmt: skip
 TEXTBOOK |= {"map": average_precision, "p": precision}

@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 from sklearn.datasets import make_classification
 
-from lambdaplus.data import digits_queries
+from lambdaplus.data import digits_queries, relative_features
 from lambdaplus.study import Study
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
@@ -132,7 +132,7 @@ def test_each_metric_chooses_the_rounds_of_every_objective(
     methods = [one_line.with_trees(m, 1) for m in one_line.contenders(framework)]
     study = Study(digits_queries()[:1], methods, list(METRICS), one_line.SETTINGS, (1,), trials=1)
     assert len(study.tasks) == len(methods) > 4
-    assert {task.metrics for task in study.tasks} == {METRICS}
+    assert {tuple(map(str, task.metrics)) for task in study.tasks} == {METRICS}
     assert len({str(task.parameters) for task in study.tasks}) == 1  # the same trees
 
 
@@ -143,6 +143,84 @@ def test_known_items_have_one_relevant_document_and_all_others(benchmark_named: 
         for query in np.unique(before.qid):
             old, new = before.labels[before.qid == query], after.labels[after.qid == query]
             assert sorted(new) == [0.0] * int((old < 1).sum()) + [1.0] * bool((old >= 1).any())
+
+
+def relative_trainings(benchmark_named: Any) -> tuple[Any, list[Any]]:
+    """Two folds, two kinds, two sizes of trees: validation and test values by hand."""
+    relative = benchmark_named("relative")
+    values = {  # by fold, kind and leaves
+        ("1", "raw", 4): (0.5, 0.1), ("1", "raw", 16): (0.6, 0.2), ("1", "rank", 4): (0.7, 0.3),
+        ("1", "rank", 16): (0.4, 0.9), ("2", "raw", 4): (0.8, 0.4), ("2", "raw", 16): (0.7, 0.9),
+        ("2", "rank", 4): (0.1, 0.9), ("2", "rank", 16): (0.6, 0.7),
+    }  # fmt: skip
+    return relative, [
+        relative.Trained("s", kind, method, metric, 0, fold, leaves, validation, 1, test)
+        for method in relative.METHODS
+        for metric in relative.METRICS
+        for (fold, kind, leaves), (validation, test) in values.items()
+    ]
+
+
+def test_leaves_and_kind_of_features_are_chosen_on_validation_queries(benchmark_named: Any) -> None:
+    relative, trainings = relative_trainings(benchmark_named)
+    chosen = relative.best_leaves(trainings)
+    assert len(chosen) == len(trainings) / 2
+    values = relative.by_fold(chosen, "map", "test")
+    assert values["lightgbm:lambda_map, raw"]["s"].tolist() == [0.2, 0.4]
+    assert values["lightgbm:lambda_map, rank"]["s"].tolist() == [0.3, 0.7]
+    assert values["lightgbm:lambda_map, chosen"]["s"].tolist() == [0.3, 0.4]
+    table = relative.gain_table(chosen, "map", ["rank", "chosen"])
+    gains = {tuple(row[:2]): row[2:] for row in table.rows}
+    assert gains["rank", "mean"] == ["+0.2000 ± 0.1000, p 0.3"] * 2  # on the set, over sets
+    assert gains["chosen", "xgboost:rank:map"][0] == "+0.0500 ± 0.0500, p 0.5"
+    assert relative.at_the_end(chosen) == 0.0
+
+
+def test_relative_features_of_a_fold_are_those_of_its_queries(benchmark_named: Any) -> None:
+    relative, fold = benchmark_named("relative"), digits_queries()[0]
+    found = relative.with_features(fold, "rank,z")
+    expected = relative_features(fold.test.features, qid=fold.test.qid, kind=["rank", "z"])
+    np.testing.assert_array_equal(found.test.features, expected)
+    alone = relative.with_features(fold, "z alone")
+    assert alone.train.features.shape == fold.train.features.shape
+    assert relative.with_features(fold, "raw") is fold
+
+
+def helped_unit(what_helps: Any, fold: str, values: dict[str, tuple[float, float]]) -> Any:
+    """Validation and test values of each training by hand; defaults take twice as long."""
+    found = {
+        name: {
+            "seconds": 4.0 if name == "defaults" else 2.0,
+            **{
+                metric: {"round": 7, "validation": valid, "test": test,
+                         "test of the usual rounds": test - 0.1}
+                for metric in what_helps.METRICS
+            },
+        }
+        for name, (valid, test) in values.items()
+    }  # fmt: skip
+    return what_helps.Unit("s", fold, "lightgbm", "lambdarank", found)
+
+
+def test_what_helps_is_chosen_on_validation_queries(benchmark_named: Any) -> None:
+    what_helps = benchmark_named("what_helps")
+    same = dict.fromkeys(
+        [*what_helps.SIZE_NAMES, "share 0.25", "share 0.5", *what_helps.SEED_NAMES,
+         "seeds averaged"], (0.5, 0.4),
+    )  # fmt: skip
+    units = [
+        helped_unit(what_helps, "1", {**same, "16 leaves, 0.1": (0.6, 0.6), "seed 1": (0.9, 0.3)}),
+        helped_unit(what_helps, "2", {**same, "4 leaves, 0.03": (0.4, 0.9), "share 0.5": (0, 0.1)}),
+    ]
+    rows = {row.change: row for row in what_helps.own_rows(units)}
+    gains = {change: row.gains["map"] for change, row in rows.items()}
+    assert gains["trees and learning rate by validation"][:2] == pytest.approx((0.1, 0.1))
+    assert gains["mean of the scores of five seeds"].mean == pytest.approx(0.1 / 5 / 2)
+    assert gains["100% of the training queries, not 50%"].mean == pytest.approx(0.3 / 2)
+    assert gains["rounds by validation, not 100"].mean == pytest.approx(0.1)
+    assert rows["trees and learning rate by validation"].times == pytest.approx((4 + 4 * 2) / 4)
+    assert rows["mean of the scores of five seeds"].times == pytest.approx(5)
+    assert what_helps.by_size(list(rows.values()))[0].change.startswith("100%")
 
 
 SMALL = ["web-search-like:15", "--rounds", "6", "--jobs", "1"]

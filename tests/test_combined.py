@@ -71,7 +71,7 @@ def test_spelling_makes_no_difference() -> None:
 def test_options_go_to_the_parts_that_have_them() -> None:
     objective: Any = lambda_objective("ndcg+map", gain="linear", relevant=2, sigma=2)
     assert str(objective.metric) == "ndcg(gain=linear)+map(relevant=2)"
-    assert [part.shape.sigma for part, _ in objective.parts] == [2, 2]
+    assert [part.sigma for part, _ in objective.parts] == [2, 2]
     assert eval_metric("ndcg+map", gain="linear", relevant=2).metrics == (objective.metric,)
     with pytest.raises(ValueError, match="none of mrr, map has an option gain"):
         lambda_objective("mrr+map", gain="linear")

@@ -16,7 +16,7 @@ from lambdaplus.data import Fold, read_letor
 from lambdaplus.data.cache import fingerprint
 from lambdaplus.data.ranking_data import join
 from lambdaplus.study import Config
-from lambdaplus.study.config import folds_of
+from lambdaplus.study.folds import folds_of
 
 
 @pytest.fixture(scope="module")

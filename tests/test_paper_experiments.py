@@ -25,7 +25,7 @@ from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.sort import rank
-from lambdaplus.study import Fitted, Job, Method
+from lambdaplus.study import Fitted, Method, Task
 from papers import PAPERS, elsas_2008, welleck_2016, yue_2007
 from papers.__main__ import main
 from papers.chakrabarti_2008 import claims as kdd
@@ -123,7 +123,7 @@ def test_the_command_line_says_what_is_wrong(
 def column(j: int) -> Method:
     """A ranker by one feature."""
 
-    def train(job: Job) -> Fitted:
+    def train(task: Task) -> Fitted:
         return Fitted(lambda part: np.asarray(part.features[:, j]))
 
     return Method(f"column {j}", train, "", "map", random=False)
@@ -357,7 +357,7 @@ def test_own_criterion_counts_the_best_of_each_column() -> None:
     means = {f"svm:{n}": {m: 0.5 + 0.1 * (m == n) for m in names} for n in names}
     results: Any = SimpleNamespace(
         methods=list(means),
-        about={"criteria": {name: name[4:] for name in means}},
+        about=SimpleNamespace(criteria={name: name[4:] for name in means}),
         mean=lambda method, metric: means[method][metric],
     )
     assert kdd.own_criterion(results).holds is False
@@ -373,7 +373,7 @@ def test_own_criterion_counts_the_best_of_each_column() -> None:
 def test_no_verdict_against_a_model_that_ranks_nothing(tmp_path: Path) -> None:
     data = small(10)
     fold = Fold("one", data, data, data)
-    tied = Method("tied", lambda job: Fitted(lambda part: np.zeros(part.labels.size)), "", "map")
+    tied = Method("tied", lambda task: Fitted(lambda part: np.zeros(part.labels.size)), "", "map")
     results = Session(None, tmp_path).study([fold], [tied, column(0), column(3)], ["auc", "map"])
     against = kdd.against(results, "", "", "column 0", "tied", "map")
     assert against.holds is None
@@ -387,7 +387,7 @@ def test_w_is_zero_where_all_documents_tie(tmp_path: Path) -> None:
     data = small(10)
     folds = [Fold(name, data, data, data) for name in ("one", "two")]
 
-    def constant(job: Job) -> Fitted:
+    def constant(task: Task) -> Fitted:
         return Fitted(lambda part: np.zeros(part.labels.size))
 
     tied = Method("tied", constant, "", "map", random=False)

@@ -11,11 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lambdaplus import evaluate
+from lambdaplus.metrics import Metric
+from papers.precisions import MACRO_PRECISION, MICRO_PRECISION, PRINTED_PRECISION
 
 PRINTED = 0.005  # half of the last digit of two
 
 
-def value(metric: str, ranked: list[int], **options: str) -> float:
+def value(metric: Metric, ranked: list[int], **options: str) -> float:
     """The metric of labels in ranked order."""
     scores = [-rank for rank in range(len(ranked))]
     return evaluate(ranked, scores, group=[len(ranked)], metrics=metric, **options).mean.popitem()[
@@ -165,10 +167,32 @@ def test_welleck_equations_2_and_4_say_the_same(ranked: list[int], k: int) -> No
     relevant = [c for c in classes if c > 0]
     if relevant:
         expected = sum(ranked[:k].count(c) for c in relevant) / (len(relevant) * k)
-        assert value(f"printed_precision@{k}", ranked) == pytest.approx(expected, abs=1e-12)
-        assert value(f"printed_precision@{k}", ranked) == pytest.approx(
+        assert value(PRINTED_PRECISION(k), ranked) == pytest.approx(expected, abs=1e-12)
+        assert value(PRINTED_PRECISION(k), ranked) == pytest.approx(
             value(f"p@{k}", ranked) / len(relevant), abs=1e-12
         )
+
+
+@given(
+    ranked=st.lists(st.integers(0, 3), min_size=1, max_size=9),
+    k=st.none() | st.integers(1, 10),
+    counted=st.sampled_from(["relevant", "all"]),
+)
+@examples(100)
+def test_equations_1_and_3_count_the_classes_that_ranks_predict(
+    ranked: list[int], k: int | None, counted: str
+) -> None:
+    guessed = sorted(ranked, reverse=True)[:k]
+    shares = [
+        [label == c for label, guess in zip(ranked, guessed, strict=False) if guess == c]
+        for c in {*guessed} - ({0} if counted == "relevant" else set())
+    ]
+    pooled = [right for share in shares for right in share]
+    micro = sum(pooled) / len(pooled) if pooled else math.nan
+    macro = sum(sum(share) / len(share) for share in shares) / len(shares) if shares else math.nan
+    for declared, expected in ((MICRO_PRECISION, micro), (MACRO_PRECISION, macro)):
+        found = value(declared(k, classes=counted), ranked)
+        assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
 def test_mauc_is_the_share_weighted_sum_of_class_reference_aucs() -> None:

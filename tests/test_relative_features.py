@@ -16,7 +16,7 @@ from scipy import sparse, stats
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data import relative_features
 
-KINDS = ("rank", "z", "best", "median")
+KINDS = ("rank", "z")
 
 
 def by_definition(column: np.ndarray, kind: str) -> np.ndarray:
@@ -29,10 +29,8 @@ def by_definition(column: np.ndarray, kind: str) -> np.ndarray:
         relative = np.zeros(values.size)
     elif kind == "rank":
         relative = (stats.rankdata(values) - (values.size + 1) / 2) / values.size
-    elif kind == "z":
-        relative = stats.zscore(values)
     else:
-        relative = values - (values.max() if kind == "best" else np.median(values))
+        relative = stats.zscore(values)
     found[seen] = relative
     return found
 
@@ -108,9 +106,9 @@ def test_single_documents_constants_and_missing_values() -> None:
     nan = np.nan
     X = [[5.0, 1.0, nan], [5.0, nan, nan], [5.0, 3.0, 7.0], [9.0, 4.0, nan]]
     found = relative_features(X, qid=["a", "a", "a", "b"], kind=KINDS, replace=True)
-    of_third = {"rank": (-0.25, 0.25), "z": (-1, 1), "best": (-2, 0), "median": (-1, 1)}
+    of_second = {"rank": (-0.25, 0.25), "z": (-1, 1)}
     for kind, part in zip(KINDS, np.split(found, len(KINDS), axis=1), strict=True):
-        low, high = of_third[kind]
+        low, high = of_second[kind]
         expected = [[0, low, nan], [0, nan, nan], [0, high, 0], [0, 0, nan]]
         np.testing.assert_allclose(part, expected, err_msg=kind)
 
@@ -194,6 +192,7 @@ def test_polars_frames_keep_types_and_categories() -> None:
     assert found.schema["bm25|rank"] == pl.Float32
     assert found.schema["clicks|rank"] == pl.Float64
     np.testing.assert_array_equal(found["age|rank"], [0, np.nan, -0.25, 0.25])
+    assert found["age|rank"].null_count() == 1
     assert relative_features(X.drop("site"), group=[2, 2], replace=True).shape == (4, 3)
 
 
@@ -222,6 +221,7 @@ def test_frames_are_refused_with_a_reason() -> None:
         ({"kind": ["z", "z"]}, "each once"),
         ({"replace": "yes"}, "neither True nor False"),
         ({"X": sparse.csr_array(np.eye(4))}, r"sparse, but zeros have ranks .* X\.toarray\(\)"),
+        ({"X": np.ones((0, 2)), "qid": []}, "X has no rows"),
         ({"X": np.ones(4)}, "2-D with a row for each document"),
         ({"X": [["a"], ["b"], ["c"], ["d"]]}, "X must be numbers"),
         ({"X": np.ones((4, 1), dtype=complex)}, "X must be numbers"),

@@ -19,7 +19,9 @@ import pytest
 from lambdaplus.data import digits_queries
 from lambdaplus.evaluation import compare_runs
 from lambdaplus.metrics import parse_metric
+from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import (
+    About,
     Results,
     Settings,
     Study,
@@ -34,6 +36,7 @@ from lambdaplus.study import (
 from lambdaplus.study.boosting import train_lightgbm
 from lambdaplus.study.methods import Fitted, Method
 from lambdaplus.study.plots import curves_of, learning_curves, plots_of, training_time
+from lambdaplus.study.search_space import OneOf
 from lambdaplus.study.study_tables import parameter_table
 
 HOSTILE = "svm:<script>alert('x')</script>&\"$title"
@@ -263,7 +266,7 @@ def test_bars_of_training_times_begin_at_zero_and_share_their_scale(results: Res
 
 @pytest.mark.usefixtures("empty_plots")
 def test_all_seeds_are_named(results: Results, tmp_path: Path) -> None:
-    page = write_report(replace(results, about={**results.about, "seeds": [3, 7]}), tmp_path)
+    page = write_report(replace(results, about=replace(results.about, seeds=(3, 7))), tmp_path)
     assert "on validation data; seeds 3, 7." in page.read_text(encoding="utf-8")
 
 
@@ -311,12 +314,11 @@ def test_options_that_were_drawn_as_none_are_counted(results: Results, tmp_path:
             for fold, drawn in (("1", (first, 1.0)), ("2", (None, None)))
             for trial, noise in enumerate(drawn)
         ]  # fmt: skip
-        about = {**results.about, "searched": ["a"], "trials": 2, "rounds": 100}
+        method = Method("a", by_first_feature, None, "map", space={"noise": OneOf((None,))})
+        about = About({"a": method}, Settings(rounds=100), trials=2, planned=2, finished=2)
         curves = results.curves.clear()
         values = pl.DataFrame({"method": ["a"] * 2, "fold": ["1", "2"], "value": [0.5, 0.6]})
         values = values.with_columns(seed=0, metric=pl.lit("map"), query=pl.lit("q"))
-        about |= {name: {"a": "map"} for name in ("criteria", "selects")}
-        about |= {"origins": {"a": "yours"}, "rules": {"map": ""}}
         found = Results(["a"], ["1", "2"], ["map"], values, pl.DataFrame(rows), curves, {}, about)
         by_name = {row[1]: row for row in parameter_table(found).rows}
         assert [*by_name["noise"][3:6], by_name["noise"][7]] == expected
@@ -378,11 +380,9 @@ def values_of(means: dict[str, float], noise: float = 0.1) -> Results:
         .with_columns(pl.lit(0).alias("seed"), pl.lit("map").alias("metric"))
         for name, m in means.items()
     )
-    about = {
-        "criteria": dict.fromkeys(means, "map"), "origins": dict.fromkeys(means, "yours"),
-        "rules": {"map": ""}, "convention": "lambdaplus", "repeated": False,
-        "without_relevant": 0, "queries": 100, "seeds": [0],
-    }  # fmt: skip
+    whose = {name: lambda_objective("map") if "ours" in name else None for name in means}
+    methods = {name: Method(name, by_first_feature, whose[name], "map") for name in means}
+    about = About(methods, rules={"map": ""}, queries=100)
     none = pl.DataFrame(schema={"chosen": pl.Boolean, "warnings": pl.String}
                         | dict.fromkeys(("method", "fold", "seed", "trial"), pl.String)
                         | {"seconds": pl.Float64})  # fmt: skip
@@ -418,21 +418,16 @@ def test_conclusions_say_what_is_significant_and_what_is_not() -> None:
 
 def test_the_verdict_compares_the_best_of_ours_with_the_best_of_the_others() -> None:
     def said(baseline: str | None = None, **means: float) -> str:
-        results = values_of(means)
-        origins = {name: "lambdaplus" if "ours" in name else "LightGBM" for name in means}
-        results = replace(results, about={**results.about, "origins": origins})
-        return Summary(results, baseline).verdict().rpartition(": ")[2]
+        return Summary(values_of(means), baseline).verdict().rpartition(": ")[2]
 
     assert said(ours=0.7, ours2=0.2, theirs=0.5, theirs2=0.1) == "significantly better by MAP."
     assert said(ours=0.3, theirs=0.5, theirs2=0.1) == "significantly worse by MAP."
     assert said(ours=0.5, theirs=0.5) == "no significant difference by MAP."
     assert said(ours=0.5, ours2=0.1) == said(theirs=0.5) == ""
     # Below the best by its own metric, with a reason.
-    results = values_of({"lightgbm:lambda_map": 0.1, "theirs": 0.7})
-    origins = {"lightgbm:lambda_map": "lambdaplus", "theirs": "LightGBM"}
-    found = Summary(replace(results, about={**results.about, "origins": origins}))
-    assert "of its own metric: lightgbm:lambda_map by MAP. An" in found.verdicts()[1]
-    found = Summary(replace(results, about={**results.about, "origins": dict.fromkeys(origins)}))
+    found = Summary(values_of({"ours:lambda_map": 0.1, "theirs": 0.7}))
+    assert "of its own metric: ours:lambda_map by MAP. An" in found.verdicts()[1]
+    found = Summary(values_of({"theirs:lambda_map": 0.1, "theirs": 0.7}))
     assert found.below_by_own_metric() == ""
     # Without the test of these two, nothing is said.
     assert said("theirs2", ours=0.7, theirs=0.5, theirs2=0.1) == ""

@@ -13,15 +13,16 @@ import pytest
 
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import evaluate
+from lambdaplus.metrics import parse_metric
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import (
     METHODS,
     Config,
     Fitted,
-    Job,
     Method,
     Settings,
     Study,
+    Task,
     find_methods,
     write_report,
 )
@@ -34,7 +35,8 @@ from lambdaplus.study.study_tables import (
 from lambdaplus.study.validation import Validation, values_of
 
 SETTINGS = Settings(rounds=12, patience=6)
-METRICS = ("map", "ndcg@5", "mrr")
+METRICS = tuple(map(parse_metric, ("map", "ndcg@5", "mrr")))
+MAP, NDCG, MRR = METRICS
 OF_A_TRIAL = ["method", "fold", "seed", "metric"]
 
 
@@ -104,7 +106,7 @@ def test_each_metric_is_evaluated_on_the_trial_and_the_round_that_it_chose(finis
     for choice in finished.choices(method):
         fold = choice.fold
         for metric in METRICS:
-            place, rounds = choice.place(metric), choice.model_of(metric).rounds
+            place, rounds = choice.place(metric), choice.model(metric).rounds
             different.add((place, rounds))
             drawn = dict(choice.tasks[place].parameters)
             options = {name: drawn.pop(name) for name in ("sigma", "damping", "noise")}
@@ -134,9 +136,9 @@ def test_the_first_of_the_best_trials_is_chosen_on_validation_queries(finished: 
                 # Scores are kept where a trial was the best so far, and nowhere else.
                 values = choice.values[metric].tolist()
                 records = [value > max(values[:i], default=-1) for i, value in enumerate(values)]
-                models = [fit.models[metric] for fit in choice.fits]
-                assert [model.test_scores.size > 0 for model in models] == records
-                assert values == [max(model.curve) for model in models]
+                name = str(metric)
+                assert [fit.scores[name][1].size > 0 for fit in choice.fits] == records
+                assert values == [max(fit.models[name].curve) for fit in choice.fits]
 
 
 def test_trainings_that_are_evaluated_rarely_stop_in_time(folds: list[Fold]) -> None:
@@ -146,22 +148,22 @@ def test_trainings_that_are_evaluated_rarely_stop_in_time(folds: list[Fold]) -> 
     [choice] = study.choices(study.methods[0])
     curves = study.results.curves.filter(pl.col("metric") == "map")
     assert curves["round"].to_list() == list(range(5, 5 * curves.height + 1, 5))
-    assert choice.model.rounds == curves["round"][int(np.argmax(curves["value"]))] < 500
+    assert choice.model(choice.by).rounds == curves["round"][int(np.argmax(curves["value"]))] < 500
 
 
 def test_one_metric_may_choose_for_all(folds: list[Fold]) -> None:
     study = make_study(folds[:1], "lightgbm:lambda_map", select="mrr", trials=3)
     study.finish()
     [choice] = study.choices(study.methods[0])
-    assert (choice.by, list(choice.values)) == ("mrr", ["mrr"])
+    assert (choice.by, list(choice.values)) == (MRR, [MRR])
     test = choice.fold.test
-    found = evaluate(test.labels, choice.model.test_scores, group=test.group, metrics=METRICS)
+    found = evaluate(test.labels, choice.test_scores(MRR), group=test.group, metrics=METRICS)
     assert choice.evaluation.mean == found.mean
 
 
 def test_methods_with_a_grid_are_chosen_by_each_metric_too(folds: list[Fold]) -> None:
-    def by_feature(job: Job) -> Fitted:
-        return Fitted(lambda part: part.features[:, job.parameters["feature"]])
+    def by_feature(task: Task) -> Fitted:
+        return Fitted(lambda part: part.features[:, task.parameters["feature"]])
 
     method = Method("one:feature", by_feature, grid={"feature": range(6)})
     study = Study(folds[:1], [method], METRICS, trials=6)
@@ -172,7 +174,7 @@ def test_methods_with_a_grid_are_chosen_by_each_metric_too(folds: list[Fold]) ->
             for part in (folds[0].valid, folds[0].test)
         ]
         expected = values[1][int(np.argmax(values[0]))]
-        assert study.results.mean(method.name, metric) == pytest.approx(expected)
+        assert study.results.mean(method.name, str(metric)) == pytest.approx(expected)
 
 
 def test_of_parameters_with_equal_values_the_first_are_chosen(folds: list[Fold]) -> None:
@@ -180,7 +182,9 @@ def test_of_parameters_with_equal_values_the_first_are_chosen(folds: list[Fold])
     grid = {"sign": (-1, 1), "factor": (1, 2)}
     method = Method(
         "first:feature",
-        lambda job: Fitted(lambda part: part.features[:, 0] * np.prod([*job.parameters.values()])),
+        lambda task: Fitted(
+            lambda part: part.features[:, 0] * np.prod([*task.parameters.values()])
+        ),
         grid=grid,
     )
     study = Study(folds, [method], METRICS)
@@ -226,10 +230,12 @@ def test_a_search_whose_trials_fail_ends_and_the_others_go_on(folds: list[Fold])
 # Trainers ----------------------------------------------------------------------------------------
 
 
-def fitted(method: str | Method, parameters: dict[str, Any], rounds: int = 8) -> dict[str, Fitted]:
+def fitted(method: str | Method, parameters: dict[str, Any], rounds: int = 8) -> dict[Any, Fitted]:
     found = find_methods(method)[0] if isinstance(method, str) else method
     settings = Settings(rounds=rounds, patience=rounds)
-    return dict(found.trainer(Job(found, parameters, made_up(0), made_up(1), settings, 0, METRICS)))
+    return dict(
+        found.trainer(Task(found, parameters, made_up(0), made_up(1), settings, 0, METRICS))
+    )
 
 
 @pytest.mark.parametrize(
@@ -245,7 +251,7 @@ def test_validation_values_are_those_of_the_first_trees(method: str) -> None:
         assert model.curve[model.rounds - 1] == max(model.curve)
         value = values_of([metric], made_up(1), model.predict(made_up(1)))[metric]
         assert value == pytest.approx(max(model.curve), abs=1e-12)
-    assert len({*models["ndcg@5"].curve}) > 2
+    assert len({*models[NDCG].curve}) > 2
 
 
 def test_rounds_in_which_no_tree_could_be_grown_count() -> None:
@@ -265,7 +271,7 @@ def test_training_ends_when_no_metric_has_improved_for_long() -> None:
     while not validation.over:
         validation.see(rng.normal(size=150))
     last_gain = max(validation.best_round(metric) for metric in METRICS)
-    assert validation.progress["map"].rounds[-1] == last_gain + 5 < 500
+    assert validation.progress[MAP].rounds[-1] == last_gain + 5 < 500
 
 
 @pytest.mark.parametrize("method", ["xgboost:rank:map", "catboost:YetiRank:mode=MAP"])
@@ -278,8 +284,8 @@ def test_objectives_of_two_grades_get_two_grades(method: str) -> None:
             RankingData(part.features, change(part.labels), part.qid)
             for part in (made_up(0, 4), made_up(1, 4))
         ]
-        job = Job(found, {}, parts[0], parts[1], Settings(rounds=3), 0, ("map",))
-        scores.append(dict(found.trainer(job))["map"].predict(parts[1]).tolist())
+        task = Task(found, {}, parts[0], parts[1], Settings(rounds=3), 0, (MAP,))
+        scores.append(dict(found.trainer(task))[MAP].predict(parts[1]).tolist())
     assert scores[0] == scores[1]
 
 
@@ -290,7 +296,7 @@ def test_options_of_an_objective_are_parameters_like_others(framework: str) -> N
     target = lambda_objective("ndcg@5 + map", sigma=2.5, damping=0.2)
     with_options = Method(name, method.trainer, target, "map")
     one, same, other = (
-        fitted(*given)["map"].predict(made_up(2)).tolist()
+        fitted(*given)[MAP].predict(made_up(2)).tolist()
         for given in (
             (name, {"sigma": 2.5, "damping": 0.2, "learning_rate": 0.3}),
             (with_options, {"learning_rate": 0.3}),
@@ -305,7 +311,7 @@ def test_options_of_an_objective_are_parameters_like_others(framework: str) -> N
 def test_catboost_takes_options_of_its_loss() -> None:
     pytest.importorskip("catboost")
     options: list[dict[str, Any]] = [{}, {"num_neighbors": 5}, {"noise": "Gauss", "noise_power": 3}]
-    models = [fitted("catboost:YetiRank:mode=NDCG", each)["map"] for each in options]
+    models = [fitted("catboost:YetiRank:mode=NDCG", each)[MAP] for each in options]
     assert len({tuple(model.predict(made_up(2))) for model in models}) == 3
 
 
@@ -317,7 +323,7 @@ def test_our_objectives_in_catboost_say_why_not() -> None:
 def test_validation_without_any_value_is_an_error() -> None:
     data = RankingData(np.zeros((2, 1)), [0, 0], [1, 1])
     with pytest.raises(ValueError, match="no validation query has a value of map"):
-        Validation(data, ["map"], patience=3).see([0.0, 1.0])
+        Validation(data, [MAP], patience=3).see([0.0, 1.0])
 
 
 # What is shown -----------------------------------------------------------------------------------

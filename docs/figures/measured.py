@@ -59,6 +59,40 @@ def accuracy_gains() -> Figure:
 
 
 @styled
+def what_helps() -> Figure:
+    """The gain of each change, the largest first, in each framework or in both."""
+    rows = measured("what-helps")["rows"]
+    changes: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        changes.setdefault(row["change"], []).append(row)
+    names = [*FRAMEWORKS.values(), "both"]
+    figure, panels = new_figure(0.9 + 0.3 * len(changes), 1, 2, width=6.4)
+    for axes, metric in zip(panels, ("map", "ndcg@10"), strict=True):
+        for place, mine in enumerate(changes.values()):
+            for row in mine:
+                if metric in row["gains"]:
+                    i = names.index(row["framework"])
+                    mean, error, _ = row["gains"][metric]
+                    axes.errorbar(
+                        mean, place + (-0.14, 0.14, 0.0)[i], xerr=ERRORS * error,
+                        fmt="osD"[i], color=SERIES[i], markersize=4, elinewidth=1.2,
+                    )  # fmt: skip
+        axes.axvline(0, color=INK, linewidth=0.8)
+        axes.set_title(metric.upper(), loc="left")
+        axes.set_yticks(range(len(changes)), changes if axes is panels[0] else [""] * len(changes))
+        axes.set_ylim(len(changes) - 0.5, -0.5)
+        axes.tick_params(axis="y", length=0)
+        axes.grid(False, axis="y")
+        axes.xaxis.set_major_formatter("{x:+g}")
+        axes.locator_params(axis="x", nbins=4)
+    for i, name in enumerate(names):
+        panels[0].plot([], [], "osD"[i], color=SERIES[i], markersize=4, label=name)
+    figure.supxlabel("gain of the metric; lines: 95% intervals", fontsize=9)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
+    return figure
+
+
+@styled
 def options() -> Figure:
     """What options and the frameworks' own objectives have less than the best option."""
     titles = ("MAP without", "NDCG without", "AUC without")

@@ -61,6 +61,8 @@ def _active_pairs(
         start, stop, top = boundaries[q], boundaries[q + 1], n_classes[q] - 1
         n = stop - start
         s, c, v = np.empty(n), np.empty(n, dtype=np.int64), np.empty(n)
+        # Down: partners of a lower label. Up, with scores negated and classes reversed, the same
+        # loop finds those of a higher label.
         for down in (True, False):
             count = below if down else above
             for r in range(n):
@@ -68,17 +70,23 @@ def _active_pairs(
                 s[r] = score[place] if down else -score[place]
                 c[r] = code[row[place]] if down else top - code[row[place]]
                 v[r] = value[row[place]]
+            # Node j of the Fenwick tree has the sum over the j & -j classes that end with class j -
+            # 1.
             counts, sums = np.zeros(top + 2), np.zeros(top + 2)  # nodes are numbered from 1
             entered = 0
             for r in range(n):
+                # s[r] falls with r, so a document that is near enough to r is near enough to all
+                # that follow, whether it is above or below r.
                 while entered < n and s[r] - s[entered] < margin[q]:
                     node = c[entered] + 1
+                    # To the node of the class, and to all nodes whose range contains it.
                     while node < counts.size:
                         counts[node] += 1.0
                         sums[node] += v[entered]
                         node += node & -node
                     entered += 1
                 document = row[start + r if down else stop - 1 - r]
+                # The ranges of at most log2(L) nodes make up the classes below that of r.
                 node = c[r]  # classes 0 ... c - 1
                 while node > 0:
                     count[document] += counts[node]

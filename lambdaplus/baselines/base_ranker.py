@@ -20,7 +20,7 @@ from lambdaplus.metrics import Metric, parse_metric
 LARGEST = 1e50  # feature of a linear ranker, which sums products of features
 
 
-class Ranker(BaseEstimator):  # type: ignore[misc]
+class BaseRanker(BaseEstimator):  # type: ignore[misc]
     """Base class of the baselines, linear unless a subclass overrides `_scores`."""
 
     coef_: Floats
@@ -71,22 +71,23 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             Before `fit` (NotFittedError); for NaN or infinite entries, and for another number of
             features than in `fit`.
         """
-        return self._scores(self._documents(X))
+        return self._scores(self._features(X))
 
-    def _scores(self, documents: Floats) -> Floats:
-        return np.asarray(documents @ self.coef_)
+    def _scores(self, X: Floats) -> Floats:
+        return np.asarray(X @ self.coef_)
 
-    def _documents(self, X: ArrayLike) -> Floats:
+    def _features(self, X: ArrayLike) -> Floats:
+        """The features of new documents, checked."""
         check_is_fitted(self)
-        documents: Floats = validate_data(self, X, reset=False, dtype=np.float64, order="C")
-        self._refuse_huge(documents)
-        return documents
+        features: Floats = validate_data(self, X, reset=False, dtype=np.float64, order="C")
+        self._refuse_huge(features)
+        return features
 
-    def _refuse_huge(self, documents: Floats) -> None:
+    def _refuse_huge(self, X: Floats) -> None:
         """Raise a ValueError for features of a linear ranker whose products may be infinite."""
-        if type(self)._scores is not Ranker._scores:
+        if type(self)._scores is not BaseRanker._scores:
             return
-        largest = np.maximum(documents.max(axis=0, initial=0), -documents.min(axis=0, initial=0))
+        largest = np.maximum(X.max(axis=0, initial=0), -X.min(axis=0, initial=0))
         if (largest > LARGEST).any():
             raise ValueError(
                 f"feature {int(largest.argmax())} has absolute values up to {largest.max():.2g}, "
@@ -100,16 +101,16 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         """Check data and sort it by query; `reset` is False for validation data."""
         if y is None:  # validate_data would call it an unexpected argument
             raise ValueError("requires y to be passed, but the target y is None")
-        documents, labels = validate_data(
+        features, labels = validate_data(
             self, X, y, reset=reset, dtype=np.float64, order="C", y_numeric=True
         )
-        self._refuse_huge(documents)
+        self._refuse_huge(features)
         group = [len(labels)] if qid is None else None
-        in_order = by_query(documents, labels, qid=qid, group=group)
+        in_order = by_query(features, labels, qid=qid, group=group)
         return in_order.X, in_order.queries
 
 
-class ValidatedRanker(Ranker):
+class ValidatedRanker(BaseRanker):
     """Base class of the baselines that select something by a metric on validation data."""
 
     metric: Metric
@@ -140,14 +141,14 @@ class ValidatedRanker(Ranker):
             which nothing can be learned, and a metric that has no value on the validation data.
         """
         self._validate_params()
-        documents, queries = self._read(X, y, qid)
+        features, queries = self._read(X, y, qid)
         metrics = [parse_metric(metric) for metric in self._metrics()]
         validation = None
         if eval_set is not None:
             if not isinstance(eval_set, tuple | list) or len(eval_set) not in (2, 3):
                 raise ValueError("eval_set must be (X, y, qid), or (X, y) for a single ranking")
             validation = ValidationSet(*self._read(*eval_set, reset=False), metrics)
-        self._fit_validated(documents, queries, validation)
+        self._fit_validated(features, queries, validation)
         return self
 
     @abstractmethod

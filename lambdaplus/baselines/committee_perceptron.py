@@ -225,7 +225,7 @@ class CommitteePerceptron(ValidatedRanker):
         ValueError
             For invalid data, and for a Borda count without ``qid``.
         """
-        features = self._documents(X)
+        features = self._features(X)
         n = len(features)
         if self._borda and qid is None and not self._one_ranking:
             raise ValueError(
@@ -267,12 +267,15 @@ class State(NamedTuple):
 @compiled
 def _offer(state: State) -> None:
     """Add the current hypothesis to the committee if it survived longer than some member."""
+    # `counter` is an array, since kernels can change the elements of a tuple's arrays, but not its
+    # numbers.
     survival, counter = state.survival, state.counter
     run = counter[RUN]
     if run > 0:
         for k in range(state.w.size):
             state.total[k] += run * state.w[k]
         counter[SURVIVED] += run
+    # average and last have no committee.
     if survival.size == 0:
         return
     place = counter[SIZE]
@@ -282,6 +285,7 @@ def _offer(state: State) -> None:
         place = counter[WORST]
         if run <= survival[place]:
             return
+    # A free place, or that of the member that survived least.
     state.members[place] = state.w
     state.birth[place] = counter[VERSION]
     survival[place] = run
@@ -310,6 +314,7 @@ def _run_pass(
     w, counter = state.w, state.counter
     for place in range(order.n):
         pair = nth(order, place)
+        # The dual weight of a pair is the number of its updates: see `alpha_bound`.
         if misses.size and misses[pair] > bound:
             continue
         i, j = documents_of(pairs, pair)
@@ -318,6 +323,7 @@ def _run_pass(
             continue
         if misses.size:
             misses[pair] += np.uint16(1)
+        # The hypothesis ends here with a mistake: it may join, and the next one begins.
         _offer(state)
         rate = pairs.rate[i]
         for k in range(w.size):

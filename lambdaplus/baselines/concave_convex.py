@@ -32,7 +32,10 @@ def solve_by_rounds(
     w = hinges.start()
     value, history = np.inf, list[Pass]()
     while True:
+        # A correct ranking that is fixed bounds the second maximum from below, and so the hinge
+        # from above; at this w both are equal.
         convex = hinges.with_correct_rankings_of(w)
+        # Planes of the last round bound other hinges.
         planes = Planes(hinges.n_blocks, hinges.X.shape[1])
         solution = solve(convex, planes, weight, tol, max_passes - len(history), epsilon)
         before = history[-1] if history else Pass(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -44,6 +47,8 @@ def solve_by_rounds(
             for step in solution.history
         ]
         w, last = solution.w, value
+        # The objective itself at the new w: at most that of the convex problem, which at the old w
+        # was the last value. It falls, then, up to the tolerance of `solve`.
         value = float(w @ w / 2 + weight @ hinges.with_correct_rankings_of(w).at(w).hinge)
         if value >= (1 - tol) * last or len(history) >= max_passes:
             return solution._replace(history=history)

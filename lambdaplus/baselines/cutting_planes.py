@@ -26,7 +26,9 @@ from lambdaplus.metrics.sort import Ranking, rank
 INNER = 0.1  # tolerance of the problem with planes, as a share of the gap
 IN_USE = 1e-3  # dual variable from which a plane counts as used
 PATIENCE = 3  # passes without use after which a plane is removed
-FAR = 2.0  # objective, in units of the best one, from which the distance to the best w is halved
+TOO_FAR = (
+    2.0  # objective, in units of the best one, from which the distance to the best w is halved
+)
 HALVINGS = 3  # in a row
 
 
@@ -51,6 +53,8 @@ class Hinges:
         self.n_queries = losses[0].queries.n_queries
         self._bounds = losses[0].queries.boundaries
         # A query with a single class has no block, since there is nothing to separate.
+        # (losses, queries). A block is the hinge of a query or, with separate slacks, of a query
+        # and a loss; ``index`` numbers the blocks.
         active = np.array([loss.separable for loss in losses])
         blocks = active if separate else active.any(axis=0, keepdims=True)
         index = np.cumsum(blocks.ravel()).reshape(blocks.shape) - 1
@@ -101,10 +105,13 @@ class Hinges:
             if key not in rankings:
                 rankings[key] = rank(loss.queries, scores)
             worst = loss.worst(rankings[key])
+            # The tangent plane of a query, loss + (coefficient X) . w: exact at this w, below the
+            # hinge elsewhere.
             slope = np.zeros((worst.loss.size, w.size))
             over_queries(_slopes, self._bounds, self._bounds, self.X, worst.coefficient, slope)
             slopes.append(slope[mine])
             offsets.append(worst.loss[mine])
+            # Losses that share a slack have one block, whose hinge is their maximum.
             hinge[block] = np.maximum(hinge[block], offsets[-1] + slopes[-1] @ w)
         return Cut(
             hinge, np.concatenate(self._blocks), np.concatenate(slopes), np.concatenate(offsets)
@@ -146,6 +153,8 @@ class Planes:
         drop[self.edges[:-1]] = False
         if not drop.any():
             return
+        # Dropped planes with alpha > 0 are part of w. Their weighted mean takes their place: with
+        # the sum of their alpha, w and the value of the dual are the same.
         mass = np.where(drop, self.alpha, 0.0)
         total = np.add.reduceat(mass, self.edges[:-1])
         mixed = np.flatnonzero(total > 0)
@@ -158,6 +167,7 @@ class Planes:
         self, keep: Any, block: Ints, slope: Floats, offset: Floats, alpha: Floats
     ) -> None:
         block = np.concatenate([self.block[keep], block])
+        # The planes of a block stay together, and its first one, 0, stays first.
         order = np.argsort(block, kind="stable")
         self.edges = np.searchsorted(block[order], np.arange(self.edges.size))
         self.slope = np.concatenate([self.slope[keep], slope])[order]
@@ -219,6 +229,7 @@ def solve(
     with ThreadpoolController().limit(limits=1, user_api="blas"):
         while True:
             called = time.perf_counter()
+            # A pass over the data: the exact P(w), and a tangent plane of each block.
             cut = hinges.at(w)
             in_oracle += time.perf_counter() - called
             value = float(w @ w / 2 + weight @ cut.hinge)
@@ -230,16 +241,19 @@ def solve(
             history.append(Pass(value, dual, slack, norm, seconds, in_oracle))
             new = np.ones(cut.block.size, dtype=bool)
             if epsilon is not None:
+                # Constraints that are violated by more than epsilon beyond the slack, which is the
+                # maximum of the planes so far.
                 new = cut.offset + cut.slope @ w > planes.at(w)[cut.block] + epsilon
                 if not new.any() or len(history) == max_passes:
                     return Solution(w, value, dual, slack, history)
             elif primal - dual <= tol * primal or len(history) == max_passes:
                 return Solution(best, primal, dual, mean_slack, history)
+            # Before the new planes come in, which no minimum has used yet.
             planes.evict()
             planes.add(cut.block[new], cut.slope[new], cut.offset[new])
             # If queries can be separated, a large C makes small errors of the lower bounds costly:
             # the objective is convex, and lower closer to the best w.
-            if epsilon is None and value > FAR * primal and halvings < HALVINGS:
+            if epsilon is None and value > TOO_FAR * primal and halvings < HALVINGS:
                 halvings += 1
                 w = (best + w) / 2
                 continue
@@ -248,6 +262,8 @@ def solve(
             precise = epsilon is not None or (warm and len(history) == 1)
             gap = tol * primal if precise else primal - dual
             planes.alpha = minimise(planes.edges, planes.slope, planes.offset, weight, INNER * gap)
+            # w and D(alpha) of docs/mathematics/structural-svm.md, "The certificate". Any feasible
+            # alpha gives a lower bound, so the best one so far is kept.
             mass = weight[planes.block] * planes.alpha
             w = -(mass @ planes.slope)
             dual = max(dual, float(mass @ planes.offset - w @ w / 2))

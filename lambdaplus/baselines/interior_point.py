@@ -41,6 +41,8 @@ def minimise(edges: Ints, slope: Floats, offset: Floats, weight: Floats, gap: fl
     def spread(per_block: Floats) -> Floats:
         return np.repeat(per_block, sizes)
 
+    # A start inside: equal dual variables in each block, their w, and tops above all planes, so
+    # that z and slack are positive and z sums to the weights.
     z = spread(weight / sizes)
     w = -(z @ slope)
     height = slope @ w + offset
@@ -51,18 +53,23 @@ def minimise(edges: Ints, slope: Floats, offset: Floats, weight: Floats, gap: fl
     for _ in range(MAX_STEPS):
         height = slope @ w + offset
         primal = w @ w / 2 + weight @ np.maximum.reduceat(height, start)
+        # The w of this z. Steps of w and z are equally long, so it differs from w by rounding only.
         dual_w = -(z @ slope)
         now = float(primal - (z @ offset - dual_w @ dual_w / 2))
         if now < least:
             best, least = z, now
         if not now > gap:
             break
+        # A Newton step for slack z = target: slack d_z + z d_slack = target - slack z - d_slack
+        # d_z.
         curvature = z / slack
         try:
             solve = _newton(slope, curvature, w - dual_w, start, spread)
         except (LinAlgError, ValueError):  # no further progress because of rounding
             break
         mean = slack @ z / z.size
+        # The predictor aims at target 0. The less it gets there, the larger the target of the
+        # corrector, which also has the predictor's product d_slack d_z.
         _, d_slack, d_z = solve(-z)
         length = min(_largest_step(slack, d_slack), _largest_step(z, d_z))
         predicted = (slack + length * d_slack) @ (z + length * d_z) / z.size
@@ -70,6 +77,7 @@ def minimise(edges: Ints, slope: Floats, offset: Floats, weight: Floats, gap: fl
         d_w, d_slack, d_z = solve((target - d_slack * d_z) / slack - z)
         length = STEP_SHARE * min(_largest_step(slack, d_slack), _largest_step(z, d_z))
         w, slack, z = w + length * d_w, slack + length * d_slack, z + length * d_z
+    # The sums of the blocks are the weights, up to rounding.
     return best / spread(total(best))
 
 
@@ -78,6 +86,8 @@ def _fewest_columns(slope: Floats) -> Floats:
     m, d = slope.shape
     if d <= m:
         return slope
+    # A Cholesky factor of the inner products has the same inner products, in m columns. The ridge
+    # makes the matrix positive definite if planes are linearly dependent.
     products = slope @ slope.T
     products[np.diag_indices(m)] += 1e-12 * np.trace(products) / m + 1e-300
     factor, failed = lapack.dpotrf(products, lower=1)
@@ -92,6 +102,10 @@ def _newton(
 
     d_z = c - curvature * d_slack with sum 0 in each block, and d_w + slope' d_z = -residual.
     """
+    # Eliminated: d_slack = d_top - slope d_w and d_z = c - curvature d_slack, with the d_top of
+    # each block for which d_z sums to 0. What is left is (1 + sum over planes of curvature slope
+    # slope' - sum over blocks of block_sum block_sum' / block_total) d_w = ...: 1 plus covariances
+    # of slopes, and so positive definite.
     weighted = curvature[:, None] * slope
     block_sum = np.add.reduceat(weighted, start)
     block_total = np.add.reduceat(curvature, start)

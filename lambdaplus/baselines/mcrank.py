@@ -136,18 +136,18 @@ class McRank(ValidatedRanker):
         self.learning_curve_ = np.array(progress.values)
         self.n_estimators_ = progress.best_round or round_number
 
-    def _scores(self, documents: Floats) -> Floats:
-        return self._expected(self._raw(documents, 0, self.n_estimators_))
+    def _scores(self, X: Floats) -> Floats:
+        return self._expected(self._raw(X, 0, self.n_estimators_))
 
     @property
     def _several(self) -> bool:
         return self.variant == "multiclass" and self.classes_.size > 2
 
-    def _raw(self, documents: Floats, first: int, rounds: int) -> Floats:
+    def _raw(self, X: Floats, first_round: int, rounds: int) -> Floats:
         options: dict[str, Any] = {"raw_score": True, "num_threads": self.n_jobs or 0}
         return np.column_stack(
             [
-                booster.predict(documents, start_iteration=first, num_iteration=rounds, **options)
+                booster.predict(X, start_iteration=first_round, num_iteration=rounds, **options)
                 for booster in self._boosters
             ]
         )

@@ -38,9 +38,12 @@ def preference_pairs(queries: Queries) -> PreferencePairs:
     """Compute the pairs of a data set; a ValueError if no query has two different labels."""
     strata, rate = queries.strata(), pair_weight(queries, "query")
     count = strata.count.astype(np.int64)
+    # A document of a stratum is above those of all lower strata of its query.
     start = np.cumsum(count) - count  # of each stratum, among all documents
     lower = np.repeat(start - queries.boundaries[strata.query], count)
     edges = np.append(0, np.cumsum(lower))
+    # A mark every 2^shift pairs, two to four for each document, so that a search begins near its
+    # end.
     shift = max(int(edges[-1]) // (2 * lower.size), 1).bit_length() - 1
     marks = np.arange(0, edges[-1] + 2**shift, 2**shift)
     return PreferencePairs(
@@ -89,6 +92,7 @@ def listed_order(n: int) -> Shuffle:
 
 def shuffle(n: int, random: np.random.RandomState) -> Shuffle:
     bits = max(n - 1, 1).bit_length()
+    # One random multiplier and offset for each of five rounds.
     words = random.randint(0, 2**64, size=(2, 5), dtype=np.uint64)
     mask, shift = np.uint64(2**bits - 1), np.uint64((bits + 1) // 2)
     return Shuffle(n, mask, shift, factor=words[0] | np.uint64(1), offset=words[1])
@@ -98,6 +102,7 @@ def shuffle(n: int, random: np.random.RandomState) -> Shuffle:
 def nth(order: Shuffle, place: int) -> int:
     """The number at a position of the permutation."""
     x = np.uint64(place)
+    # 2^b is at most 2 n, so at most two turns on average.
     while True:
         for k in range(order.factor.size):
             x = (x * order.factor[k] + order.offset[k]) & order.mask

@@ -88,8 +88,9 @@ class RankBoost(ValidatedRanker):
 
     def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:
         strata, rate = queries.strata(), pair_weight(queries, self.balance)
-        edges = [_edges(column, self.max_bins) for column in X.T]
-        bins, n_edges = _binned(X, edges), np.array([e.size for e in edges])
+        thresholds = [_thresholds(column, self.max_bins) for column in X.T]
+        bins = _binned(X, thresholds)
+        n_thresholds = np.array([t.size for t in thresholds])
         scores, potential = np.zeros(len(X)), np.empty(len(X))
         mass = np.empty(queries.n_queries)
 
@@ -101,21 +102,21 @@ class RankBoost(ValidatedRanker):
             return float(mass.sum())
 
         if validation is not None:
-            judged, sums = _binned(validation.X, edges), np.zeros(len(validation.X))
+            judged, sums = _binned(validation.X, thresholds), np.zeros(len(validation.X))
         rounds: list[tuple[int, float, float, float]] = []
         progress = Progress(self.patience)
         total = weigh()
         for _ in range(self.n_rounds):
-            feature, edge, r = _best_threshold(bins, n_edges, potential)
+            feature, place, r = _best_threshold(bins, n_thresholds, potential)
             if r == 0.0:  # no weak ranker is better than a random order
                 break
             share = np.clip(r / total, -PERFECT, PERFECT)
             alpha = float(np.arctanh(share))  # 1/2 log((1 + r)/(1 - r))
-            scores += alpha * (bins[:, feature] > edge)
+            scores += alpha * (bins[:, feature] > place)
             before, total = total, weigh()
-            rounds.append((feature, float(edges[feature][edge]), alpha, total / before))
+            rounds.append((feature, float(thresholds[feature][place]), alpha, total / before))
             if validation is not None:
-                sums += alpha * (judged[:, feature] > edge)
+                sums += alpha * (judged[:, feature] > place)
                 progress.add(len(rounds), validation.value(sums))
             if progress.over or abs(share) == PERFECT:
                 break
@@ -127,14 +128,14 @@ class RankBoost(ValidatedRanker):
         features, self.thresholds_, self.alphas_, self.normalizers_ = map(np.array, kept)
         self.features_: Ints = features.astype(np.int64)
 
-    def _scores(self, documents: Floats) -> Floats:
-        columns, scores = np.ascontiguousarray(documents.T), np.zeros(len(documents))
+    def _scores(self, X: Floats) -> Floats:
+        columns, scores = np.ascontiguousarray(X.T), np.zeros(len(X))
         for f, threshold, alpha in zip(self.features_, self.thresholds_, self.alphas_, strict=True):
             scores += alpha * (columns[f] > threshold)
         return scores
 
 
-def _edges(column: Floats, max_bins: int) -> Floats:
+def _thresholds(column: Floats, max_bins: int) -> Floats:
     """Thresholds halfway between the values of a feature, or between quantiles of many."""
     values = np.unique(column)
     if values.size > max_bins:
@@ -145,9 +146,9 @@ def _edges(column: Floats, max_bins: int) -> Floats:
     return np.where(middle < high, middle, low)  # there is no number between adjacent floats
 
 
-def _binned(documents: Floats, edges: list[Floats]) -> NDArray[np.uint8]:
+def _binned(X: Floats, thresholds: list[Floats]) -> NDArray[np.uint8]:
     """Number of thresholds below each entry; it is above threshold t if there are more than t."""
-    columns = [np.searchsorted(e, column) for e, column in zip(edges, documents.T, strict=True)]
+    columns = [np.searchsorted(t, column) for t, column in zip(thresholds, X.T, strict=True)]
     return np.ascontiguousarray(np.stack(columns, axis=1), dtype=np.uint8)
 
 
@@ -163,17 +164,21 @@ def _potentials(
     """
     for q in range(first, last):
         start, stop = boundaries[q], boundaries[q + 1]
+        # Both exponentials of a document are relative to the middle, which cancels in the products.
         middle = (scores[start:stop].min() + scores[start:stop].max()) / 2  # against overflow
         wrong, right = np.zeros(n_classes[q]), np.zeros(n_classes[q])
         for i in range(start, stop):
             wrong[code[i]] += np.exp(scores[i] - middle)
             right[code[i]] += np.exp(middle - scores[i])
+        # Sums over the classes below and above each class.
         lower, higher = np.zeros(n_classes[q]), np.zeros(n_classes[q])
         for c in range(1, n_classes[q]):
             lower[c] = lower[c - 1] + wrong[c - 1]
             higher[-1 - c] = higher[-c] + right[-c]
         mass[q] = 0.0
         for i in range(start, stop):
+            # The pairs in which i is the higher document, less those in which it is the lower one:
+            # r of a threshold is the sum of these over the documents above it.
             above = rate[i] * np.exp(middle - scores[i]) * lower[code[i]]
             potential[i] = above - rate[i] * np.exp(scores[i] - middle) * higher[code[i]]
             mass[q] += above
@@ -185,6 +190,8 @@ def _best_threshold(
 ) -> tuple[int, int, float]:
     """The feature and threshold with the largest absolute sum r of the documents above it."""
     n, d = bins.shape
+    # A histogram of the potentials by bin; the sum over the documents above each threshold follows
+    # from the right.
     sums = np.zeros((d, n_thresholds.max() + 1))
     for i in range(n):
         for f in range(d):

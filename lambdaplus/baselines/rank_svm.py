@@ -13,13 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from lambdaplus.baselines.active_pairs import active_pairs, pair_weight
-from lambdaplus.baselines.base_ranker import Ranker
+from lambdaplus.baselines.base_ranker import BaseRanker
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics.sort import Ranking, rank
 
 
-class RankSVM(Ranker):
+class RankSVM(BaseRanker):
     """Linear ranker that minimises the squared hinge loss of all pairs of documents.
 
     Parameters
@@ -132,6 +132,7 @@ class PairHinge:
         scores = self.X @ w
         ranking = rank(self.queries, scores)
         below, above, total = active_pairs(self.queries, ranking, self.margin, scores)
+        # N, D and V(s) of the class's docstring.
         partners = below + above
         bend = partners * scores - total
         difference = below - above
@@ -157,6 +158,7 @@ def _minimise(objective: PairHinge, tolerance: float, max_iter: int) -> tuple[Po
         if point.gap <= tolerance * point.value:
             return point, steps
         norm = float(np.linalg.norm(point.gradient))
+        # Solve more exactly the nearer the minimum, so that Newton steps converge superlinearly.
         forcing = min(0.1, float(norm / first) ** 0.5)
         hessian = LinearOperator((d, d), partial(objective.hessian_times, point), dtype=np.float64)
         # Without rounding errors, d steps would be enough.

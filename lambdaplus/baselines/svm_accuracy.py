@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.svm import LinearSVC
 
-from lambdaplus.baselines.base_ranker import Ranker
+from lambdaplus.baselines.base_ranker import BaseRanker
 from lambdaplus.baselines.transformers import QueryScaler
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data.queries import Queries, reaches
@@ -19,7 +19,7 @@ N_THRESHOLDS = 50
 BIAS_SCALE = 10.0
 
 
-class SVMAccuracy(Ranker):
+class SVMAccuracy(BaseRanker):
     """Linear classifier of relevant documents as a ranker, in four variants.
 
     Parameters
@@ -76,8 +76,8 @@ class SVMAccuracy(Ranker):
 
     def _fit(self, X: Floats, queries: Queries) -> None:
         if self.variant not in get_args(Variant):
-            known = ", ".join(get_args(Variant))
-            raise ValueError(f"variant={self.variant!r} is not one of {known}")
+            variants = ", ".join(get_args(Variant))
+            raise ValueError(f"variant={self.variant!r} is not one of {variants}")
         good = reaches(queries.labels, self.relevant)
         if good.all() or not good.any():
             raise ValueError(
@@ -94,7 +94,7 @@ class SVMAccuracy(Ranker):
             max_iter=self.max_iter,
             random_state=self.random_state,
         )
-        self.classifier_.fit(self._features(X, queries.query_of_row), good)
+        self.classifier_.fit(self._indicators(X, queries.query_of_row), good)
 
     def predict(self, X: ArrayLike, qid: ArrayLike | None = None) -> Floats:
         """Score documents; a higher score ranks higher.
@@ -115,10 +115,10 @@ class SVMAccuracy(Ranker):
         ValueError
             For invalid data, and a ``qid`` of another length.
         """
-        features = self._features(self._documents(X), qid)
+        features = self._indicators(self._features(X), qid)
         return np.asarray(self.classifier_.decision_function(features))
 
-    def _features(self, X: Floats, qid: ArrayLike | None) -> Floats:
+    def _indicators(self, X: Floats, qid: ArrayLike | None) -> Floats:
         if self.variant == "plain" or self.variant == "balanced":
             return X
         scaled = QueryScaler(self.variant).fit_transform(X, qid=qid)

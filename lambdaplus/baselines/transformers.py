@@ -64,23 +64,23 @@ class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         (n, d) float64
         """
         check_is_fitted(self)
-        documents = validate_data(self, X, reset=False, dtype=np.float64)
+        features = validate_data(self, X, reset=False, dtype=np.float64)
         if qid is None:
-            return self._scaled(documents)
-        X, queries, rows = by_query(documents, np.zeros(len(documents)), qid=qid)
-        scaled = np.empty(documents.shape)
+            return self._scaled(features)
+        X, queries, rows = by_query(features, np.zeros(len(features)), qid=qid)
+        scaled = np.empty(features.shape)
         scaled[slice(None) if rows is None else rows] = np.concatenate(
             [self._scaled(part) for part in np.split(X, queries.boundaries[1:-1])]
         )
         return scaled
 
-    def _scaled(self, documents: Floats) -> Floats:
+    def _scaled(self, features: Floats) -> Floats:
         """The documents of one query."""
         if self.method == "percentile":
-            below = rankdata(documents, axis=0) - 1.0
+            below = rankdata(features, axis=0) - 1.0
             return np.asarray(below / (len(below) - 1) if len(below) > 1 else below + 0.5)
-        low, high = documents.min(axis=0), documents.max(axis=0)
-        return np.asarray((documents - low) / np.where(high > low, high - low, 1.0))
+        low, high = features.min(axis=0), features.max(axis=0)
+        return np.asarray((features - low) / np.where(high > low, high - low, 1.0))
 
 
 class ThresholdFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -115,16 +115,16 @@ class ThresholdFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Determine the thresholds; a ValueError for invalid data or ``n_thresholds``."""
         whole_number("n_thresholds", self.n_thresholds, least=1)
-        documents = validate_data(self, X, dtype=np.float64)
+        features = validate_data(self, X, dtype=np.float64)
         share = np.arange(self.n_thresholds) / self.n_thresholds
-        places = np.quantile(documents, share, axis=0, method="lower").T
-        top = documents.max(axis=0)
+        places = np.quantile(features, share, axis=0, method="lower").T
+        top = features.max(axis=0)
         self.thresholds_ = [np.unique(k[k < b]) for k, b in zip(places, top, strict=True)]
         return self
 
     def transform(self, X: ArrayLike) -> Floats:
         """Indicators, (n, sum of thresholds) float64: 1 where a feature is above a threshold."""
         check_is_fitted(self)
-        documents = validate_data(self, X, reset=False, dtype=np.float64)
-        columns = [documents[:, [j]] > above for j, above in enumerate(self.thresholds_)]
+        features = validate_data(self, X, reset=False, dtype=np.float64)
+        columns = [features[:, [j]] > above for j, above in enumerate(self.thresholds_)]
         return np.concatenate(columns, axis=1).astype(np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
 import pathlib
@@ -10,20 +11,21 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import Field, fields, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lambdaplus.cli.command_files import CONVENTIONS, errors_of
+from lambdaplus.cli.command_files import errors_of
 from lambdaplus.data.arguments import number_of
+from lambdaplus.study.config import Config
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from lambdaplus.study import Config, Study
+    from lambdaplus.study import Study
 
 DIGITS = "built-in images of handwritten digits; images of the digit in the query are relevant"
 NO_EVIDENCE = (
@@ -45,82 +47,6 @@ def compare(
             "set: query by example on handwritten digits."
         ),
     ] = None,
-    qid: Annotated[
-        str | None, typer.Option(help="Column of queries in .csv and .parquet files; default: qid.")
-    ] = None,
-    label: Annotated[
-        str | None, typer.Option(help="Column of labels in these files; default: label.")
-    ] = None,
-    splits: Annotated[
-        int | None,
-        typer.Option(min=1, help="Number of random splits of the queries to use as folds."),
-    ] = None,
-    shares: Annotated[
-        str | None,
-        typer.Option(
-            help="Training, validation and test queries of each of --splits: shares (default "
-            "0.6,0.2,0.2) or numbers, such as 10,5,35."
-        ),
-    ] = None,
-    balanced: Annotated[
-        bool,
-        typer.Option("--balanced", help="Use each query equally often in each part of --splits."),
-    ] = False,
-    valid: Annotated[
-        float | None,
-        typer.Option(help="Share of training queries for validation if a folder has no such part."),
-    ] = None,
-    methods: Annotated[
-        str | None,
-        typer.Option(
-            help="Comma-separated, such as lightgbm,svm:map,xgboost:lambda_map@5,module:Class; or "
-            "all. Default: the boosted trees, those for MAUC only if labels have three or more "
-            "grades."
-        ),
-    ] = None,
-    metrics: Annotated[
-        str | None,
-        typer.Option(help="Test metrics; default: auc,mauc,map,mrr,ndcg@1,ndcg@5,ndcg@10."),
-    ] = None,
-    convention: Annotated[
-        str | None,
-        typer.Option(help=f"Rules of the metrics on test queries: {CONVENTIONS}."),
-    ] = None,
-    folds: Annotated[
-        str | None, typer.Option(help="Folds to use: the first N, or a list such as 1,4.")
-    ] = None,
-    scaling: Annotated[
-        str | None,
-        typer.Option(help="Scaling of features: none, or query (to [0, 1] in each query)."),
-    ] = None,
-    relative: Annotated[
-        str | None,
-        typer.Option(
-            help="Features to add beside each one: rank (its rank in the query), z (its distance "
-            "from the query's mean in standard deviations), or rank,z."
-        ),
-    ] = None,
-    select: Annotated[
-        str | None,
-        typer.Option(help="Validation metric that selects parameters; default: each method's own."),
-    ] = None,
-    trials: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Trials of a random search for each boosted method, fold and seed."
-        ),
-    ] = None,
-    rounds: Annotated[
-        int | None,
-        typer.Option(min=1, help="Maximum number of rounds; default: 200, or 1000 with --trials."),
-    ] = None,
-    seeds: Annotated[
-        str | None,
-        typer.Option(help="Seeds to average over: the first N (default 1), or a list such as 0,7."),
-    ] = None,
-    baseline: Annotated[
-        str | None, typer.Option(help="Method to compare the others with; default: all pairs.")
-    ] = None,
     report: Annotated[
         bool, typer.Option("--report", help="Also write report.html, its plots and tables.")
     ] = False,
@@ -128,46 +54,99 @@ def compare(
     out: Annotated[
         pathlib.Path, typer.Option(help="Folder for finished fits, tables and study.toml.")
     ] = pathlib.Path("lambdaplus-compare"),
+    **options: Any,
 ) -> None:
     """Train methods on folds and compare them. Run the command again to continue after a stop."""
     from rich.console import Console
-
-    from lambdaplus.study import Config
 
     console = Console(markup=False, emoji=False)  # a path may contain [red] or :bug:
     cores = os.cpu_count() or 1
     with errors_of("compare"):
         config = Config()
-        said: dict[str, Any] = {
-            "qid": qid,
-            "label": label,
-            "splits": splits,
-            "shares": None if shares is None else _shares(shares),
-            "balanced": balanced or None,
-            "valid": valid,
-            "methods": None if methods is None else _names("--methods", methods),
-            "metrics": None if metrics is None else _names("--metrics", metrics),
-            "convention": convention,
-            "folds": folds,
-            "scaling": scaling,
-            "relative": None if relative is None else _names("--relative", relative),
-            "select": select,
-            "baseline": baseline,
-            "trials": trials,
-            "rounds": rounds,
-            "seeds": None if seeds is None else _seeds(seeds),
-        }
         if data is not None and data.suffix == ".toml":
             config = Config.read(data)
         elif data is not None:
-            said["data"] = str(data)
-        config = replace(config, **{name: v for name, v in said.items() if v is not None})
+            config = Config(data=str(data))
+        config = replace(config, **_fields(options))
         jobs = jobs or cores
         study = config.study(out, jobs, threads=max(1, cores // jobs))
         inputs = [path for path in (data, pathlib.Path(config.data)) if path and path.is_file()]
         code = _run(study, config, out, inputs, report, console)
     if code:
         raise typer.Exit(code)
+
+
+def _names(option: str, text: str) -> tuple[str, ...]:
+    from lambdaplus.metrics.names import split_names
+
+    names = tuple(split_names(text))
+    if not names:
+        raise ValueError(f"{option} {text!r} is empty: leave it out for the default")
+    return names
+
+
+def _seeds(option: str, text: str) -> tuple[int, ...]:
+    if re.fullmatch("[1-9][0-9]{0,5}", text):
+        return tuple(range(int(text)))
+    if re.fullmatch("([0-9]+,)+[0-9]*", text):
+        return tuple(map(int, text.removesuffix(",").split(",")))
+    raise ValueError(
+        f"{option} {text!r} is not a number of seeds such as 3 (below a million), nor a list of "
+        "seeds such as 0,7"
+    )
+
+
+def _shares(option: str, text: str) -> tuple[float, ...]:
+    """Parse shares; integers are numbers of queries, other numbers are shares."""
+    try:
+        return tuple(int(part) if part.isdecimal() else number_of(part) for part in text.split(","))
+    except ValueError:
+        raise ValueError(
+            f"{option} {text!r} is not a list such as 0.6,0.2,0.2 or 10,5,35"
+        ) from None
+
+
+# Types of the fields of `Config` on the command line, where lists are text, and their parsers.
+TYPES: dict[str, type] = {"int": int, "float": float, "bool": bool}
+LISTS: dict[str, Callable[[str, str], tuple[Any, ...]]] = {
+    "tuple[str, ...]": _names,
+    "tuple[int, ...]": _seeds,
+    "tuple[float, ...]": _shares,
+}
+
+
+def _fields(options: dict[str, Any]) -> dict[str, Any]:
+    """The fields of `Config` that options set."""
+    parsers = {f"{field.name}": LISTS.get(str(field.type)) for field in fields(Config)}
+    return {
+        name: parse(f"--{name}", value) if (parse := parsers[name]) else value
+        for name, value in options.items()
+        if value is not None
+    }
+
+
+def _parameter(field: Field[Any]) -> inspect.Parameter:
+    """The parameter of an option that sets a field of `Config`; None if it is not given."""
+    kind = TYPES.get(str(field.type), str)
+    option = typer.Option(
+        f"--{field.name}", help=field.metadata["help"], min=1 if kind is int else None
+    )
+    return inspect.Parameter(
+        field.name, inspect.Parameter.KEYWORD_ONLY, default=None,
+        annotation=Annotated[kind | None, option],
+    )  # fmt: skip
+
+
+# Typer reads the options from the signature: those above, and in their middle those of `Config`.
+_signature = inspect.signature(compare, eval_str=True)
+_data, *_others, _ = _signature.parameters.values()
+compare.__signature__ = _signature.replace(  # type: ignore[attr-defined]
+    parameters=[
+        _data,
+        *(_parameter(field) for field in fields(Config) if "help" in field.metadata),
+        *(other.replace(kind=inspect.Parameter.KEYWORD_ONLY) for other in _others),
+    ]
+)
 
 
 def _run(
@@ -227,8 +206,8 @@ def _fit(study: Study, console: Console) -> None:
         bars.TimeRemainingColumn(),
     )
     # Estimate the time left from all fits, since those of different methods take different times.
-    options: Any = {"transient": True, "speed_estimate_period": math.inf}
-    with bars.Progress(*columns, console=console, **options) as progress:
+    lasting: Any = {"transient": True, "speed_estimate_period": math.inf}
+    with bars.Progress(*columns, console=console, **lasting) as progress:
         bar = progress.add_task("starting", total=len(study))
         for done, task in enumerate(study.run(), start=1):
             progress.update(bar, advance=1, description=f"{task.method.name} {task.fold:<12}")
@@ -293,33 +272,3 @@ def _stoppable() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, former)
-
-
-def _names(option: str, text: str) -> tuple[str, ...]:
-    from lambdaplus.metrics.names import split_names
-
-    names = tuple(split_names(text))
-    if not names:
-        raise ValueError(f"{option} {text!r} is empty: leave it out for the default")
-    return names
-
-
-def _seeds(text: str) -> tuple[int, ...]:
-    if re.fullmatch("[1-9][0-9]{0,5}", text):
-        return tuple(range(int(text)))
-    if re.fullmatch("([0-9]+,)+[0-9]*", text):
-        return tuple(map(int, text.removesuffix(",").split(",")))
-    raise ValueError(
-        f"--seeds {text!r} is not a number of seeds such as 3 (below a million), nor a list of "
-        "seeds such as 0,7"
-    )
-
-
-def _shares(text: str) -> tuple[float, ...]:
-    """Parse shares; integers are numbers of queries, other numbers are shares."""
-    try:
-        return tuple(int(part) if part.isdecimal() else number_of(part) for part in text.split(","))
-    except ValueError:
-        raise ValueError(
-            f"--shares {text!r} is not a list such as 0.6,0.2,0.2 or 10,5,35"
-        ) from None

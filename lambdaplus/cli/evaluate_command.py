@@ -10,7 +10,6 @@ import typer
 
 from lambdaplus.cli.command_files import (
     COLUMNS,
-    CONVENTIONS,
     Columns,
     DataFile,
     Qrels,
@@ -19,6 +18,7 @@ from lambdaplus.cli.command_files import (
     refuse_overwriting,
     write_whole,
 )
+from lambdaplus.evaluation.conventions import NAMES_OF_CONVENTIONS
 
 if TYPE_CHECKING:
     from lambdaplus.evaluation import Evaluation
@@ -40,7 +40,9 @@ def evaluate(
     ),
     convention: Annotated[
         str,
-        typer.Option(help=f"Rules of the metrics: {CONVENTIONS}. --ties and --empty change it."),
+        typer.Option(
+            help=f"Rules of the metrics: {NAMES_OF_CONVENTIONS}. --ties and --empty change it."
+        ),
     ] = "lambdaplus",
     ties: Annotated[
         str | None,
@@ -80,23 +82,23 @@ def evaluate(
         if per_query is not None:
             refuse_overwriting(per_query, [*runs, data, qrels])
         names = split_names(metrics)
-        found = {
+        evaluations = {
             name: evaluate_run(run, names, **options)
             for name, run in read_runs(runs, data, qrels, columns).items()
         }
         check_options(test=test, alternative=alternative)
-        if len(found) == 1:
+        if len(evaluations) == 1:
             if baseline is not None or pairs:
                 raise ValueError("--baseline and --pairs need at least two runs to compare")
-            tables = [next(iter(found.values())).table]
+            tables = [next(iter(evaluations.values())).table]
         else:
             options = {"baseline": baseline, "test": test, "alternative": alternative}
-            comparison = compare_runs(found, **options)
+            comparison = compare_runs(evaluations, **options)
             # Narrow to fit 80 columns; the footnotes are below the first table.
             by_pair = replace(comparison.pair_table, narrow=True, foot=())
             tables = [comparison.table, *([by_pair] if pairs else [])]
         if per_query is not None:
-            write_whole(per_query, _per_query(found))
+            write_whole(per_query, _per_query(evaluations))
         for table in tables:
             if form == "terminal":
                 from rich.console import Console

@@ -32,8 +32,8 @@ def numbers_by_column(X: Any) -> dict[Any, NDArray[Any]]:
     if twice:
         raise ValueError(f"two columns of X have the same name, {twice[0]!r}")
     of = _of_pandas if hasattr(X, "iloc") else _of_polars
-    found = {name: of(X[name]) for name in X.columns}
-    numbers = {name: array for name, array in found.items() if array is not None}
+    columns = {name: of(X[name]) for name in X.columns}
+    numbers = {name: array for name, array in columns.items() if array is not None}
     if not numbers:
         raise ValueError("no column of X has numbers")
     return numbers
@@ -74,5 +74,5 @@ def with_columns(X: Any, kept: Sequence[Any], new: Mapping[str, NDArray[Any]]) -
         return pandas.concat([X[list(kept)], pandas.DataFrame(new, index=X.index)], axis=1)
     import polars
 
-    added = polars.DataFrame(new)
+    added = polars.DataFrame(new).fill_nan(None)  # missing as in the column
     return X[list(kept)].hstack(added) if kept else added

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lambdaplus.compute.array_types import Bools, Floats, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import n_pieces, over_tasks
 from lambdaplus.data.queries import by_query
 
-KINDS = ("rank", "z", "best", "median")
-_RANK, _Z, _BEST, _MEDIAN = range(len(KINDS))
+KINDS = ("rank", "z")
 _RUN = 16  # values that are sorted by insertion before runs are merged
 
 Matrix = NDArray[np.floating[Any]]
@@ -23,6 +23,8 @@ def relative_columns(
 ) -> list[Matrix]:
     """The relative features of each kind, of the shape and type of the features."""
     n, width = features.shape
+    if n == 0:
+        raise ValueError("X has no rows")
     _, queries, order = by_query(np.empty((n, 0)), np.zeros(n), qid=qid, group=group)
     rows = np.arange(n) if order is None else order
     if kinds != ("rank",) and np.isinf(features).any():
@@ -30,14 +32,14 @@ def relative_columns(
         raise ValueError(
             f"X is infinite in row {row}, column {column}: only kind='rank' allows infinite values"
         )
-    codes = np.array([KINDS.index(kind) for kind in kinds])
+    are_ranks = np.array([kind == "rank" for kind in kinds])
     found = np.full((len(kinds), n, width), np.nan, dtype=features.dtype)
     features = np.ascontiguousarray(features)
     pieces = min(width, n_pieces(features.size))
 
     def work(piece: int) -> None:
         columns = width * piece // pieces, width * (piece + 1) // pieces
-        _fill(*columns, queries.boundaries, rows, features, codes, found)
+        _fill(*columns, queries.boundaries, rows, features, are_ranks, found)
 
     if width:
         over_tasks(work, pieces)
@@ -46,7 +48,13 @@ def relative_columns(
 
 @compiled
 def _fill(
-    first: int, last: int, boundaries: Any, rows: Any, features: Any, codes: Any, found: Any
+    first: int,
+    last: int,
+    boundaries: Ints,
+    rows: Ints,
+    features: Matrix,
+    are_ranks: Bools,
+    found: Matrix,
 ) -> None:
     """Write the relative features of the columns first .. last - 1, but no missing values."""
     longest = 0
@@ -64,29 +72,15 @@ def _fill(
                     m += 1
             if m > 0:
                 _sort(value, row, spare_value, spare_row, m)
-                for k in range(codes.size):
-                    _write(codes[k], value, row, m, column, found[k])
+                for k in range(are_ranks.size):
+                    if are_ranks[k]:
+                        _write_ranks(value, row, m, column, found[k])
+                    else:
+                        _write_z(value, row, m, column, found[k])
 
 
 @compiled
-def _write(code: int, value: Any, row: Any, m: int, column: int, found: Any) -> None:
-    """Write a column of one kind, for the m values of a query in ascending order."""
-    if value[0] == value[m - 1]:
-        for i in range(m):
-            found[row[i], column] = 0.0
-    elif code == _RANK:
-        _write_ranks(value, row, m, column, found)
-    elif code == _Z:
-        _write_z(value, row, m, column, found)
-    else:
-        middle = 0.5 * value[(m - 1) // 2] + 0.5 * value[m // 2]
-        origin = value[m - 1] if code == _BEST else middle
-        for i in range(m):
-            found[row[i], column] = value[i] - origin
-
-
-@compiled
-def _write_ranks(value: Any, row: Any, m: int, column: int, found: Any) -> None:
+def _write_ranks(value: Floats, row: Ints, m: int, column: int, found: Matrix) -> None:
     start = 0
     while start < m:
         stop = start + 1
@@ -100,7 +94,11 @@ def _write_ranks(value: Any, row: Any, m: int, column: int, found: Any) -> None:
 
 
 @compiled
-def _write_z(value: Any, row: Any, m: int, column: int, found: Any) -> None:
+def _write_z(value: Floats, row: Ints, m: int, column: int, found: Matrix) -> None:
+    if value[0] == value[m - 1]:
+        for i in range(m):
+            found[row[i], column] = 0.0
+        return
     # Of the values scaled to [0, 1], so that nothing is lost if all are large or close.
     half = 1.0 if value[m - 1] - value[0] < np.inf else 0.5
     low, width = half * value[0], half * value[m - 1] - half * value[0]
@@ -117,7 +115,7 @@ def _write_z(value: Any, row: Any, m: int, column: int, found: Any) -> None:
 
 
 @compiled
-def _sort(value: Any, row: Any, spare_value: Any, spare_row: Any, m: int) -> None:
+def _sort(value: Floats, row: Ints, spare_value: Floats, spare_row: Ints, m: int) -> None:
     """Sort the first m values, and the rows with them: runs by insertion, which are then merged."""
     for start in range(0, m, _RUN):
         for i in range(start + 1, min(start + _RUN, m)):

@@ -53,10 +53,8 @@ def relative_features(
         - "rank": (r - (m + 1) / 2) / m for the r-th smallest of the m values in the query, between
           -1/2 and 1/2.  Ties have the mean of their ranks.
         - "z": less the mean, divided by the standard deviation of the m values.
-        - "best": less the largest value.
-        - "median": less the median.
 
-        All are 0 for a feature that is constant in the query, and so in queries of one document.
+        Both are 0 for a feature that is constant in the query, and so in queries of one document.
         Missing values stay missing, and are not among the m values.
     replace : bool, default=False
         Whether relative features take the place of the features.  By default, they are added

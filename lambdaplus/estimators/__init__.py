@@ -2,7 +2,8 @@
 
 They have all parameters, arguments and attributes of their parents, and add names of metrics as
 ``objective`` and ``eval_metric``, ``qid`` with the rows in any order, evaluation sets and ``score``
-with the metric of the objective, and checks of the data.
+with the metric of the objective, and checks of the data.  `RelativeFeatures` is a transformer to
+use before them.
 """
 
 from importlib import import_module
@@ -10,13 +11,26 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lambdaplus.estimators.lightgbm_estimators import LightGBMClassifier, LightGBMRanker
+    from lambdaplus.estimators.relative_transformer import RelativeFeatures
     from lambdaplus.estimators.xgboost_estimators import XGBoostClassifier, XGBoostRanker
 
-__all__ = ["LightGBMClassifier", "LightGBMRanker", "XGBoostClassifier", "XGBoostRanker"]
+_MODULES = {  # a framework may be missing
+    "LightGBMClassifier": "lightgbm_estimators",
+    "LightGBMRanker": "lightgbm_estimators",
+    "RelativeFeatures": "relative_transformer",
+    "XGBoostClassifier": "xgboost_estimators",
+    "XGBoostRanker": "xgboost_estimators",
+}
+__all__ = [
+    "LightGBMClassifier",
+    "LightGBMRanker",
+    "RelativeFeatures",
+    "XGBoostClassifier",
+    "XGBoostRanker",
+]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    framework = "lightgbm" if name.startswith("LightGBM") else "xgboost"  # the other may be missing
-    return getattr(import_module(f"{__name__}.{framework}_estimators"), name)
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

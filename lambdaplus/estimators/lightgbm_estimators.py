@@ -12,7 +12,7 @@ import lambdaplus.lightgbm as lgb
 from lambdaplus.estimators.classifier import RankingClassifier
 from lambdaplus.estimators.objective_names import at_cutoffs, find_metrics, metric_of
 from lambdaplus.estimators.parent import ArgumentNames, replaced
-from lambdaplus.estimators.ranker import Ranker
+from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.evaluation import eval_metric as our_metric
 from lambdaplus.frameworks.internals import (
     lightgbm_aliases,
@@ -28,7 +28,7 @@ from lambdaplus.objectives import Objective
 if lgb.__version__.startswith("3."):
     raise ImportError("the estimators need LightGBM 4: pip install 'lightgbm>=4'")
 
-_NAMES = ArgumentNames("init_score", "eval_init_score", "eval_sample_weight", "init_model")
+_ARGS = ArgumentNames("init_score", "eval_init_score", "eval_sample_weight", "init_model")
 
 
 # Names of LightGBM for no metric, and of metrics that need more than one column of scores.
@@ -70,10 +70,10 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, **changed
     if ours:
         lgb.refuse_random_forest(model.boosting_type)
         warn_of_unused(params, objective, stacklevel=5)
-    given = call.pop("eval_metric", None) or model.eval_metric
-    if given is None and ours and not metric_is_set:
-        given = metric_of(objective)
-    metrics, native = find_metrics(given, objective)
+    wanted = call.pop("eval_metric", None) or model.eval_metric
+    if wanted is None and ours and not metric_is_set:
+        wanted = metric_of(objective)
+    metrics, native = find_metrics(wanted, objective)
     for name in native:
         if isinstance(name, str):
             _refuse_unknown(name)
@@ -109,7 +109,7 @@ class _LastScores:
 
 
 @with_own_parameters
-class LightGBMRanker(Ranker, lgb.LGBMRanker):  # type: ignore[misc]
+class LightGBMRanker(RankingEstimator, lgb.LGBMRanker):  # type: ignore[misc]
     """A `lightgbm.LGBMRanker` whose objective is a ranking metric.
 
     Parameters
@@ -135,7 +135,7 @@ class LightGBMRanker(Ranker, lgb.LGBMRanker):  # type: ignore[misc]
     True
     """
 
-    _names: ClassVar = _NAMES
+    _names: ClassVar = _ARGS
     _train = _train
 
     def __init__(self, *, objective: Any = "ndcg", eval_metric: Any = None, **kwargs: Any) -> None:
@@ -196,7 +196,7 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
     (['fraud', 'ok'], 'fraud', (1000, 2))
     """
 
-    _names: ClassVar = _NAMES
+    _names: ClassVar = _ARGS
     _other_outputs: ClassVar = ("raw_score", "pred_leaf", "pred_contrib")
 
     def __init__(self, *, eval_metric: Any = None, **kwargs: Any) -> None:

@@ -23,24 +23,25 @@ NATIVE: Mapping[str, str] = {
 """The frameworks' own ranking objectives, and the metric of `score` for each."""
 
 
-def find_objective(given: Any) -> Any:
+def find_objective(objective: Any) -> Any:
     """The objective for a metric; anything else is returned unchanged, for the framework."""
-    if not isinstance(given, Named):
-        return given
+    if not isinstance(objective, Named):
+        return objective
     try:
-        return lambda_objective(given.removeprefix("lambda_") if isinstance(given, str) else given)
+        named = objective.removeprefix("lambda_") if isinstance(objective, str) else objective
+        return lambda_objective(named)
     except ValueError:
-        if isinstance(given, str):
-            return given
+        if isinstance(objective, str):
+            return objective
         raise
 
 
-def find_metrics(given: Any, objective: Any = None) -> tuple[EvalMetric | None, list[Any]]:
+def find_metrics(metrics: Any, objective: Any = None) -> tuple[EvalMetric | None, list[Any]]:
     """The metrics of lambdaplus among those given, and all others, for the framework."""
     ours: list[Any] = []
     native: list[Any] = []
     one_group = bool(getattr(objective, "one_group", False))
-    for metric in given if isinstance(given, list | tuple) else [given]:
+    for metric in metrics if isinstance(metrics, list | tuple) else [metrics]:
         if isinstance(metric, EvalMetric):
             ours += metric.metrics
             one_group |= metric.one_group
@@ -58,10 +59,10 @@ def find_metrics(given: Any, objective: Any = None) -> tuple[EvalMetric | None, 
     return (eval_metric(*ours, one_group=one_group) if ours else None), native
 
 
-def metric_of(objective: Any, given: Any = None) -> EvalMetric:
+def metric_of(objective: Any, preferred: Any = None) -> EvalMetric:
     """The metric of `score`: the first of lambdaplus among those given, or the objective's."""
     native = NATIVE.get(objective) if isinstance(objective, str) else None
-    for candidate in (given, getattr(objective, "metric", native)):
+    for candidate in (preferred, getattr(objective, "metric", native)):
         metrics, _ = find_metrics(candidate, objective)
         if metrics is not None:
             return EvalMetric(metrics.metrics[:1], metrics.one_group)

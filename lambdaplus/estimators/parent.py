@@ -51,7 +51,7 @@ class FrameworkEstimator:
         ours = set(self._own_parameters)
         if isinstance(find_objective(params.get("objective")), Objective):
             ours.add("objective")
-        return {name: given for name, given in params.items() if name not in ours}
+        return {name: value for name, value in params.items() if name not in ours}
 
 
 def _with_parameters_of(parents: Sequence[Any], method: Any) -> Any:
@@ -72,11 +72,11 @@ def _with_parameters_of(parents: Sequence[Any], method: Any) -> Any:
 
 def arguments(method: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[str, Any]:
     """The arguments of a call by name; a TypeError for unknown ones, a ValueError for masks."""
-    given = inspect.signature(method).bind(*args, **kwargs).arguments
-    given |= given.pop("kwargs", {})
-    for name, value in given.items():
+    bound = inspect.signature(method).bind(*args, **kwargs).arguments
+    bound |= bound.pop("kwargs", {})
+    for name, value in bound.items():
         refuse_masked(name, value)
-    return given
+    return bound
 
 
 @contextmanager
@@ -93,12 +93,12 @@ def replaced(estimator: Any, **values: Any) -> Iterator[None]:
         attributes.update(before)
 
 
-def refuse_masked(name: str, given: Any) -> None:
+def refuse_masked(name: str, value: Any) -> None:
     """Raise a ValueError for arrays with masked entries, also in lists and pairs of arrays."""
-    if isinstance(given, np.ma.MaskedArray):
-        plain(given, name)
-    elif isinstance(given, list | tuple) and given and hasattr(given[0], "__len__"):
-        for inner in given:
+    if isinstance(value, np.ma.MaskedArray):
+        plain(value, name)
+    elif isinstance(value, list | tuple) and value and hasattr(value[0], "__len__"):
+        for inner in value:
             refuse_masked(name, inner)
 
 
@@ -119,12 +119,12 @@ def replace_evaluation_sets(call: dict[str, Any], sets: list[tuple[Any, Any]]) -
         call["eval_X"], call["eval_y"] = (tuple(part) for part in zip(*sets, strict=True))
 
 
-def each(given: Any, n: int) -> list[Any]:
+def each(argument: Any, n: int) -> list[Any]:
     """An ``eval_...`` argument as a list with an entry, which may be None, for each set."""
-    if given is None:
+    if argument is None:
         return [None] * n
-    listed = isinstance(given, list) and (given[0] is None or hasattr(given[0], "__len__"))
-    by_set = [given] if n == 1 and not listed else list(given)
+    listed = isinstance(argument, list) and (argument[0] is None or hasattr(argument[0], "__len__"))
+    by_set = [argument] if n == 1 and not listed else list(argument)
     if len(by_set) > n:
         raise ValueError(f"an eval_ argument has {len(by_set)} entries for {n} evaluation sets")
     return [*by_set, *[None] * (n - len(by_set))]

@@ -19,7 +19,7 @@ from lambdaplus.evaluation import EvalMetric
 from lambdaplus.objectives import Objective
 
 
-class Ranker(FrameworkEstimator):
+class RankingEstimator(FrameworkEstimator):
     """`fit` and `score` of a ranker, to which scikit-learn's metadata routing passes the qid."""
 
     __metadata_request__fit: ClassVar = {"qid": True}
@@ -85,11 +85,11 @@ class Ranker(FrameworkEstimator):
             As for `fit`, and if the objective is not of lambdaplus and has no known metric.
         """
         refuse_masked("sample_weight", sample_weight)
-        documents = _read("score", X, y, qid, group)
-        weights = Ranker._weights(self, documents, sample_weight)
+        data = _read("score", X, y, qid, group)
+        weights = RankingEstimator._weights(self, data, sample_weight)
         metric = metric_of(find_objective(self.objective), self.eval_metric)
-        labels, sizes = documents.queries.labels, documents.queries.sizes
-        return float(metric(labels, self.predict(documents.X), weights, sizes)[1])
+        labels, sizes = data.queries.labels, data.queries.sizes
+        return float(metric(labels, self.predict(data.X), weights, sizes)[1])
 
     def _put_in_query_order(
         self, call: dict[str, Any], objective: Any, qid: Any, eval_qid: Any
@@ -119,10 +119,10 @@ class Ranker(FrameworkEstimator):
             call[names.eval_weights] = [*map(self._weights, held_out, weights)]
             call[names.eval_start] = [*map(Documents.in_order, held_out, starts)]
 
-    def _weights(self, documents: Documents, given: Any) -> Any:
+    def _weights(self, data: Documents, weights: Any) -> Any:
         """Row weights in the framework's form; a ValueError for invalid ones."""
-        Queries(documents.queries.labels, weight=given)
-        return documents.in_order(given)
+        Queries(data.queries.labels, weight=weights)
+        return data.in_order(weights)
 
 
 def _columns(X: Any) -> Any:

@@ -20,16 +20,16 @@ def warn_of_split_queries(qid: Any) -> None:
     A ranker sees only the rows that it is fitted on.  Those that it will be scored on are known to
     the function of scikit-learn that calls it, which is found on the stack.
     """
-    known = _calling_split()
-    if known is None:
+    fold = _calling_split()
+    if fold is None:
         return
     fitted = identifiers(qid)
     pairs = [
-        (given, known["score_params_test"].get(name))
-        for name, given in known["score_params_train"].items()
+        (values, fold["score_params_test"].get(name))
+        for name, values in fold["score_params_train"].items()
     ]
-    if "qid" in getattr(known["X_train"], "columns", ()):
-        pairs.append((known["X_train"]["qid"], known["X_test"]["qid"]))
+    if "qid" in getattr(fold["X_train"], "columns", ()):
+        pairs.append((fold["X_train"]["qid"], fold["X_test"]["qid"]))
     for train, test in pairs:
         if np.shape(train) != fitted.shape or not np.array_equal(np.asarray(train), fitted):
             continue
@@ -53,7 +53,7 @@ def _calling_split() -> dict[str, Any] | None:
             return None
         frame = frame.f_back
         if frame.f_code.co_name == _FUNCTION and frame.f_globals.get("__name__") == _MODULE:
-            known = dict(frame.f_locals)
+            variables = dict(frame.f_locals)
             needed = {"score_params_train", "score_params_test", "X_train", "X_test"}
-            return known if needed <= known.keys() else None
+            return variables if needed <= variables.keys() else None
     return None

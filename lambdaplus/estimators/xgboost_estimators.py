@@ -12,13 +12,13 @@ from lambdaplus.data.queries import Documents
 from lambdaplus.estimators.classifier import RankingClassifier
 from lambdaplus.estimators.objective_names import find_metrics, metric_of
 from lambdaplus.estimators.parent import ArgumentNames, replaced
-from lambdaplus.estimators.ranker import Ranker
+from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.evaluation import eval_metric as our_metric
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.objectives import Objective
 
-_NAMES = ArgumentNames("base_margin", "base_margin_eval_set", "sample_weight_eval_set", "xgb_model")
+_ARGS = ArgumentNames("base_margin", "base_margin_eval_set", "sample_weight_eval_set", "xgb_model")
 _OFFSET = "lambdaplus_offset"  # attribute of the booster, which is saved with it
 
 
@@ -73,8 +73,8 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> None:
     """Call the parent's fit with an objective and metrics that it understands."""
     ours = isinstance(objective, Objective)
     called = ours or (callable(objective) and isinstance(model, xgb.XGBRanker))
-    given = metric_of(objective) if model.eval_metric is None and ours else model.eval_metric
-    metrics, native = find_metrics(given, objective)
+    wanted = metric_of(objective) if model.eval_metric is None and ours else model.eval_metric
+    metrics, native = find_metrics(wanted, objective)
     if metrics is not None and not all(isinstance(metric, str) for metric in native):
         raise ValueError(
             "XGBoost supports one callable metric: pass that alone, or only names of metrics"
@@ -102,7 +102,7 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> None:
         fit(**call)
 
 
-class XGBoostRanker(Ranker, xgb.XGBRanker):  # type: ignore[misc]
+class XGBoostRanker(RankingEstimator, xgb.XGBRanker):  # type: ignore[misc]
     """An `xgboost.XGBRanker` whose objective is a ranking metric.
 
     Parameters
@@ -129,7 +129,7 @@ class XGBoostRanker(Ranker, xgb.XGBRanker):  # type: ignore[misc]
     1.0
     """
 
-    _names: ClassVar = _NAMES
+    _names: ClassVar = _ARGS
     _saved_as: ClassVar = "rank:ndcg"
     _train = _train
 
@@ -140,12 +140,12 @@ class XGBoostRanker(Ranker, xgb.XGBRanker):  # type: ignore[misc]
     def get_xgb_params(self) -> dict[str, Any]:
         return self._for_framework(super().get_xgb_params())
 
-    def _weights(self, documents: Documents, given: Any) -> Any:
+    def _weights(self, data: Documents, weights: Any) -> Any:
         """Weights of queries; from those of rows, if these are equal in each query."""
-        queries = documents.queries
-        if given is None or np.shape(given) == (queries.n_queries,):
-            return given
-        rows = np.asarray(super()._weights(documents, given))
+        queries = data.queries
+        if weights is None or np.shape(weights) == (queries.n_queries,):
+            return weights
+        rows = np.asarray(super()._weights(data, weights))
         first = rows[queries.boundaries[:-1]]
         if (np.repeat(first, queries.sizes) != rows).any():
             raise ValueError(
@@ -171,7 +171,7 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
     (['fraud', 'ok'], 'fraud')
     """
 
-    _names: ClassVar = _NAMES
+    _names: ClassVar = _ARGS
     _other_outputs: ClassVar = ("output_margin",)
     _saved_as: ClassVar = "binary:logitraw"
     _train = _train

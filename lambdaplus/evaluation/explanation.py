@@ -118,8 +118,8 @@ def explain(
     [('ties=stable', 0.0361), ('empty=1', 0.1705)]
     """
     read = read_input(labels, scores, group, qid, weight, docno)
-    chosen = parse_metric(metric, **options)
-    return explain_queries(chosen, read.queries, read.scores, read.docno, options, read.judged)
+    parsed = parse_metric(metric, **options)
+    return explain_queries(parsed, read.queries, read.scores, read.docno, options, read.judged)
 
 
 def explain_queries(
@@ -133,15 +133,15 @@ def explain_queries(
     """Like `explain`, for parsed queries; conventions do not change the options in ``fixed``."""
     kept = {*fixed, *(name for name, _ in metric.changed)}
 
-    def value_of(chosen: RankingMetric, **rules: Any) -> float:
-        found = evaluate_queries([chosen], queries, scores, docno=docno, judged=judged, **rules)
-        return found.mean[str(chosen)]
+    def value_of(variant: RankingMetric, **rules: Any) -> float:
+        rules |= {"docno": docno, "judged": judged}
+        return evaluate_queries([variant], queries, scores, **rules).mean[str(variant)]
 
     def path_to(convention: Convention) -> Path:
         value, steps = ours, []
         try:
-            for choice, chosen, rules in _choices(convention, metric, kept):
-                before, value = value, value_of(chosen, **rules)
+            for choice, variant, rules in _choices(convention, metric, kept):
+                before, value = value, value_of(variant, **rules)
                 # NaN: no query has a value before this choice.
                 change = value if math.isnan(before) else value - before
                 if abs(change) > 1e-12:

@@ -116,10 +116,10 @@ def _means(
             continue
         sums = np.zeros(2)  # of values times weights, and of weights
         if ranked.n_queries:
-            found = evaluate_queries([metric], ranked, scores).per_query[str(metric)]
-            weights, known = ranked.query_weights, ~np.isnan(found)
-            weights = np.ones_like(found) if weights is None else weights
-            sums = np.array([found[known] @ weights[known], weights[known].sum()])
+            query_values = evaluate_queries([metric], ranked, scores).per_query[str(metric)]
+            weights, defined = ranked.query_weights, ~np.isnan(query_values)
+            weights = np.ones_like(query_values) if weights is None else weights
+            sums = np.array([query_values[defined] @ weights[defined], weights[defined].sum()])
         total, weight = ranked.workers.sum(sums)
         mean[str(metric)] = float(total / weight) if weight > 0 else math.nan
     return mean

@@ -59,15 +59,15 @@ def read_input(
         labels, scores = labels.ravel(), scores.ravel()
     ids = None if qid is None else identifiers(qid)
     queries = Queries(labels, group=group, qid=ids, weight=weight)
-    known = None if ids is None else ids[queries.boundaries[:-1]]
-    return Input(queries, scores, known, docno, None)
+    of_queries = None if ids is None else ids[queries.boundaries[:-1]]
+    return Input(queries, scores, of_queries, docno, None)
 
 
-def _is_of_queries(given: Any) -> TypeGuard[Mapping[Any, Mapping[Any, float]]]:
-    return isinstance(given, Mapping) and all(isinstance(of, Mapping) for of in given.values())
+def _is_of_queries(values: Any) -> TypeGuard[Mapping[Any, Mapping[Any, float]]]:
+    return isinstance(values, Mapping) and all(isinstance(of, Mapping) for of in values.values())
 
 
-def _refuse(form: str, **given: Any) -> None:
-    for name, value in given.items():
+def _refuse(form: str, **arguments: Any) -> None:
+    for name, value in arguments.items():
         if value is not None:
             raise ValueError(f"{name}= cannot be passed with {form}: pass arrays with a row each")

@@ -101,7 +101,7 @@ def queries_in_words(n: int) -> str:
 
 def mean_of(values: Floats, weights: Floats | None = None) -> float:
     """Weighted mean of the values that are not NaN; NaN if their weights sum to 0."""
-    known = ~np.isnan(values)
+    defined = ~np.isnan(values)
     weights = np.ones_like(values) if weights is None else weights
-    total = weights[known].sum()
-    return float(values[known] @ weights[known] / total) if total > 0 else float("nan")
+    total = weights[defined].sum()
+    return float(values[defined] @ weights[defined] / total) if total > 0 else float("nan")

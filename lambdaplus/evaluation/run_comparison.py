@@ -239,9 +239,9 @@ def compare_runs(
     pairs: list[Pair] = []
     means: dict[str, dict[str, float]] = {}
     for metric, values in _aligned(runs).items():
-        known = ~np.isnan(np.array(list(values.values()))).any(axis=0)
-        means[metric] = {name: mean_of(of_run[known]) for name, of_run in values.items()}
-        if known.size != first.n_queries or known.size < 2:
+        defined = ~np.isnan(np.array(list(values.values()))).any(axis=0)
+        means[metric] = {name: mean_of(of_run[defined]) for name, of_run in values.items()}
+        if defined.size != first.n_queries or defined.size < 2:
             continue  # one value for the whole data set, or a single query
         differences = [_difference(values[a], values[b]) for a, b in compared]
         p = np.array([p_of(shared) if shared.size else np.nan for shared in differences])

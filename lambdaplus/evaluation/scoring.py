@@ -111,11 +111,11 @@ def evaluate(
     """
     convention = find_convention(convention)
     check_flag(one_group=one_group)
-    chosen = choose_metrics(listed(metrics), options, convention)
+    parsed = choose_metrics(listed(metrics), options, convention)
     read = read_input(labels, scores, group, qid, weight, docno)
     rules: dict[str, Any] = {"ties": ties, "empty": empty, "one_group": one_group}
     rules |= {"convention": convention, "docno": read.docno, "judged": read.judged}
-    return evaluate_queries(chosen, read.queries, read.scores, qid=read.names, **rules)
+    return evaluate_queries(parsed, read.queries, read.scores, qid=read.names, **rules)
 
 
 def evaluate_run(
@@ -123,9 +123,9 @@ def evaluate_run(
 ) -> Evaluation:
     """Evaluate a run; rules are ``ties`` and ``empty`` of `~lambdaplus.evaluation.evaluate`."""
     queries, convention = run.queries, find_convention(convention)
-    chosen, qid = choose_metrics(list(metrics), {}, convention), identifiers(run.qid)
+    parsed, qid = choose_metrics(list(metrics), {}, convention), identifiers(run.qid)
     rules |= {"convention": convention, "docno": run.docno, "judged": run.judged}
-    return evaluate_queries(chosen, queries, run.scores, qid=qid[queries.boundaries[:-1]], **rules)
+    return evaluate_queries(parsed, queries, run.scores, qid=qid[queries.boundaries[:-1]], **rules)
 
 
 def choose_metrics(
@@ -144,7 +144,7 @@ def choose_metrics(
 
 def _refuse_equal_names(metrics: list[RankingMetric]) -> None:
     """Raise a ValueError for different metrics with the same name."""
-    known: dict[str, RankingMetric] = {}
+    by_name: dict[str, RankingMetric] = {}
     for metric in metrics:
         for declared in CATALOGUE:
             alike = metric.declaration.name in (declared.name, *declared.aliases)
@@ -153,7 +153,7 @@ def _refuse_equal_names(metrics: list[RankingMetric]) -> None:
                     f"your own metric is called {metric.declaration.name}, which is the name of a "
                     f"metric of the library ({declared.title}): rename it"
                 )
-        if known.setdefault(str(metric), metric) != metric:
+        if by_name.setdefault(str(metric), metric) != metric:
             raise ValueError(f"two different metrics are called {metric}: rename one of them")
 
 
@@ -194,13 +194,15 @@ def evaluate_queries(
         name, rule, ranked = str(metric), convention.rule(metric), scored.queries
         tie_rule, default = ties or rule.ties, rule.empty if empty is None else empty
         if metric.declaration.judged_only and flags is not None and not flags.all():
-            found = _values_of_judged(metric, scored, flags, tie_rule, numbers)
+            query_values = _values_of_judged(metric, scored, flags, tie_rule, numbers)
         else:
-            found = _values(metric, scored, tie_rule, numbers)
-        _refuse_infinite(metric, found)
-        missing = np.isnan(found)
+            query_values = _values(metric, scored, tie_rule, numbers)
+        _refuse_infinite(metric, query_values)
+        missing = np.isnan(query_values)
         undefined[name] = int(missing.sum())
-        per_query[name] = found if default == "skip" else np.where(missing, float(default), found)
+        if default != "skip":
+            query_values = np.where(missing, float(default), query_values)
+        per_query[name] = query_values
         mean[name] = mean_of(per_query[name], ranked.query_weights if ranked.grouped else None)
         rules[name] = _rules(metric, ranked, convention, tie_rule, default)
     relevant = np.logical_or.reduceat(queries.labels >= 1, queries.boundaries[:-1])
@@ -224,9 +226,9 @@ def mean_values(
     mean = {}
     every = _scored(metrics, queries, queries.check_scores(scores), one_group)
     for metric, scored in zip(metrics, every, strict=True):
-        found, ranked = values(metric, scored), scored.queries
-        _refuse_infinite(metric, found)
-        mean[str(metric)] = mean_of(found, ranked.query_weights if ranked.grouped else None)
+        query_values, ranked = values(metric, scored), scored.queries
+        _refuse_infinite(metric, query_values)
+        mean[str(metric)] = mean_of(query_values, ranked.query_weights if ranked.grouped else None)
     return mean
 
 
@@ -234,20 +236,20 @@ def _scored(
     metrics: list[RankingMetric], queries: Queries, checked: Floats, one_group: bool
 ) -> Iterator[Scored]:
     """The scores of the lists that each metric ranks; metrics of the same lists share one sort."""
-    known: dict[int, Scored] = {}
+    by_lists: dict[int, Scored] = {}
     for metric in metrics:
         ranked = scope(metric, queries, one_group)
-        if id(ranked) not in known:
-            known[id(ranked)] = Scored(ranked, checked)
-        yield known[id(ranked)]
+        if id(ranked) not in by_lists:
+            by_lists[id(ranked)] = Scored(ranked, checked)
+        yield by_lists[id(ranked)]
 
 
-def _refuse_infinite(metric: RankingMetric, found: Floats) -> None:
-    infinite = int(np.isinf(found).sum())
+def _refuse_infinite(metric: RankingMetric, query_values: Floats) -> None:
+    infinite = int(np.isinf(query_values).sum())
     if infinite:
         raise ValueError(
-            f"{metric} is infinite in {infinite} of {found.size} queries: its gains are too large "
-            "for float64"
+            f"{metric} is infinite in {infinite} of {query_values.size} queries: its gains are too "
+            "large for float64"
         )
 
 
@@ -276,8 +278,8 @@ def _without_negative_labels(
     queries: Queries, judged: Flags | None
 ) -> tuple[Queries, Flags | None]:
     """The queries with label 0 instead of negative ones, and which documents are judged."""
-    known = queries.labels >= 0
-    if known.all():
+    nonnegative = queries.labels >= 0
+    if nonnegative.all():
         return queries, judged
     whole = Queries(
         np.maximum(queries.labels, 0.0),
@@ -285,7 +287,7 @@ def _without_negative_labels(
         weight=queries.weights,
         returned=queries.returned,
     )
-    return whole, known if judged is None else known & judged
+    return whole, nonnegative if judged is None else nonnegative & judged
 
 
 def _values_of_judged(
@@ -297,12 +299,12 @@ def _values_of_judged(
     sizes = np.add.reduceat(judged, starts, dtype=np.int64)
     returned = np.add.reduceat(judged & _is_returned(queries, scores), starts, dtype=np.int64)
     some = sizes > 0
-    found = np.full(some.size, np.nan)
+    query_values = np.full(some.size, np.nan)
     if some.any():
         part = Queries(queries.labels[judged], group=sizes[some], returned=returned[some])
         numbers = None if docno is None else docno[judged]
-        found[some] = _values(metric, Scored(part, scores[judged]), ties, numbers)
-    return found
+        query_values[some] = _values(metric, Scored(part, scores[judged]), ties, numbers)
+    return query_values
 
 
 def _values(
@@ -332,7 +334,7 @@ def _rules(
     if ties is None:
         expected = "expected" if queries.grouped else "together"
         ties = expected if metric.declaration.closed_ties else "worst"
-    used = {known.name: metric[known.name] for known in metric.declaration.parameters}
+    used = {parameter.name: metric[parameter.name] for parameter in metric.declaration.parameters}
     used |= {"ties": ties, "empty": empty}
     words = ", ".join(f"{name}={as_text(value)}" for name, value in used.items())
     return words if convention.has(metric) else f"{words} (not a metric of {convention.tool})"

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 import numpy as np
-from scipy import stats
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data.arguments import number, whole_number
@@ -54,6 +53,8 @@ def p_value(
     test is exact if 2^n <= resamples; the t-test is NaN with fewer than two queries.
     """
     check_options(test=test, alternative=alternative, resamples=resamples, seed=seed)
+    from scipy import stats  # which takes longer to import than all else in this package
+
     n, observed = difference.size, difference.sum()
     if not difference.any():
         return 1.0
@@ -120,8 +121,8 @@ def _times_drawn(random: np.random.Generator, resamples: int, n: int) -> Floats:
 def holm(p_values: Floats) -> Floats:
     """Correct p-values, (m,), for multiple testing (Holm 1979); NaN is kept and not counted."""
     out = np.full(p_values.size, np.nan)
-    known = np.flatnonzero(~np.isnan(p_values))
-    order = known[np.argsort(p_values[known], kind="stable")]
+    defined = np.flatnonzero(~np.isnan(p_values))
+    order = defined[np.argsort(p_values[defined], kind="stable")]
     factors = np.arange(order.size, 0, -1)
     out[order] = np.minimum(1.0, np.maximum.accumulate(factors * p_values[order]))
     return out

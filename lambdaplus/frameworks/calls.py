@@ -13,6 +13,8 @@ import warnings
 from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
+from types import MethodType
 from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -61,8 +63,8 @@ class Call(NamedTuple):
             starts = np.repeat(self.queries.boundaries[:-1], self.queries.sizes)
             return np.arange(self.queries.n_documents) - starts
         # LightGBM before 4.1 does not have this field, and get_field raises an error.
-        known = hasattr(self.data, "get_position")
-        field = self.data.get_field("position") if known else None
+        has_field = hasattr(self.data, "get_position")
+        field = self.data.get_field("position") if has_field else None
         if field is None:
             raise ValueError(
                 "this data set has no positions: pass lightgbm.Dataset(position=), one number per "
@@ -72,8 +74,9 @@ class Call(NamedTuple):
 
     def warn_of_positions(self, objective: Any) -> None:
         """Warn once of positions in a LightGBM data set, which only `PositionBias` uses."""
-        known = self.framework == "lightgbm" and getattr(self.data, "position", None) is not None
-        if known and self.data not in _warned:
+        if self.framework != "lightgbm" or getattr(self.data, "position", None) is None:
+            return
+        if self.data not in _warned:
             _warned.add(self.data)
             warnings.warn(
                 f"{objective!r} does not use the positions of this data set: "
@@ -96,15 +99,14 @@ class Call(NamedTuple):
 class SignatureOfCalls:
     """The signature of an object's calls, which LightGBM's estimators ask for in each round."""
 
-    def __init__(self) -> None:
-        self._known: dict[type, inspect.Signature] = {}
-
     def __get__(self, called: Any, kind: type) -> inspect.Signature | None:
-        if called is None:  # the class itself, whose signature is that of its constructor
-            return None
-        if kind not in self._known:
-            self._known[kind] = inspect.signature(kind.__call__.__get__(called))
-        return self._known[kind]
+        # That of the class itself is the signature of its constructor.
+        return None if called is None else _signature_of_calls(kind)
+
+
+@cache
+def _signature_of_calls(kind: type) -> inspect.Signature:
+    return inspect.signature(MethodType(kind.__call__, kind))
 
 
 @contextmanager
@@ -166,11 +168,11 @@ def _threads_of(booster: Any) -> int:
     """Number of threads set for a booster; 0 if it is not set."""
     if booster not in _threads:
         if framework_of(booster) == "lightgbm":
-            given = lightgbm_parameter(booster.params, "num_threads")
+            threads = lightgbm_parameter(booster.params, "num_threads")
         else:
             config = json.loads(booster.save_config())
-            given = config["learner"]["generic_param"].get("nthread")
-        _threads[booster] = max(int(given or 0), 0)
+            threads = config["learner"]["generic_param"].get("nthread")
+        _threads[booster] = max(int(threads or 0), 0)
     return _threads[booster]
 
 
@@ -202,16 +204,16 @@ def _queries_of(owner: Any, raw: RawData, workers: Workers) -> Queries:
         return recent[same.index(True)][1]
     queries = _new_queries(owner, raw, workers)
     # The caller may overwrite its arrays.  Copies of the same type are fast to compare.
-    sizes, weights = (None if array is None else array.copy() for array in raw[1:])
+    sizes, weights = (None if part is None else part.copy() for part in (raw.sizes, raw.weights))
     with _lock:
         kept.append((RawData(raw.labels.copy(), sizes, weights), queries))
     return queries
 
 
-def _same(known: RawData, raw: RawData) -> bool:
+def _same(kept: RawData, raw: RawData) -> bool:
     return all(
         (a is None and b is None) or (a is not None and b is not None and np.array_equal(a, b))
-        for a, b in zip(known, raw, strict=True)
+        for a, b in zip(kept, raw, strict=True)
     )
 
 

@@ -28,21 +28,21 @@ def lightgbm_parameters() -> dict[str, list[str]]:
     from lightgbm import basic
 
     try:
-        known: dict[str, list[str]] = basic._ConfigAliases._get_all_param_aliases()
+        aliases: dict[str, list[str]] = basic._ConfigAliases._get_all_param_aliases()
     except AttributeError:
         raise ImportError("this needs LightGBM 4: pip install 'lightgbm>=4'") from None
-    return known
+    return aliases
 
 
 def lightgbm_early_stopping(params: dict[str, Any], callbacks: Any) -> Literal["", "first", "all"]:
     """Which metrics early stopping watches: none if it is not used, the first one, or all."""
-    found = [lightgbm_parameter(params, "first_metric_only", False)] * bool(
+    first_only = [lightgbm_parameter(params, "first_metric_only", False)] * bool(
         int(lightgbm_parameter(params, "early_stopping_round") or 0) > 0
     )
     for callback in callbacks or ():
         if type(callback).__name__ == "_EarlyStoppingCallback":  # LightGBM 4
-            found.append(callback.first_metric_only)
-    return "" if not found else "first" if all(found) else "all"
+            first_only.append(callback.first_metric_only)
+    return "" if not first_only else "first" if all(first_only) else "all"
 
 
 def with_own_parameters(estimator: Any) -> Any:

@@ -359,47 +359,6 @@ BPREF = Declaration(
     judged_only=True,
 )
 
-CLASSES = Parameter("classes", "relevant", "classes that are counted", ("relevant", "all"))
-PREDICTED = "its classes are predicted by rank, and a swap towards label order may decrease it"
-
-MICRO_PRECISION = Declaration(
-    name="micro_precision",
-    title="Precision of the classes predicted by rank, pooled over classes",
-    source="Welleck 2016, eq. 1; the m_c documents of class c are predicted in label order",
-    binary=False,
-    discount=c.constant,
-    gain=c.counted_classes,
-    normalizer=c.n_predicted,
-    form=Window(c.predicted_ranks),
-    parameters=(RELEVANT, CLASSES),
-    refusal=PREDICTED,
-)
-
-MACRO_PRECISION = Declaration(
-    name="macro_precision",
-    title="Precision of the classes predicted by rank, mean over classes",
-    source="Welleck 2016, eq. 3, over the classes predicted within the cutoff",
-    binary=False,
-    discount=c.constant,
-    gain=c.one_over_predicted,
-    normalizer=c.n_classes_predicted,
-    form=Window(c.predicted_ranks),
-    parameters=(RELEVANT, CLASSES),
-    refusal=PREDICTED,
-)
-
-PRINTED_PRECISION = Declaration(
-    name="printed_precision",
-    title="Relevant documents in the first k over k times the number of relevant classes",
-    source="Welleck 2016, eq. 2 as printed, over relevant classes; eq. 4 is its sum over queries",
-    binary=False,
-    discount=c.constant,
-    gain=c.one_over_classes,
-    normalizer=c.cutoff,
-    cutoff="required",
-    parameters=(RELEVANT,),
-)
-
 CATALOGUE: tuple[Declaration, ...] = tuple(  # those above, in their order
     value for value in list(globals().values()) if isinstance(value, Declaration)
 )

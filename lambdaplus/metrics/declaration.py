@@ -24,7 +24,7 @@ from lambdaplus.data.arguments import check_fields, is_flag, whole_number
 from lambdaplus.metrics import forms
 from lambdaplus.metrics.declared_arrays import (
     AGAINST_LABELS,
-    ROUNDING,
+    DECLARED_WITHIN,
     CountsFunction,
     as_declared,
     read_only,
@@ -152,10 +152,10 @@ class Declaration:
 
     def __call__(self, cutoff: int | None = None, **parameters: Any) -> RankingMetric:
         """The `RankingMetric` with this cutoff and these parameters; a ValueError if invalid."""
-        known = {parameter.name: parameter for parameter in self.parameters}
+        by_name = {parameter.name: parameter for parameter in self.parameters}
         for name in parameters:
-            if name not in known:
-                options = ", ".join(known) or "none"
+            if name not in by_name:
+                options = ", ".join(by_name) or "none"
                 raise ValueError(f"{self.name} has no option {name!r}; it has: {options}")
         if cutoff is None and self.cutoff == "required":
             raise ValueError(f"{self.name} needs a cutoff, such as {self.name}@10")
@@ -163,10 +163,10 @@ class Declaration:
             if self.cutoff == "no":
                 raise ValueError(f"{self.name} takes no cutoff, got @{cutoff}")
             cutoff = whole_number("a cutoff", cutoff, least=1, below=2**53)
-        chosen = tuple(
-            (name, known[name].check(parameters[name])) for name in known if name in parameters
+        checked = tuple(
+            (name, by_name[name].check(parameters[name])) for name in by_name if name in parameters
         )
-        changed = tuple(item for item in chosen if item[1] != known[item[0]].default)
+        changed = tuple(item for item in checked if item[1] != by_name[item[0]].default)
         return RankingMetric(self, cutoff, changed)
 
 
@@ -187,7 +187,7 @@ class RankingMetric:
         return name if self.cutoff is None else f"{name}@{self.cutoff}"
 
     def __getitem__(self, parameter: str) -> Any:
-        defaults = {known.name: known.default for known in self.declaration.parameters}
+        defaults = {declared.name: declared.default for declared in self.declaration.parameters}
         return {**defaults, **dict(self.changed)}[parameter]
 
     @property
@@ -205,10 +205,10 @@ class RankingMetric:
 
         A ValueError is raised for an invalid result of the declaration.
         """
-        given = self.declaration.discount(self, read_only(ranks))
-        discount = as_declared(self, "discount", given, ranks)
+        declared = self.declaration.discount(self, read_only(ranks))
+        discount = as_declared(self, "discount", declared, ranks)
         if self.declaration.follows_label_order:
-            rises = np.diff(discount) > ROUNDING * np.abs(discount).max(initial=0.0)
+            rises = np.diff(discount) > DECLARED_WITHIN * np.abs(discount).max(initial=0.0)
             rises &= np.diff(ranks) > 0
             if rises.any():
                 at = int(rises.argmax())

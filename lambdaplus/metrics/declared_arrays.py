@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lambdaplus.metrics.declaration import RankingMetric
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
-ROUNDING = 1e-9  # relative rounding error of gains and discounts
+DECLARED_WITHIN = 1e-9  # relative rounding error of declared gains and discounts
 AGAINST_LABELS = (
     ", so ranking by label does not give the highest value, and an objective would lower it: "
     "reverse the order, or declare follows_label_order=False and refusal='why'"
@@ -219,7 +219,7 @@ def _lay_out(metric: RankingMetric, queries: Queries) -> MetricArrays:
 
 
 def _refuse_falling(counts: LabelCounts, gain: Floats) -> None:
-    falls = np.diff(gain) < -ROUNDING * np.abs(gain).max()
+    falls = np.diff(gain) < -DECLARED_WITHIN * np.abs(gain).max()
     falls &= np.diff(counts.strata.query) == 0
     if falls.any():
         at = int(falls.argmax())

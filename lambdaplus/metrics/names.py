@@ -68,11 +68,11 @@ def parse_metric(
     >>> str(parse_metric("ndcg_cut_10", gain=[0, 1, 3, 7]))
     'ndcg(gain=0/1/3/7)@10'
     """
-    given = dict(defaults or {})
+    fallback = dict(defaults or {})
     if isinstance(name, Declaration):
-        return name(**{**given, **options})
+        return name(**{**fallback, **options})
     if isinstance(name, RankingMetric):
-        return name.declaration(name.cutoff, **{**given, **dict(name.changed), **options})
+        return name.declaration(name.cutoff, **{**fallback, **dict(name.changed), **options})
     if re.search(r"[+*]", re.sub(r"\(.*?\)", "", str(name))):
         raise ValueError(
             f"{name!r} is a sum, but single metrics are needed here: pass its parts; sums are "
@@ -83,8 +83,8 @@ def parse_metric(
         if len(several := split_names(str(name))) > 1:
             raise ValueError(f"{name!r} are several metrics: pass the list {several}")
         raise ValueError(f"{name!r} is not a metric name such as 'ndcg@10' or 'map(relevant=2)'")
-    declaration, chosen = _lookup(parts["name"]), _options_in(str(name), parts["options"] or "")
-    if declaration is AUC and "max_fpr" in {**chosen, **options}:
+    declaration, in_name = _lookup(parts["name"]), _options_in(str(name), parts["options"] or "")
+    if declaration is AUC and "max_fpr" in {**in_name, **options}:
         declaration = PARTIAL_AUC
     cutoff = parts["cutoff"] or parts["trec"]
     if parts["cutoff"] and parts["trec"]:
@@ -92,37 +92,38 @@ def parse_metric(
     if cutoff and cutoff.endswith("%"):
         if declaration is not P:
             raise ValueError(f"in {name!r}: only p supports a share of the list, as in p@{cutoff}")
-        if "fraction" in chosen:
+        if "fraction" in in_name:
             raise ValueError(
-                f"in {name!r}: fraction={chosen['fraction']} and @{cutoff} are two different shares"
+                f"in {name!r}: fraction={in_name['fraction']} and @{cutoff} are two different "
+                "shares"
             )
-        declaration, chosen["fraction"], cutoff = TOP_PRECISION, _share(cutoff, str(name)), None
+        declaration, in_name["fraction"], cutoff = TOP_PRECISION, _share(cutoff, str(name)), None
     # int() also reads 1_0 and full-width digits.
     if cutoff is not None and not re.fullmatch(r"\s*[+-]?[0-9]+\s*", cutoff):
         raise ValueError(f"in {name!r}: the cutoff {cutoff!r} is not an integer")
     k = None if cutoff is None else int(cutoff)
-    return declaration(k, **{**given, **chosen, **options})
+    return declaration(k, **{**fallback, **in_name, **options})
 
 
 def _options_in(name: str, text: str) -> dict[str, Any]:
-    chosen: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for option in filter(None, text.split(",")):
         key, equals, value = option.partition("=")
         if not equals:
             raise ValueError(f"in {name!r}: {option.strip()!r} is not of the form option=value")
-        if key.strip() in chosen:
+        if key.strip() in options:
             raise ValueError(f"in {name!r}: the option {key.strip()!r} is given twice")
-        chosen[key.strip()] = value.strip()
-    return chosen
+        options[key.strip()] = value.strip()
+    return options
 
 
-def listed(given: Metric | Iterable[Metric], name: str = "metrics") -> list[Metric]:
+def listed(metrics: Metric | Iterable[Metric], name: str = "metrics") -> list[Metric]:
     """The metrics as a list, also if a single one is given; a ValueError for anything else."""
-    if isinstance(given, Metric):
-        return [given]
-    if not isinstance(given, Iterable):
-        raise ValueError(f"{name} must be a metric or a list of metrics, got {given!r}")
-    return list(given)
+    if isinstance(metrics, Metric):
+        return [metrics]
+    if not isinstance(metrics, Iterable):
+        raise ValueError(f"{name} must be a metric or a list of metrics, got {metrics!r}")
+    return list(metrics)
 
 
 def split_names(text: str) -> list[str]:
@@ -136,9 +137,9 @@ def share_options(names: Sequence[Metric], options: Mapping[str, Any]) -> list[d
     shares = []
     unused = set(options)
     for name in names:
-        known = {parameter.name for parameter in parse_metric(name).declaration.parameters}
-        unused -= known
-        shares.append({option: value for option, value in options.items() if option in known})
+        own = {parameter.name for parameter in parse_metric(name).declaration.parameters}
+        unused -= own
+        shares.append({option: value for option, value in options.items() if option in own})
     if unused:
         raise ValueError(
             f"none of {', '.join(map(str, names))} has an option {', '.join(sorted(unused))}"

@@ -21,7 +21,7 @@ from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
 from lambdaplus.data.queries import Queries, cached_property
 
-CROWDED = 16  # number of documents above which a bucket is distributed again
+LARGE_BUCKET = 16  # number of documents above which a bucket is distributed again
 MOST_BUCKETS = 2048
 
 
@@ -34,16 +34,16 @@ class Ranking(NamedTuple):
 
 def rank(queries: Queries, scores: ArrayLike) -> Ranking:
     """Rank every query by descending score."""
-    given, order = queries.check_scores(scores), queries.row_order
-    ranking = Ranking(np.empty(given.size, dtype=order.dtype), np.empty(given.size))
-    over_queries(sort_lists, queries.boundaries, queries.boundaries, given, order, *ranking)
+    checked, order = queries.check_scores(scores), queries.row_order
+    ranking = Ranking(np.empty(checked.size, dtype=order.dtype), np.empty(checked.size))
+    over_queries(sort_lists, queries.boundaries, queries.boundaries, checked, order, *ranking)
     return ranking
 
 
-def rank_some(boundaries: Ints, given: Floats, order: Rows) -> Ranking:
+def rank_some(boundaries: Ints, scores: Floats, order: Rows) -> Ranking:
     """Rank consecutive queries by the scores of all rows; tied rows keep the given order."""
     ranking = Ranking(np.empty(order.size, dtype=order.dtype), np.empty(order.size))
-    sort_lists(0, boundaries.size - 1, boundaries, given, order, *ranking)
+    sort_lists(0, boundaries.size - 1, boundaries, scores, order, *ranking)
     return ranking
 
 
@@ -59,6 +59,7 @@ def split_ties(queries: Queries, ranking: Ranking, key: Floats) -> Ranking:
 @register_jitable
 def lift_of(low: float, high: float) -> float:
     """A factor, a power of two, with which the range of scores neither overflows nor vanishes."""
+    # Halves, since high - low itself may overflow.
     if high * 0.5 - low * 0.5 > 1e300:
         return 2.0**-600
     return 2.0**600 if high - low < 1e-290 else 1.0
@@ -66,7 +67,7 @@ def lift_of(low: float, high: float) -> float:
 
 @compiled
 def sort_lists(
-    first: int, last: int, boundaries: Ints, given: Floats, order: Rows, row: Rows, score: Floats
+    first: int, last: int, boundaries: Ints, scores: Floats, order: Rows, row: Rows, score: Floats
 ) -> None:
     """Write rows and scores of the lists first .. last - 1, by descending score.
 
@@ -76,13 +77,15 @@ def sort_lists(
     for q in range(first, last):
         longest = max(longest, boundaries[q + 1] - boundaries[q])
     for i in range(boundaries[first] - base, boundaries[last] - base):
+        # The order within ties is the given one, because all that follows is stable.
         row[i] = order[i]
-        score[i] = given[order[i]] + 0.0  # -0.0 + 0.0 is 0.0
+        score[i] = scores[order[i]] + 0.0  # -0.0 + 0.0 is 0.0
     spare_row, spare_score = np.empty(longest, dtype=row.dtype), np.empty(longest)
     bucket = np.empty(longest, dtype=np.int32)
     room = np.empty(MOST_BUCKETS, dtype=np.int64)
-    waiting = np.empty((longest // CROWDED + 1, 2), dtype=np.int64)
+    waiting = np.empty((longest // LARGE_BUCKET + 1, 2), dtype=np.int64)
     for q in range(first, last):
+        # A stack of ranges that are distributed to buckets; at first, the whole list.
         waiting[0, 0], waiting[0, 1] = boundaries[q] - base, boundaries[q + 1] - base
         n_waiting = int(boundaries[q + 1] > boundaries[q])
         while n_waiting > 0:
@@ -93,23 +96,28 @@ def sort_lists(
                 s = score[i]
                 low = s if s < low else low
                 high = s if s > high else high
+            # Tied documents are in their final order.
             if low == high:
                 continue
+            # Falling scores go to rising buckets; a range is cut into about two buckets a document,
+            # so that most of them have none or one.
             lift = lift_of(low, high)
             buckets = min(2 * (stop - start), MOST_BUCKETS)
             scale = (buckets - 1.0) / (high * lift - low * lift)
             for b in range(buckets):
                 room[b] = 0
             for i in range(start, stop):
+                # `min`, since rounding may lead to one bucket too many.
                 b = int(min((high * lift - score[i] * lift) * scale, buckets - 1.0))
                 bucket[i - start] = b
                 room[b] += 1
                 spare_row[i - start], spare_score[i - start] = row[i], score[i]
+            # A counting sort: room[b] becomes the place of the bucket's next document.
             begin = start
             for b in range(buckets):
                 size = room[b]
                 room[b] = begin
-                if size > CROWDED:
+                if size > LARGE_BUCKET:
                     waiting[n_waiting, 0], waiting[n_waiting, 1] = begin, begin + size
                     n_waiting += 1
                 begin += size
@@ -117,6 +125,8 @@ def sort_lists(
                 to = room[bucket[i]]
                 room[bucket[i]] = to + 1
                 row[to], score[to] = spare_row[i], spare_score[i]
+        # No bucket has more than LARGE_BUCKET documents that differ, so each moves a few places at
+        # most.
         for r in range(boundaries[q] - base + 1, boundaries[q + 1] - base):  # insertion sort
             s, document = score[r], row[r]
             at = r
@@ -143,9 +153,9 @@ def merge_ties(
     n = row.size
     edges, first_rank, scores = np.empty_like(boundaries), np.empty(n + 1, np.int64), np.empty(n)
     classes, size, weight = np.empty(n, np.int32), np.empty(n, np.int64), np.empty(n)
-    given = np.empty(0) if copies is None else copies
+    multiplicity = np.empty(0) if copies is None else copies
     entries = scores, classes, size, weight
-    m = _merge(boundaries, row, score, code, given, edges, first_rank, *entries)
+    m = _merge(boundaries, row, score, code, multiplicity, edges, first_rank, *entries)
     if m == n:
         return Entries(edges, *entries), first_rank
     return Entries(edges, *(part[:m] for part in entries)), first_rank[: m + 1]
@@ -160,10 +170,12 @@ def _merge(
     for q in range(boundaries.size - 1):
         edges[q] = m
         for r in range(boundaries[q] - base, boundaries[q + 1] - base):
+            # Rows of equal score and class are adjacent: the order within ties is by class.
             s, x, w = score[r], code[row[r]], 1.0
             if copies.size:
                 w = copies[row[r]]
             if m > edges[q] and scores[m - 1] == s and classes[m - 1] == x:
+                # Rows of multiplicity 0 come first, and are not counted beside others.
                 size[m - 1] += 1 if w > 0.0 and weight[m - 1] > 0.0 else 0
                 weight[m - 1] += w
             else:

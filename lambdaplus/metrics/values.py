@@ -41,6 +41,8 @@ def values(
     if ties in ("worst", "best"):
         if not (metric.declaration.binary or form.gain_follows_labels):
             raise ValueError(f"{metric} has no worst order of ties: use ties='expected'")
+        # Worst is ascending by what a document is worth: by class if terms depend on others, or by
+        # gain, which need not rise with the class (class_auc).
         classes = np.arange(float(arrays.gain.size))
         merit = classes if form.potentials_by_classes else arrays.gain
         merit = merit[np.repeat(arrays.strata[:-1], queries.sizes) + arrays.code]
@@ -59,6 +61,7 @@ def values(
         raise ValueError(
             f"{metric} of weighted rows without queries is only defined with ties='together'"
         )
+    # Without queries, tied rows are one step by default, and always if rows have weights.
     whole = not queries.grouped and (ties is None or queries.weights is not None)
     if pooled is not None and (ties == "together" or whole):
         return _steps(metric, arrays, scored.entries(metric.relevant))
@@ -84,10 +87,10 @@ def rounded_value(metric: RankingMetric, queries: Queries, scores: Floats) -> fl
     entries = round_scores(scores, arrays.code, arrays.gain.size, copies, workers).entries
     if metric.declaration.pooled is not None and not queries.grouped:
         return float(_steps(metric, arrays, entries)[0])
-    documents, total = each_alone(entries), np.empty(1)
-    n = documents.score.size
+    single, total = each_alone(entries), np.empty(1)
+    n = single.score.size
     metric.declaration.form.values(
-        0, 1, documents.edges, np.array([n]), np.arange(n), documents.score, documents.code,
+        0, 1, single.edges, np.array([n]), np.arange(n), single.score, single.code,
         arrays.discount, arrays.strata, arrays.gain, total, *arrays.parts,
     )  # fmt: skip
     return float(_complete(arrays, total)[0])
@@ -120,6 +123,8 @@ def _ranks_of_steps(
             while end < edges[q + 1] and score[end] == score[e]:
                 tied += weight[end]
                 end += 1
+            # The tied copies have the ranks upto + 1, ..., upto + tied; the discount of all of them
+            # is that of the middle or the last one.
             upto += tied
             rank = upto - (tied - 1.0) / 2 if middle else upto
             for i in range(e, end):
@@ -142,6 +147,7 @@ def _sums_of_steps(
                 end += 1
             for i in range(e, end):
                 x = strata[q] + code[i]
+                # A copy counts those above and those tied with it, but not itself.
                 term = gain[x] - row[x] * column[x] + row[x] * upto  # all but the copy itself
                 out[q] += weight[i] * term * discount[i]
             e = end

@@ -13,7 +13,7 @@ Examples
 [-0.709, 0.122, 0.587]
 """
 
-from lambdaplus.objectives.lambda_gradient import Shape, gradients
+from lambdaplus.objectives.lambda_gradient import gradients
 from lambdaplus.objectives.objective import (
     CombinedObjective,
     LambdaObjective,
@@ -31,7 +31,6 @@ __all__ = [
     "CombinedObjective",
     "LambdaObjective",
     "Objective",
-    "Shape",
     "combine",
     "gradients",
     "lambda_auc",

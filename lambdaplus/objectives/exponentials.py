@@ -17,7 +17,7 @@ from lambdaplus.objectives.lanes import LANES
 
 
 class Exponentials(NamedTuple):
-    """Rates of decay and coefficients of sums of exponentials, (blocks, LANES) each.
+    """Rates of decay and coefficients of sums of exponentials, (octets, LANES) each.
 
     Coefficients are those in the gradient of a concordant and of a discordant pair and in the
     Hessian of both, and include the factors sigma and sigma^2.
@@ -47,6 +47,7 @@ def pair_function(sigma: float, damping: float = 0.0, far: bool = False) -> Pair
     and discordant pairs beyond REACH / sigma, or FAR / sigma with ``far``, have at least a third of
     the weight at that distance.
     """
+    # Both fits hold for sigma = 1: with d in units of 1 / sigma, rates have the unit sigma.
     rates, *unscaled = _damped(sigma * damping, far) if damping else _logistic()
     # The fits are in units of 1 / sigma; a division by the distance adds a factor sigma.
     factor = sigma if damping else 1.0
@@ -66,11 +67,14 @@ def _logistic() -> tuple[Floats, Floats, Floats, Floats]:
 
     The relative errors are 2e-7 and 3e-6.  No coefficient exceeds 32, so cancellation is small.
     """
+    # A geometric grid, since the rates differ by orders of magnitude; exp(-NEAR) is 4e-31.
     distance = np.concatenate([[0.0], np.geomspace(1e-3, NEAR, 400)])
     x, steep = np.exp(-distance), LOGISTIC > 0
     rho = x / (1 + x)
+    # Relative errors: in units of the function itself. The rate 0 is not used, since both decay.
     concordant = _minimax(LOGISTIC, steep, distance, rho, rho)
     hessian = _minimax(LOGISTIC, steep, distance, rho / (1 + x), rho / (1 + x))
+    # 1 - rho: the rate 0 is the 1.
     discordant = -concordant
     discordant[0] = 1.0
     return LOGISTIC, concordant, discordant, hessian
@@ -96,19 +100,26 @@ def _damped(width: float, far: bool) -> tuple[Floats, Floats, Floats, Floats]:
     # are stretched.  A smaller width than the fitted one needs more rates.
     chain = np.log(PAST_ONE)
     if small < 0.8 * FITTED_WIDTH:
+        # Two more octets of rates, between those of the fit, at equal steps in the logarithm.
         places = np.linspace(0, chain.size - 1, chain.size + 2 * LANES)
         chain = np.interp(places, np.arange(chain.size), chain)
+    # Rates of 1 / small resolve the peak of 1 / (width + d) at d = 0. From the fitted width to this
+    # one they are multiplied by a power of the ratio that rises from 0 for the smallest rate to 1
+    # for the largest.
     share = (chain - chain[0]) / (chain[-1] - chain[0])
     slow = SLOW
     if far:  # the same series four powers of ten lower, and a geometric series up to its last rate
         shift = REACH / FAR
         slow = np.concatenate([SLOW * shift, SLOW[-1] * shift ** (np.arange(7, -1, -1) / 8)])
     rates = np.concatenate([slow, 1 + np.exp(chain + share * np.log(FITTED_WIDTH / small))])
+    # Concordant pairs and Hessians fall at least like exp(-d), which rates below 1 cannot follow.
     steep = rates >= 1.0
     near = np.concatenate([[0.0], np.geomspace(0.02 * small, NEAR, 160)])
     x = np.exp(-near)
     concordant = x / (1 + x) / (width + near)
     hessian = concordant / (1 + x)
+    # What the docstring of pair_function says of concordant pairs beyond FAINT: their weight is
+    # below exp(-10), so their errors count less.
     slack = np.maximum(1.0, near / FAINT) ** 2
     wide = np.geomspace(0.02 * small, FAR if far else REACH, 240 if far else 160)
     wide = np.concatenate([[0.0], wide])
@@ -126,6 +137,9 @@ LAWSON = 30
 
 def _minimax(rates: Floats, use: Bools, distance: Floats, target: Floats, unit: Floats) -> Floats:
     """Minimise the largest error in units of ``unit`` by Lawson's iteration."""
+    # Lawson's iteration: least squares, in which the weight of each distance is multiplied by its
+    # error, converge to the fit with the smallest largest error. Columns are scaled for the
+    # condition number, and the best of all iterations is kept, since errors do not fall in each.
     columns = np.exp(-distance[:, None] * rates[use]) / unit[:, None]
     scale = np.sqrt(np.mean(columns**2, axis=0))
     scaled, aim = columns / scale, target / unit

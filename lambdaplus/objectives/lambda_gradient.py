@@ -8,7 +8,6 @@ and written to rows.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.compute.parallel import over_blocks
+from lambdaplus.compute.parallel import over_batches
 from lambdaplus.data.arguments import check_flag, number
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
@@ -29,31 +28,12 @@ from lambdaplus.objectives.noise import NOTHING, mixed, neighbour_sums
 from lambdaplus.objectives.sums import Sums, add_pairs, no_sums
 
 
-@dataclass(frozen=True)
-class Shape:
-    """Parameters of the gradient that do not depend on the metric; see `lambda_objective`.
-
-    Attributes
-    ----------
-    sigma : float, default=1.0
-    normalize : bool, default=True
-    damping : float or None, default=None
-
-    Raises
-    ------
-    ValueError
-        For values of the wrong type or out of range.
-    """
-
-    sigma: float = 1.0
-    normalize: bool = True
-    damping: float | None = None
-
-    def __post_init__(self) -> None:
-        number("sigma", self.sigma, least=1e-100, most=1e100)
-        check_flag(normalize=self.normalize)
-        if self.damping is not None and number("damping, if not None,", self.damping, least=0.0):
-            number("damping, if not 0 or None,", self.damping, least=1e-6, most=1e6)
+def check_pair_options(sigma: float, normalize: bool, damping: float | None) -> None:
+    """Raise a ValueError for values of the wrong type or out of range."""
+    number("sigma", sigma, least=1e-100, most=1e100)
+    check_flag(normalize=normalize)
+    if damping is not None and number("damping, if not None,", damping, least=0.0):
+        number("damping, if not 0 or None,", damping, least=1e-6, most=1e6)
 
 
 def objective_metric(metric: str | RankingMetric | Declaration, **options: Any) -> RankingMetric:
@@ -65,7 +45,7 @@ def objective_metric(metric: str | RankingMetric | Declaration, **options: Any) 
 
 
 class LambdaGradient:
-    """The gradient of a metric on a data set, at any scores.
+    """The gradient of a metric on a data set, at any scores; options as in `lambda_objective`.
 
     ``noise`` is for data with queries, ``balance`` for data without; ``all_pairs`` visits every
     pair instead of using the sweep.
@@ -75,13 +55,16 @@ class LambdaGradient:
         self,
         metric: RankingMetric,
         queries: Queries,
-        shape: Shape,
-        noise: float | None = None,
         *,
+        sigma: float,
+        normalize: bool,
+        damping: float | None,
+        noise: float | None = None,
         balance: float = 0.0,
         all_pairs: bool = False,
     ) -> None:
-        self.metric, self.queries, self.shape = metric, queries, shape
+        self.metric, self.queries = metric, queries
+        self.sigma, self.normalize, self.damping = float(sigma), normalize, float(damping or 0.0)
         self.noise = noise if queries.grouped else None
         self.all_pairs = all_pairs
         self.arrays, self.copies = metric_arrays(metric, queries), queries.multiplicities
@@ -99,33 +82,33 @@ class LambdaGradient:
         """Gradient and Hessian of every row times its weight, (n,) of this type each."""
         boundaries, rounded = self.queries.boundaries, self._long_queries()
         # Rounding reads scores of either type.
-        given = self.queries.check_scores(scores, single=rounded == [0] and boundaries.size == 2)
-        out: tuple[Any, Any] = np.empty(given.size, dtype), np.empty(given.size, dtype)
+        checked = self.queries.check_scores(scores, single=rounded == [0] and boundaries.size == 2)
+        out: tuple[Any, Any] = np.empty(checked.size, dtype), np.empty(checked.size, dtype)
         start = 0
         for long in [*rounded, boundaries.size - 1]:
             if long > start:
                 some = boundaries[start : long + 1]
-                over_blocks(partial(self._of_queries, start, given, out), some)
+                over_batches(partial(self._of_queries, start, checked, out), some)
             if long < boundaries.size - 1:
-                self._of_long_query(long, given, out)
+                self._of_long_query(long, checked, out)
             start = long + 1
         return out
 
-    def _of_queries(self, start: int, given: Floats, out: Any, first: int, last: int) -> None:
+    def _of_queries(self, start: int, scores: Floats, out: Any, first: int, last: int) -> None:
         """Write the gradient of the queries start + first to start + last - 1."""
         first, last = start + first, start + last
         boundaries, weights = self.queries.boundaries[first : last + 1], self.queries.weights
         order = self.queries.row_order[boundaries[0] : boundaries[-1]]
-        ranking = rank_some(boundaries, given, order)
+        ranking = rank_some(boundaries, scores, order)
         entries, first_rank = merge_ties(boundaries, *ranking, self.arrays.code, self.copies)
         values, factor = self._values(first, entries), np.empty(0) if weights is None else weights
         _write(ranking.row, first_rank, values, factor, *out)
 
-    def _of_long_query(self, q: int, given: Floats, out: Any) -> None:
+    def _of_long_query(self, q: int, scores: Floats, out: Any) -> None:
         rows, weights = slice(*self.queries.boundaries[q : q + 2]), self.queries.weights
         n_classes = int(self.arrays.strata[q + 1] - self.arrays.strata[q])
         rounded = round_scores(
-            given[rows], self.arrays.code[rows], n_classes, self.copies, self.workers
+            scores[rows], self.arrays.code[rows], n_classes, self.copies, self.workers
         )
         weight = None if weights is None else weights[rows]
         values = self._values(q, rounded.entries)
@@ -165,28 +148,25 @@ class LambdaGradient:
         sums = self._sums(first, entries)
         factor = self._factor(sums, self.arrays.scale[first : first + entries.edges.size - 1])
         if self.noise:
-            sigma = float(self.shape.sigma)
-            near = neighbour_sums(self.metric, self.arrays, first, entries, self.noise, sigma)
+            near = neighbour_sums(self.metric, self.arrays, first, entries, self.noise, self.sigma)
             sums = mixed(sums, near, entries)
         values = np.empty((entries.score.size, 2))
-        _share(*entries, *sums[:2], factor, self.of_class, values)
+        _share(*entries, sums.gradient, sums.hessian, factor, self.of_class, values)
         return values
 
     def _sums(self, first: int, entries: Entries) -> Sums:
-        shape, metric = self.shape, self.metric
-        pair = float(shape.sigma), float(shape.damping or 0.0)
         # Swap deltas of both signs do not add up over the documents of an entry.
-        signed = metric.declaration.signed_deltas
+        signed = self.metric.declaration.signed_deltas
         compared = each_alone(entries) if signed else entries
         sums = no_sums(compared.score.size, entries.edges.size - 1)
         spread = entries.score[entries.edges[:-1]] - entries.score[entries.edges[1:] - 1]
         weighted = self.copies is not None
-        for lists in ranked_lists(metric, self.arrays, first, compared, weighted):
-            add_pairs(lists, spread, *pair, self.all_pairs or signed, sums)
+        for lists in ranked_lists(self.metric, self.arrays, first, compared, weighted):
+            add_pairs(lists, spread, self.sigma, self.damping, self.all_pairs or signed, sums)
         return sums.of_entries(entries.size) if signed else sums
 
     def _factor(self, sums: Sums, scale: Floats) -> Floats:
-        if not self.shape.normalize:
+        if not self.normalize:
             return scale
         if not self.queries.grouped and self.metric.declaration.pooled:
             size = float(np.abs(sums.gradient).sum())
@@ -283,7 +263,8 @@ def gradients(
     """
     check_flag(one_group=one_group, all_pairs=all_pairs)
     textbook: dict[str, Any] = {"sigma": 1.0, "normalize": False, "damping": None}
-    shape = Shape(**{name: options.pop(name, value) for name, value in textbook.items()})
-    chosen = objective_metric(metric, **options)
-    queries = scope(chosen, Queries(labels, group=group, qid=qid, weight=weight), one_group)
-    return LambdaGradient(chosen, queries, shape, all_pairs=all_pairs).at(scores)
+    of_pairs = {name: options.pop(name, value) for name, value in textbook.items()}
+    check_pair_options(**of_pairs)
+    optimised = objective_metric(metric, **options)
+    queries = scope(optimised, Queries(labels, group=group, qid=qid, weight=weight), one_group)
+    return LambdaGradient(optimised, queries, **of_pairs, all_pairs=all_pairs).at(scores)

@@ -64,7 +64,9 @@ def ranked_lists(
     form, edges = metric.declaration.form, entries.edges
     strata, scale = arrays.strata[first : first + edges.size], arrays.scale[first:]
     n_classes = np.diff(strata)
+    # Queries with one class have no pairs, and those with Z = 0 no value to optimise.
     query = np.flatnonzero((n_classes > 1) & (scale[: n_classes.size] > 0))
+    # The entries are the elements themselves, without a copy, if one list serves a query.
     whole = not form.potentials_by_classes or not (n_classes[query] > 2).any()
     if whole:
         b, start, stop = np.zeros_like(query), edges[:-1][query], edges[1:][query]
@@ -74,14 +76,20 @@ def ranked_lists(
         query, a, b, start, stop, entry = _each_two_classes(query, n_classes, entries)
         of_list, score, weight = np.full_like(query, 2), entries.score[entry], entries.weight[entry]
         code = (entries.code[entry] == np.repeat(a, stop - start)).astype(np.int32)
+    # The potentials of two classes contain their gains already, so the pair weight is 1. Those of a
+    # discounted sum are for a gain of 1, and the pair weight is the difference of gains.
     gain, gain_at = np.array([0.0, 1.0]), np.zeros_like(query)  # those of two classes
     if not form.potentials_by_classes:
         gain, gain_at = arrays.gain, strata[query]
     each, discount = np.empty(0), arrays.discount
     if weighted:
+        # Each document of an entry gets the mean of its multiplicities, so that the ranks at the
+        # edges of the entry are exact.
         each = entries.weight / entries.size
         discount = _discount_of_copies(metric, entries, each)
     U, V = np.empty(code.size), np.empty(code.size)
+    # A multiplicity counts once in the pair's weight. In a document's own contribution it counts
+    # once more, which needs other weights and so another list.
     for part in (OWN, ABOVE) if weighted and form.potentials_by_classes else (ALL,):
         form.potentials(
             query, a, b, start, edges, entries.code, entries.size, each, discount, strata,
@@ -101,6 +109,7 @@ def _each_two_classes(
     query = np.repeat(active, n_pairs)
     pair = np.arange(query.size) - np.repeat(np.cumsum(n_pairs) - n_pairs, n_pairs)
     # Pairs are numbered 1 > 0, 2 > 0, 2 > 1, 3 > 0, ...: those of class a begin at a (a - 1) / 2.
+    # The largest a with a (a - 1) / 2 <= pair. The root is exact: 8 pair + 1 is far below 2^53.
     a = ((1 + np.sqrt(1 + 8 * pair)) / 2).astype(np.int64)
     b = pair - a * (a - 1) // 2
     size = int((np.diff(entries.edges)[active] * (n_classes[active] - 1)).sum())

@@ -29,7 +29,7 @@ from lambdaplus.objectives.lists import ranked_lists
 from lambdaplus.objectives.sums import Sums
 
 RANKINGS = 3  # in each round
-FAINT = 1e-280  # sums of two strengths below this are inexact
+INEXACT = 1e-280  # sums of two strengths below this are inexact
 NOTHING = 1e-100  # sums below this consist of the TINY that the sweep adds
 
 
@@ -38,10 +38,12 @@ def neighbour_sums(
     sigma: float,
 ) -> Sums:  # fmt: skip
     """Sums over neighbours in rankings of the queries from ``first`` on, with noise of a scale."""
-    documents = each_alone(entries)
-    edges, score, code = documents[:3]
+    # Noise differs between tied documents, so each is an entry of its own.
+    single = each_alone(entries)
+    edges, score, code = single.edges, single.score, single.code
     noisy = np.empty((RANKINGS, score.size))
     _add_noise(edges, score, score.view(np.uint64), code, scale, noisy)
+    # Relative to the best score of the query, the strength is at most 1 and does not overflow.
     best = np.repeat(score[edges[:-1]], np.diff(edges))
     with np.errstate(under="ignore", over="ignore"):  # scores may be any finite numbers
         strength = np.exp(sigma * (score - best))
@@ -49,18 +51,23 @@ def neighbour_sums(
     received = np.zeros(edges.size - 1)
     order = np.arange(score.size, dtype=np.int32)
     for of_ranking in noisy:
+        # The entries of a noisy ranking: positions have moved, potentials are computed for the new
+        # ranks, and `ranking.row` leads back to the documents.
         ranking = rank_some(edges, of_ranking, order)
-        shuffled = documents._replace(score=ranking.score, code=code[ranking.row])
+        shuffled = single._replace(score=ranking.score, code=code[ranking.row])
         for lists in ranked_lists(metric, arrays, first, shuffled, False):
             _compare_neighbours(
                 *lists, ranking.row, score, strength, sigma, gradient, hessian, received
             )
+    # The mean over the rankings, added up for the tied documents of each entry.
     sums = Sums(*(part / RANKINGS for part in (gradient, hessian, received)))
     return sums.of_entries(entries.size)
 
 
 def mixed(every: Sums, near: Sums, entries: Entries) -> Sums:
     """Half of the sums over all pairs plus half of those over neighbours, of equal ``received``."""
+    # Both sums have the same `received` in a query, so normalisation does not favour one of them. A
+    # query whose neighbours all have the weight 0 keeps half of the sums over all pairs alone.
     scale = np.divide(
         0.5 * every.received, near.received, out=np.zeros_like(near.received),
         where=near.received > NOTHING,
@@ -73,6 +80,7 @@ def mixed(every: Sums, near: Sums, entries: Entries) -> Sums:
 @compiled
 def _scrambled(state: Any) -> Any:
     """SplitMix64 (Steele, Lea & Flood 2014)."""
+    # The golden gamma, and a bijection that mixes all 64 bits (Stafford's variant 13).
     state += np.uint64(0x9E3779B97F4A7C15)
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -85,12 +93,17 @@ def _add_noise(
 ) -> None:
     """Write the scores of each noisy ranking; ``bits`` are those of the scores without noise."""
     for q in range(edges.size - 1):
+        # A seed from all scores and classes of the query, in ranked order: the same noise for the
+        # same scores, whatever the rows' order, other queries or threads, and other noise in the
+        # next round.
         of_query = _scrambled(np.uint64(0))
         for r in range(edges[q], edges[q + 1]):
             of_query = _scrambled(of_query ^ bits[r] ^ np.uint64(code[r]))
         for k in range(noisy.shape[0]):
             key = _scrambled(of_query ^ np.uint64(k))
             for r in range(edges[q], edges[q + 1]):
+                # The top 53 bits, plus 1/2, are a uniform number above 0 and below 1. Its logit has
+                # the logistic distribution.
                 random = _scrambled(key + np.uint64(r - edges[q])) >> np.uint64(11)
                 uniform = (float(random) + 0.5) * 2.0**-53
                 noisy[k, r] = score[r] + scale * math.log(uniform / (1.0 - uniform))
@@ -112,12 +125,14 @@ def _compare_neighbours(
     for k in range(query.size):
         at, met = gain_at[k], 0.0
         # Pairs below a cutoff, or below the first relevant document, have no weight.
-        end = stop[k] - 1
-        while end > start[k] and U[end - 1] == U[end] and V[end - 1] == V[end]:
-            end -= 1
-        for i in range(start[k], end):
+        lowest = stop[k] - 1
+        while lowest > start[k] and U[lowest - 1] == U[lowest] and V[lowest - 1] == V[lowest]:
+            lowest -= 1
+        for i in range(start[k], lowest):
             j = i + 1
             rank_i, rank_j = (entry[i], entry[j]) if entry.size else (i, j)
+            # A list of two classes leaves out the documents of others, so elements next to each
+            # other in the list need not be neighbours in the ranking.
             if rank_j > rank_i + 1:
                 continue
             a, b = code[i], code[j]
@@ -126,7 +141,8 @@ def _compare_neighbours(
             times = sigma * abs(gap * (gain[at + a] - gain[at + b]))
             x, y = clean[rank_i], clean[rank_j]
             both = strength[x] + strength[y]
-            if both > FAINT:
+            # rho without another exponential: 1 / (1 + exp(sigma d)) = y / (x + y).
+            if both > INEXACT:
                 rho = (strength[y] if a > b else strength[x]) / both
             else:
                 distance = score[x] - score[y]

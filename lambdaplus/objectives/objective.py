@@ -19,7 +19,11 @@ from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.names import share_options
 from lambdaplus.metrics.parameters import shortest
 from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
-from lambdaplus.objectives.lambda_gradient import LambdaGradient, Shape, objective_metric
+from lambdaplus.objectives.lambda_gradient import (
+    LambdaGradient,
+    check_pair_options,
+    objective_metric,
+)
 
 # XGBoost's own ranking objectives double Hessians, and ours do so there, for equal step sizes.
 HESSIAN_FACTOR_IN_XGBOOST = 2.0
@@ -120,20 +124,22 @@ class LambdaObjective(Objective):
     metric : RankingMetric
     surrogate : RankingMetric
         The metric whose swap deltas weight the pairs; ``metric`` itself if there is no other.
-    shape : Shape
-    noise : float or None
-    one_group : bool
-    balance : float
+    sigma, damping, noise, balance : float
+        Damping and noise may be None.
+    normalize, one_group : bool
     """
 
     metric: RankingMetric
     surrogate: RankingMetric
-    shape: Shape
+    sigma: float = 1.0
+    normalize: bool = True
+    damping: float | None = None
     noise: float | None = None
     one_group: bool = False
     balance: float = BALANCE
 
     def __post_init__(self) -> None:
+        check_pair_options(self.sigma, self.normalize, self.damping)
         if self.noise is not None:
             self.noise = number("noise, if not None,", self.noise, least=0.0, most=1e100) or None
         self.balance = number("balance", self.balance, least=0.0, most=1.0)
@@ -151,22 +157,22 @@ class LambdaObjective(Objective):
         if not ranked.n_queries:  # a worker without rows
             return np.empty(0), np.empty(0)
         gradient = LambdaGradient(
-            self.surrogate, ranked, self.shape, self.noise, balance=self.balance
-        )
+            self.surrogate, ranked, sigma=self.sigma, normalize=self.normalize,
+            damping=self.damping, noise=self.noise, balance=self.balance,
+        )  # fmt: skip
         return gradient.at(scores, dtype)
 
     def compares_within_queries(self, queries: Queries) -> bool:
         return scope(self.metric, queries, self.one_group).grouped
 
     def __repr__(self) -> str:
-        s = self.shape
         noise = "" if self.noise is None else f", noise={shortest(self.noise)}"
         one = ", one_group=True" if self.one_group else ""
         other = "" if self.surrogate == self.metric else f", surrogate={str(self.surrogate)!r}"
         balance = "" if self.balance == BALANCE else f", balance={shortest(self.balance)}"
         return (
-            f"lambda_objective({str(self.metric)!r}, sigma={shortest(s.sigma)}, "
-            f"normalize={s.normalize}, damping={s.damping}{noise}{one}{other}{balance})"
+            f"lambda_objective({str(self.metric)!r}, sigma={shortest(self.sigma)}, "
+            f"normalize={self.normalize}, damping={self.damping}{noise}{one}{other}{balance})"
         )
 
 
@@ -293,9 +299,9 @@ def lambda_objective(
     for name, own in zip(names, shares, strict=True):
         parsed = objective_metric(name, **own)
         other = _default_surrogate(parsed) if surrogate is None else objective_metric(surrogate)
-        chosen = _default_damping(parsed, other) if damping == "default" else damping
-        shape = Shape(sigma, normalize, chosen)
-        parts.append(LambdaObjective(parsed, other, shape, noise, one_group, balance))
+        damped = _default_damping(parsed, other) if damping == "default" else damping
+        shared = sigma, normalize, damped, noise, one_group, balance
+        parts.append(LambdaObjective(parsed, other, *shared))
     if len(parts) == 1 and weights == (1.0,):
         return parts[0]
     return CombinedObjective(tuple(zip(parts, weights, strict=True)))

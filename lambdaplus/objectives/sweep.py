@@ -23,6 +23,7 @@ from lambdaplus.compute.compiled import compiled
 from lambdaplus.objectives.lanes import LANES, decay, load, madd, mul, pick, splat, store, totals
 
 # Number of elements whose decays are computed at a time, so that they stay in the cache.
+# The decays of a chunk are computed in one loop, and read in another on the way down and up.
 CHUNK = 256
 
 DOWN, UP = 0, 1
@@ -34,6 +35,7 @@ TINY = 1e-200
 @compiled
 def aligned(rows: int) -> Any:
     """Allocate rows of lanes that are aligned with cache lines."""
+    # So that a row of lanes, 64 bytes, does not lie across two cache lines.
     memory = np.empty((rows + 1) * LANES)
     skip = (-(memory.ctypes.data // 8)) % LANES
     return memory[skip : skip + rows * LANES].reshape(rows, LANES)
@@ -53,14 +55,15 @@ def sweep_two_classes(
     """
     decays, tiny = aligned(CHUNK + 1), splat(TINY)
     for k in range(which.size):
-        first, last, at = start[which[k]], stop[which[k]], gain_at[which[k]]
-        chunks, met = (last - first + CHUNK - 1) // CHUNK, 0.0
+        begin, end, at = start[which[k]], stop[which[k]], gain_at[which[k]]
+        chunks, met = (end - begin + CHUNK - 1) // CHUNK, 0.0
         pair_weight = splat(abs(gain[at + 1] - gain[at]))
-        for block in range(rates.shape[0]):
-            rate, laid_out = load(rates, block), -1
-            curve = mul(pair_weight, load(curvature, block))
-            of_concordant = mul(pair_weight, load(concordant, block))
-            of_discordant = mul(pair_weight, load(discordant, block))
+        # An octet has LANES rates, which are swept together; the contributions of octets add up.
+        for octet in range(rates.shape[0]):
+            rate, laid_out = load(rates, octet), -1
+            curve = mul(pair_weight, load(curvature, octet))
+            of_concordant = mul(pair_weight, load(concordant, octet))
+            of_discordant = mul(pair_weight, load(discordant, octet))
             for way in range(first_way, last_way + 1):
                 # Class 0 is the worse class: going down, pairs with a class-0 document above are
                 # discordant, those with a class-1 document above are concordant; going up, it is
@@ -69,32 +72,54 @@ def sweep_two_classes(
                 P_0, P_1 = (V, U) if down else (U, V)
                 from_0 = pick(down, of_discordant, of_concordant)
                 from_1 = pick(down, of_concordant, of_discordant)
+                # The sums E and M of the module's docstring over the class-0 and the class-1
+                # elements that were visited on this way, with the potentials P_0 and P_1.
                 E_0 = E_1 = M_0 = M_1 = splat(0.0)
                 for turn in range(chunks):
+                    # The last chunk on the way down is the first one up, and its decays are still
+                    # there.
                     chunk = turn if down else chunks - 1 - turn
-                    low = first + chunk * CHUNK
-                    high = min(low + CHUNK, last)
+                    low = begin + chunk * CHUNK
+                    high = min(low + CHUNK, end)
                     if chunk != laid_out:
                         # In a loop of its own, so that the processor can pipeline exponentials.
                         for i in range(low, high + 1):
-                            here, before = min(i, last - 1), max(i - 1, first)
+                            # decays[i - low] is the decay between elements i - 1 and i. There is
+                            # one more than elements, since the way up begins a chunk with the decay
+                            # between its last element and the next chunk. Beyond the ends of the
+                            # list the distance is 0.
+                            here, before = min(i, end - 1), max(i - 1, begin)
                             store(decay(rate, score[before] - score[here]), decays, i - low)
                         laid_out = chunk
                     for step in range(high - low):
                         i = low + step if down else high - 1 - step
-                        before = max(i - 1, first) if down else min(i + 1, last - 1)
+                        # The element that was visited before this one; itself at the start, where E
+                        # and M are 0.
+                        before = max(i - 1, begin) if down else min(i + 1, end - 1)
                         x = load(decays, (i if down else i + 1) - low)
                         gap_0, gap_1 = abs(P_0[before] - P_0[i]), abs(P_1[before] - P_1[i])
                         # The class is a factor, since a branch would be hard to predict.
                         relevant, times = float(code[i]), weight[i]
+                        # M <- (M + g E) x, then E <- E x: the recurrence of
+                        # docs/mathematics/sweep.md with the gap g. M comes first, since it takes
+                        # the E of the element before. Potentials never increase with the rank, so
+                        # absolute gaps are right on both ways, and no terms cancel.
                         M_0 = madd(madd(splat(gap_0), E_0, M_0), x, tiny)
                         M_1 = madd(madd(splat(gap_1), E_1, M_1), x, tiny)
+                        # Only now the element joins its class, for those that follow: it is no
+                        # partner of its own.
                         E_0 = madd(E_0, x, splat(times * (1.0 - relevant) + TINY))
                         E_1 = madd(E_1, x, splat(times * relevant + TINY))
+                        # Class 1 is paired with class 0, and class 0 with class 1.
                         of_0 = mul(M_0, splat(times * relevant))
                         of_1 = mul(M_1, splat(times * (1.0 - relevant)))
                         both = madd(of_0, splat(1.0), of_1)
+                        # The sum over rates: first products lane by lane, then one sum of the
+                        # lanes.
                         push, bend = totals(madd(of_0, from_0, mul(of_1, from_1)), mul(both, curve))
+                        # A negative gradient raises the score of class 1. A pair is met once on
+                        # each way, by its lower and by its higher element, so `met` gets 2
+                        # |lambda|.
                         gradient[i] += push * (1.0 - 2.0 * relevant)
                         hessian[i] += bend
                         met += push
@@ -117,48 +142,59 @@ def sweep_many_classes(
     # Pair weights of each class (row) with better classes, and with worse ones.
     with_better, with_worse = np.zeros((most, most)), np.zeros((most, most))
     for k in range(which.size):
-        first, last, at = start[which[k]], stop[which[k]], gain_at[which[k]]
-        classes, chunks = n_classes[which[k]], (last - first + CHUNK - 1) // CHUNK
+        begin, end, at = start[which[k]], stop[which[k]], gain_at[which[k]]
+        classes, chunks = n_classes[which[k]], (end - begin + CHUNK - 1) // CHUNK
         met = zero
         for a in range(classes):
             for b in range(classes):
+                # The row is the class of the element that gets the sum, the column that of its
+                # partners.
                 pair_weight = abs(gain[at + a] - gain[at + b])
                 with_better[a, b] = pair_weight if b > a else 0.0
                 with_worse[a, b] = pair_weight if b < a else 0.0
-        for block in range(rates.shape[0]):
-            rate, laid_out, curve = load(rates, block), -1, load(curvature, block)
+        for octet in range(rates.shape[0]):
+            # Octets, ways and chunks as for two classes.
+            rate, laid_out, curve = load(rates, octet), -1, load(curvature, octet)
             for way in range(first_way, last_way + 1):
                 down = way == DOWN
                 # Going down, better classes above are concordant with this document, worse ones
                 # discordant.  Better ones push its score down, worse ones push it up.
-                of_better = pick(down, load(concordant, block), load(discordant, block))
-                of_worse = pick(down, load(discordant, block), load(concordant, block))
+                of_better = pick(down, load(concordant, octet), load(discordant, octet))
+                of_worse = pick(down, load(discordant, octet), load(concordant, octet))
                 for c in range(classes):
+                    # Of each class, a row of lanes: registers would not hold them.
                     store(zero, E, c)
                     store(zero, M, c)
                 for turn in range(chunks):
                     chunk = turn if down else chunks - 1 - turn
-                    low = first + chunk * CHUNK
-                    high = min(low + CHUNK, last)
+                    low = begin + chunk * CHUNK
+                    high = min(low + CHUNK, end)
                     if chunk != laid_out:
                         for i in range(low, high + 1):
-                            here, before = min(i, last - 1), max(i - 1, first)
+                            here, before = min(i, end - 1), max(i - 1, begin)
                             store(decay(rate, score[before] - score[here]), decays, i - low)
                         laid_out = chunk
                     for step in range(high - low):
                         i = low + step if down else high - 1 - step
-                        before = max(i - 1, first) if down else min(i + 1, last - 1)
+                        before = max(i - 1, begin) if down else min(i + 1, end - 1)
                         x = load(decays, (i if down else i + 1) - low)
                         gap, own, times = splat(abs(U[before] - U[i])), code[i], weight[i]
                         worse = better = zero
                         for c in range(classes):
+                            # The same recurrence, for all classes with one gap: one potential
+                            # serves them all. The pair weight is applied to the moved sum, so that
+                            # coefficients are applied once, below.
                             count = load(E, c)
                             moved = madd(madd(gap, count, load(M, c)), x, tiny)
                             store(moved, M, c)
                             store(madd(count, x, tiny), E, c)
                             better = madd(moved, splat(with_better[own, c]), better)
                             worse = madd(moved, splat(with_worse[own, c]), worse)
+                        # The element joins its class. Its own class has the weight 0 in both
+                        # tables.
                         store(madd(splat(times), splat(1.0), load(E, own)), E, own)
+                        # Better classes push the element down, a positive gradient; worse ones pull
+                        # it up.
                         pushed, pulled = mul(better, of_better), mul(worse, of_worse)
                         slope = madd(pulled, splat(-1.0), pushed)
                         met = madd(splat(times), madd(pushed, splat(1.0), pulled), met)

@@ -22,7 +22,8 @@ from lambdaplus.data import RankingData
 from lambdaplus.data.queries import Floats
 from lambdaplus.frameworks.internals import lightgbm_parameters
 from lambdaplus.objectives import lambda_objective
-from lambdaplus.study.methods import Fitted, Job, Parameters, Settings
+from lambdaplus.study.methods import Criterion, Fitted, Parameters, Task
+from lambdaplus.study.settings import Settings
 from lambdaplus.study.validation import Validation
 
 Predict = Callable[[RankingData, int], Floats]
@@ -62,28 +63,29 @@ def training_labels(objective: Any, labels: Floats) -> Floats:
 class Boosting:
     """A trainer of boosted trees."""
 
-    run: Callable[[Job, Any, dict[str, Any], Validation], Predict]  # an objective, or its name
+    run: Callable[[Task, Any, dict[str, Any], Validation], Predict]  # an objective, or its name
     words: Callable[[Settings], dict[str, Any]]  # the settings as parameters of the framework
     takes_ours: bool = True  # whether it can be trained with our objectives
 
-    def __call__(self, job: Job) -> dict[str, Fitted]:
+    def __call__(self, task: Task) -> dict[Criterion, Fitted]:
         """Train once; the ranker of each metric has the trees up to its best round."""
         # CatBoost's losses have an option `noise` too.
         ours = OBJECTIVE_OPTIONS if self.takes_ours else frozenset()
-        options = {k: v for k, v in job.parameters.items() if k in ours}
-        others = {k: v for k, v in job.parameters.items() if k not in ours}
+        options = {k: v for k, v in task.parameters.items() if k in ours}
+        others = {k: v for k, v in task.parameters.items() if k not in ours}
         for name in sorted(OF_THE_STUDY & others.keys()):
             raise ValueError(f"{name} cannot be tried, since the study sets it for every method")
-        target = job.method.target
+        target = task.method.target
         objective = with_options(target, options) if options else target
-        validation = Validation(job.valid, job.metrics, job.settings.patience, job.settings.every)
-        predict = self.run(job, objective, {**self.words(job.settings), **others}, validation)
+        patience, every = task.settings.patience, task.settings.every
+        validation = Validation(task.valid, task.metrics, patience, every)
+        predict = self.run(task, objective, {**self.words(task.settings), **others}, validation)
 
-        def fitted(metric: str) -> Fitted:
+        def fitted(metric: Criterion) -> Fitted:
             best, curve = validation.best_round(metric), validation.progress[metric].values
             return Fitted(lambda part: predict(part, best), best, curve, validation.every)
 
-        return {metric: fitted(metric) for metric in job.metrics}
+        return {metric: fitted(metric) for metric in task.metrics}
 
 
 def with_options(target: Any, options: Parameters) -> Any:
@@ -124,12 +126,12 @@ def _of_catboost(settings: Settings) -> dict[str, Any]:
 
 
 def _run_lightgbm(
-    job: Job, objective: Any, params: dict[str, Any], validation: Validation
+    task: Task, objective: Any, params: dict[str, Any], validation: Validation
 ) -> Predict:
     import lambdaplus.lightgbm as lgb
 
     _refuse_what_lightgbm_ignores(params)
-    threads = {"num_threads": job.settings.threads}
+    threads = {"num_threads": task.settings.threads}
     lengths: list[int] = []  # a round in which LightGBM finds no split leaves no tree
 
     def look(scores: Floats, _: Any) -> tuple[str, float, bool]:
@@ -141,17 +143,17 @@ def _run_lightgbm(
         if validation.over:
             raise lgb.callback.EarlyStopException(state.iteration, state.evaluation_result_list)
 
-    known = {}
+    positions = {}
     if getattr(objective, "uses_positions", False) and hasattr(lgb.Dataset, "get_position"):
         # The position of each row in its query.
-        known["position"] = np.concatenate([np.arange(size) for size in job.train.group])
-    labels = training_labels(objective, job.train.labels)
-    data = lgb.Dataset(job.train.features, labels, group=job.train.group, **known)
-    valid = job.valid
+        positions["position"] = np.concatenate([np.arange(size) for size in task.train.group])
+    labels = training_labels(objective, task.train.labels)
+    data = lgb.Dataset(task.train.features, labels, group=task.train.group, **positions)
+    valid = task.valid
     booster = lgb.train(
-        {**params, **threads, "objective": objective, "metric": "None", "seed": job.seed},
+        {**params, **threads, "objective": objective, "metric": "None", "seed": task.seed},
         data,
-        num_boost_round=job.settings.rounds,
+        num_boost_round=task.settings.rounds,
         valid_sets=[data.create_valid(valid.features, valid.labels, group=valid.group)],
         feval=look,
         callbacks=[after_round],
@@ -184,7 +186,7 @@ def _refuse_what_lightgbm_ignores(params: Parameters) -> None:
 
 
 def _run_xgboost(
-    job: Job, objective: Any, params: dict[str, Any], validation: Validation
+    task: Task, objective: Any, params: dict[str, Any], validation: Validation
 ) -> Predict:
     import lambdaplus.xgboost as xgb
 
@@ -194,7 +196,7 @@ def _run_xgboost(
 
     def matrix(part: RankingData, labels: Floats | None = None) -> Any:
         group = None if labels is None else part.group
-        return xgb.DMatrix(part.features, labels, group=group, nthread=job.settings.threads)
+        return xgb.DMatrix(part.features, labels, group=group, nthread=task.settings.threads)
 
     def look(scores: Floats, _: Any) -> tuple[str, float]:
         validation.see(scores)
@@ -205,13 +207,13 @@ def _run_xgboost(
     _refuse_what_xgboost_ignores(params)
     booster = xgb.train(
         {
-            **params, "seed": job.seed, "nthread": job.settings.threads,
+            **params, "seed": task.seed, "nthread": task.settings.threads,
             "disable_default_eval_metric": 1,
         },
-        matrix(job.train, training_labels(objective, job.train.labels)),
-        num_boost_round=job.settings.rounds,
+        matrix(task.train, training_labels(objective, task.train.labels)),
+        num_boost_round=task.settings.rounds,
         obj=objective if ours else None,
-        evals=[(matrix(job.valid, job.valid.labels), "valid")],
+        evals=[(matrix(task.valid, task.valid.labels), "valid")],
         custom_metric=look,
         callbacks=[AfterRound()],
         verbose_eval=False,
@@ -244,7 +246,7 @@ def _refuse_what_xgboost_ignores(params: Parameters) -> None:
 
 
 def _run_catboost(
-    job: Job, objective: str, params: dict[str, Any], validation: Validation
+    task: Task, objective: str, params: dict[str, Any], validation: Validation
 ) -> Predict:
     try:
         import catboost
@@ -254,7 +256,7 @@ def _run_catboost(
     of_loss = [f"{name}={params.pop(name)}" for name in LOSS_OPTIONS if name in params]
     loss, _, mode = objective.partition(":")
     options = ";".join(filter(None, [mode, *of_loss]))
-    threads = {"thread_count": job.settings.threads}
+    threads = {"thread_count": task.settings.threads}
 
     def pool(part: RankingData) -> Any:
         labels = training_labels(objective, part.labels)
@@ -263,7 +265,7 @@ def _run_catboost(
     class Look:
         """A metric that CatBoost copies, and also calls on the training data."""
 
-        labels = training_labels(objective, job.valid.labels).astype(np.float32)
+        labels = training_labels(objective, task.valid.labels).astype(np.float32)
         scores: Floats | None = None
 
         def is_max_optimal(self) -> bool:
@@ -289,8 +291,8 @@ def _run_catboost(
             **threads,
             "loss_function": f"{loss}:{options}" if options else loss,
             "eval_metric": Look(),
-            "iterations": job.settings.rounds,
-            "random_seed": job.seed,
+            "iterations": task.settings.rounds,
+            "random_seed": task.seed,
             "allow_writing_files": False,
             "logging_level": "Silent",
         }
@@ -298,8 +300,8 @@ def _run_catboost(
     with warnings.catch_warnings():
         # CatBoost warns that it cannot compile Look with numba.
         warnings.filterwarnings("ignore", "Can't optimze method", UserWarning)
-        valid = pool(job.valid)
-        model.fit(pool(job.train), eval_set=valid, callbacks=[AfterRound()], use_best_model=False)
+        valid = pool(task.valid)
+        model.fit(pool(task.train), eval_set=valid, callbacks=[AfterRound()], use_best_model=False)
 
     def predict(part: RankingData, rounds: int) -> Floats:
         kind = "RawFormulaVal"
@@ -309,9 +311,9 @@ def _run_catboost(
     return predict
 
 
-def hint(name: str, known: Collection[str]) -> str:
+def hint(name: str, names: Collection[str]) -> str:
     """The most similar known name, as the end of an error message; empty if there is none."""
-    close = difflib.get_close_matches(name, known, n=1)
+    close = difflib.get_close_matches(name, names, n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 

@@ -10,69 +10,26 @@ from typing import Any
 import numpy as np
 
 from lambdaplus.data import RankingData
-from lambdaplus.data.arguments import number, whole_number
 from lambdaplus.data.queries import Floats
+from lambdaplus.evaluation import eval_metric
+from lambdaplus.metrics import Metric, RankingMetric
+from lambdaplus.metrics.weighted_sum import WeightedSum
 from lambdaplus.study.search_space import Draw, OneOf
+from lambdaplus.study.settings import Settings
+
+Criterion = RankingMetric | WeightedSum
+"""What selects on validation data."""
 
 Parameters = Mapping[str, Any]
 
-_LEAST = {"rounds": 1, "patience": 1, "leaves": 2, "documents_in_leaf": 0, "every": 1, "threads": 1}
+
+def parse_criterion(name: Metric | WeightedSum) -> Criterion:
+    """A metric, or a weighted sum of metrics such as ``ndcg@10+0.5*map``."""
+    [criterion] = eval_metric(name).metrics
+    return criterion
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Settings for all methods of a study.
-
-    Attributes
-    ----------
-    rounds, patience : int
-        Maximum number of boosting rounds, and the number of rounds without an improvement on
-        validation data after which training stops.
-    leaves, learning_rate, documents_in_leaf
-        Parameters of trees.  XGBoost and CatBoost do not use ``documents_in_leaf``; XGBoost's
-        ``min_child_weight`` is 1.  CatBoost's trees have the depth log2(leaves), rounded.
-    every : int
-        Number of rounds between evaluations on validation data.
-    threads : int
-        Number of threads of each fit.
-
-    Raises
-    ------
-    ValueError
-        For numbers that are not valid in any framework, and if ``every`` is above ``rounds`` or
-        ``patience``.
-
-    Examples
-    --------
-    >>> Settings(rounds=500, leaves=31).patience
-    30
-    """
-
-    rounds: int = 200
-    patience: int = 30
-    leaves: int = 15
-    learning_rate: float = 0.1
-    documents_in_leaf: int = 20
-    every: int = 1
-    threads: int = 1
-
-    def __post_init__(self) -> None:
-        for name, least in _LEAST.items():
-            whole_number(name, getattr(self, name), least)
-        number("learning_rate", self.learning_rate)
-        if self.every > min(self.rounds, self.patience):
-            raise ValueError(f"every must be at most rounds and patience, got {self.every}")
-
-    def __str__(self) -> str:
-        return (
-            f"Trees: {self.leaves} leaves, learning rate {self.learning_rate:g}, at least "
-            f"{self.documents_in_leaf} documents per leaf (XGBoost: min_child_weight 1), at most "
-            f"{self.rounds} rounds, stopped after {self.patience} without improvement on "
-            "validation data"
-        )
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fitted:
     """A trained ranker.
 
@@ -90,24 +47,30 @@ class Fitted:
 
     predict: Callable[[RankingData], Floats]
     rounds: int = 0
-    curve: Sequence[float] = ()
+    curve: Sequence[float] | Floats = ()
     every: int = 1
 
 
-@dataclass(frozen=True)
-class Job:
-    """The argument of a trainer: one set of parameters to train on one fold.
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One fit of a study: one set of parameters to train on one fold.
 
     Attributes
     ----------
     method : Method
     parameters : dict
-        The fixed parameters of the method and the set to try.
+        The set to try; a trainer also gets the fixed parameters of the method.
     train, valid : RankingData
     settings : Settings
     seed : int
-    metrics : tuple of str
-        Validation metrics, or sums of metrics, that choose the number of rounds.
+    metrics : tuple of RankingMetric or WeightedSum
+        Those whose validation values choose the number of rounds.
+    fold : str
+        Name of the fold.
+    trial : int
+        The number of the parameters among those tried on this fold with this seed.
+    key : str
+        Name of the stored fit.
     """
 
     method: Method
@@ -116,11 +79,14 @@ class Job:
     valid: RankingData
     settings: Settings
     seed: int
-    metrics: tuple[str, ...]
+    metrics: tuple[Criterion, ...]
+    fold: str = ""
+    trial: int = 0
+    key: str = ""
 
 
-Trainer = Callable[[Job], "Fitted | Mapping[str, Fitted]"]
-"""A function that fits one set of parameters: one ranker, or one for each metric of the job."""
+Trainer = Callable[[Task], "Fitted | Mapping[Criterion, Fitted]"]
+"""A function that fits one set of parameters: one ranker, or one for each metric of the task."""
 
 
 @dataclass(frozen=True)
@@ -132,13 +98,13 @@ class Method:
     name : str
         For example ``svm:map``; the part before the colon is the family.
     trainer : callable
-        Takes a `Job`, and returns a `Fitted`, or one for each metric of the job.
+        Takes a `Task`, and returns a `Fitted`, or one for each metric of the task.
     target : object
         What the trainer trains: an objective, or the class of an estimator, which may be given as
         ``module:Class``.
-    criterion : str
-        Metric that the method optimises.  It is also used for early stopping and selection unless
-        the study sets another one.
+    criterion : RankingMetric or WeightedSum
+        Metric that the method optimises, which may be given by its name.  It is also used for early
+        stopping and selection unless the study sets another one.
     fixed : dict
         Parameters with a single value.
     grid : dict of str to sequence
@@ -151,13 +117,14 @@ class Method:
     Raises
     ------
     ValueError
-        If the values of a parameter in the grid are not a list, or an empty one.
+        For an unknown criterion, and if the values of a parameter in the grid are not a list, or an
+        empty one.
 
     Examples
     --------
     >>> from lambdaplus.data import digits_queries
     >>> from lambdaplus.study import Study
-    >>> def by_first_feature(job):
+    >>> def by_first_feature(task):
     ...     return Fitted(lambda part: part.features[:, 0])
     >>> method = Method("first feature", by_first_feature, random=False)
     >>> study = Study(digits_queries()[:1], [method], ["ndcg@10"])
@@ -169,13 +136,14 @@ class Method:
     name: str
     trainer: Trainer
     target: Any = None
-    criterion: str = "ndcg@10"
+    criterion: Any = "ndcg@10"
     fixed: Parameters = field(default_factory=dict)
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     random: bool = True
     space: Mapping[str, Draw] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "criterion", parse_criterion(self.criterion))
         for name, values in self.grid.items():
             if isinstance(values, str) or not np.iterable(values) or not len(values):
                 raise ValueError(

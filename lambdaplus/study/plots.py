@@ -106,7 +106,7 @@ def _of_curves(summary: Summary) -> Iterator[Plot]:
 
 def _of_searches(summary: Summary) -> Iterator[Plot]:
     results = summary.results
-    for metric in choosers(results) if results.about["trials"] > 1 else ():
+    for metric in choosers(results) if results.about.trials > 1 else ():
         caption = f"Best validation {label(metric)} after each trial: means over folds and seeds"
         figure = best_values(label(metric), best_by_trial(results, metric))
         yield Plot("searches", f"trials_{file_name(metric)}", caption, figure)
@@ -142,7 +142,7 @@ def criterion_matrix(summary: Summary) -> Figure:
     """Test means of methods, sorted by the metric that they optimise (KDD 2008, fig. 9)."""
     from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
-    metrics, criteria = summary.results.metrics, summary.results.about["criteria"]
+    metrics, criteria = summary.results.metrics, summary.results.about.criteria
     order = dict.fromkeys([*metrics, *criteria.values()])
     methods = [m for of in order for m in summary.evaluations if criteria[m] == of]
     means = np.array([[summary.results.mean(m, metric) for metric in metrics] for m in methods])
@@ -160,8 +160,8 @@ def criterion_matrix(summary: Summary) -> Figure:
         if criteria[methods[row]] != criteria[methods[row - 1]]:
             axes.axhline(row - 0.5, color=INK, linewidth=0.8)
     axes.set_xticks(range(len(metrics)), list(map(label, metrics)))
-    one = summary.results.about.get("select")
-    by = one or summary.results.about.get("trials")  # one metric for all, or each its own models
+    one = summary.results.about.select
+    by = one or summary.results.about.trials  # one metric for all, or each its own models
     names = [short(m) if by else f"{short(m)}  ({label(criteria[m])})" for m in methods]
     axes.set_yticks(range(len(methods)), names)
     axes.tick_params(length=0, labeltop=True, labelbottom=False)
@@ -169,7 +169,7 @@ def criterion_matrix(summary: Summary) -> Figure:
     axes.spines[:].set_visible(False)
     said = "test metrics; bold: the metric that the method optimises"
     if by:
-        selector = label(one) if one else "the metric of the column"
+        selector = label(str(one)) if one else "the metric of the column"
         said += f"\nmodels are selected by {selector} on validation data"
     figure.supxlabel(said, fontsize=9)
     return figure
@@ -177,11 +177,11 @@ def criterion_matrix(summary: Summary) -> Figure:
 
 def shares(means: Floats) -> Floats:
     """Scale each column from 0 (worst) to 1 (best); 1 if all values are the same."""
-    known = ~np.isnan(means)
-    low = np.min(means, axis=0, initial=np.inf, where=known)
-    high = np.max(means, axis=0, initial=-np.inf, where=known)
+    defined = ~np.isnan(means)
+    low = np.min(means, axis=0, initial=np.inf, where=defined)
+    high = np.max(means, axis=0, initial=-np.inf, where=defined)
     spread = np.where(high > low, high - low, 1.0)
-    return np.asarray(np.where(high > low, (means - low) / spread, np.where(known, 1.0, np.nan)))
+    return np.asarray(np.where(high > low, (means - low) / spread, np.where(defined, 1.0, np.nan)))
 
 
 @styled
@@ -224,9 +224,13 @@ def _steps(values: Floats) -> tuple[Floats, Floats]:
 
 
 def curves_of(results: Results) -> dict[str, pl.DataFrame]:
-    """Validation curves of the chosen fits by the metric that selected them (``selects``)."""
-    selects: dict[str, str] = results.about["selects"]
-    own = pl.col("metric") == pl.col("method").replace_strict(selects, default=None)
+    """Validation curves by metric: a method's criterion if it selects, or else what does first."""
+    shown: dict[str, str] = {}
+    pairs = results.curves.select("method", "metric").unique(maintain_order=True)
+    for method, metric in pairs.iter_rows():
+        if method not in shown or metric == results.about.criteria[method]:
+            shown[method] = metric
+    own = pl.col("metric") == pl.col("method").replace_strict(shown, default=None)
     groups = results.curves.filter(own).group_by("metric", maintain_order=True)
     return {str(metric): curves for (metric,), curves in groups}
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from lambdaplus.compute.extras import installation
 from lambdaplus.evaluation import Cell, Table
+from lambdaplus.study.estimator_trainer import constructor_in_words, train_estimator
 from lambdaplus.study.figures import needs_matplotlib, save_plot
 from lambdaplus.study.plots import PLOTS
 from lambdaplus.study.results import Results
@@ -68,7 +69,7 @@ def write_report(
     UserWarning
         If a section failed; the page then shows the error in its place.
     """
-    if not results.about["finished"] and not results.errors:
+    if not results.about.finished and not results.errors:
         raise ValueError("nothing has been fitted: run the study first, as study.finish()")
     try:
         from jinja2 import Environment, PackageLoader
@@ -133,16 +134,16 @@ def _noted(section: str, failed: dict[str, str]) -> Iterator[None]:
 
 def _title(results: Results) -> str:
     methods, folds = count(len(results.methods), "method"), count(len(results.folds), "fold")
-    queries = count(results.about["queries"], "test query", "test queries")
+    queries = count(results.about.queries, "test query", "test queries")
     return f"Comparison of {methods} on {folds}, {queries}"
 
 
 def _alarms(summary: Summary) -> list[str]:
     about, baseline = summary.results.about, summary.baseline
     alarms = []
-    if about["finished"] < about["planned"]:
+    if about.finished < about.planned:
         alarms.append(
-            f"{about['planned'] - about['finished']} of {about['planned']} fits are not finished. "
+            f"{about.planned - about.finished} of {about.planned} fits are not finished. "
             "Means are shown for the methods that have finished every fold."
         )
     if baseline and (summary.comparison is None or summary.comparison.baseline is None):
@@ -166,29 +167,33 @@ def _searches(summary: Summary) -> dict[str, Any] | None:
 def _protocol(summary: Summary) -> dict[str, Any]:
     """How methods were trained, selected and evaluated."""
     about = summary.results.about
-    own = "each metric separately" if about["trials"] else "each method's own metric"
-    seeds = f"seed{'s' * (len(about['seeds']) > 1)} {', '.join(map(str, about['seeds']))}"
-    trained = f"{about['settings']}; {seeds}."
-    if about["searched"]:
+    own = "each metric separately" if about.trials else "each method's own metric"
+    seeds = f"seed{'s' * (len(about.seeds) > 1)} {', '.join(map(str, about.seeds))}"
+    trained = f"{about.settings}; {seeds}."
+    if about.searched:
         trained = (
-            f"Random search with {count(about['trials'], 'trial')} for each of "
-            f"{count(len(about['searched']), 'method')}, on every fold with every seed, with the "
+            f"Random search with {count(about.trials, 'trial')} for each of "
+            f"{count(len(about.searched), 'method')}, on every fold with every seed, with the "
             "same values of the parameters that all trees have in common. At most "
-            f"{count(about['rounds'], 'round')}; training stops after {about['patience']} without "
-            "an improvement of any metric."
+            f"{count(about.settings.rounds, 'round')}; training stops after "
+            f"{about.settings.patience} without an improvement of any metric."
         )
     return {
         "lines": [
             trained,
-            f"Parameters are chosen on validation data by {about['select'] or own}, by the rules "
+            f"Parameters are chosen on validation data by {about.select or own}, by the rules "
             "of this library; test queries are only used to evaluate the chosen models.",
-            *([about["features"]] if about["features"] else []),
-            *(f"{name}: {call}." for name, call in about["estimators"].items()),
+            *([about.features] if about.features else []),
+            *(
+                f"{name}: {constructor_in_words(method)}."
+                for name, method in about.methods.items()
+                if method.trainer is train_estimator
+            ),
             "Training times do not include the compilation of kernels.",
-            f"Versions: {about['versions']}.",
+            f"Versions: {about.versions}.",
         ],
         "rules": rules_table(summary.results),
-        "convention": about["convention"],
+        "convention": about.convention.name,
     }
 
 

@@ -15,35 +15,35 @@ from typing import Any
 
 import numpy as np
 
+from lambdaplus.data import RankingData
 from lambdaplus.data.queries import Floats
 from lambdaplus.data.whole_files import written_whole
+from lambdaplus.study.methods import Fitted
 
 _ARRAYS = ("validation", "test", "curve")
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
-    """A model of a fit."""
-
-    valid_scores: Floats  # of the documents; both are empty if an earlier trial was better
-    test_scores: Floats
-    rounds: int
-    curve: Floats  # validation values, after every `every` rounds
-    every: int = 1
-
-
-@dataclass(frozen=True, eq=False)
 class Fit:
-    """One set of parameters fitted on one fold."""
+    """One set of parameters fitted on one fold.
 
-    models: dict[str, Model]  # by the metric that chose the rounds, or "" if none did
+    Rankers and scores are by the name of the metric that chose the rounds, or "" if none did.
+    """
+
+    models: dict[str, Fitted]
+    scores: dict[str, tuple[Floats, Floats]]  # of validation and test documents; empty arrays if
+    # an earlier trial was better
     seconds: float  # of training, without prediction
     warnings: tuple[str, ...] = ()  # each once
 
     def best(self, metric: str) -> float:
         """Best validation value of a metric that chose the rounds; NaN if it never had a value."""
-        curve = self.models[metric].curve
+        curve = np.asarray(self.models[metric].curve)
         return float("nan") if np.isnan(curve).all() else float(np.nanmax(curve))
+
+
+def _forgotten(data: RankingData) -> Floats:
+    raise TypeError("a stored fit has the scores of its rankers, which cannot predict any more")
 
 
 class Store:
@@ -58,8 +58,8 @@ class Store:
     def save(self, key: str, fit: Fit, about: dict[str, Any]) -> None:
         """Write a fit, with a description for people who read the file."""
         arrays: dict[str, Any] = {}
-        for number, model in enumerate(fit.models.values()):
-            kinds = (model.valid_scores, model.test_scores, model.curve)
+        for number, (name, model) in enumerate(fit.models.items()):
+            kinds = (*fit.scores[name], np.asarray(model.curve, dtype=np.float64))
             arrays |= {f"{number} {k}": v for k, v in zip(_ARRAYS, kinds, strict=True)}
         models = [(name, model.rounds, model.every) for name, model in fit.models.items()]
         told = {**about, "seconds": fit.seconds, "warnings": fit.warnings, "models": models}
@@ -77,11 +77,12 @@ class Store:
                 about = json.loads(str(arrays["about"]))
                 if about["key"] != key:
                     raise ValueError(f"it is the fit {about['key']}")
-                models = {}
+                models, scores = {}, {}
                 for number, (name, rounds, every) in enumerate(about["models"]):
                     valid, test, curve = (arrays[f"{number} {kind}"] for kind in _ARRAYS)
-                    models[name] = Model(valid, test, rounds, curve, every)
-                return Fit(models, about["seconds"], tuple(about["warnings"]))
+                    models[name] = Fitted(_forgotten, rounds, curve, every)
+                    scores[name] = valid, test
+                return Fit(models, scores, about["seconds"], tuple(about["warnings"]))
         except Exception as error:  # a damaged zip file can raise many types of errors
             raise ValueError(
                 f"{path} is damaged or not this fit ({type(error).__name__}: {error}): remove it "

@@ -20,18 +20,18 @@ import polars as pl
 from lambdaplus.data import Fold
 from lambdaplus.data.arguments import whole_number
 from lambdaplus.data.cache import fingerprint
-from lambdaplus.evaluation import eval_metric
 from lambdaplus.evaluation.conventions import find_convention
-from lambdaplus.metrics import parse_metric
+from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 from lambdaplus.metrics.names import listed
-from lambdaplus.study.choice import Choice, choose, main_of
-from lambdaplus.study.estimator_trainer import constructor_in_words, find_class, train_estimator
+from lambdaplus.study.choice import Choice, choose
+from lambdaplus.study.estimator_trainer import find_class, train_estimator
 from lambdaplus.study.identity import digest, versions_in_words
-from lambdaplus.study.methods import Method, Settings
-from lambdaplus.study.results import ALL_QUERIES, CURVES, FITS, VALUES, Results
+from lambdaplus.study.methods import Criterion, Method, Task, parse_criterion
+from lambdaplus.study.results import ALL_QUERIES, CURVES, FITS, VALUES, About, Results
 from lambdaplus.study.search_space import draw
+from lambdaplus.study.settings import Settings
 from lambdaplus.study.store import Fit, Store
-from lambdaplus.study.tasks import Task, fit_and_save, fit_from_disk, laid_out
+from lambdaplus.study.tasks import fit_and_save, fit_from_disk, laid_out
 from lambdaplus.study.workers import PRELOADED, first_line, run_in_processes, working_folder
 
 PARTS = ("train", "valid", "test")
@@ -48,13 +48,13 @@ class Study:
     folds : list of Fold
     methods : list of Method
         See `find_methods`.  Names of folds and methods must be unique.
-    metrics : list of str
+    metrics : list of str, RankingMetric or Declaration
         Metrics to evaluate on test queries.
     settings : Settings
         Number of rounds, and parameters of trees.
     seeds : tuple of int
         Methods that use random numbers are fitted with each seed, and their values are averaged.
-    select : str, optional
+    select : str, RankingMetric or WeightedSum, optional
         Validation metric, or sum of metrics, for parameter selection.  By default, the criterion of
         each method; with trials, each metric selects separately.
     repeated : bool
@@ -93,10 +93,10 @@ class Study:
 
     folds: Sequence[Fold]
     methods: Sequence[Method]
-    metrics: Sequence[str]
+    metrics: Sequence[Metric]
     settings: Settings = field(default_factory=Settings)
     seeds: tuple[int, ...] = (0,)
-    select: str | None = None
+    select: Any = None
     repeated: bool = False
     folder: Path | None = None
     jobs: int = 1
@@ -108,17 +108,18 @@ class Study:
     errors: dict[str, str] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        self.metrics = [str(parse_metric(str(metric))) for metric in listed(self.metrics)]
+        self._evaluated = [parse_metric(metric) for metric in listed(self.metrics)]
+        self._selects: Criterion | None = parse_criterion(self.select) if self.select else None
         names: dict[str, Sequence[Any]] = {
             "folds": [fold.name for fold in self.folds],
             "methods": [method.name for method in self.methods],
-            "metrics": self.metrics,
+            "metrics": [*map(str, self._evaluated)],
             "seeds": self.seeds,
         }
-        for what, given in names.items():
-            if not given:
+        for what, those in names.items():
+            if not those:
                 raise ValueError(f"{what} is empty: a study needs at least one")
-            if twice := [str(name) for name, n in Counter(given).items() if n > 1]:
+            if twice := [str(name) for name, n in Counter(those).items() if n > 1]:
                 raise ValueError(
                     f"{what}: {', '.join(twice)} is given more than once, but results are "
                     "identified by name: use different names"
@@ -133,9 +134,7 @@ class Study:
                 f"folds x methods x seeds x trials are {fits:,} fits; a study may have at most "
                 f"{MOST_FITS:,}"
             )
-        find_convention(self.convention)
-        for criterion in {self.select or method.criterion for method in self.methods}:
-            eval_metric(criterion)
+        self._convention = find_convention(self.convention)
         self._values: dict[_Group, dict[int, dict[str, float]]] = {}
 
     @cached_property
@@ -148,20 +147,27 @@ class Study:
     @cached_property
     def tasks(self) -> list[Task]:
         """All fits, fold by fold."""
-        identities = [_identity(method) for method in self.methods]
         settings = replace(self.settings, threads=1)
+        fitted = []
+        for method in self.methods:
+            searched = self.searches(method)
+            selecting = self.chooses(method).values() if searched else [method.criterion]
+            metrics = tuple(dict.fromkeys(selecting))
+            fitted.append((method, searched, metrics, digest([_identity(method), metrics])))
         tasks = []
         for fold in self.folds:
             data = [fingerprint(getattr(fold, part)) for part in PARTS]
-            for method, identity in zip(self.methods, identities, strict=True):
-                searched = self.searches(method)
-                chosen = self.chooses(method).values() if searched else [method.criterion]
-                metrics = tuple(dict.fromkeys(chosen))
+            for method, searched, metrics, identity in fitted:
                 for seed in self.seeds if method.random else self.seeds[:1]:
                     drawn = (draw(method.searched, seed, trial) for trial in range(self.trials))
                     for trial, parameters in enumerate(drawn if searched else method.points):
-                        key = digest([data, identity, parameters, settings, seed, metrics])
-                        tasks.append(Task(method, fold.name, seed, trial, parameters, metrics, key))
+                        key = digest([data, identity, parameters, settings, seed])
+                        tasks.append(
+                            Task(
+                                method, parameters, fold.train, fold.valid, self.settings, seed,
+                                metrics, fold.name, trial, key,
+                            )
+                        )  # fmt: skip
         return tasks
 
     @cached_property
@@ -175,11 +181,11 @@ class Study:
         """Whether the method's parameters are drawn at random."""
         return self.trials > 0 and bool(method.space)
 
-    def chooses(self, method: Method) -> dict[str, str]:
+    def chooses(self, method: Method) -> dict[RankingMetric, Criterion]:
         """For each evaluated metric, the validation metric that selects its model."""
-        if self.select or not self.trials:
-            return dict.fromkeys(self.metrics, self.select or method.criterion)
-        return {metric: metric for metric in self.metrics}
+        if self._selects or not self.trials:
+            return dict.fromkeys(self._evaluated, self._selects or method.criterion)
+        return {metric: metric for metric in self._evaluated}
 
     def __len__(self) -> int:
         """Number of fits."""
@@ -243,22 +249,17 @@ class Study:
         values = [of for trial, of in trials.items() if trial < task.trial]
         return {
             metric: max(np.nan_to_num(of[metric], nan=-np.inf) for of in values)
-            for metric in task.metrics
+            for metric in map(str, task.metrics)
             if values
         }
-
-    def _work(self, tasks: Sequence[Task], parts: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
-        """The arguments of `fit_and_save` for each task, created on demand."""
-        for task in tasks:
-            yield self.store, task, self.settings, self._beaten(task), parts[task.fold]
 
     def _here(self, tasks: Sequence[Task]) -> Generator[tuple[int, str]]:
         importlib.import_module(PRELOADED)  # exclude the import of frameworks from training times
         parts = {fold.name: [getattr(fold, part) for part in PARTS] for fold in self.folds}
-        for place, work in enumerate(self._work(tasks, parts)):
+        for place, task in enumerate(tasks):
             error = ""
             try:
-                fit_and_save(*work)
+                fit_and_save(self.store, task, self._beaten(task), parts[task.fold])
             except KeyboardInterrupt:
                 raise
             except BaseException as problem:  # any error only ends this fit
@@ -273,18 +274,21 @@ class Study:
                 for fold in self.folds
                 if fold.name in needed
             }
-            work = ((self.settings.threads, *work) for work in self._work(tasks, parts))
+            nothing: Any = None  # in place of data, which each process reads from its files
+            work = (
+                (self.store, replace(task, train=nothing, valid=nothing), self._beaten(task),
+                 parts[task.fold])
+                for task in tasks
+            )  # fmt: skip
             with contextlib.closing(run_in_processes(fit_from_disk, work, self.jobs)) as running:
                 yield from running
 
     def choices(self, method: Method) -> list[Choice]:
         """Selected parameters for each fold and seed whose fits are all finished."""
         folds = {fold.name: fold for fold in self.folds}
-        convention = find_convention(self.convention)
+        selects = self.chooses(method)
         return [
-            choose(
-                tasks, list(map(self._load, tasks)), folds[fold], self.chooses(method), convention
-            )
+            choose(tasks, list(map(self._load, tasks)), folds[fold], selects, self._convention)
             for (name, fold, _), tasks in self._groups.items()
             if name == method.name and all(task.key in self.finished for task in tasks)
         ]
@@ -303,19 +307,19 @@ class Study:
         for choice in choices:
             key = {"method": choice.method.name, "fold": choice.fold.name, "seed": choice.seed}
             qid = [str(qid) for qid in choice.evaluation.qid.tolist()]
-            for metric, found in choice.evaluation.per_query.items():
-                query = qid if len(found) == len(qid) else [ALL_QUERIES]
-                columns = {"metric": metric, "query": query, "value": found}
+            for metric, by_query in choice.evaluation.per_query.items():
+                query = qid if len(by_query) == len(qid) else [ALL_QUERIES]
+                columns = {"metric": metric, "query": query, "value": by_query}
                 values.append(pl.DataFrame({**key, **columns}, VALUES, nan_to_null=True))
-            for metric, model in choice.curves().items():
-                rounds = np.arange(1, model.curve.size + 1) * model.every
-                columns = {"metric": metric, "round": rounds, "value": model.curve}
+            for selecting, model in choice.curves().items():
+                rounds = np.arange(1, len(model.curve) + 1) * model.every
+                columns = {"metric": str(selecting), "round": rounds, "value": model.curve}
                 curves.append(pl.DataFrame({**key, **columns}, CURVES))
         fits = pl.DataFrame([row for choice in choices for row in choice.fit_rows()], FITS)
         return Results(
             [method.name for method in self.methods],
             [fold.name for fold in self.folds],
-            list(self.metrics),
+            [*map(str, self._evaluated)],
             pl.concat(values),
             fits,
             pl.concat(curves),
@@ -323,42 +327,30 @@ class Study:
             self._about(choices[0].evaluation.conventions if choices else {}),
         )
 
-    def _about(self, rules: dict[str, str]) -> dict[str, Any]:
-        """How the study was made: `Results.about`."""
+    def _about(self, rules: dict[str, str]) -> About:
         relevant: dict[Any, bool] = {}
         for number, test in enumerate(fold.test for fold in self.folds):
-            starts = np.cumsum(test.group) - test.group
+            starts = test.queries.boundaries[:-1]
             best = np.maximum.reduceat(test.labels, starts)
             for query, label in zip(test.qid[starts].tolist(), best.tolist(), strict=True):
                 relevant[query if self.repeated else (number, query)] = label >= 1
-        return {
-            "settings": str(self.settings),
-            "rounds": self.settings.rounds,
-            "patience": self.settings.patience,
-            "seeds": list(self.seeds),
-            "trials": self.trials,
-            "repeated": self.repeated,
-            "select": self.select,
-            "criteria": {method.name: method.criterion for method in self.methods},
-            "selects": {m.name: main_of(m, self.chooses(m).values()) for m in self.methods},
-            "searched": [method.name for method in self.methods if self.searches(method)],
-            "tried": {method.name: len(method.points) for method in self.methods},
-            "origins": {method.name: method.origin for method in self.methods},
-            "estimators": {
-                method.name: constructor_in_words(method)
-                for method in self.methods
-                if method.trainer is train_estimator
-            },
-            "convention": self.convention,
-            "features": self.features,
-            "rules": rules,
-            "versions": versions_in_words(),
-            "queries": len(relevant),
-            "tested": sum(fold.test.n_queries for fold in self.folds),
-            "without_relevant": len(relevant) - sum(relevant.values()),
-            "planned": len(self),
-            "finished": len(self.finished),
-        }
+        return About(
+            methods={method.name: method for method in self.methods},
+            settings=self.settings,
+            seeds=self.seeds,
+            trials=self.trials,
+            repeated=self.repeated,
+            select=self._selects,
+            convention=self._convention,
+            features=self.features,
+            rules=rules,
+            versions=versions_in_words(),
+            queries=len(relevant),
+            tested=sum(fold.test.n_queries for fold in self.folds),
+            without_relevant=len(relevant) - sum(relevant.values()),
+            planned=len(self),
+            finished=len(self.finished),
+        )
 
 
 def _group(task: Task) -> _Group:

@@ -1,4 +1,4 @@
-"""The fits of a study, and the function that trains and stores one."""
+"""The function that runs a task of a study: it trains, scores and stores."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import copy
 import time
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numba
 import numpy as np
@@ -16,26 +17,13 @@ from numba.core.event import install_timer
 from lambdaplus.data import RankingData
 from lambdaplus.data.arguments import numbers
 from lambdaplus.data.cache import fingerprint, read_binary, write_binary
-from lambdaplus.study.methods import Fitted, Job, Method, Settings
-from lambdaplus.study.store import Fit, Model, Store
-
-
-class Task(NamedTuple):
-    """One fit of a study."""
-
-    method: Method
-    fold: str
-    seed: int
-    trial: int  # the number of its parameters among those tried on this fold with this seed
-    parameters: dict[str, Any]
-    metrics: tuple[str, ...]  # those that choose the number of rounds
-    key: str  # the name of the stored fit
+from lambdaplus.study.methods import Fitted, Task
+from lambdaplus.study.store import Fit, Store
 
 
 def fit_and_save(
     store: Store,
     task: Task,
-    settings: Settings,
     beaten: Mapping[str, float],
     parts: Sequence[RankingData] | Sequence[Path],
 ) -> None:
@@ -45,30 +33,28 @@ def fit_and_save(
     Training and each prediction get arrays of their own, which they may change in place.
     """
     train, valid, test = parts
-    method = task.method
-    parameters = {**method.fixed, **task.parameters}
-    job = Job(method, parameters, _own(train), _own(valid), settings, task.seed, task.metrics)
+    parameters = {**task.method.fixed, **task.parameters}
+    whole = replace(task, parameters=parameters, train=_own(train), valid=_own(valid))
     # The time in which numba compiles kernels, or loads compiled ones, is not training time.
     compiling: list[float] = []
     timer = install_timer("numba:compiler_lock", compiling.append)
     with warnings.catch_warnings(record=True) as caught, timer:
         warnings.simplefilter("always")
         start = time.perf_counter()
-        fitted = method.trainer(job)
+        fitted = task.method.trainer(whole)
         seconds = time.perf_counter() - start
     seconds = max(0.0, seconds - sum(compiling))
     by_metric = {"": fitted} if isinstance(fitted, Fitted) else fitted
-    models = {}
-    for metric, model in by_metric.items():
-        curve = np.array(model.curve, dtype=np.float64)
-        scores = [np.zeros(0), np.zeros(0)]
-        if metric not in beaten or np.nanmax([*curve, -np.inf]) > beaten[metric]:
-            scores = [_scores(model, valid, "validation"), _scores(model, test, "test")]
-        models[metric] = Model(scores[0], scores[1], model.rounds, curve, model.every)
+    models = {str(metric): model for metric, model in by_metric.items()}
+    scores = {}
+    for metric, model in models.items():
+        scores[metric] = np.zeros(0), np.zeros(0)
+        if metric not in beaten or np.nanmax([*model.curve, -np.inf]) > beaten[metric]:
+            scores[metric] = (_scores(model, valid, "validation"), _scores(model, test, "test"))
     notes = tuple(dict.fromkeys(str(warning.message) for warning in caught))
-    about = {"method": method.name, "fold": task.fold, "seed": task.seed, "trial": task.trial,
-             "parameters": task.parameters}  # fmt: skip
-    store.save(task.key, Fit(models, seconds, notes), about)
+    about = {"method": task.method.name, "fold": task.fold, "seed": task.seed,
+             "trial": task.trial, "parameters": task.parameters}  # fmt: skip
+    store.save(task.key, Fit(models, scores, seconds, notes), about)
 
 
 def _own(part: RankingData | Path) -> RankingData:
@@ -88,10 +74,10 @@ def _scores(model: Fitted, of: RankingData | Path, name: str) -> Any:
     return scores
 
 
-def fit_from_disk(threads: int, *work: Any) -> None:
-    """`fit_and_save` in a separate process, with a number of threads."""
-    numba.set_num_threads(min(threads, numba.get_num_threads()))
-    fit_and_save(*work)
+def fit_from_disk(store: Store, task: Task, *work: Any) -> None:
+    """`fit_and_save` in a separate process, with the number of threads of its settings."""
+    numba.set_num_threads(min(task.settings.threads, numba.get_num_threads()))
+    fit_and_save(store, task, *work)
 
 
 def laid_out(data: RankingData, root: Path) -> Path:

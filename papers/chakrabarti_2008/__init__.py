@@ -119,7 +119,7 @@ def combos() -> list[Method]:
 def _of_paper(method: Method) -> Method:
     loss = {"ndcg@10": NDCG_10, "ndcg": UNCLIPPED}.get(str(method.fixed["loss"]))
     fixed = {"loss": loss} if loss else {}
-    criterion = NDCG_10 if method.criterion == "ndcg@10" else method.criterion
+    criterion = NDCG_10 if str(method.criterion) == "ndcg@10" else method.criterion
     return replace(_changed(method, method.name, epsilon=EPSILON, **fixed), criterion=criterion)
 
 
@@ -188,7 +188,7 @@ def matrix(results: Results) -> Table:
     for method in results.methods:
         zero = f"{w_is_zero(results, method)} of {len(results.folds)}"
         means = [results.mean(method, metric) for metric in METRICS]
-        rows.append((method, results.about["criteria"][method], *means, zero))
+        rows.append((method, results.about.criteria[method], *means, zero))
     foot = (
         "A method's C is the best of 1, 10, 100 and 1,000 on validation data by its own criterion. "
         "If w = 0, all documents are tied and count as in random order."
@@ -214,7 +214,7 @@ def reading_table(session: Session, folds: Sequence[Fold], svms: Sequence[Method
             fold,
             {**named[name].fixed, "epsilon": None, **options},
             named[name].grid["C"],
-            named[name].criterion,
+            str(named[name].criterion),
         )
         for reading, options in READINGS.items()
         for name in shown

@@ -60,7 +60,9 @@ class DORMOracle:
 
     def _mean_decay(self, scores: Floats) -> Floats:
         """A at the rank of each document in the correct ranking, or its mean over tied scores."""
+        # The correct ranking: by label, and by these scores within a label.
         order = np.lexsort([-scores, -self.stratum, self.query])
+        # Documents of one label and score share the places of their run, and get its mean decay.
         starts = np.ones(order.size, dtype=bool)  # of documents with the same label and score
         starts[1:] = (np.diff(self.stratum[order]) != 0) | (np.diff(scores[order]) != 0)
         first = np.flatnonzero(starts)
@@ -73,6 +75,8 @@ class DORMOracle:
     def __call__(self, ranking: Ranking) -> Constraint:
         row, boundaries, strata = ranking.row, self.queries.boundaries, self.queries.strata()
         place = np.zeros(row.size, dtype=np.int64)  # rank, from 0, if most violated
+        # The value of a place is then (score - gain / ideal) times one decay, which the product of
+        # two sorted sequences maximises.
         if self.same:
             score = np.empty(row.size)
             score[row] = ranking.score
@@ -92,6 +96,7 @@ class DORMOracle:
         decay, discount = self.decay[: row.size], self.arrays.discount[: row.size]
         # Ranks of weight 0 are interchangeable and need no assignment.
         counting = int(np.flatnonzero(decay + discount)[-1]) + 1
+        # The value of each document at each rank: its score in Psi, less its share of NDCG.
         value = np.outer(score, decay[:counting])
         value -= np.outer(self.by_row[row], discount[:counting])
         document, assigned_rank = linear_sum_assignment(value, maximize=True)
@@ -121,6 +126,8 @@ def _merge(
         good, bad, good_row, bad_row = split(boundaries, ranking, code, q)
         R, N = good.size, bad.size
         good_gain, bad_gain = gain[good_row[0]], gain[bad_row[0]]
+        # best[j] is the largest value with the first i good and j bad documents, each in the order
+        # of their scores; row i replaces row i - 1 from left to right.
         best = np.zeros(N + 1)  # with i good and j bad documents placed
         good_last = np.empty((R + 1, N + 1), dtype=np.bool_)
         for i in range(R + 1):
@@ -138,6 +145,7 @@ def _merge(
                         value = other
                         good_last[i, j] = True
                 best[j] = value
+        # Back along the decisions.
         i, j = R, N
         while i + j:
             rank = i + j - 1

@@ -45,6 +45,8 @@ def _mrr_map(
         lowest = good[-1]  # the good document with the largest violation if it is the first
         total = 0.0
         best, ahead = 0.0, 0
+        # With the r best bad documents ahead: a loss of 1 - discount[r], and the feature map of r
+        # pairs.
         for r in range(1, bad.size + 1):
             total += bad[r - 1] - lowest
             value = discount[0] - (discount[r] if r < cutoff else 0.0) + total

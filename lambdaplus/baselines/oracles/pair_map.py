@@ -11,7 +11,7 @@ docs/mathematics/structural-svm.md.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,6 +40,8 @@ class PairMapOracle:
         arrays, form = metric_arrays(metric, queries), metric.declaration.form
         self.discount = arrays.discount
         # The credit of a relevant document per unit of discount, and of each one above it.
+        # Good document i, counted from 0, has the credit gain + slope i, wherever the i above it
+        # are.
         self.gain, self.slope = np.zeros(queries.n_queries), np.zeros(queries.n_queries)
         two = classes == 2
         lower = arrays.strata[:-1][two]
@@ -75,6 +77,7 @@ def _pair_map(
         good, bad, good_row, bad_row = split(boundaries, ranking, code, q)
         R, N = good.size, bad.size
         gain, slope = gains[q], slopes[q]
+        # A pair in the wrong order has -1/(RN) times the difference instead of +1/(RN).
         weight = 2.0 / (R * N) if pair_scale else 2.0
         m = np.empty(R, dtype=np.int64)
         if only_first:
@@ -84,7 +87,10 @@ def _pair_map(
         else:
             _divide_and_conquer(good, bad, discount, gain, slope, weight, m)
         for i in range(1 if only_first else R):
+            # Good document i is at rank i + m_i; in the correct ranking it is at rank i.
             loss[q] += (discount[i] - discount[i + m[i]]) * (gain + slope * i)
+        # The pair coefficients of bad document j: one for each good document with m_i > j. As m
+        # rises with i, these are the last ones.
         behind = R  # number of good documents behind bad document j
         for j in range(N):
             while behind and m[R - behind] <= j:
@@ -106,41 +112,51 @@ def _divide_and_conquer(
     R, N = good.size, bad.size
     m[:] = 0
     pending = np.empty((130, 4), dtype=np.int64)  # a stack for up to 64 levels of halves
+    # Bad documents begin ... end - 1 are to be put ahead of one of the good documents highest ...
+    # lowest - 1, or stay below them (lowest).
     pending[0] = 0, N, 0, R
     depth = 1
     while depth:
         depth -= 1
-        first, last, highest, lowest = pending[depth]
-        if first >= last:
+        begin, end, highest, lowest = pending[depth]
+        if begin >= end:
             continue
         if highest == lowest:
             if highest < R:
-                m[highest] += last - first
+                m[highest] += end - begin
             continue
-        middle = (first + last) // 2
+        middle = (begin + end) // 2
         best, place, total = 0.0, lowest, 0.0
         for i in range(lowest - 1, highest - 1, -1):
+            # The bad document moves ahead of good document i, which has `middle` better bad ones
+            # ahead already and falls from rank i + middle by one: Yue's eq. 5, with the factor of
+            # the pair map.
             fall = discount[i + middle] - discount[i + middle + 1]
             total += fall * (gain + slope * i) + weight * (bad[middle] - good[i])
             if total > best:
                 best, place = total, i
         if place < R:
             m[place] += 1
-        pending[depth] = first, middle, highest, place
-        pending[depth + 1] = middle + 1, last, place, lowest
+        # Better bad documents are not below the middle one, worse ones not above it.
+        pending[depth] = begin, middle, highest, place
+        pending[depth + 1] = middle + 1, end, place, lowest
         depth += 2
     for i in range(1, R):
+        # From the number put directly ahead of each good document to all those ahead of it.
         m[i] += m[i - 1]
 
 
-@compiled
-def _tail_sums(good: Floats, bad: Floats) -> tuple[Any, Any, Any, Any]:
-    """The sums for `_tail`: above, upto, good_upto, rest.
+class TailSums(NamedTuple):
+    """The sums for `_tail`."""
 
-    above[i] is the number of bad documents with a higher score than good document i; upto and
-    good_upto are running sums of the scores; rest[i] is the maximum score term of good documents
-    i, i + 1, ..., where each has above[i] bad documents ahead.
-    """
+    above: Ints  # (R,) number of bad documents with a higher score than good document i
+    upto: Floats  # (N + 1,) running sums of the bad scores
+    good_upto: Floats  # (R + 1,) and of the good ones
+    rest: Floats  # (R + 1,) maximum score term of good documents i, i + 1, ..., each with above[i]
+
+
+@compiled
+def _tail_sums(good: Floats, bad: Floats) -> TailSums:
     R, N = good.size, bad.size
     above = np.empty(R, dtype=np.int64)
     upto, good_upto, rest = np.zeros(N + 1), np.zeros(R + 1), np.zeros(R + 1)
@@ -154,11 +170,11 @@ def _tail_sums(good: Floats, bad: Floats) -> tuple[Any, Any, Any, Any]:
         above[i] = passed
     for i in range(R - 1, -1, -1):
         rest[i] = rest[i + 1] + upto[above[i]] - above[i] * good[i]
-    return above, upto, good_upto, rest
+    return TailSums(above, upto, good_upto, rest)
 
 
 @compiled
-def _tail(i: int, least: int, sums: Any) -> float:
+def _tail(i: int, least: int, sums: TailSums) -> float:
     """Maximum score term of good documents i, i + 1, ... with at least ``least`` ahead: O(log R).
 
     For each, the best number is above[i], or ``least`` if larger: the sum is concave in m_i.
@@ -182,7 +198,7 @@ def _table(
     R, N = good.size, bad.size
     rows, columns = min(R, cutoff), min(cutoff, N + 1)
     sums = _tail_sums(good, bad)
-    above, upto = sums[:2]
+    above, upto = sums.above, sums.upto
     best = np.zeros(columns)  # of the rows so far, with the last in this column or one to the left
     came = np.empty((rows, columns), dtype=np.int64)
     top, top_rows, top_column = -np.inf, 0, 0
@@ -190,6 +206,9 @@ def _table(
         # Good documents from i on are at rank cutoff and beyond, those before i within the cutoff.
         least = cutoff - i
         if i == R or least <= N:
+            # Good documents before i have their best places with at most `least` bad ones ahead, so
+            # that all are within the cutoff; those from i on have no credit, and at least `least`
+            # ahead.
             value = best[min(least, columns - 1)] if i else 0.0
             if i < R:
                 value += weight * _tail(i, least, sums)
@@ -199,12 +218,14 @@ def _table(
             break
         left, left_column = -np.inf, 0
         for column in range(min(columns, cutoff - i)):
+            # The term of the module's docstring with m_i = column, after the best m_(i-1) up to it.
             credit = discount[i + column] * (gain + slope * i)
             value = best[column] - credit + weight * (upto[column] - column * good[i])
             if value > left:
                 left, left_column = value, column
             best[column], came[i, column] = left, left_column
     for i in range(top_rows, R):
+        # The places of the tail, and then, backwards, those that led to the best end.
         m[i] = max(cutoff - top_rows, above[i])
     column = top_column
     for i in range(top_rows - 1, -1, -1):
@@ -219,15 +240,17 @@ def _first_only(
     """Fill m if only the best good document has credit: O(R + N + cutoff log R)."""
     R, N = good.size, bad.size
     sums = _tail_sums(good, bad)
-    above, upto = sums[:2]
+    above, upto = sums.above, sums.upto
     best, place = -np.inf, 0
     for ahead in range(min(cutoff, N + 1)):
+        # The best good document behind `ahead` bad ones; the others, without credit, need as many.
         value = (discount[0] - discount[ahead]) * gain
         value += weight * (upto[ahead] - ahead * good[0])
         value += weight * _tail(1, ahead, sums)
         if value > best:
             best, place = value, ahead
     if cutoff <= N:
+        # Or it is beyond the cutoff, and the metric is 0.
         value = discount[0] * gain + weight * _tail(0, cutoff, sums)
         if value > best:
             place = max(cutoff, above[0])

@@ -17,6 +17,7 @@ from lambdaplus.metrics.forms.form import Form
 @compiled
 def _reached(log_chance: float, certain: float, limit: float) -> float:
     """h: the probability that the reader passes all stops above."""
+    # A swap may ask for one certain stop less than none, or for more than the limit.
     left = min(1.0, max(0.0, 1.0 - certain / limit))
     return left if left == 0.0 or log_chance == 0.0 else left * math.exp(log_chance)
 
@@ -54,10 +55,14 @@ class Cascade(Form):
         for q in range(first, last):
             base, n = boundaries[q], ranked[q]
             total, log_chance, n_certain = 0.0, 0.0, 0
+            # h of docs/mathematics/metric-as-data.md, before the first rank of a run of ties.
             reach = 1.0
             start = 0
             while start < n and reach > 0.0:
                 end = start
+                # The mean over the orders of a run has a closed form if its first certain stop
+                # ends the reading (the limit is 1), and none of its other documents has a gain or
+                # stops a reader.
                 certain, certain_gain, closed = 0, 0.0, limit[strata[q]] == 1.0
                 while end < n and score[base + end] == score[base + start]:
                     x = strata[q] + code[row[base + end]]
@@ -78,7 +83,10 @@ class Cascade(Form):
                             log_chance += np.log1p(-stop[x])
                         reach = _reached(log_chance, n_certain, limit[strata[q]])
                 elif certain > 0:
-                    missed = reach  # chance that none of the first t of the block is a certain stop
+                    # Rank t of the run has a certain stop, each of them with the same
+                    # probability, times the chance that there is none in the t ranks before. After
+                    # the run, nobody reads on.
+                    missed = reach  # chance that none of the first t of the run is a certain stop
                     for t in range(end - start):
                         left = end - start - t
                         total += missed / left * discount[start + t] * certain_gain
@@ -104,10 +112,15 @@ class Cascade(Form):
                 logs[x] = math.log1p(-stop[x]) if stop[x] < 1.0 else 0.0
                 certain[x] = 1.0 if stop[x] == 1.0 else 0.0
             log_chance = stops = 0.0
+            # The change of both sums if a document of class b replaces one of class a.
             log_change, stops_change = logs[B] - logs[A], certain[B] - certain[A]
             passed_U = passed_V = 0.0
             for e in range(edges[q], edges[q + 1]):
                 x = strata[q] + code[e]
+                # T_ab(r) of docs/mathematics/metric-as-data.md: the term of rank r itself, and the
+                # changes of the terms above it (passed). For U = T_ab, a document of class b
+                # replaces one of class a above; for V = -T_ba, one of class a replaces one of class
+                # b.
                 total_U = total_V = 0.0
                 for done in range(size[e]):
                     if stops - abs(stops_change) >= most:
@@ -115,12 +128,14 @@ class Cascade(Form):
                         total_U += (size[e] - done) * passed_U
                         total_V += (size[e] - done) * passed_V
                         break
+                    # h at this rank: as it is, and after either replacement above it.
                     reach = _reached(log_chance, stops, most)
                     with_b = _reached(log_chance + log_change, stops + stops_change, most)
                     with_a = _reached(log_chance - log_change, stops - stops_change, most)
                     d = discount[r]
                     total_U += d * (gain[A] * with_b - gain[B] * reach) + passed_U
                     total_V += d * (gain[A] * reach - gain[B] * with_a) + passed_V
+                    # From the next rank on, this term is one of those above.
                     passed_U += d * gain[x] * (with_b - reach)
                     passed_V += d * gain[x] * (reach - with_a)
                     log_chance += logs[x]

@@ -74,12 +74,14 @@ class CountAbove(Form):
                         before = 0.0
                         for c in range(x + 1, n_classes):
                             before += column[its + c] * above[c]
+                    # The term of docs/mathematics/metric-as-data.md. A[x, c] is a product, so all
+                    # documents above add row[x] times the sum of their columns.
                     total += discount[r] * (gain[its + x] + factor[its + x] * before)
                     every += column[its + x]
                     above[x] += 1.0
                     r += 1
                     continue
-                # Sums of d, and of d times the index within the block of ties.
+                # Sums of d, and of d times the index within the run of ties.
                 start, weight, slope, within = r, 0.0, 0.0, 0.0
                 while r < ranked[q] and score[base + r] == score[base + start]:
                     x = code[row[base + r]]
@@ -94,10 +96,14 @@ class CountAbove(Form):
                     if tied[x] > 0.0:
                         before = before_higher if higher else every
                         others = within_higher if higher else within - column[its + x]
+                        # A document of the run is equally often at each of its ranks. Its gain,
+                        # and what is added from above the run, thus get the mean discount.
                         expected = weight * (gain[its + x] + factor[its + x] * before)
                         # Each of the others is above with probability t / (m - 1).
                         expected += slope * factor[its + x] * others / (m - 1)
                         total += expected * tied[x] / m
+                    # Classes come from the highest down: these are the sums over classes above the
+                    # next one.
                     before_higher += column[its + x] * above[x]
                     within_higher += column[its + x] * tied[x]
                     above[x] += tied[x]
@@ -115,6 +121,8 @@ class CountAbove(Form):
         most = 0
         for k in range(query.size):
             most = max(most, strata[query[k] + 1] - strata[query[k]])
+        # T_ab of docs/mathematics/metric-as-data.md. A document's own part and that of others are
+        # apart, since multiplicities weigh them differently (own, above).
         adds, changes = np.empty(most), np.empty(most)
         for k in range(query.size):
             q, r, to = query[k], 0, start[k]
@@ -128,8 +136,12 @@ class CountAbove(Form):
                 adds[x] -= _coupling(factor, column, higher, B, X)
                 changes[x] = _coupling(factor, column, higher, X, B)
                 changes[x] -= _coupling(factor, column, higher, X, A)
+            # f(r, a, s + b - a) - f(r, b, s) without the sum over the documents above, which is the
+            # same in U and V and is added below; V is -T_ba.
             own_U = own * (gain[A] - gain[B] + changes[a[k]])
             own_V = own * (gain[A] - gain[B] + changes[b[k]])
+            # counted: the terms of a less those of b, from all documents above (times d_r). passed:
+            # the changes of the terms above, with their discounts.
             counted = passed = 0.0
             for e in range(edges[q], edges[q + 1]):
                 x = code[e]
@@ -145,6 +157,9 @@ class CountAbove(Form):
                     i += 1.0
                 r += size[e]
                 if x == a[k] or x == b[k]:
+                    # The sums over the documents i = 0, ..., m - 1 of the entry of d_i (counted + i
+                    # add) and of passed + change (d_0 + ... + d_(i-1)); in the last one, d_j occurs
+                    # m - 1 - j times.
                     same = counted * sum_d + add * sum_id
                     same += m * passed + change * ((m - 1.0) * sum_d - sum_id)
                     U[to], V[to] = (own_U * sum_d + same) / m, (own_V * sum_d + same) / m

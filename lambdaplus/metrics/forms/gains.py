@@ -39,6 +39,7 @@ class Gains(Form):
                     weight += discount[r]
                     gains += gain[strata[q] + code[row[base + r]]]
                     r += 1
+                # The mean over the orders of a run of ties: mean discount times the sum of gains.
                 total += weight * gains / (r - start)
             out[q] = total
 
@@ -56,5 +57,6 @@ class Gains(Form):
                 for rank in range(np.uintp(r), np.uintp(r + size[e])):
                     total += discount[rank]
                 r += size[e]
+                # T_ab = (g_a - g_b) d, without the factor, which is the pair weight.
                 U[to] = V[to] = total / size[e]
                 to += 1

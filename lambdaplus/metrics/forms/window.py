@@ -29,14 +29,14 @@ class Window(Form):
     gain_follows_labels = False
 
     def parts(self, counts: LabelCounts) -> tuple[Any, ...]:
-        first, last = (counts.per_class("window", part) for part in self.ranks(counts))
-        if (last < first - 1).any():
-            at = int((last < first - 1).argmax())
+        opens, closes = (counts.per_class("window", part) for part in self.ranks(counts))
+        if (closes < opens - 1).any():
+            at = int((closes < opens - 1).argmax())
             raise ValueError(
-                f"{counts.metric}: its declaration's window ends at rank {last[at]:g}, before it "
-                f"begins at rank {first[at]:g}"
+                f"{counts.metric}: its declaration's window ends at rank {closes[at]:g}, before it "
+                f"begins at rank {opens[at]:g}"
             )
-        return np.maximum(first - 1, 0).astype(np.int64), last.astype(np.int64)
+        return np.maximum(opens - 1, 0).astype(np.int64), closes.astype(np.int64)
 
     @staticmethod
     @compiled
@@ -45,6 +45,7 @@ class Window(Form):
         code: Int32s, discount: Floats, strata: Ints, gain: Floats, out: Floats, opens: Ints,
         closes: Ints,
     ) -> None:  # fmt: skip
+        # upto[r] is the sum of the discounts of the first r ranks.
         upto = np.zeros(discount.size + 1)
         for r in range(discount.size):
             upto[r + 1] = upto[r] + discount[r]
@@ -56,6 +57,8 @@ class Window(Form):
                     stop += 1
                 for r in range(start, stop):
                     x = strata[q] + code[row[base + r]]
+                    # Over the orders of the run, a document is at each rank start ... stop - 1
+                    # equally often, and has its gain at those within its window.
                     low, high = max(start, opens[x]), min(stop, closes[x])
                     if low < high:
                         total += gain[x] * (upto[high] - upto[low]) / (stop - start)
@@ -75,6 +78,8 @@ class Window(Form):
             for e in range(edges[q], edges[q + 1]):
                 total = 0.0
                 for _ in range(size[e]):
+                    # A term depends on no other document, so T_ab(r) = d_r (g_a - g_b), each gain
+                    # within its window.
                     gain_a = gain[of_a] if opens[of_a] <= r < closes[of_a] else 0.0
                     gain_b = gain[of_b] if opens[of_b] <= r < closes[of_b] else 0.0
                     total += discount[r] * (gain_a - gain_b)

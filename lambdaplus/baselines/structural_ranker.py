@@ -1,0 +1,220 @@
+"""Base class of the structural SVMs: the problem, its solution, its path and its warnings."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import qr
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import ThreadpoolController
+
+from lambdaplus.baselines.base_ranker import BaseRanker
+from lambdaplus.baselines.concave_convex import solve_by_rounds
+from lambdaplus.baselines.cutting_planes import Hinges, Planes, Solution, solve
+from lambdaplus.baselines.oracles import Loss
+from lambdaplus.compute.array_types import Floats
+from lambdaplus.data.arguments import number, whole_number
+from lambdaplus.data.queries import Queries, reaches
+from lambdaplus.metrics import RankingMetric, parse_metric
+
+
+class PathPoint(NamedTuple):
+    """The solution of `StructuralSVM.fit_path` for one C.
+
+    Attributes
+    ----------
+    C : float
+    coef : (d,) float64
+    primal, dual : float
+        Objective at coef, and a lower bound of its minimum.
+    slack : float
+        Mean hinge of the queries, an upper bound of the training loss.
+    share, norm : float
+        Objective divided by the objective at w = 0, and norm of coef.
+    passes : int
+    seconds : float
+    """
+
+    C: float
+    coef: Floats
+    primal: float
+    dual: float
+    slack: float
+    share: float
+    norm: float
+    passes: int
+    seconds: float
+
+
+class StructuralRanker(BaseRanker):
+    """Base class of `StructuralSVM` and `SVMCombo`."""
+
+    C: float | Iterable[float]
+    tol: float
+    max_passes: int
+    epsilon: float | None
+    relevant: float | None
+    _separate = False
+
+    @abstractmethod
+    def _losses(self, queries: Queries) -> list[Loss]:
+        """One or more losses on these queries."""
+
+    def _fit(self, X: Floats, queries: Queries) -> None:
+        documents, basis = _fewest_features(X)
+        hinges = self._hinges(documents, queries)
+        solution = self._solve(hinges, Planes(hinges.n_blocks, documents.shape[1]), self.C)
+        self.coef_ = _in_features(solution.w, basis)
+        self.primal_, self.dual_, self.slack_ = solution.primal, solution.dual, solution.slack
+        self.relative_gap_ = solution.relative_gap
+        self.history_ = solution.history
+        self.n_passes_ = len(solution.history)
+
+    def fit_path(
+        self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None, *, Cs: Iterable[float]
+    ) -> list[PathPoint]:
+        """Solve for each C, starting from the planes of the previous ones, without fitting `self`.
+
+        Parameters
+        ----------
+        X, y, qid
+            As for `fit`.
+        Cs : iterable of float
+            Values, preferably ascending.  With several losses, each has this C.
+
+        Returns
+        -------
+        list of PathPoint
+            One for each C, in the order given.
+
+        Raises
+        ------
+        ValueError
+            As for `fit`.
+
+        Examples
+        --------
+        MAP on validation queries by C:
+
+        >>> from lambdaplus import evaluate
+        >>> from lambdaplus.data import digits_queries
+        >>> train, valid = digits_queries()[0].train, digits_queries()[0].valid
+        >>> svm = StructuralSVM("map", tol=1e-4)
+        >>> path = svm.fit_path(train.features, train.labels, qid=train.qid, Cs=[1.0, 100.0, 1e4])
+        >>> def value(point):
+        ...     scores = valid.features @ point.coef
+        ...     return evaluate(valid.labels, scores, qid=valid.qid, metrics="map")["map"]
+        >>> [round(value(point), 2) for point in path]
+        [0.72, 0.77, 0.78]
+        """
+        read, queries = clone(self)._read(X, y, qid)
+        documents, basis = _fewest_features(read)
+        hinges = self._hinges(documents, queries)
+        planes = Planes(hinges.n_blocks, hinges.X.shape[1])
+        at_zero = hinges.at(np.zeros(hinges.X.shape[1])).hinge
+        path = []
+        for C in Cs:
+            solution = self._solve(hinges, planes, C)
+            path.append(
+                PathPoint(
+                    C=float(C),
+                    coef=_in_features(solution.w, basis),
+                    primal=solution.primal,
+                    dual=solution.dual,
+                    slack=solution.slack,
+                    share=solution.primal / float(self._weights(hinges, C) @ at_zero),
+                    norm=float(np.linalg.norm(solution.w)),
+                    passes=len(solution.history),
+                    seconds=solution.history[-1].seconds,
+                )
+            )
+        return path
+
+    def _hinges(self, X: Floats, queries: Queries) -> Hinges:
+        number("tol", self.tol)
+        if self.epsilon is not None:
+            number("epsilon", self.epsilon)
+        whole_number("max_passes", self.max_passes, least=1)
+        hinges = Hinges(X, self._losses(queries), self._separate)
+        if hinges.n_blocks == 0:
+            raise ValueError(
+                f"there is nothing to rank: each of the {queries.n_queries} queries has "
+                f"labels of one class only (relevant={self.relevant})"
+            )
+        return hinges
+
+    def _weights(self, hinges: Hinges, C: float | Iterable[float]) -> Floats:
+        """Weight of each hinge: C / number of queries, including those with a single class."""
+        each = np.array([number("C", value) for value in np.asarray(C).ravel().tolist()])
+        slacks = len(hinges.losses) if self._separate else 1
+        if each.size not in (1, slacks):
+            raise ValueError(f"C has {each.size} values, but a query has {slacks} slack variables")
+        return np.broadcast_to(each, slacks)[hinges.loss_of_block] / hinges.n_queries
+
+    def _solve(self, hinges: Hinges, planes: Planes, C: float | Iterable[float]) -> Solution:
+        weight = self._weights(hinges, C)
+        if hinges.convex:
+            solution = solve(hinges, planes, weight, self.tol, self.max_passes, self.epsilon)
+        else:
+            solution = solve_by_rounds(hinges, weight, self.tol, self.max_passes, self.epsilon)
+        by_passes = self.epsilon is not None or not hinges.convex
+        if by_passes and len(solution.history) >= self.max_passes:
+            warnings.warn(
+                f"training did not end within {self.max_passes} passes: increase max_passes",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        elif self.epsilon is None and solution.relative_gap > self.tol:
+            warnings.warn(
+                f"the duality gap is still {solution.relative_gap:.1e} of the objective after "
+                f"{len(solution.history)} passes (tol={self.tol:g}): increase max_passes",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        elif not solution.w.any():
+            warnings.warn(
+                f"w = 0 is optimal (to a relative gap of {solution.relative_gap:.1e}), so all "
+                "documents have the same score: try another loss, feature map or cutoff",
+                UserWarning,
+                stacklevel=4,
+            )
+        return solution
+
+    def _metric(self, loss: str | RankingMetric, cutoff: int | None = None) -> RankingMetric:
+        metric = parse_metric(loss)
+        if cutoff is None:
+            return metric
+        if metric.cutoff not in (None, cutoff):
+            raise ValueError(
+                f"loss={str(metric)!r} already has a cutoff: leave out cutoff={cutoff}"
+            )
+        return metric.declaration(cutoff, **dict(metric.changed))
+
+    def _labels(self, metric: RankingMetric, queries: Queries) -> Queries:
+        """The labels for a loss: binary, or grades for AUC and NDCG by default."""
+        if metric.declaration.name in ("auc", "ndcg") and self.relevant is None:
+            return queries
+        good = reaches(queries.labels, 1.0 if self.relevant is None else self.relevant)
+        return Queries(good.astype(np.float64), group=queries.sizes)
+
+
+def _fewest_features(X: Floats) -> tuple[Floats, Floats | None]:
+    """The documents in coordinates of their span, (n, n), and its basis, (d, n), if d > n.
+
+    The optimal w is a combination of documents, so the problem is the same.
+    """
+    if X.shape[1] <= X.shape[0]:
+        return X, None
+    with ThreadpoolController().limit(limits=1, user_api="blas"):
+        basis, coordinates = qr(X.T, mode="economic")
+    return np.ascontiguousarray(coordinates.T), basis
+
+
+def _in_features(w: Floats, basis: Floats | None) -> Floats:
+    return w if basis is None else np.asarray(basis @ w)

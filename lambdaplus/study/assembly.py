@@ -1,0 +1,120 @@
+"""A study from its configuration: data, methods and settings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from lambdaplus.baselines import QueryScaler
+from lambdaplus.data import Fold, RankingData
+from lambdaplus.data.relative_features import relative_to_query
+from lambdaplus.metrics import parse_metric
+from lambdaplus.study.config import METRICS, Config
+from lambdaplus.study.estimator_trainer import refuse_unknown_parameters, train_estimator
+from lambdaplus.study.folds import folds_of
+from lambdaplus.study.methods import Method
+from lambdaplus.study.registry import find_methods
+from lambdaplus.study.settings import Settings
+from lambdaplus.study.study import Study
+
+DRAWN = ("leaves", "learning_rate", "documents_in_leaf")  # drawn in a random search
+LONG = (1000, 100)  # rounds and patience of trials
+LOOKS = 200  # evaluations on validation data in a trial of full length
+
+
+def study_of(config: Config, folder: Path | None, jobs: int, threads: int) -> Study:
+    """Read the data and create the study; see `Config.study`."""
+    methods, metrics = _methods_of(config), config.metrics
+    if config.baseline and config.baseline not in [method.name for method in methods]:
+        raise ValueError(f"baseline {config.baseline!r} is not one of the methods compared")
+    folds = folds_of(
+        config.data, config.splits, config.shares, config.balanced, config.valid,
+        columns={"qid": config.qid, "label": config.label},
+    )  # fmt: skip
+    if all(np.unique(fold.train.labels).size <= 2 for fold in folds):  # MAUC would be AUC
+        if not config.methods:
+            methods = [m for m in methods if str(m.criterion) != "mauc" or m.name in config.grid]
+        if metrics == METRICS:
+            metrics = tuple(metric for metric in metrics if metric != "mauc")
+    return Study(
+        [_with_features(folds[i], config) for i in _indices(config.folds, len(folds))],
+        methods,
+        [*dict.fromkeys(map(parse_metric, metrics))],
+        _settings_of(config, threads),
+        config.seeds,
+        config.select or None,
+        repeated=config.splits > 0,
+        folder=folder,
+        jobs=jobs,
+        trials=config.trials,
+        convention=config.convention,
+        features=_features_in_words(config),
+    )
+
+
+def _methods_of(config: Config) -> list[Method]:
+    methods = find_methods(",".join(config.methods) if config.methods else None)
+    names = [method.name for method in methods]
+    for name, grid in config.grid.items():
+        if name not in names:
+            raise ValueError(f"grid of {name!r}, which is not one of {', '.join(names)}")
+        place = names.index(name)
+        methods[place] = replace(methods[place], grid=grid)
+        if methods[place].trainer is train_estimator:
+            refuse_unknown_parameters(methods[place])
+    return methods
+
+
+def _settings_of(config: Config, threads: int) -> Settings:
+    trees = {name: getattr(config, name) for name in DRAWN}
+    for name, value in trees.items():
+        if config.trials and value != getattr(Settings, name):
+            raise ValueError(
+                f"{name} is drawn at random with trials: leave it out, or list values of the "
+                "framework's parameter in the method's grid"
+            )
+    rounds, patience = LONG if config.trials else (Settings.rounds, Settings.patience)
+    rounds, patience = config.rounds or rounds, config.patience or patience
+    every = max(1, min(rounds // LOOKS, patience)) if config.trials else 1
+    return Settings(rounds, patience, **trees, every=every, threads=threads)
+
+
+def _indices(folds: str, n: int) -> list[int]:
+    """Indices of the selected folds: the first N, or those listed."""
+    if not folds:
+        return list(range(n))
+    try:
+        numbers = [int(part) for part in folds.split(",")]
+    except ValueError:
+        raise ValueError(f"folds {folds!r} is not a number or a list such as 1,3") from None
+    if len(numbers) == 1 and "," not in folds:
+        numbers = list(range(1, numbers[0] + 1))
+    if not numbers or min(numbers) < 1 or max(numbers) > n:
+        raise ValueError(f"folds {folds!r}: the data has folds 1 to {n}")
+    return [number - 1 for number in numbers]
+
+
+def _with_features(fold: Fold, config: Config) -> Fold:
+    """The fold with the features that methods are trained on."""
+
+    def changed(part: RankingData) -> RankingData:
+        if config.scaling == "query":
+            scaled = QueryScaler().fit_transform(part.features, qid=part.qid)
+            part = replace(part, features=scaled)
+        return relative_to_query(part, config.relative) if config.relative else part
+
+    return Fold(fold.name, changed(fold.train), changed(fold.valid), changed(fold.test))
+
+
+def _features_in_words(config: Config) -> str:
+    said = []
+    if config.scaling == "query":
+        said.append("Features are scaled to [0, 1] within each query.")
+    if config.relative:
+        said.append(
+            "Beside each feature, methods have the same relative to its query: "
+            f"{', '.join(config.relative)}."
+        )
+    return " ".join(said)

@@ -1,0 +1,94 @@
+"""Precision over classes as Welleck 2016 has it, declared as a user's own metrics.
+
+The first documents are predicted to be of the highest class, as many as are in that class, the
+following ones of the next class, and so on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lambdaplus.data.queries import Floats
+from lambdaplus.metrics import Declaration
+from lambdaplus.metrics import components as c
+from lambdaplus.metrics.declared_arrays import LabelCounts
+from lambdaplus.metrics.forms import Window
+from lambdaplus.metrics.parameters import RELEVANT, Parameter
+
+
+def counted_classes(counts: LabelCounts) -> Floats:
+    every = counts.metric["classes"] == "all"
+    return np.ones_like(counts.label) if every else c.relevance(counts)
+
+
+def predicted_ranks(counts: LabelCounts) -> tuple[Floats, Floats]:
+    """First and last rank at which each class is predicted, without the cutoff."""
+    return counts.higher + 1.0, counts.higher + counts.count
+
+
+def predicted_within_cutoff(counts: LabelCounts) -> Floats:
+    """Number of documents that are predicted to be of each counted class."""
+    return np.clip(counts.at_most - counts.higher, 0.0, counts.count) * counted_classes(counts)
+
+
+def n_predicted(counts: LabelCounts) -> Floats:
+    return counts.sum(predicted_within_cutoff(counts))
+
+
+def one_over_predicted(counts: LabelCounts) -> Floats:
+    predicted = predicted_within_cutoff(counts)
+    return np.divide(1.0, predicted, out=np.zeros_like(predicted), where=predicted > 0)
+
+
+def n_classes_predicted(counts: LabelCounts) -> Floats:
+    return counts.sum((predicted_within_cutoff(counts) > 0).astype(np.float64))
+
+
+def one_over_classes(counts: LabelCounts) -> Floats:
+    """One over the number of relevant classes of the data set."""
+    classes = np.unique(counts.label[counts.relevant]).size
+    return c.relevance(counts) / max(classes, 1)
+
+
+CLASSES = Parameter("classes", "relevant", "classes that are counted", ("relevant", "all"))
+PREDICTED = "its classes are predicted by rank, and a swap towards label order may decrease it"
+
+MICRO_PRECISION = Declaration(
+    name="micro_precision",
+    title="Precision of the classes predicted by rank, pooled over classes",
+    source="Welleck 2016, eq. 1; the m_c documents of class c are predicted in label order",
+    binary=False,
+    discount=c.constant,
+    gain=counted_classes,
+    normalizer=n_predicted,
+    form=Window(predicted_ranks),
+    parameters=(RELEVANT, CLASSES),
+    refusal=PREDICTED,
+)
+
+MACRO_PRECISION = Declaration(
+    name="macro_precision",
+    title="Precision of the classes predicted by rank, mean over classes",
+    source="Welleck 2016, eq. 3, over the classes predicted within the cutoff",
+    binary=False,
+    discount=c.constant,
+    gain=one_over_predicted,
+    normalizer=n_classes_predicted,
+    form=Window(predicted_ranks),
+    parameters=(RELEVANT, CLASSES),
+    refusal=PREDICTED,
+)
+
+PRINTED_PRECISION = Declaration(
+    name="printed_precision",
+    title="Relevant documents in the first k over k times the number of relevant classes",
+    source="Welleck 2016, eq. 2 as printed, over relevant classes; eq. 4 is its sum over queries",
+    binary=False,
+    discount=c.constant,
+    gain=one_over_classes,
+    normalizer=c.cutoff,
+    cutoff="required",
+    parameters=(RELEVANT,),
+)
+
+PRECISIONS = (MICRO_PRECISION, MACRO_PRECISION, PRINTED_PRECISION)
