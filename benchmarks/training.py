@@ -228,7 +228,8 @@ def main() -> None:
     for rows in (10_000, given.table) if given.fits else ():
         made |= classifiers(rows, given.fits, threads)
     sizes = " ".join(f"--{name} {value}" for name, value in vars(given).items())
-    keep("training", f"python benchmarks/training.py {sizes}", made)
+    name = "training" + "-1-thread" * (threads == 1)
+    keep(name, f"python benchmarks/training.py {sizes}", made)
 
 
 if __name__ == "__main__":
