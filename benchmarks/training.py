@@ -55,6 +55,14 @@ def seconds(
     return {name: np.array(times) for name, times in found.items()}
 
 
+def by_framework(*contenders: dict[str, Callable[[], Any]], rounds: int, threads: int) -> Times:
+    """One framework after the other: idle threads of one slow down the next round of another."""
+    found: Times = {}
+    for each in contenders:
+        found |= seconds(each, rounds, threads)
+    return found
+
+
 def ratio(times: Times, name: str, own: str) -> str:
     return f"{np.median(times[name] / times[own]):.2f}"
 
@@ -123,7 +131,8 @@ def in_short_queries(rows: int) -> RankingData:
 
 
 def ranking(name: str, data: RankingData, rounds: int, threads: int) -> dict[str, Table]:
-    times = seconds(lightgbm_steps(data, threads) | xgboost_steps(data, threads), rounds, threads)
+    both = lightgbm_steps(data, threads), xgboost_steps(data, threads)
+    times = by_framework(*both, rounds=rounds, threads=threads)
     rows = []
     for contender, each in times.items():
         own = "XGBoost, rank:ndcg" if contender.startswith("XGBoost") else "LightGBM, lambdarank"
@@ -162,8 +171,9 @@ def rare(rows: int, rounds: int, threads: int) -> dict[str, Table]:
         scores[f"XGBoost, {name}"] = partial(
             booster.predict, xgboost.DMatrix(x_test), output_margin=True
         )
-    steps = dict(sorted(steps.items(), key=lambda step: step[0].startswith("XGBoost")))
-    times = seconds(steps, rounds, threads)
+    names = "LightGBM", "XGBoost"
+    both = [{name: step for name, step in steps.items() if name.startswith(own)} for own in names]
+    times = by_framework(*both, rounds=rounds, threads=threads)
     lines = []
     for name, each in times.items():
         found = scores[name]()
@@ -228,7 +238,8 @@ def main() -> None:
     for rows in (10_000, given.table) if given.fits else ():
         made |= classifiers(rows, given.fits, threads)
     sizes = " ".join(f"--{name} {value}" for name, value in vars(given).items())
-    keep("training", f"python benchmarks/training.py {sizes}", made)
+    name = "training" + "-1-thread" * (threads == 1)
+    keep(name, f"python benchmarks/training.py {sizes}", made)
 
 
 if __name__ == "__main__":

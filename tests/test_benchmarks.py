@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 from sklearn.datasets import make_classification
 
-from lambdaplus.data import digits_queries, relative_features
+from lambdaplus.data import digits_queries, relative_features, web_search_like
 from lambdaplus.study import Study
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
@@ -267,3 +267,22 @@ def test_balance_matters_where_there_are_no_queries(
     assert len(set(by_loss.values())) >= len(by_loss) - 2
     table = rare.table_of(found, "lightgbm", "auc")
     assert table.rows[0][:2] == ["log-loss", pytest.approx(by_loss["lightgbm:log-loss"])]
+
+
+def test_large_data_is_written_in_parts(
+    benchmark_named: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    at_scale = benchmark_named("at_scale")
+    monkeypatch.setattr(at_scale, "PART", 2)
+    at_scale.write_data("queries", 5, tmp_path)
+    labels, sizes = (np.load(tmp_path / f"queries-{part}.npy") for part in ("labels", "sizes"))
+    assert sizes.size == 5
+    assert sizes.sum() == labels.size
+    features = np.fromfile(tmp_path / "queries.f32", np.float32).reshape(labels.size, 136)
+    for begin, of in (
+        (0, web_search_like(2)),
+        (labels.size - sizes[-1], web_search_like(1, random_state=4)),
+    ):
+        rows = slice(begin, begin + of.labels.size)
+        np.testing.assert_array_equal(labels[rows], of.labels)
+        np.testing.assert_array_equal(features[rows], of.features.astype(np.float32))
