@@ -50,6 +50,7 @@ SAMPLED = {
 SHARES = (0.25, 0.5, 1.0)  # of the training queries
 SEEDS = 5
 BOTH = "both"
+WORDS = {"rank": "ranks", "z": "z"}
 Array = NDArray[np.float64]
 
 
@@ -273,12 +274,11 @@ def other_rows() -> list[Row]:
         change = "our objective, not the best own"
         rows.append(Row(change, FRAMEWORKS[framework], mine, None, "one_line.py"))
     for gain in stored("relative")["changes"]:
-        if gain["kind"] == "rank":
-            form = "features scaled by query" if gain["scaled"] else "raw features"
+        if gain["kind"] in WORDS:
             mine = {metric: Difference(*gain["gains"][metric]) for metric in METRICS}
-            name = FRAMEWORKS[gain["framework"]]
             times = _times_of_ranks() if gain["framework"] == "lightgbm" else None
-            rows.append(Row(f"ranks beside {form}", name, mine, times, "relative.py"))
+            change = f"{WORDS[gain['kind']]} in the query beside the features"
+            rows.append(Row(change, FRAMEWORKS[gain["framework"]], mine, times, "relative.py"))
     names = {"map": ("MAP without", "map"), "ndcg@10": ("NDCG@10", "ndcg")}
     for option in ("noise", "damping"):
         mine = {m: _of_options(title, n, f"{n}, {option}") for m, (title, n) in names.items()}
