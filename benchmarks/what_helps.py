@@ -50,6 +50,7 @@ SAMPLED = {
 SHARES = (0.25, 0.5, 1.0)  # of the training queries
 SEEDS = 5
 BOTH = "both"
+LEVEL = 0.05
 WORDS = {"rank": "ranks", "z": "z"}
 Array = NDArray[np.float64]
 
@@ -340,20 +341,46 @@ def learning_curve(units: list[Unit]) -> Table:
     )  # fmt: skip
 
 
-def table_of(rows: list[Row]) -> Table:
+def short_table(rows: list[Row]) -> Table:
+    """A row for each change, with the gains in both frameworks."""
+    by_change: dict[str, dict[str, Row]] = {}
+    for row in rows:
+        by_change.setdefault(row.change, {})[row.framework] = row
+    names = [FRAMEWORKS[framework] for framework in OBJECTIVES]
+    shown = []
+    for change, mine in by_change.items():
+        cells = []
+        for metric in METRICS:
+            if BOTH in mine:
+                gain = mine[BOTH].gains.get(metric)
+                cells += [f"both: {_short(gain)}" if gain else "", ""]
+            else:
+                cells += [_short(mine[name].gains[metric]) for name in names]
+        times = [f"{row.times:.1f}" for row in mine.values() if row.times is not None]
+        shown.append([change, *cells, " / ".join(times)])
+    heads = [f"{METRICS[metric]}, {name}" for metric in METRICS for name in names]
+    foot = (
+        "±: standard errors; *: p < .05 in a t-test; time: a multiple of that of the training, for "
+        "noise, damping and the sum of that of a gradient"
+    )
+    return Table(["", *heads, "time"], shown, [foot])
+
+
+def _short(gain: Difference) -> str:
+    text = f"{gain.mean:+.3f} ± {gain.error:.3f}".replace("0.", ".")
+    return text + "*" * (gain.p < LEVEL)
+
+
+def full_table(rows: list[Row]) -> Table:
     shown = [
-        [
-            row.change, row.framework,
-            *(str(row.gains[m]) if m in row.gains else "" for m in METRICS),
-            "" if row.times is None else f"{row.times:.1f}",
-            row.source,
-        ]
+        [row.change, row.framework, *(str(row.gains.get(m, "")) for m in METRICS), row.source]
         for row in rows
-    ]  # fmt: skip
-    foot = "gains in test metrics, of defaults.py in validation metrics; ±: standard errors over "
-    foot += "folds, of defaults.py over sets; time: a multiple of that of the training, of a "
-    foot += "gradient for options; for trees and learning rate, of all trainings of the search"
-    return Table(["", "", *METRICS.values(), "time", "measured by"], shown, [foot])
+    ]
+    foot = (
+        "gains in test metrics, ±: standard errors over folds; of defaults.py in validation "
+        "metrics, over sets; p: t-tests"
+    )
+    return Table(["", "", *METRICS.values(), "measured by"], shown, [foot])
 
 
 def main() -> None:
@@ -367,7 +394,11 @@ def main() -> None:
     if given.train_only:
         return
     rows = by_size([*own_rows(units), *other_rows()])
-    tables = {"What each change gives": table_of(rows), "Learning curve": learning_curve(units)}
+    tables = {
+        "What each change gives": short_table(rows),
+        "The same with p": full_table(rows),
+        "Learning curve": learning_curve(units),
+    }
     late = [
         one[metric]["round"] > 0.9 * ROUNDS
         for unit in units

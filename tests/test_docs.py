@@ -147,12 +147,14 @@ def test_results_are_folded_tables(extension: Any, tmp_path: Path) -> None:
     ]
     kept = {"command": "python who.py", "tables": tables}
     (tmp_path / "who.json").write_text(json.dumps(kept))
-    page = ["# Accuracy\n\n<!-- results: who -->\n\n<!-- results: who: Gain -->\n"]
+    lines = ("results: who", "results: who: Gain", "table: who: Mean")
+    page = ["# Accuracy\n\n" + "\n\n".join(f"<!-- {line} -->" for line in lines) + "\n"]
     extension.fill_in(None, "results/accuracy", page)
     titles = re.findall("<summary>(.*)</summary>", page[0])
     assert titles == ["Means", "Gains", "Gains"]
     assert page[0].count("Measured by `python who.py`.") == 2
-    assert page[0].count("| a | 0.5000 |\n\ntwo sets") == 3
+    assert page[0].count("| a | 0.5000 |\n\ntwo sets") == 4
+    assert page[0].endswith("</details>\n\n|  | MAP |\n|---|---|\n| a | 0.5000 |\n\ntwo sets\n")
 
 
 # -- the README ----------------------------------------------------------------------------------
