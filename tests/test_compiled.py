@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lambdaplus.compute.compiled import compiled, imported_code
+from lambdaplus.compute.compiled import compiled, imported_source
 from lambdaplus.objectives import lanes
 
 WITHOUT_A_CACHE = """
@@ -44,13 +44,13 @@ def _twice(x):  # type: ignore[no-untyped-def]
 def test_a_kept_kernel_is_stamped_with_what_its_file_imports(tmp_path: Path) -> None:
     """Kernels of other files and numbers become part of the machine code; nothing else does."""
     own = {"__file__": "mine.py", "LIMIT": 3, "np": np, "prose": "text"}
-    plain = imported_code(own)
-    assert imported_code({**own, "prose": "other text", "Path": Path}) == plain
-    assert imported_code({**own, "LIMIT": 4}) != plain
-    with_kernel = imported_code({**own, "twice": _twice})
+    plain = imported_source(own)
+    assert imported_source({**own, "prose": "other text", "Path": Path}) == plain
+    assert imported_source({**own, "LIMIT": 4}) != plain
+    with_kernel = imported_source({**own, "twice": _twice})
     assert with_kernel != plain
-    assert imported_code({**own, "__file__": _twice.py_func.__code__.co_filename}) == plain
-    assert imported_code({**own, "load": lanes.load}) not in (plain, with_kernel)
+    assert imported_source({**own, "__file__": _twice.py_func.__code__.co_filename}) == plain
+    assert imported_source({**own, "load": lanes.load}) not in (plain, with_kernel)
 
 
 def test_a_kernel_is_compiled_again_if_a_kernel_that_it_calls_has_changed(tmp_path: Path) -> None:

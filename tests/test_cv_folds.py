@@ -136,16 +136,6 @@ def test_folds_that_cut_queries_raise() -> None:
         parts_seen(folds=[half])
 
 
-def test_xgboosts_cv_maximises_our_metrics() -> None:
-    found = lxgb.cv(
-        ONE_THREAD, matrix(), 60, obj=lp.lambda_ndcg, custom_metric=lp.eval_mrr,
-        early_stopping_rounds=4, as_pandas=False,
-    )  # fmt: skip
-    curve = found["test-mrr-mean"]
-    assert len(curve) < 60
-    assert curve[-1] == max(curve) > curve[0]
-
-
 def test_without_queries_it_is_xgboosts_own() -> None:
     data = graded()
     flat = xgb.DMatrix(data.features, data.binary)

@@ -347,13 +347,6 @@ def test_our_train_of_xgboost_prints_no_default_metric_unless_asked(xgboost_alon
     assert reported(eval_metric="ndcg@5") == ["ndcg@5", "map"]
 
 
-def test_our_train_warns_of_parameters_that_do_nothing(framework: Any) -> None:
-    names = {"lightgbm": "lambdarank_truncation_level", "xgboost": "lambdarank_num_pair_per_sample"}
-    name, given = names[framework.name], framework.data(graded())
-    with pytest.warns(UserWarning, match=f"{name} has no effect with lambda_objective"):
-        framework.train(lp.lambda_ndcg, given, 1, params={name: 5}, own=True)
-
-
 @pytest.mark.parametrize(
     ("name", "instead"),
     [

@@ -1,4 +1,4 @@
-"""Every row of the page "Moving an existing pipeline", and five pipelines before and after."""
+"""Every row of the page "Moving an existing pipeline", and a pipeline before and after."""
 
 from __future__ import annotations
 
@@ -479,7 +479,7 @@ def test_a_row_of_the_page(framework: str, title: str) -> None:
     ROWS[framework][title]()
 
 
-# -- five pipelines, before and after --------------------------------------------------------------
+# -- a pipeline before and after, and README's first example ---------------------------------------
 
 
 @pytest.mark.parametrize("objective", ["lambdarank", lambda_objective("ndcg@10")], ids=str)
@@ -505,104 +505,6 @@ def test_lightgbm_with_categories_weights_and_early_stopping(objective: Any) -> 
     assert_array_equal(saved.predict(others), scores)
     longer = lgb.train({**QUIET, "objective": objective}, train, 3, init_model=model)
     assert longer.num_trees() == model.best_iteration + 3
-
-
-@pytest.mark.parametrize("objective", ["lambdarank", "map"])
-def test_a_ranker_in_a_search(objective: str) -> None:
-    """A search of scikit-learn in place of a loop over folds: with lambdarank, the same values."""
-    import sklearn
-    from sklearn.model_selection import GridSearchCV
-
-    folds = lp.query_folds(qid=PART.qid, n_splits=3)
-    small = {**SMALL, "verbose": -1}
-    ranker = lp.LightGBMRanker(objective=objective, eval_metric="ndcg@10", **small)
-    with sklearn.config_context(enable_metadata_routing=True):
-        search = GridSearchCV(ranker, {"num_leaves": [4, 8]}, cv=folds)
-        search.fit(X, Y, qid=PART.qid)
-    by_loop = []
-    for train, test in folds:
-        native = objective if objective == "lambdarank" else lambda_map
-        model = lgb.LGBMRanker(objective=native, num_leaves=8, **small)
-        model.fit(X[train], Y[train], group=PART.rows(train).sizes)
-        scores = model.predict(X[test])
-        found = lp.evaluate(Y[test], scores, qid=PART.qid[test], metrics="ndcg@10")
-        by_loop.append(found["ndcg@10"])
-    in_search = [search.cv_results_[f"split{k}_test_score"][1] for k in range(3)]
-    assert in_search == pytest.approx(by_loop, abs=1e-12)
-
-
-@pytest.mark.parametrize("objective", ["rank:ndcg", "ndcg"])
-def test_xgboost_with_all_kinds_of_matrices(objective: str) -> None:
-    """The estimator, and training on a matrix, give the same model; batches cut bins elsewhere."""
-    params = {**ZERO, "objective": "rank:ndcg", "eta": 0.3, "max_bin": 256}
-    obj = None if objective == "rank:ndcg" else lambda_objective(objective)
-    scores = [
-        margins(xgb.train(params, given, 5, obj=obj))
-        for given in (matrix(), matrix("QuantileDMatrix"), xgb.QuantileDMatrix(Batches()))
-    ]
-    ours = lp.XGBoostRanker(objective=objective, n_estimators=5, n_jobs=1, base_score=0.0)
-    assert_allclose(ours.fit(X, Y, qid=PART.qid).predict(X), scores[0], atol=1e-6)
-    assert_allclose(scores[1], scores[0], atol=1e-6)
-    for each in scores:
-        learns(each)
-
-
-@pytest.mark.parametrize("objective", ["binary", "map"])
-def test_a_classifier_in_a_pipeline(objective: str) -> None:
-    from sklearn.model_selection import cross_val_score
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    options = {**SMALL, "verbose": -1}
-    y = PART.binary
-    pipe = make_pipeline(StandardScaler(), lp.LightGBMClassifier(objective=objective, **options))
-    found = cross_val_score(pipe, X, y, cv=3, scoring="average_precision")
-    assert (found > 1.5 * y.mean()).all()
-    if objective == "binary":
-        theirs = make_pipeline(StandardScaler(), lgb.LGBMClassifier(**options)).fit(X, y)
-        pipe.fit(X, y)
-        assert_array_equal(pipe.predict_proba(X), theirs.predict_proba(X))
-        assert_array_equal(pipe.predict(X), theirs.predict(X))
-
-
-def judgements_and_run() -> tuple[dict[str, Any], dict[str, Any]]:
-    qrels: dict[str, Any] = {}
-    run: dict[str, Any] = {}
-    scores = X[:, 0] + X[:, 1]
-    for row, (query, label) in enumerate(zip(PART.qid, Y, strict=True)):
-        qrels.setdefault(f"q{query}", {})[f"d{row}"] = int(label)
-        run.setdefault(f"q{query}", {})[f"d{row}"] = float(scores[row])
-    return qrels, run
-
-
-def test_an_evaluation_script() -> None:
-    """One call for each tool, with the values of that tool."""
-    pytrec_eval = pytest.importorskip("pytrec_eval")
-    ir_measures = pytest.importorskip("ir_measures")
-    from sklearn.metrics import ndcg_score
-
-    qrels, run = judgements_and_run()
-    trec = lp.evaluate(qrels, run, metrics=["map", "ndcg", "p@5"], convention="trec")
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg", "P.5"}).evaluate(run)
-    for name, their_name in (("map", "map"), ("ndcg", "ndcg"), ("p@5", "P_5")):
-        mean = np.mean([found[their_name] for found in theirs.values()])
-        assert trec[name] == pytest.approx(mean, abs=1e-9)
-    measures = [ir_measures.AP, ir_measures.nDCG @ 10]
-    found = ir_measures.calc_aggregate(measures, qrels, run)
-    ours = lp.evaluate(qrels, run, metrics=["map", "ndcg@10"], convention="trec")
-    assert [*ours.mean.values()] == pytest.approx([found[m] for m in measures], abs=1e-9)
-    labels, by_row = np.arange(24).reshape(4, 6) % 3, np.sin(np.arange(24)).reshape(4, 6)
-    ours = lp.evaluate(labels, by_row, metrics="ndcg", convention="sklearn")
-    assert ours["ndcg"] == pytest.approx(ndcg_score(labels, by_row), abs=1e-12)
-
-
-def test_an_evaluation_script_of_ranx() -> None:
-    ranx = pytest.importorskip("ranx")
-    qrels, run = judgements_and_run()
-    names = ["map@5", "ndcg@5", "mrr"]
-    ours = lp.evaluate(qrels, run, metrics=names, convention="ranx")
-    theirs = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), names)
-    assert [*ours.mean.values()] == pytest.approx([*theirs.values()], abs=1e-9)
 
 
 @pytest.mark.slow

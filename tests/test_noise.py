@@ -131,7 +131,7 @@ def test_row_order_threads_and_other_queries_change_no_bit(
     declaration: Any, monkeypatch: Any
 ) -> None:
     monkeypatch.setattr("lambdaplus.compute.parallel.ROWS_PER_THREAD", 50)
-    monkeypatch.setattr("lambdaplus.compute.parallel.BLOCK", 100)
+    monkeypatch.setattr("lambdaplus.compute.parallel.BATCH", 100)
     data, random, metric = graded(40), np.random.default_rng(1), plain(declaration)
     objective = lambda_objective(metric, noise=0.7, surrogate=metric)
     parts = np.split(np.arange(len(data.labels)), np.cumsum(data.sizes)[:-1])

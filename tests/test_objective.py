@@ -182,11 +182,6 @@ def test_a_metric_without_value_on_any_query_is_an_error_and_no_nan(metric: str)
         eval_metric(metric)([0, 0, 0, 0], [1.0, 2.0, 3.0, 4.0], None, [2, 2])
 
 
-def test_estimators_of_xgboost_take_one_metric_only() -> None:
-    with pytest.raises(TypeError, match="support a single metric"):
-        eval_metric("auc", "map")([1, 0], [1.0, 0.0])
-
-
 # -- which metric weighs the pairs ---------------------------------------------------------------
 
 
@@ -261,21 +256,6 @@ def test_a_used_objective_pickles_small(tmp_path: Any) -> None:
 
 
 # -- what is kept between calls ------------------------------------------------------------------
-
-
-def test_arrays_written_to_between_calls_are_read_again() -> None:
-    data = graded()
-    labels, sizes, weight = data.labels.copy(), data.sizes.copy(), data.row_weights.copy()
-    objective = lambda_objective("ndcg", noise=None)
-    objective(labels, data.scores(), weight, sizes)
-    labels[:] = labels[::-1]
-    weight[:] = 2.0
-    sizes[:2] = sizes[0] - 1, sizes[1] + 1
-    found = objective(labels, data.scores(), weight, sizes)
-    fresh = lp.gradients(
-        labels, data.scores(), metric="ndcg", group=sizes, weight=weight, normalize=True,
-    )  # fmt: skip
-    assert_array_equal(found[0], fresh[0].astype(np.float32))
 
 
 def test_options_of_several_objectives_do_not_mix_on_the_same_data() -> None:

@@ -14,7 +14,7 @@ from brute_force import examples, label_lists
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdaplus.data.queries import Queries, by_query
+from lambdaplus.data.queries import Queries, by_query, cached_property
 
 NAN, INF = float("nan"), float("inf")
 
@@ -156,25 +156,28 @@ def test_a_threshold_reaches_a_label_that_a_framework_rounded() -> None:
     assert Queries(kept.astype(float) - 1e-7).strata(0.7).count.tolist() == [2, 1]
 
 
-def test_no_thread_waits_for_the_queries_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_thread_waits_for_the_queries_of_another() -> None:
     """Nor does a process that was forked meanwhile; Python 3.11 has one lock for all of a class."""
-    first, second = Queries([1, 0], group=[2]), Queries([0, 1], group=[2])
-    begun, end, sort = threading.Event(), threading.Event(), np.lexsort
 
-    def slow(keys: Any) -> Any:
-        begun.set()
-        end.wait(10)
-        return sort(keys)
+    class Slow(Queries):
+        begun, end = threading.Event(), threading.Event()
 
+        @cached_property
+        def value(self) -> bool:
+            self.begun.set()
+            return self.end.wait(10)
+
+    assert type(vars(Queries)["row_order"]) is type(vars(Slow)["value"])
+    first, second = Slow([1, 0]), Slow([0, 1])
+    second.end = threading.Event()
+    second.end.set()
     with ThreadPoolExecutor(1) as pool:
-        monkeypatch.setattr(np, "lexsort", slow)
-        waiting = pool.submit(lambda: first.row_order.tolist())
-        assert begun.wait(10)
-        monkeypatch.setattr(np, "lexsort", sort)
-        assert second.row_order.tolist() == [0, 1]
+        waiting = pool.submit(lambda: first.value)
+        assert first.begun.wait(10)
+        assert second.value
         assert not waiting.done()
-        end.set()
-        assert waiting.result() == [1, 0]
+        first.end.set()
+        assert waiting.result()
 
 
 @given(qid=st.lists(st.sampled_from("abc"), min_size=1, max_size=9))

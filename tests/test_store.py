@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pathlib
 import re
-import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,7 @@ import pytest
 
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import evaluate
-from lambdaplus.study import Fitted, Method, Settings, Study, Summary, find_methods, write_report
+from lambdaplus.study import Fitted, Method, Settings, Study, Summary, find_methods
 from lambdaplus.study.estimator_trainer import train_estimator
 from lambdaplus.study.result_files import write_csv
 from lambdaplus.study.study_tables import results_table
@@ -233,39 +231,6 @@ def test_a_script_that_is_imported_by_its_own_fits_is_told_so(tmp_path: pathlib.
     ended = subprocess.run([sys.executable, script], capture_output=True, text=True)
     assert ended.stderr.count("Traceback") == 1
     assert "import your script" in ended.stderr.splitlines()[-1]
-
-
-@pytest.mark.slow
-def test_a_killed_study_goes_on_where_it_was(tmp_path: pathlib.Path) -> None:
-    """No finished fit is lost or made again, and report and tables are those of a whole run."""
-    script, folder = tmp_path / "run.py", tmp_path / "study"
-    script.write_text(RUN.format(tests=str(TESTS), folder=str(folder)))
-    running = subprocess.Popen([sys.executable, script], start_new_session=True)
-    deadline = time.monotonic() + 300  # there may be kernels to compile
-    while not states(folder):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    running.send_signal(signal.SIGKILL)
-    running.wait()
-    time.sleep(1.0)  # its fits notice within half a second that it is gone
-    before = states(folder)
-    assert len(before) < 6
-    pages = []
-    for name, place in (("a", folder), ("b", None)):
-        found = study(place, odd("Slow", "FirstFeature"))
-        found.finish()
-        for task in found.tasks:  # times are all that may differ
-            fit = found.store.load(task.key)
-            assert fit is not None
-            assert states(folder).items() >= before.items() or name == "b"
-            found.store.save(task.key, replace(fit, seconds=1.0), {})
-            before = {}
-        again = study(found.store.folder, odd("Slow", "FirstFeature"))
-        again.finish()
-        write_report(again.results, tmp_path / name)
-        files = {path.name: path.read_bytes() for path in (tmp_path / name).rglob("*.*")}
-        pages.append((files, written(again, tmp_path / name)))
-    assert pages[0] == pages[1]
 
 
 def test_closing_the_run_kills_what_still_runs(tmp_path: pathlib.Path) -> None:

@@ -97,7 +97,7 @@ def test_a_call_goes_on_where_no_thread_can_be_started(monkeypatch: Any) -> None
     expected = lp.lambda_ndcg(data.labels, data.scores(), None, data.sizes)
     monkeypatch.setattr(parallel, "_pool", lambda process: Ended())
     monkeypatch.setattr(parallel, "ROWS_PER_THREAD", 10)
-    monkeypatch.setattr(parallel, "BLOCK", 50)
+    monkeypatch.setattr(parallel, "BATCH", 50)
     with limit_threads(4):
         found = lp.lambda_ndcg(data.labels, data.scores(), None, data.sizes)
     assert_array_equal(found, expected)

@@ -41,8 +41,8 @@ def errors_of(command: str) -> Iterator[None]:
 
 def refuse_overwriting(out: pathlib.Path, inputs: Iterable[pathlib.Path | None]) -> None:
     """Raise a ValueError if the output file is an input, possibly under another name."""
-    for given in inputs:
-        if given is not None and given.exists() and out.exists() and out.samefile(given):
+    for file in inputs:
+        if file is not None and file.exists() and out.exists() and out.samefile(file):
             raise ValueError(
                 f"{out} is an input of this command and would be overwritten: pass another file"
             )
@@ -100,7 +100,7 @@ def read_runs(
                 )
             runs.append(read_table(file, qid=names[0], label=names[1], score=names[2], docno=docno))
     alike = len({run.name for run in runs}) < len(runs)
-    found = {str(file) if alike else run.name: run for file, run in zip(files, runs, strict=True)}
-    if len(found) < len(files):
+    by_name = {str(file) if alike else run.name: run for file, run in zip(files, runs, strict=True)}
+    if len(by_name) < len(files):
         raise ValueError("a run is given twice")
-    return found
+    return by_name

@@ -82,23 +82,23 @@ def evaluate(
         if per_query is not None:
             refuse_overwriting(per_query, [*runs, data, qrels])
         names = split_names(metrics)
-        found = {
+        evaluations = {
             name: evaluate_run(run, names, **options)
             for name, run in read_runs(runs, data, qrels, columns).items()
         }
         check_options(test=test, alternative=alternative)
-        if len(found) == 1:
+        if len(evaluations) == 1:
             if baseline is not None or pairs:
                 raise ValueError("--baseline and --pairs need at least two runs to compare")
-            tables = [next(iter(found.values())).table]
+            tables = [next(iter(evaluations.values())).table]
         else:
             options = {"baseline": baseline, "test": test, "alternative": alternative}
-            comparison = compare_runs(found, **options)
+            comparison = compare_runs(evaluations, **options)
             # Narrow to fit 80 columns; the footnotes are below the first table.
             by_pair = replace(comparison.pair_table, narrow=True, foot=())
             tables = [comparison.table, *([by_pair] if pairs else [])]
         if per_query is not None:
-            write_whole(per_query, _per_query(found))
+            write_whole(per_query, _per_query(evaluations))
         for table in tables:
             if form == "terminal":
                 from rich.console import Console

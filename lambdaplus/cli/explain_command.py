@@ -37,9 +37,9 @@ def explain(
         if run is not None:
             if labels is not None or scores is not None:
                 raise ValueError("pass a run, or --labels and --scores, not both")
-            [found] = read_runs([run], data, qrels, columns).values()
+            [only] = read_runs([run], data, qrels, columns).values()
             explanation = explain_queries(
-                wanted, found.queries, found.scores, found.docno, judged=found.judged
+                wanted, only.queries, only.scores, only.docno, judged=only.judged
             )
         elif labels is not None and scores is not None:
             y, s = _numbers(labels, "--labels"), _numbers(scores, "--scores")

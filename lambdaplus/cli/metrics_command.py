@@ -29,7 +29,7 @@ def metrics(
         foot = ["lambdaplus metrics NAME describes one metric with its options."]
         Console().print(Table(("metric", "what it is"), rows, foot))
         return
-    by_name = {known: d for d in CATALOGUE for known in (d.name, *d.aliases)}
+    by_name = {spelling: d for d in CATALOGUE for spelling in (d.name, *d.aliases)}
     wanted = name.partition("@")[0].partition("(")[0].strip()
     if wanted in by_name and "+" not in name:
         Console().print(_details(by_name[wanted]))

@@ -90,8 +90,8 @@ class XGBoostWorkers(Workers):
 
     def _reduce(self, values: Array, operation: str) -> Array:
         kind = ord(values.dtype.kind) * 64 + values.dtype.itemsize
-        code = (values.size * 2**14 + kind) * 8 + self._collective.Op[operation]
-        self._announce(None, 1 + code)
+        what = (values.size * 2**14 + kind) * 8 + self._collective.Op[operation]
+        self._announce(None, 1 + what)
         return self._allreduce(values, operation)
 
     def _announce(self, failure: str | None, what: int = 0) -> None:

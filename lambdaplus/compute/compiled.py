@@ -33,11 +33,11 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         return numba.njit(**options)(function)
     # numba compares this stamp, by default time and size of the file, with that in the cache.
     kept = kernel._cache._cache_file
-    kept._source_stamp = (kept._source_stamp, imported_code(function.__globals__))
+    kept._source_stamp = (kept._source_stamp, imported_source(function.__globals__))
     return kernel
 
 
-def imported_code(names: dict[str, Any]) -> str:
+def imported_source(names: dict[str, Any]) -> str:
     """A digest of the kernels and numbers among these global names of a file."""
     digest = hashlib.blake2b(digest_size=16)
     for name, value in sorted(names.items()):
@@ -48,7 +48,7 @@ def imported_code(names: dict[str, Any]) -> str:
             path = inspect.getsourcefile(definition)
             if path and path != names.get("__file__"):
                 digest.update(_source(path))
-                digest.update(imported_code(definition.__globals__).encode())
+                digest.update(imported_source(definition.__globals__).encode())
     return digest.hexdigest()
 
 

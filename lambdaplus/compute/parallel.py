@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 ROWS_PER_THREAD = 16_000  # for fewer, another thread costs more time than it saves
-BLOCK = 16_384  # documents
+BATCH = 16_384  # documents
 
 _limit: ContextVar[int | None] = ContextVar("limit", default=None)
 
@@ -53,20 +53,20 @@ def _pool(process: int) -> ThreadPoolExecutor:
 def over_queries(
     kernel: Callable[..., None], boundaries: NDArray[np.int64], *arguments: Any
 ) -> None:
-    """Call ``kernel(first_query, last_query, *arguments)`` on blocks that cover all queries."""
-    over_blocks(lambda a, b: kernel(a, b, *arguments), boundaries)
+    """Call ``kernel(first_query, last_query, *arguments)`` on batches that cover all queries."""
+    over_batches(lambda a, b: kernel(a, b, *arguments), boundaries)
 
 
-def over_blocks(work: Callable[[int, int], None], boundaries: NDArray[np.int64]) -> None:
-    """Call ``work(first_query, last_query)`` on blocks of queries that cover all of them.
+def over_batches(work: Callable[[int, int], None], boundaries: NDArray[np.int64]) -> None:
+    """Call ``work(first_query, last_query)`` on batches of queries that cover all of them.
 
-    A block has about `BLOCK` documents, so that arrays stay in the cache between kernels.
+    A batch has about `BATCH` documents, so that arrays stay in the cache between kernels.
     """
     n = int(boundaries[-1] - boundaries[0])
-    if n <= BLOCK:
+    if n <= BATCH:
         work(0, boundaries.size - 1)
         return
-    inner = np.searchsorted(boundaries, np.arange(boundaries[0] + BLOCK, boundaries[-1], BLOCK))
+    inner = np.searchsorted(boundaries, np.arange(boundaries[0] + BATCH, boundaries[-1], BATCH))
     _run(work, [0, *inner.tolist(), boundaries.size - 1], n_pieces(n))
 
 

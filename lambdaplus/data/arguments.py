@@ -175,9 +175,9 @@ def number(
     return float(value)
 
 
-def check_flag(**given: Any) -> None:
+def check_flag(**flags: Any) -> None:
     """Raise a ValueError unless all values are True or False."""
-    for name, value in given.items():
+    for name, value in flags.items():
         if not is_flag(value):
             raise ValueError(f"{name}={value!r} is neither True nor False")
 

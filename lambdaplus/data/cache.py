@@ -37,9 +37,9 @@ _ENTRY = re.compile(r"(\.)?[0-9a-f]{20}-[0-9a-f]{20}(?(1)-[0-9a-f]{12})")  # dot
 
 def cache_folder() -> Path | None:
     """`$LAMBDAPLUS_CACHE`, None if it is "off", or `lambdaplus` in the user's cache folder."""
-    chosen = os.environ.get("LAMBDAPLUS_CACHE")
-    if chosen:
-        return None if chosen == "off" else Path(chosen)
+    variable = os.environ.get("LAMBDAPLUS_CACHE")
+    if variable:
+        return None if variable == "off" else Path(variable)
     if sys.platform == "darwin":
         user = Path.home() / "Library" / "Caches"
     elif sys.platform == "win32":

@@ -180,19 +180,19 @@ def _with_features_of(
     train: RankingData, train_file: Path, data: RankingData, file: Path
 ) -> RankingData:
     """The data set with its features in the order of the training file, by name."""
-    names, given = train.feature_names, data.feature_names
-    if given == names:
+    names, own_names = train.feature_names, data.feature_names
+    if own_names == names:
         return data
-    if not (names and given):
+    if not (names and own_names):
         raise ValueError(f"only one of {train_file} and {file} has names of features")
     for one, other, lacks in (
-        (file, train_file, {*names} - {*given}),
-        (train_file, file, {*given} - {*names}),
+        (file, train_file, {*names} - {*own_names}),
+        (train_file, file, {*own_names} - {*names}),
     ):
         if lacks:
             raise ValueError(
                 f"{one} has no column of numbers {', '.join(map(repr, sorted(lacks)))}, which "
                 f"{other} has: the parts of a fold need the same features"
             )
-    places = [given.index(name) for name in names]
+    places = [own_names.index(name) for name in names]
     return replace(data, features=data.features[:, places], feature_names=names)

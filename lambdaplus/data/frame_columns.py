@@ -32,8 +32,8 @@ def numbers_by_column(X: Any) -> dict[Any, NDArray[Any]]:
     if twice:
         raise ValueError(f"two columns of X have the same name, {twice[0]!r}")
     of = _of_pandas if hasattr(X, "iloc") else _of_polars
-    found = {name: of(X[name]) for name in X.columns}
-    numbers = {name: array for name, array in found.items() if array is not None}
+    columns = {name: of(X[name]) for name in X.columns}
+    numbers = {name: array for name, array in columns.items() if array is not None}
     if not numbers:
         raise ValueError("no column of X has numbers")
     return numbers

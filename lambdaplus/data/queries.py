@@ -223,9 +223,12 @@ class Queries:
         count = np.bincount(stratum, copies, labels.size).astype(np.float64)
         return Strata(labels, workers.sum(count), query, first, code.astype(np.int32))
 
-    def check_scores(self, scores: ArrayLike) -> Floats:
-        """Convert scores to float64; a ValueError names the first one that is not finite."""
-        checked = _vector(scores, "scores", copy=False)
+    def check_scores(self, scores: ArrayLike, single: bool = False) -> Floats:
+        """Convert scores to float64; a ValueError names the first one that is not finite.
+
+        With ``single``, an array of float32 is returned as it is.
+        """
+        checked = _vector(scores, "scores", copy=False, single=single)
         if checked.size != self.n_documents:
             raise ValueError(f"{checked.size} scores for {self.n_documents} labels")
         return checked
@@ -294,9 +297,10 @@ def rows_by_query(qid: NDArray[Any]) -> Ints:
     return np.argsort(first[query], kind="stable")
 
 
-def _vector(values: ArrayLike, name: str, copy: bool = True) -> Floats:
+def _vector(values: ArrayLike, name: str, copy: bool = True, single: bool = False) -> Floats:
     """One-dimensional float64 without NaN or infinity; a single column counts as a vector."""
-    array = numbers(values, name, copy)
+    kept = single and type(values) is np.ndarray and values.dtype == np.float32
+    array: Floats = values if kept else numbers(values, name, copy)  # type: ignore[assignment]
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:

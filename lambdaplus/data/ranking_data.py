@@ -110,14 +110,14 @@ class RankingData:
         ValueError
             For anything but indices from 0 to ``n_queries - 1``, and if there are none.
         """
-        chosen = np.asarray(queries)
-        integers = chosen.ndim == 1 and (chosen.dtype.kind in "iu" or not chosen.size)
-        if not integers or not ((chosen >= 0) & (chosen < self.n_queries)).all():
+        indices = np.asarray(queries)
+        integers = indices.ndim == 1 and (indices.dtype.kind in "iu" or not indices.size)
+        if not integers or not ((indices >= 0) & (indices < self.n_queries)).all():
             raise ValueError(
                 f"queries must be a list of indices from 0 to {self.n_queries - 1}, got {queries!r}"
             )
         rows_of = np.split(np.arange(len(self.labels)), self.queries.boundaries[1:-1])
-        rows = np.concatenate([np.arange(0), *(rows_of[query] for query in chosen.tolist())])
+        rows = np.concatenate([np.arange(0), *(rows_of[query] for query in indices.tolist())])
         return replace(
             self, features=self.features[rows], labels=self.labels[rows], qid=self.qid[rows]
         )
@@ -140,15 +140,15 @@ def join(parts: Sequence[RankingData], name: str = "") -> RankingData:
 
 def _refuse_other_features(parts: Sequence[tuple[str, RankingData]]) -> None:
     """Raise a ValueError unless all parts have as many features, and the same names or none."""
-    (first, known), *others = parts
+    (first, first_part), *others = parts
     for name, part in others:
-        widths = known.features.shape[1], part.features.shape[1]
+        widths = first_part.features.shape[1], part.features.shape[1]
         if widths[0] != widths[1]:
             raise ValueError(f"{first} has {widths[0]} features, and {name} has {widths[1]}")
-        if part.feature_names != known.feature_names:
+        if part.feature_names != first_part.feature_names:
             raise ValueError(
                 f"{first} and {name} have different features or a different order of features: "
-                f"{_shown(known.feature_names)} and {_shown(part.feature_names)}"
+                f"{_shown(first_part.feature_names)} and {_shown(part.feature_names)}"
             )
 
 

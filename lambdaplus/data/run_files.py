@@ -183,13 +183,13 @@ def run_of_dictionaries(
         raise ValueError(f"no query of {source} is among the {len(qrels)} judged queries")
     rows = []
     for query, judgements in qrels.items():
-        found = scores.get(query, {})
-        below = math.nextafter(min(found.values(), default=0.0), -math.inf)
-        known = {document: value for document, value in judgements.items() if value >= 0.0}
+        returned = scores.get(query, {})
+        below = math.nextafter(min(returned.values(), default=0.0), -math.inf)
+        judged = {document: value for document, value in judgements.items() if value >= 0.0}
         # A query has at least one document: one without a judgement if there is no other.
-        for document in {**found, **known} or judgements:
-            label, score = known.get(document, 0.0), found.get(document, below)
-            rows.append((label, score, query, document, document in found, document in known))
+        for document in {**returned, **judged} or judgements:
+            label, score = judged.get(document, 0.0), returned.get(document, below)
+            rows.append((label, score, query, document, document in returned, document in judged))
     return Run(name, *map(np.array, zip(*rows, strict=True)))
 
 

@@ -99,6 +99,7 @@ _LIGHTGBM = Rule("stable", empty=1)
 _TREC = Rule("docno", empty=0)
 _SKLEARN_NDCG = Rule("expected", 0, {"gain": "linear"})
 _MAP_OF_RELEVANT = Rule("stable", 0, {"divisor": "relevant"})
+_LETOR = {"p": _ROW_ORDER, "map": _MAP_OF_RELEVANT}
 
 _ALL = (
     Convention("lambdaplus", "lambdaplus", Rule(), {}),
@@ -152,21 +153,13 @@ _ALL = (
         "letor3",
         "the evaluation script of LETOR 3.0",
         _ROW_ORDER,
-        {
-            "p": _ROW_ORDER,
-            "map": _MAP_OF_RELEVANT,
-            "ndcg": Rule("stable", 0, {"discount": "letor"}),
-        },
+        {**_LETOR, "ndcg": Rule("stable", 0, {"discount": "letor"})},
     ),
     Convention(
         "letor4",
         "the evaluation script of LETOR 4.0",
         _ROW_ORDER,
-        {
-            "p": _ROW_ORDER,
-            "map": _MAP_OF_RELEVANT,
-            "ndcg": Rule("stable", 0, {"discount": "letor", "short": "zero"}),
-        },
+        {**_LETOR, "ndcg": Rule("stable", 0, {"discount": "letor", "short": "zero"})},
     ),
 )
 CONVENTIONS: dict[str, Convention] = {convention.name: convention for convention in _ALL}

@@ -204,7 +204,7 @@ def _queries_of(owner: Any, raw: RawData, workers: Workers) -> Queries:
         return recent[same.index(True)][1]
     queries = _new_queries(owner, raw, workers)
     # The caller may overwrite its arrays.  Copies of the same type are fast to compare.
-    sizes, weights = (None if array is None else array.copy() for array in raw[1:])
+    sizes, weights = (None if part is None else part.copy() for part in (raw.sizes, raw.weights))
     with _lock:
         kept.append((RawData(raw.labels.copy(), sizes, weights), queries))
     return queries

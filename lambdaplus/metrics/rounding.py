@@ -63,6 +63,9 @@ class Cells(NamedTuple):
     score: Floats
 
 
+Piece = tuple[Floats, Int32s]  # scores, and their parts
+
+
 class Rounded(NamedTuple):
     """The entries of one list of rounded scores, and the cell and class of each row, ``slot``."""
 
@@ -159,12 +162,13 @@ def find_cells(score: Floats, n: int, workers: Workers) -> Cells:
     child, line = np.empty(0, np.int32), np.empty((0, 3))
     count, low = np.empty(0, np.int64), np.empty(0)
     number, above, crowded = np.array([COARSE]), np.zeros(1, np.int64), np.empty(0, np.int64)
-    pieces = [score[rows] for rows in piece_slices(score.size)]
-    for level in range(MOST_CUTS):
+    # The scores that are looked at, and from the second cut on the part of each.
+    pieces = [(score[rows], np.empty(0, np.int32)) for rows in piece_slices(score.size)]
+    for _ in range(MOST_CUTS):
         begin, new = count.size, int(number.sum())
         child = np.append(child, np.full(new, -1, np.int32))
         line = np.concatenate([line, np.zeros((new, 3))])
-        parts = lift, top, per_unit, child, line, level
+        parts = lift, top, per_unit, child, line
         counted, lowest, highest = _scan_all(pieces, parts, begin, new, workers)
         count, low = np.append(count, counted), np.append(low, lowest)
         line[begin:, 0] = highest
@@ -209,12 +213,12 @@ def _scores_of_cells(number: Any, high: Any, width: Any, lift: float, rounded: A
 
 
 def _scan_all(
-    pieces: list[Floats], parts: tuple[Any, ...], begin: int, new: int, workers: Workers
+    pieces: list[Piece], parts: tuple[Any, ...], begin: int, new: int, workers: Workers
 ) -> tuple[Ints, Floats, Floats]:
     """Count the scores of each part from ``begin`` on; find the smallest and largest."""
     count, ends = np.zeros((len(pieces), new), np.int32), np.empty((len(pieces), new, 2))
     ends[:] = np.inf, -np.inf
-    over_tasks(lambda i: _scan(pieces[i], *parts, begin, count[i], ends[i]), len(pieces))
+    over_tasks(lambda i: _scan(*pieces[i], *parts, begin, count[i], ends[i]), len(pieces))
     return (
         workers.sum(count.sum(axis=0, dtype=np.int64)),
         workers.smallest(ends[:, :, 0].min(axis=0)),
@@ -222,24 +226,16 @@ def _scan_all(
     )
 
 
-def _keep_crowded(pieces: list[Floats], parts: tuple[Any, ...]) -> None:
+def _keep_crowded(pieces: list[Piece], parts: tuple[Any, ...]) -> None:
     """Replace the scores of each piece by those in parts that are cut again."""
 
     def keep(i: int) -> None:
-        kept = np.empty(pieces[i].size)
-        pieces[i] = kept[: _keep(pieces[i], *parts, kept)]
+        score, part = pieces[i]
+        kept = np.empty_like(score), np.empty(score.size, np.int32)
+        n = _keep(score, part, *parts, *kept)
+        pieces[i] = kept[0][:n], kept[1][:n]
 
     over_tasks(keep, len(pieces))
-
-
-@compiled
-def _at_level(s: float, top: float, per_unit: float, child: Any, line: Any, level: int) -> Any:
-    """The part of a score after so many cuts, without a branch that is hard to predict."""
-    c = np.int32((top - s) * per_unit)
-    for _ in range(level):
-        k = np.uintp(c)
-        c = child[k] + np.int32((line[k, 0] - s) * line[k, 1])
-    return c
 
 
 @compiled
@@ -254,44 +250,39 @@ def _part(s: float, top: float, per_unit: float, child: Any, line: Any) -> Any:
 
 @compiled
 def _scan(
-    score: Any, lift: float, top: float, per_unit: float, child: Any, line: Any, level: int,
+    score: Any, part: Any, lift: float, top: float, per_unit: float, child: Any, line: Any,
     begin: int, count: Any, ends: Any,
 ) -> None:  # fmt: skip
-    if level == 0:
+    """Count the scores, in the parts of the first cut or in those of their parts, from begin on."""
+    if not part.size:
         for i in range(score.size):
             s = score[i] * lift
             _see(s, np.int32((top - s) * per_unit), count, ends)
         return
     for i in range(score.size):
-        s = score[i] * lift
-        c = _at_level(s, top, per_unit, child, line, level)
-        _see(s, c - begin, count, ends)
+        s, k = score[i] * lift, np.uintp(part[i])
+        part[i] = child[k] + np.int32((line[k, 0] - s) * line[k, 1])
+        _see(s, part[i] - begin, count, ends)
 
 
 @compiled
 def _see(s: float, part: Any, count: Any, ends: Any) -> None:
     c = np.uintp(part)
     count[c] += np.int32(1)
-    if s < ends[c, 0]:
-        ends[c, 0] = s
-    if s > ends[c, 1]:
-        ends[c, 1] = s
+    # Without branches, which would be hard to predict.
+    ends[c, 0] = s if s < ends[c, 0] else ends[c, 0]
+    ends[c, 1] = s if s > ends[c, 1] else ends[c, 1]
 
 
 @compiled
 def _keep(
-    score: Any, lift: float, top: float, per_unit: float, child: Any, line: Any, level: int,
-    kept: Any,
+    score: Any, part: Any, lift: float, top: float, per_unit: float, child: Any, line: Any,
+    kept: Any, kept_part: Any,
 ) -> int:  # fmt: skip
     n = 0
-    if level == 0:
-        for i in range(score.size):
-            kept[np.uintp(n)] = score[i]
-            n += child[np.uintp(np.int32((top - score[i] * lift) * per_unit))] >= 0
-        return n
     for i in range(score.size):
-        c = _at_level(score[i] * lift, top, per_unit, child, line, level)
-        kept[np.uintp(n)] = score[i]
+        c = part[i] if part.size else np.int32((top - score[i] * lift) * per_unit)
+        kept[np.uintp(n)], kept_part[np.uintp(n)] = score[i], c
         n += child[np.uintp(c)] >= 0
     return n
 

@@ -87,10 +87,10 @@ def rounded_value(metric: RankingMetric, queries: Queries, scores: Floats) -> fl
     entries = round_scores(scores, arrays.code, arrays.gain.size, copies, workers).entries
     if metric.declaration.pooled is not None and not queries.grouped:
         return float(_steps(metric, arrays, entries)[0])
-    documents, total = each_alone(entries), np.empty(1)
-    n = documents.score.size
+    single, total = each_alone(entries), np.empty(1)
+    n = single.score.size
     metric.declaration.form.values(
-        0, 1, documents.edges, np.array([n]), np.arange(n), documents.score, documents.code,
+        0, 1, single.edges, np.array([n]), np.arange(n), single.score, single.code,
         arrays.discount, arrays.strata, arrays.gain, total, *arrays.parts,
     )  # fmt: skip
     return float(_complete(arrays, total)[0])

@@ -17,7 +17,7 @@ from lambdaplus.objectives.lanes import LANES
 
 
 class Exponentials(NamedTuple):
-    """Rates of decay and coefficients of sums of exponentials, (blocks, LANES) each.
+    """Rates of decay and coefficients of sums of exponentials, (octets, LANES) each.
 
     Coefficients are those in the gradient of a concordant and of a discordant pair and in the
     Hessian of both, and include the factors sigma and sigma^2.
@@ -100,7 +100,7 @@ def _damped(width: float, far: bool) -> tuple[Floats, Floats, Floats, Floats]:
     # are stretched.  A smaller width than the fitted one needs more rates.
     chain = np.log(PAST_ONE)
     if small < 0.8 * FITTED_WIDTH:
-        # Two more blocks of rates, between those of the fit, at equal steps in the logarithm.
+        # Two more octets of rates, between those of the fit, at equal steps in the logarithm.
         places = np.linspace(0, chain.size - 1, chain.size + 2 * LANES)
         chain = np.interp(places, np.arange(chain.size), chain)
     # Rates of 1 / small resolve the peak of 1 / (width + d) at d = 0. From the fitted width to this

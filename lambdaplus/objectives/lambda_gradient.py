@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.compute.parallel import over_blocks
+from lambdaplus.compute.parallel import over_batches
 from lambdaplus.data.arguments import check_flag, number
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
@@ -80,13 +80,15 @@ class LambdaGradient:
 
     def at(self, scores: ArrayLike, dtype: type = np.float64) -> tuple[Any, Any]:
         """Gradient and Hessian of every row times its weight, (n,) of this type each."""
-        checked, boundaries = self.queries.check_scores(scores), self.queries.boundaries
+        boundaries, rounded = self.queries.boundaries, self._long_queries()
+        # Rounding reads scores of either type.
+        checked = self.queries.check_scores(scores, single=rounded == [0] and boundaries.size == 2)
         out: tuple[Any, Any] = np.empty(checked.size, dtype), np.empty(checked.size, dtype)
         start = 0
-        for long in [*self._long_queries(), boundaries.size - 1]:
+        for long in [*rounded, boundaries.size - 1]:
             if long > start:
                 some = boundaries[start : long + 1]
-                over_blocks(partial(self._of_queries, start, checked, out), some)
+                over_batches(partial(self._of_queries, start, checked, out), some)
             if long < boundaries.size - 1:
                 self._of_long_query(long, checked, out)
             start = long + 1
@@ -149,7 +151,7 @@ class LambdaGradient:
             near = neighbour_sums(self.metric, self.arrays, first, entries, self.noise, self.sigma)
             sums = mixed(sums, near, entries)
         values = np.empty((entries.score.size, 2))
-        _share(*entries, *sums[:2], factor, self.of_class, values)
+        _share(*entries, sums.gradient, sums.hessian, factor, self.of_class, values)
         return values
 
     def _sums(self, first: int, entries: Entries) -> Sums:

@@ -73,26 +73,26 @@ def _operation(result: Any, *arguments: Any, build: Callable[..., Any]) -> Any:
 def load(_typing: Any, array: Any, row: Any) -> Any:
     """array[row] as lanes."""
 
-    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         vector = builder.load(_row(context, builder, signature.args[0], *values))
         # Rows need not be aligned with vectors, so promise no more than a float64's alignment;
         # where they are, such loads are as fast.
         vector.align = 8
         return vector
 
-    return lanes(array, types.intp), code
+    return lanes(array, types.intp), emit
 
 
 @intrinsic
 def store(_typing: Any, value: Any, array: Any, row: Any) -> Any:
     """array[row] = value."""
 
-    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         into = _row(context, builder, signature.args[1], values[1], values[2])
         builder.store(values[0], into).align = 8
         return context.get_dummy_value()
 
-    return types.void(value, array, types.intp), code
+    return types.void(value, array, types.intp), emit
 
 
 @intrinsic
@@ -117,7 +117,7 @@ def madd(_typing: Any, x: Any, y: Any, z: Any) -> Any:
 def totals(_typing: Any, x: Any, y: Any) -> Any:
     """Sums of the lanes of x and of y."""
 
-    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         # Add x0 y0 x2 y2 ... and x1 y1 x3 y3 ..., then both halves until two lanes are left.
         both = _folded(builder, *values, *_INTERLEAVED)
         size = LANES
@@ -130,13 +130,13 @@ def totals(_typing: Any, x: Any, y: Any) -> Any:
         return context.make_tuple(builder, signature.return_type, ends)
 
     pair: Any = types.Tuple((types.float64, types.float64))  # type: ignore[no-untyped-call]
-    return pair(x, y), code
+    return pair(x, y), emit
 
 
 @intrinsic
-def pick(_typing: Any, first: Any, x: Any, y: Any) -> Any:
-    """x if first else y, without a branch."""
-    return _operation(lanes, first, x, y, build=lambda b, first, x, y: b.select(first, x, y))
+def pick(_typing: Any, is_x: Any, x: Any, y: Any) -> Any:
+    """x if is_x else y, without a branch."""
+    return _operation(lanes, is_x, x, y, build=lambda b, is_x, x, y: b.select(is_x, x, y))
 
 
 _INTERLEAVED = [
@@ -144,14 +144,14 @@ _INTERLEAVED = [
 ]
 
 
-def _folded(builder: Any, x: Any, y: Any, first: Any, second: Any) -> Any:
-    """Concatenate x and y; return the lanes at the indices first plus those at second."""
+def _folded(builder: Any, x: Any, y: Any, low: Any, high: Any) -> Any:
+    """Concatenate x and y; return the lanes at the indices low plus those at high."""
 
     def taken(places: Any) -> Any:
         kind = ir.VectorType(ir.IntType(32), len(places))
         return builder.shuffle_vector(x, y, ir.Constant(kind, list(places)))
 
-    return builder.fadd(taken(first), taken(second), flags=_FAST)
+    return builder.fadd(taken(low), taken(high), flags=_FAST)
 
 
 @intrinsic

@@ -39,8 +39,8 @@ def neighbour_sums(
 ) -> Sums:  # fmt: skip
     """Sums over neighbours in rankings of the queries from ``first`` on, with noise of a scale."""
     # Noise differs between tied documents, so each is an entry of its own.
-    documents = each_alone(entries)
-    edges, score, code = documents[:3]
+    single = each_alone(entries)
+    edges, score, code = single.edges, single.score, single.code
     noisy = np.empty((RANKINGS, score.size))
     _add_noise(edges, score, score.view(np.uint64), code, scale, noisy)
     # Relative to the best score of the query, the strength is at most 1 and does not overflow.
@@ -54,7 +54,7 @@ def neighbour_sums(
         # The entries of a noisy ranking: positions have moved, potentials are computed for the new
         # ranks, and `ranking.row` leads back to the documents.
         ranking = rank_some(edges, of_ranking, order)
-        shuffled = documents._replace(score=ranking.score, code=code[ranking.row])
+        shuffled = single._replace(score=ranking.score, code=code[ranking.row])
         for lists in ranked_lists(metric, arrays, first, shuffled, False):
             _compare_neighbours(
                 *lists, ranking.row, score, strength, sigma, gradient, hessian, received
@@ -125,10 +125,10 @@ def _compare_neighbours(
     for k in range(query.size):
         at, met = gain_at[k], 0.0
         # Pairs below a cutoff, or below the first relevant document, have no weight.
-        end = stop[k] - 1
-        while end > start[k] and U[end - 1] == U[end] and V[end - 1] == V[end]:
-            end -= 1
-        for i in range(start[k], end):
+        lowest = stop[k] - 1
+        while lowest > start[k] and U[lowest - 1] == U[lowest] and V[lowest - 1] == V[lowest]:
+            lowest -= 1
+        for i in range(start[k], lowest):
             j = i + 1
             rank_i, rank_j = (entry[i], entry[j]) if entry.size else (i, j)
             # A list of two classes leaves out the documents of others, so elements next to each

@@ -55,15 +55,15 @@ def sweep_two_classes(
     """
     decays, tiny = aligned(CHUNK + 1), splat(TINY)
     for k in range(which.size):
-        first, last, at = start[which[k]], stop[which[k]], gain_at[which[k]]
-        chunks, met = (last - first + CHUNK - 1) // CHUNK, 0.0
+        begin, end, at = start[which[k]], stop[which[k]], gain_at[which[k]]
+        chunks, met = (end - begin + CHUNK - 1) // CHUNK, 0.0
         pair_weight = splat(abs(gain[at + 1] - gain[at]))
-        # A block has LANES rates, which are swept together; the contributions of blocks add up.
-        for block in range(rates.shape[0]):
-            rate, laid_out = load(rates, block), -1
-            curve = mul(pair_weight, load(curvature, block))
-            of_concordant = mul(pair_weight, load(concordant, block))
-            of_discordant = mul(pair_weight, load(discordant, block))
+        # An octet has LANES rates, which are swept together; the contributions of octets add up.
+        for octet in range(rates.shape[0]):
+            rate, laid_out = load(rates, octet), -1
+            curve = mul(pair_weight, load(curvature, octet))
+            of_concordant = mul(pair_weight, load(concordant, octet))
+            of_discordant = mul(pair_weight, load(discordant, octet))
             for way in range(first_way, last_way + 1):
                 # Class 0 is the worse class: going down, pairs with a class-0 document above are
                 # discordant, those with a class-1 document above are concordant; going up, it is
@@ -79,8 +79,8 @@ def sweep_two_classes(
                     # The last chunk on the way down is the first one up, and its decays are still
                     # there.
                     chunk = turn if down else chunks - 1 - turn
-                    low = first + chunk * CHUNK
-                    high = min(low + CHUNK, last)
+                    low = begin + chunk * CHUNK
+                    high = min(low + CHUNK, end)
                     if chunk != laid_out:
                         # In a loop of its own, so that the processor can pipeline exponentials.
                         for i in range(low, high + 1):
@@ -88,14 +88,14 @@ def sweep_two_classes(
                             # one more than elements, since the way up begins a chunk with the decay
                             # between its last element and the next chunk. Beyond the ends of the
                             # list the distance is 0.
-                            here, before = min(i, last - 1), max(i - 1, first)
+                            here, before = min(i, end - 1), max(i - 1, begin)
                             store(decay(rate, score[before] - score[here]), decays, i - low)
                         laid_out = chunk
                     for step in range(high - low):
                         i = low + step if down else high - 1 - step
                         # The element that was visited before this one; itself at the start, where E
                         # and M are 0.
-                        before = max(i - 1, first) if down else min(i + 1, last - 1)
+                        before = max(i - 1, begin) if down else min(i + 1, end - 1)
                         x = load(decays, (i if down else i + 1) - low)
                         gap_0, gap_1 = abs(P_0[before] - P_0[i]), abs(P_1[before] - P_1[i])
                         # The class is a factor, since a branch would be hard to predict.
@@ -142,8 +142,8 @@ def sweep_many_classes(
     # Pair weights of each class (row) with better classes, and with worse ones.
     with_better, with_worse = np.zeros((most, most)), np.zeros((most, most))
     for k in range(which.size):
-        first, last, at = start[which[k]], stop[which[k]], gain_at[which[k]]
-        classes, chunks = n_classes[which[k]], (last - first + CHUNK - 1) // CHUNK
+        begin, end, at = start[which[k]], stop[which[k]], gain_at[which[k]]
+        classes, chunks = n_classes[which[k]], (end - begin + CHUNK - 1) // CHUNK
         met = zero
         for a in range(classes):
             for b in range(classes):
@@ -152,31 +152,31 @@ def sweep_many_classes(
                 pair_weight = abs(gain[at + a] - gain[at + b])
                 with_better[a, b] = pair_weight if b > a else 0.0
                 with_worse[a, b] = pair_weight if b < a else 0.0
-        for block in range(rates.shape[0]):
-            # Blocks, ways and chunks as for two classes.
-            rate, laid_out, curve = load(rates, block), -1, load(curvature, block)
+        for octet in range(rates.shape[0]):
+            # Octets, ways and chunks as for two classes.
+            rate, laid_out, curve = load(rates, octet), -1, load(curvature, octet)
             for way in range(first_way, last_way + 1):
                 down = way == DOWN
                 # Going down, better classes above are concordant with this document, worse ones
                 # discordant.  Better ones push its score down, worse ones push it up.
-                of_better = pick(down, load(concordant, block), load(discordant, block))
-                of_worse = pick(down, load(discordant, block), load(concordant, block))
+                of_better = pick(down, load(concordant, octet), load(discordant, octet))
+                of_worse = pick(down, load(discordant, octet), load(concordant, octet))
                 for c in range(classes):
                     # Of each class, a row of lanes: registers would not hold them.
                     store(zero, E, c)
                     store(zero, M, c)
                 for turn in range(chunks):
                     chunk = turn if down else chunks - 1 - turn
-                    low = first + chunk * CHUNK
-                    high = min(low + CHUNK, last)
+                    low = begin + chunk * CHUNK
+                    high = min(low + CHUNK, end)
                     if chunk != laid_out:
                         for i in range(low, high + 1):
-                            here, before = min(i, last - 1), max(i - 1, first)
+                            here, before = min(i, end - 1), max(i - 1, begin)
                             store(decay(rate, score[before] - score[here]), decays, i - low)
                         laid_out = chunk
                     for step in range(high - low):
                         i = low + step if down else high - 1 - step
-                        before = max(i - 1, first) if down else min(i + 1, last - 1)
+                        before = max(i - 1, begin) if down else min(i + 1, end - 1)
                         x = load(decays, (i if down else i + 1) - low)
                         gap, own, times = splat(abs(U[before] - U[i])), code[i], weight[i]
                         worse = better = zero

@@ -143,12 +143,12 @@ def _run_lightgbm(
         if validation.over:
             raise lgb.callback.EarlyStopException(state.iteration, state.evaluation_result_list)
 
-    known = {}
+    positions = {}
     if getattr(objective, "uses_positions", False) and hasattr(lgb.Dataset, "get_position"):
         # The position of each row in its query.
-        known["position"] = np.concatenate([np.arange(size) for size in task.train.group])
+        positions["position"] = np.concatenate([np.arange(size) for size in task.train.group])
     labels = training_labels(objective, task.train.labels)
-    data = lgb.Dataset(task.train.features, labels, group=task.train.group, **known)
+    data = lgb.Dataset(task.train.features, labels, group=task.train.group, **positions)
     valid = task.valid
     booster = lgb.train(
         {**params, **threads, "objective": objective, "metric": "None", "seed": task.seed},
@@ -311,9 +311,9 @@ def _run_catboost(
     return predict
 
 
-def hint(name: str, known: Collection[str]) -> str:
+def hint(name: str, names: Collection[str]) -> str:
     """The most similar known name, as the end of an error message; empty if there is none."""
-    close = difflib.get_close_matches(name, known, n=1)
+    close = difflib.get_close_matches(name, names, n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 

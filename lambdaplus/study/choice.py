@@ -75,14 +75,14 @@ class Choice:
         for metrics in metrics_of.values():
             theirs = {metric: self.convention.metric(metric) for metric in metrics}
             scores = self.test_scores(self.selects[metrics[0]])
-            found = evaluate(
+            of_model = evaluate(
                 test.labels, scores, qid=test.qid, metrics={*theirs.values()},
                 convention=self.convention,
             )  # fmt: skip
             for metric, its in theirs.items():
                 for kind in _KINDS:
-                    merged[kind][str(metric)] = getattr(found, kind)[str(its)]
-        return replace(found, **merged, metrics={})
+                    merged[kind][str(metric)] = getattr(of_model, kind)[str(its)]
+        return replace(of_model, **merged, metrics={})
 
     def fit_rows(self) -> Iterator[dict[str, Any]]:
         """The rows of ``Results.fits``."""

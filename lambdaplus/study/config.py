@@ -142,15 +142,15 @@ class Config:
         ValueError
             For text that is not TOML, unknown keys, and values of the wrong type.
         """
-        given: dict[str, Any] = tomllib.loads(text)
-        known = [field.name for field in fields(cls)]
-        for name, value in given.items():
-            if name not in known:
-                raise ValueError(f"unknown key {name!r}; known: {', '.join(known)}")
+        values: dict[str, Any] = tomllib.loads(text)
+        names = [field.name for field in fields(cls)]
+        for name, value in values.items():
+            if name not in names:
+                raise ValueError(f"unknown key {name!r}; known: {', '.join(names)}")
             if value == []:
                 raise ValueError(f"{name} = [] is empty: leave it out for the default")
-        lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
-        return cls(**{**given, **lists})
+        lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+        return cls(**{**values, **lists})
 
     @classmethod
     def read(cls, path: Path) -> Config:
@@ -169,9 +169,9 @@ class Config:
             raise ValueError(f"{path}: {error}") from None
 
     def __post_init__(self) -> None:
-        for known in fields(self):
-            value = getattr(self, known.name)
-            _check_type(known.name, value, str(known.type))
+        for option in fields(self):
+            value = getattr(self, option.name)
+            _check_type(option.name, value, str(option.type))
         for method, grid in self.grid.items():
             if not isinstance(grid, Mapping):
                 raise ValueError(
@@ -205,9 +205,9 @@ class Config:
         import tomli_w
 
         default = Config()
-        given = {known.name: getattr(self, known.name) for known in fields(self)}
+        values = {option.name: getattr(self, option.name) for option in fields(self)}
         try:
-            text = tomli_w.dumps({k: v for k, v in given.items() if v != getattr(default, k)})
+            text = tomli_w.dumps({k: v for k, v in values.items() if v != getattr(default, k)})
             text.encode()  # the name of a file may have characters that are not Unicode
         except (TypeError, UnicodeEncodeError) as error:
             raise ValueError(f"a study cannot be written as TOML: {error}") from None

@@ -31,8 +31,8 @@ def train_estimator(task: Task) -> Fitted:
         "n_jobs": task.settings.threads,
         **dict.fromkeys(_CRITERION, criterion),
     }
-    known = inspect.signature(made).parameters
-    model = made(**{**{k: v for k, v in own.items() if k in known}, **task.parameters})
+    accepted = inspect.signature(made).parameters
+    model = made(**{**{k: v for k, v in own.items() if k in accepted}, **task.parameters})
     data = {
         "qid": train.qid,
         "group": train.group,
@@ -41,10 +41,10 @@ def train_estimator(task: Task) -> Fitted:
     takes = inspect.signature(model.fit).parameters
     if "eval_qid" in takes:  # as LightGBM's and XGBoost's rankers take evaluation sets
         data |= {"eval_set": [(valid.features, valid.labels)], "eval_qid": [valid.qid]}
-    given = {name: value for name, value in data.items() if name in takes}
-    if "qid" in given:
-        given.pop("group", None)
-    model.fit(train.features, train.labels, **given)
+    passed = {name: value for name, value in data.items() if name in takes}
+    if "qid" in passed:
+        passed.pop("group", None)
+    model.fit(train.features, train.labels, **passed)
     by_query = "qid" in inspect.signature(model.predict).parameters
 
     def predict(part: RankingData) -> Floats:
@@ -56,14 +56,14 @@ def train_estimator(task: Task) -> Fitted:
 
 def refuse_unknown_parameters(method: Method) -> None:
     """Raise a ValueError for parameters in the grid that the constructor does not take."""
-    known = inspect.signature(find_class(method.target)).parameters
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
+    parameters = inspect.signature(find_class(method.target)).parameters
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
         return
     for name in method.grid:
-        if name not in known:
+        if name not in parameters:
             raise ValueError(
-                f"{method.name} has no parameter {name!r}{hint(name, known)}; it has "
-                + ", ".join(known)
+                f"{method.name} has no parameter {name!r}{hint(name, parameters)}; it has "
+                + ", ".join(parameters)
             )
 
 
@@ -71,12 +71,12 @@ def constructor_in_words(method: Method) -> str:
     """The arguments of the estimator, with its defaults, and the values that are tried."""
     made = find_class(method.target)
     defaults = {name: p.default for name, p in inspect.signature(made).parameters.items()}
-    chosen = {**defaults, **dict.fromkeys(_CRITERION, str(method.criterion)), **method.fixed}
+    arguments = {**defaults, **dict.fromkeys(_CRITERION, str(method.criterion)), **method.fixed}
     unsaid = {"random_state", "n_jobs", *method.grid}
     call = ", ".join(
-        f"{name}={chosen[name]!r}"
+        f"{name}={arguments[name]!r}"
         for name in defaults
-        if name not in unsaid and chosen[name] is not inspect.Parameter.empty
+        if name not in unsaid and arguments[name] is not inspect.Parameter.empty
     )
     tried = (f"{name} from {', '.join(map(str, values))}" for name, values in method.grid.items())
     return "; ".join([f"{made.__name__}({call})", *tried])

@@ -36,7 +36,7 @@ def folds_of(
     if not splits and (balanced or shares != SHARES):
         raise ValueError("shares and balanced are options of random splits: set splits as well")
     path, made_up = Path(data), data.partition(":")[0] == MADE_UP
-    if (made_up or not data) and any(name != given for name, given in columns.items()):
+    if (made_up or not data) and any(name != column for name, column in columns.items()):
         raise ValueError("qid and label are columns of CSV and Parquet files: set data as well")
     if data and not path.is_dir():
         whole = _made_up(data) if made_up else read_data(path, **columns)
@@ -55,7 +55,7 @@ def folds_of(
 def _complete(data: str, folds: list[Fold]) -> list[Fold]:
     """Give each fold a unique name, after checking that no numbered fold is missing."""
     names = [fold.name for fold in folds]
-    counted = [int(found[1]) for name in names if (found := re.fullmatch(r"(?i)fold(\d+)", name))]
+    counted = [int(match[1]) for name in names if (match := re.fullmatch(r"(?i)fold(\d+)", name))]
     missing = sorted(set(range(1, max(counted, default=0))) - set(counted))
     if missing:
         raise ValueError(

@@ -50,7 +50,7 @@ def digest(value: Any) -> str:
 @functools.cache
 def source_of_lambdaplus() -> str:
     """A digest of the source of lambdaplus without comments, docstrings and the command line."""
-    found = hashlib.sha256()
+    code = hashlib.sha256()
     for path in sorted(PACKAGE.rglob("*.py")):
         name = path.relative_to(PACKAGE)
         if name.parts[0] != "cli":
@@ -58,18 +58,18 @@ def source_of_lambdaplus() -> str:
             for node in ast.walk(tree):
                 if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
                     del node.body[: ast.get_docstring(node, clean=False) is not None]
-            found.update(f"{name.as_posix()} {ast.dump(tree)}".encode())
-    return found.hexdigest()
+            code.update(f"{name.as_posix()} {ast.dump(tree)}".encode())
+    return code.hexdigest()
 
 
 @functools.cache  # called for every training of a study
 def installed_versions() -> dict[str, str]:
     """Versions of lambdaplus and of its installed dependencies."""
-    found = {}
+    versions = {}
     for name in _DEPENDENCIES:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            found[name] = importlib.metadata.version(name)
-    return found
+            versions[name] = importlib.metadata.version(name)
+    return versions
 
 
 def versions_in_words() -> str:
@@ -91,8 +91,8 @@ def _code_of(module: str) -> str:
         finder.run_script(str(path))
     else:
         finder.import_hook(module)
-    found: Any = finder.modules.values()
-    files = {Path(one.__file__).resolve() for one in found if one.__file__}
+    loaded: Any = finder.modules.values()
+    files = {Path(one.__file__).resolve() for one in loaded if one.__file__}
     if path not in files or any(file.stat().st_mtime > STARTED for file in files):
         raise ValueError(f"the source of {module} was not found, or was edited since it was loaded")
     return str([hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(files)])

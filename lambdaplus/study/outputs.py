@@ -93,10 +93,10 @@ class OutputFolder:
     def _written(self) -> dict[str, list[str]]:
         """Digests of files at the time when they were written, by name."""
         try:
-            found = json.loads((self.folder / OURS / "written.json").read_text(encoding="utf-8"))
+            noted = json.loads((self.folder / OURS / "written.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):  # missing or damaged: no file is known to be ours
             return {}
-        return found if isinstance(found, dict) else {}
+        return noted if isinstance(noted, dict) else {}
 
     def _note(self, written: dict[str, list[str]]) -> None:
         with written_whole(self.folder / OURS / "written.json") as part:

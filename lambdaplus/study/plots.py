@@ -177,11 +177,11 @@ def criterion_matrix(summary: Summary) -> Figure:
 
 def shares(means: Floats) -> Floats:
     """Scale each column from 0 (worst) to 1 (best); 1 if all values are the same."""
-    known = ~np.isnan(means)
-    low = np.min(means, axis=0, initial=np.inf, where=known)
-    high = np.max(means, axis=0, initial=-np.inf, where=known)
+    defined = ~np.isnan(means)
+    low = np.min(means, axis=0, initial=np.inf, where=defined)
+    high = np.max(means, axis=0, initial=-np.inf, where=defined)
     spread = np.where(high > low, high - low, 1.0)
-    return np.asarray(np.where(high > low, (means - low) / spread, np.where(known, 1.0, np.nan)))
+    return np.asarray(np.where(high > low, (means - low) / spread, np.where(defined, 1.0, np.nan)))
 
 
 @styled

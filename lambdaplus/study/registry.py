@@ -134,19 +134,19 @@ def find_methods(names: str | None) -> list[Method]:
     """
     if names is None:
         return list(DEFAULT)
-    found: dict[str, Method] = {}
-    given = split_names(names)
-    for name in given:
-        if given.count(name) > 1:
+    methods: dict[str, Method] = {}
+    listed = split_names(names)
+    for name in listed:
+        if listed.count(name) > 1:
             raise ValueError(f"method {name!r} is given twice")
         exact = [method for method in METHODS if method.name == name]
         every = list(_AVAILABLE) if name == "all" else []
         by_beginning = [method for method in METHODS if method.name.startswith(name)]
         for method in exact or every or by_beginning or [_new(name)]:
-            found[method.name] = method
-    if not found:
+            methods[method.name] = method
+    if not methods:
         raise ValueError("no method was given")
-    return list(found.values())
+    return list(methods.values())
 
 
 def _new(name: str) -> Method:
@@ -166,8 +166,8 @@ def _new(name: str) -> Method:
     if rest and framework not in {method.family for method in METHODS}:
         find_class(name)
         return Method(name, train_estimator, name, "ndcg@10")
-    known = [method.name for method in METHODS]
+    names = [method.name for method in METHODS]
     raise ValueError(
-        f"unknown method {name!r}{hint(name, known)}; known: {', '.join(known)}; or "
+        f"unknown method {name!r}{hint(name, names)}; known: {', '.join(names)}; or "
         "FRAMEWORK:METRIC, or module:Class"
     )

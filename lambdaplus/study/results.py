@@ -114,24 +114,18 @@ class Results:
     about: About
 
     @cached_property
-    def _by_seed(self) -> dict[tuple[str, str], dict[tuple[str, int], tuple[list[str], Floats]]]:
-        """Queries and their values, by method and metric, then by fold and seed."""
-        groups: dict[tuple[str, str], dict[tuple[str, int], tuple[list[str], Floats]]] = {}
-        keys = ["method", "metric", "fold", "seed"]
-        for key, rows in self.values.group_by(keys, maintain_order=True):
-            method, metric, fold, seed = map(str, key)
-            values = rows["value"].fill_null(math.nan).to_numpy()
-            of = groups.setdefault((method, metric), {})
-            of[fold, int(seed)] = rows["query"].to_list(), values
-        return groups
+    def _fold_means(self) -> dict[tuple[str, str], dict[str, float]]:
+        keys, mean = ["method", "metric", "fold"], pl.col("value").mean()
+        by_seed = self.values.group_by(*keys, "seed", maintain_order=True).agg(mean)
+        by_fold = by_seed.group_by(keys, maintain_order=True).agg(mean.fill_null(math.nan))
+        means: dict[tuple[str, str], dict[str, float]] = {}
+        for method, metric, fold, value in by_fold.iter_rows():
+            means.setdefault((method, metric), {})[fold] = value
+        return means
 
     def fold_means(self, method: str, metric: str) -> dict[str, float]:
         """Mean over queries, then over seeds, on each fold that the method finished."""
-        by_fold: dict[str, list[float]] = {}
-        for (fold, _), (_, values) in self._by_seed.get((method, metric), {}).items():
-            mean = mean_of(values)
-            by_fold.setdefault(fold, []).append(mean)
-        return {fold: float(np.mean(means)) for fold, means in by_fold.items()}
+        return self._fold_means.get((method, metric), {})
 
     def mean(self, method: str, metric: str) -> float:
         """Mean of the fold means; NaN unless the method finished every fold."""
@@ -150,37 +144,30 @@ class Results:
 
         Queries are called ``fold qid``, or ``qid`` with repeated splits.
         """
+        mine = self.values.filter(pl.col("method") == method)
+        folds = mine.group_by("seed").agg(pl.col("fold").n_unique())
+        whole = folds.filter(pl.col("fold") == len(self.folds))["seed"]
+        mine = mine.filter(pl.col("seed").is_in(whole.implode()))
+        if mine.is_empty():
+            return None
         per_query: dict[str, Floats] = {}
         queries: list[str] = []
         for metric in self.metrics:
-            found = self._by_seed.get((method, metric), {})
-            seeds = [
-                seed
-                for seed in dict.fromkeys(seed for _, seed in found)
-                if all((fold, seed) in found for fold in self.folds)
-            ]
-            if not seeds:
-                return None
-            by_seed = [
-                np.concatenate([found[fold, seed][1] for fold in self.folds]) for seed in seeds
-            ]
-            values = np.mean(by_seed, axis=0)
-            named = [(fold, query) for fold in self.folds for query in found[fold, seeds[0]][0]]
-            if named[0][1] != ALL_QUERIES or len(named) > len(self.folds):
-                if self.about.repeated:
-                    names, place = np.unique([query for _, query in named], return_inverse=True)
-                    values = np.bincount(place, values) / np.bincount(place)
-                    queries = names.tolist()
-                else:
-                    queries = [f"{fold} {query}" for fold, query in named]
-            per_query[metric] = values
-        known = {metric: ~np.isnan(values) for metric, values in per_query.items()}
+            rows = mine.filter(pl.col("metric") == metric)
+            pooled = bool((rows["query"] == ALL_QUERIES).all())
+            repeated = self.about.repeated and not pooled
+            keys = ["query"] if repeated else ["fold", "query"]
+            means = rows.group_by(keys, maintain_order=True).agg(pl.col("value").mean())
+            means = means.sort("query") if repeated else means
+            per_query[metric] = means["value"].fill_null(math.nan).to_numpy()
+            if not pooled:
+                queries = [" ".join(key) for key in means.select(keys).iter_rows()]
         return Evaluation(
             per_query,
             {metric: mean_of(values) for metric, values in per_query.items()},
             len(queries),
             self.about.without_relevant,
-            {metric: int((~here).sum()) for metric, here in known.items()},
+            {metric: int(np.isnan(values).sum()) for metric, values in per_query.items()},
             np.array(queries),
             self.about.rules,
             self.about.convention,

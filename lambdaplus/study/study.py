@@ -307,9 +307,9 @@ class Study:
         for choice in choices:
             key = {"method": choice.method.name, "fold": choice.fold.name, "seed": choice.seed}
             qid = [str(qid) for qid in choice.evaluation.qid.tolist()]
-            for metric, found in choice.evaluation.per_query.items():
-                query = qid if len(found) == len(qid) else [ALL_QUERIES]
-                columns = {"metric": metric, "query": query, "value": found}
+            for metric, by_query in choice.evaluation.per_query.items():
+                query = qid if len(by_query) == len(qid) else [ALL_QUERIES]
+                columns = {"metric": metric, "query": query, "value": by_query}
                 values.append(pl.DataFrame({**key, **columns}, VALUES, nan_to_null=True))
             for selecting, model in choice.curves().items():
                 rounds = np.arange(1, len(model.curve) + 1) * model.every

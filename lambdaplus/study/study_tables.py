@@ -49,10 +49,10 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
             more = [] if narrow else [origin, summary.selector(method)]
             rows.append([method, *cells, f"{results.seconds.get(method, 0.0):.1f}s", *more])
     said = "* highest of its column"
-    if (found := summary.comparison) is not None:
+    if (comparison := summary.comparison) is not None:
         said += "; - significantly below it"
-        if found.baseline is not None:
-            said = f"+ significantly above {found.baseline}; - significantly below it"
+        if comparison.baseline is not None:
+            said = f"+ significantly above {comparison.baseline}; - significantly below it"
     means, *notes = summary.notes()
     foot = [means, f"{said}.", *notes]
     if "lambdaplus" in by_origin:
@@ -78,10 +78,10 @@ def _surrogates(methods: list[str]) -> str:
 
 def _marks(summary: Summary, metric: str) -> dict[str, str]:
     """By method: * for the highest mean, + and - for significant differences."""
-    found = summary.comparison
-    if found is not None and found.baseline is not None:
-        pairs = [pair for pair in found.of(metric) if pair.p_corrected < found.alpha]
-        return {pair.first: "-+"[pair.difference > 0] for pair in pairs}
+    comparison = summary.comparison
+    if comparison is not None and comparison.baseline is not None:
+        above, below = (way(metric, comparison.baseline) for way in (summary.above, summary.below))
+        return {**dict.fromkeys(above, "+"), **dict.fromkeys(below, "-")}
     if (best := summary.best(metric)) is None:
         return {}
     means = {method: summary.results.mean(method, metric) for method in summary.evaluations}
@@ -92,11 +92,11 @@ def _marks(summary: Summary, metric: str) -> dict[str, str]:
 
 def pairs_table(summary: Summary) -> Table | None:
     """Wins, losses, ties and p-values of each pair of methods."""
-    if (found := summary.comparison) is None:
+    if (comparison := summary.comparison) is None:
         return None
-    _, _, *heads = found.pair_table.columns
-    rows = [(label(str(metric)), *cells) for metric, *cells in found.pair_table.rows]
-    return replace(found.pair_table, columns=("metric", "method", *heads), rows=rows)
+    _, _, *heads = comparison.pair_table.columns
+    rows = [(label(str(metric)), *cells) for metric, *cells in comparison.pair_table.rows]
+    return replace(comparison.pair_table, columns=("metric", "method", *heads), rows=rows)
 
 
 def folds_table(results: Results) -> Table:
@@ -186,8 +186,8 @@ def parameter_table(results: Results) -> Table:
         for name in drawn.columns:
             of_drawn = (drawn[name].quantile(end) for end in (0.0, 1.0))
             of_chosen = (chosen[name].quantile(share, "linear") for share in (0.25, 0.5, 0.75))
-            found = (*of_drawn, *of_chosen)  # None if None was drawn, or chosen, every time
-            texts = ("-" if value is None else f"{value:.3g}" for value in found)
+            quantiles = (*of_drawn, *of_chosen)  # None if None was drawn, or chosen, every time
+            texts = ("-" if value is None else f"{value:.3g}" for value in quantiles)
             lowest, highest, *quartiles = texts
             none = f"{chosen[name].null_count()} of {chosen.height}"
             if not drawn[name].null_count():

@@ -36,8 +36,8 @@ class Summary:
 
     def __post_init__(self) -> None:
         if self.baseline is not None and self.baseline not in self.results.methods:
-            known = ", ".join(self.results.methods)
-            raise ValueError(f"baseline={self.baseline!r} is not one of the methods: {known}")
+            names = ", ".join(self.results.methods)
+            raise ValueError(f"baseline={self.baseline!r} is not one of the methods: {names}")
 
     @cached_property
     def main_metrics(self) -> list[str]:
@@ -49,8 +49,11 @@ class Summary:
     @cached_property
     def evaluations(self) -> dict[str, Evaluation]:
         """Values of all test queries, for each finished method."""
-        every = {method: self.results.evaluation(method) for method in self.results.methods}
-        return {method: found for method, found in every.items() if found is not None}
+        return {
+            method: evaluation
+            for method in self.results.methods
+            if (evaluation := self.results.evaluation(method)) is not None
+        }
 
     @cached_property
     def comparison(self) -> RunComparison | None:
@@ -75,19 +78,25 @@ class Summary:
         """The finished method with the highest mean, of all or of these; the first among equals."""
         names = self.evaluations if among is None else among
         means = {method: self.results.mean(method, metric) for method in names}
-        known = {method: mean for method, mean in means.items() if not math.isnan(mean)}
-        return max(known, key=lambda method: known[method], default=None)
+        finite = {method: mean for method, mean in means.items() if not math.isnan(mean)}
+        return max(finite, key=lambda method: finite[method], default=None)
+
+    def differences(self, metric: str) -> list[tuple[str, str]]:
+        """The significant differences by a metric: the better method, and the worse one."""
+        comparison = self.comparison
+        return [] if comparison is None else [
+            (pair.first, pair.second) if pair.difference > 0 else (pair.second, pair.first)
+            for pair in comparison.of(metric)
+            if pair.p_corrected < comparison.alpha
+        ]  # fmt: skip
 
     def below(self, metric: str, method: str) -> list[str]:
         """The methods that are significantly worse than one by a metric."""
-        found = self.comparison
-        return [] if found is None else [
-            pair.second if pair.first == method else pair.first
-            for pair in found.of(metric)
-            if method in (pair.first, pair.second)
-            and pair.p_corrected < found.alpha
-            and (pair.difference > 0) == (pair.first == method)
-        ]  # fmt: skip
+        return [worse for better, worse in self.differences(metric) if better == method]
+
+    def above(self, metric: str, method: str) -> list[str]:
+        """The methods that are significantly better than one by a metric."""
+        return [better for better, worse in self.differences(metric) if worse == method]
 
     def sentences(self) -> list[str]:
         """The best method by each main metric; those with most significant differences first."""
@@ -104,23 +113,22 @@ class Summary:
 
     def verdict(self) -> str:
         """Whether the best of lambdaplus differs from the best of all others, in a sentence."""
-        methods, found = self.results.about.methods, self.comparison
+        methods, comparison = self.results.about.methods, self.comparison
         sides = [
             [name for name in self.evaluations if (methods[name].origin == "lambdaplus") == ours]
             for ours in (True, False)
         ]
-        if found is None or not all(sides):
+        if comparison is None or not all(sides):
             return ""
         by_outcome: dict[str, list[str]] = {}
         for metric in self.main_metrics:
-            ours, others = (self.best(metric, side) for side in sides)
-            for pair in found.of(metric):
-                if {pair.first, pair.second} != {ours, others}:
-                    continue
+            ours, others = (self.best(metric, side) or "" for side in sides)
+            if any({pair.first, pair.second} == {ours, others} for pair in comparison.of(metric)):
                 outcome = "no significant difference by "
-                if pair.p_corrected < found.alpha:
-                    better = (pair.difference > 0) == (pair.first == ours)
-                    outcome = f"significantly {'better' if better else 'worse'} by "
+                if others in self.below(metric, ours):
+                    outcome = "significantly better by "
+                elif others in self.above(metric, ours):
+                    outcome = "significantly worse by "
                 by_outcome.setdefault(outcome, []).append(label(metric))
         outcomes = sorted(by_outcome, key=lambda outcome: (outcome.startswith("no"), outcome))
         said = "; ".join(outcome + _listed(by_outcome[outcome]) for outcome in outcomes)
@@ -129,7 +137,7 @@ class Summary:
     def below_by_own_metric(self) -> str:
         """Which objectives of lambdaplus are below the best by their own metric, and why."""
         methods = self.results.about.methods
-        found = [
+        below = [
             f"{name} by {label(metric)}"
             for metric in self.results.metrics
             if (best := self.best(metric)) is not None
@@ -137,29 +145,27 @@ class Summary:
             if methods[name].origin == "lambdaplus" and name.partition(":lambda_")[2] == metric
         ]
         return (
-            f"Significantly below the highest mean of its own metric: {_listed(found)}. An "
+            f"Significantly below the highest mean of its own metric: {_listed(below)}. An "
             "objective learns from the pairs that change its metric, so one that weighs more pairs "
             "can be better, even by this metric."
-            if found
+            if below
             else ""
         )
 
     def _sentence(self, metric: str, best: str) -> str:
         mean = self.results.mean(best, metric)
         highest = f"{label(metric)}: {best} has the highest mean ({mean:.4f})"
-        found = self.comparison
-        if found is None or not (pairs := found.of(metric)):
+        comparison = self.comparison
+        if comparison is None or not (pairs := comparison.of(metric)):
             return f"{highest}."
-        if found.baseline is not None and len(pairs) > 1:
-            sure = [pair for pair in pairs if pair.p_corrected < found.alpha]
-            above = [pair.first for pair in sure if pair.difference > 0]
-            below = [pair.first for pair in sure if pair.difference < 0]
+        if comparison.baseline is not None and len(pairs) > 1:
+            above, below = (way(metric, comparison.baseline) for way in (self.above, self.below))
             return (
-                f"{highest}. Significantly above the baseline {found.baseline}: {_listed(above)}; "
-                f"significantly below: {_listed(below)}."
+                f"{highest}. Significantly above the baseline {comparison.baseline}: "
+                f"{_listed(above)}; significantly below: {_listed(below)}."
             )
         below = self.below(metric, best)
-        others = [name for name in found.names if name != best]
+        others = [name for name in comparison.names if name != best]
         level = [name for name in others if name not in below]
         only = others[0] if len(others) == 1 else ""
         if not level:
@@ -189,11 +195,11 @@ class Summary:
             lines.append("Tests of significance count a query once, with its mean over the splits.")
         rules = rules_of(about.convention)
         lines.append(f"Tied documents, and queries without relevant ones, count {rules}.")
-        if (found := self.comparison) is not None:
-            tail = "two-tailed" if found.alternative == "two-sided" else "one-tailed"
+        if (comparison := self.comparison) is not None:
+            tail = "two-tailed" if comparison.alternative == "two-sided" else "one-tailed"
             lines.append(
-                f"Significant: p < {found.alpha:g} in a {tail} {TESTS[found.test]} test over "
-                "queries, with Holm's correction for the number of tests of each metric."
+                f"Significant: p < {comparison.alpha:g} in a {tail} {TESTS[comparison.test]} test "
+                "over queries, with Holm's correction for the number of tests of each metric."
             )
         return lines
 

@@ -11,7 +11,7 @@ docs/mathematics/structural-svm.md.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -112,20 +112,20 @@ def _divide_and_conquer(
     R, N = good.size, bad.size
     m[:] = 0
     pending = np.empty((130, 4), dtype=np.int64)  # a stack for up to 64 levels of halves
-    # Bad documents first ... last - 1 are to be put ahead of one of the good documents highest ...
+    # Bad documents begin ... end - 1 are to be put ahead of one of the good documents highest ...
     # lowest - 1, or stay below them (lowest).
     pending[0] = 0, N, 0, R
     depth = 1
     while depth:
         depth -= 1
-        first, last, highest, lowest = pending[depth]
-        if first >= last:
+        begin, end, highest, lowest = pending[depth]
+        if begin >= end:
             continue
         if highest == lowest:
             if highest < R:
-                m[highest] += last - first
+                m[highest] += end - begin
             continue
-        middle = (first + last) // 2
+        middle = (begin + end) // 2
         best, place, total = 0.0, lowest, 0.0
         for i in range(lowest - 1, highest - 1, -1):
             # The bad document moves ahead of good document i, which has `middle` better bad ones
@@ -138,22 +138,25 @@ def _divide_and_conquer(
         if place < R:
             m[place] += 1
         # Better bad documents are not below the middle one, worse ones not above it.
-        pending[depth] = first, middle, highest, place
-        pending[depth + 1] = middle + 1, last, place, lowest
+        pending[depth] = begin, middle, highest, place
+        pending[depth + 1] = middle + 1, end, place, lowest
         depth += 2
     for i in range(1, R):
         # From the number put directly ahead of each good document to all those ahead of it.
         m[i] += m[i - 1]
 
 
-@compiled
-def _tail_sums(good: Floats, bad: Floats) -> tuple[Any, Any, Any, Any]:
-    """The sums for `_tail`: above, upto, good_upto, rest.
+class TailSums(NamedTuple):
+    """The sums for `_tail`."""
 
-    above[i] is the number of bad documents with a higher score than good document i; upto and
-    good_upto are running sums of the scores; rest[i] is the maximum score term of good documents
-    i, i + 1, ..., where each has above[i] bad documents ahead.
-    """
+    above: Ints  # (R,) number of bad documents with a higher score than good document i
+    upto: Floats  # (N + 1,) running sums of the bad scores
+    good_upto: Floats  # (R + 1,) and of the good ones
+    rest: Floats  # (R + 1,) maximum score term of good documents i, i + 1, ..., each with above[i]
+
+
+@compiled
+def _tail_sums(good: Floats, bad: Floats) -> TailSums:
     R, N = good.size, bad.size
     above = np.empty(R, dtype=np.int64)
     upto, good_upto, rest = np.zeros(N + 1), np.zeros(R + 1), np.zeros(R + 1)
@@ -167,11 +170,11 @@ def _tail_sums(good: Floats, bad: Floats) -> tuple[Any, Any, Any, Any]:
         above[i] = passed
     for i in range(R - 1, -1, -1):
         rest[i] = rest[i + 1] + upto[above[i]] - above[i] * good[i]
-    return above, upto, good_upto, rest
+    return TailSums(above, upto, good_upto, rest)
 
 
 @compiled
-def _tail(i: int, least: int, sums: Any) -> float:
+def _tail(i: int, least: int, sums: TailSums) -> float:
     """Maximum score term of good documents i, i + 1, ... with at least ``least`` ahead: O(log R).
 
     For each, the best number is above[i], or ``least`` if larger: the sum is concave in m_i.
@@ -195,7 +198,7 @@ def _table(
     R, N = good.size, bad.size
     rows, columns = min(R, cutoff), min(cutoff, N + 1)
     sums = _tail_sums(good, bad)
-    above, upto = sums[:2]
+    above, upto = sums.above, sums.upto
     best = np.zeros(columns)  # of the rows so far, with the last in this column or one to the left
     came = np.empty((rows, columns), dtype=np.int64)
     top, top_rows, top_column = -np.inf, 0, 0
@@ -237,7 +240,7 @@ def _first_only(
     """Fill m if only the best good document has credit: O(R + N + cutoff log R)."""
     R, N = good.size, bad.size
     sums = _tail_sums(good, bad)
-    above, upto = sums[:2]
+    above, upto = sums.above, sums.upto
     best, place = -np.inf, 0
     for ahead in range(min(cutoff, N + 1)):
         # The best good document behind `ahead` bad ones; the others, without credit, need as many.

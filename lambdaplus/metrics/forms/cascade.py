@@ -55,12 +55,12 @@ class Cascade(Form):
         for q in range(first, last):
             base, n = boundaries[q], ranked[q]
             total, log_chance, n_certain = 0.0, 0.0, 0
-            # h of docs/mathematics/metric-as-data.md, before the first rank of a block of ties.
+            # h of docs/mathematics/metric-as-data.md, before the first rank of a run of ties.
             reach = 1.0
             start = 0
             while start < n and reach > 0.0:
                 end = start
-                # The mean over the orders of a block has a closed form if its first certain stop
+                # The mean over the orders of a run has a closed form if its first certain stop
                 # ends the reading (the limit is 1), and none of its other documents has a gain or
                 # stops a reader.
                 certain, certain_gain, closed = 0, 0.0, limit[strata[q]] == 1.0
@@ -83,10 +83,10 @@ class Cascade(Form):
                             log_chance += np.log1p(-stop[x])
                         reach = _reached(log_chance, n_certain, limit[strata[q]])
                 elif certain > 0:
-                    # Rank t of the block has a certain stop, each of them with the same
+                    # Rank t of the run has a certain stop, each of them with the same
                     # probability, times the chance that there is none in the t ranks before. After
-                    # the block, nobody reads on.
-                    missed = reach  # chance that none of the first t of the block is a certain stop
+                    # the run, nobody reads on.
+                    missed = reach  # chance that none of the first t of the run is a certain stop
                     for t in range(end - start):
                         left = end - start - t
                         total += missed / left * discount[start + t] * certain_gain

@@ -81,7 +81,7 @@ class CountAbove(Form):
                     above[x] += 1.0
                     r += 1
                     continue
-                # Sums of d, and of d times the index within the block of ties.
+                # Sums of d, and of d times the index within the run of ties.
                 start, weight, slope, within = r, 0.0, 0.0, 0.0
                 while r < ranked[q] and score[base + r] == score[base + start]:
                     x = code[row[base + r]]
@@ -96,8 +96,8 @@ class CountAbove(Form):
                     if tied[x] > 0.0:
                         before = before_higher if higher else every
                         others = within_higher if higher else within - column[its + x]
-                        # A document of the block is equally often at each of its ranks. Its gain,
-                        # and what is added from above the block, thus get the mean discount.
+                        # A document of the run is equally often at each of its ranks. Its gain,
+                        # and what is added from above the run, thus get the mean discount.
                         expected = weight * (gain[its + x] + factor[its + x] * before)
                         # Each of the others is above with probability t / (m - 1).
                         expected += slope * factor[its + x] * others / (m - 1)

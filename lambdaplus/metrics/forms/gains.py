@@ -39,7 +39,7 @@ class Gains(Form):
                     weight += discount[r]
                     gains += gain[strata[q] + code[row[base + r]]]
                     r += 1
-                # The mean over the orders of a block of ties: mean discount times the sum of gains.
+                # The mean over the orders of a run of ties: mean discount times the sum of gains.
                 total += weight * gains / (r - start)
             out[q] = total
 

@@ -29,14 +29,14 @@ class Window(Form):
     gain_follows_labels = False
 
     def parts(self, counts: LabelCounts) -> tuple[Any, ...]:
-        first, last = (counts.per_class("window", part) for part in self.ranks(counts))
-        if (last < first - 1).any():
-            at = int((last < first - 1).argmax())
+        opens, closes = (counts.per_class("window", part) for part in self.ranks(counts))
+        if (closes < opens - 1).any():
+            at = int((closes < opens - 1).argmax())
             raise ValueError(
-                f"{counts.metric}: its declaration's window ends at rank {last[at]:g}, before it "
-                f"begins at rank {first[at]:g}"
+                f"{counts.metric}: its declaration's window ends at rank {closes[at]:g}, before it "
+                f"begins at rank {opens[at]:g}"
             )
-        return np.maximum(first - 1, 0).astype(np.int64), last.astype(np.int64)
+        return np.maximum(opens - 1, 0).astype(np.int64), closes.astype(np.int64)
 
     @staticmethod
     @compiled
@@ -57,7 +57,7 @@ class Window(Form):
                     stop += 1
                 for r in range(start, stop):
                     x = strata[q] + code[row[base + r]]
-                    # Over the orders of the block, a document is at each rank start ... stop - 1
+                    # Over the orders of the run, a document is at each rank start ... stop - 1
                     # equally often, and has its gain at those within its window.
                     low, high = max(start, opens[x]), min(stop, closes[x])
                     if low < high:
