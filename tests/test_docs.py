@@ -202,6 +202,16 @@ def test_the_accuracy_in_the_readme_is_what_the_study_wrote() -> None:
             assert less in row
 
 
+def test_the_gain_with_relative_features_in_the_readme_is_what_the_study_wrote() -> None:
+    gains = json.loads((RESULTS / "relative.json").read_text())["gains"]
+    for own in ("lightgbm:lambdarank", "xgboost:rank:map"):
+        ours = f"{own.partition(':')[0]}:lambda_map, chosen"
+        names = ("map", ours, f"{own}, raw", "mean")
+        [gain] = [g for g in gains if (g["metric"], g["ours"], g["own"], g["on"]) == names]
+        less = f"{gain['mean']:.3f} ± {gain['error']:.3f} above `{own.partition(':')[2]}`"
+        assert less.replace("0.", ".") in " ".join(README.split())
+
+
 def test_the_links_of_the_readme_lead_somewhere() -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", README):
         assert (ROOT / target).exists(), target
