@@ -209,32 +209,22 @@ def means_table(trainings: Sequence[Trained], metric: str) -> Table:
     return Table(["", *sets, "mean"], rows, [f"test {METRICS[metric]}, mean over folds and draws"])
 
 
-def is_scaled(data: RankingData) -> bool:
-    """Whether the features are scaled to [0, 1] within each query already."""
-    starts = data.queries.boundaries[:-1]
-    low = np.minimum.reduceat(data.features, starts)
-    high = np.maximum.reduceat(data.features, starts)
-    return bool(((low == 0) & (high == 1))[high > low].all())
-
-
-def changes(
-    trainings: Sequence[Trained], scaled: Mapping[str, bool], kinds: Iterable[str]
-) -> list[dict[str, object]]:
-    """The gains of each kind, on the mean of a framework's objectives, by the form of the data."""
+def changes(trainings: Sequence[Trained], kinds: Iterable[str]) -> list[dict[str, object]]:
+    """The gains of each kind over all sets, on the mean of the objectives of a framework."""
     found: list[dict[str, object]] = []
     values = {metric: by_fold(trainings, metric, "test") for metric in METRICS}
-    for kind, form, framework in itertools.product(kinds, (False, True), TREES):
-        sets = [on for on, is_so in scaled.items() if is_so == form]
+    for kind, framework in itertools.product(kinds, TREES):
+        mine = [method for method in METHODS if method.startswith(framework)]
         gains = {}
         for metric, of in values.items():
-            mine = [method for method in METHODS if method.startswith(framework)]
+            every = {name: [of[f"{method}, {name}"] for method in mine] for name in (kind, RAW)}
+            sets = list(every[kind][0])
             pair: Values = {
-                name: {on: np.mean([of[f"{m}, {name}"][on] for m in mine], axis=0) for on in sets}
-                for name in (kind, RAW)
+                name: {on: np.mean([value[on] for value in some], axis=0) for on in sets}
+                for name, some in every.items()
             }
-            gains[metric] = list(difference(pair, kind, RAW, sets)) if sets else None
-        found.append({"kind": kind, "scaled": form, "framework": framework, "sets": sets,
-                      "gains": gains})  # fmt: skip
+            gains[metric] = list(difference(pair, kind, RAW, sets))
+        found.append({"kind": kind, "framework": framework, "gains": gains})
     return found
 
 
@@ -295,7 +285,6 @@ def main() -> None:
         for one in trained(data, KINDS, LEAVES, number, given.kept)
     ]
     chosen = best_leaves(every)
-    scaled = {set_name(data): is_scaled(folds_of_set(data)[0].train) for data in given.sets}
     for metric, name in METRICS.items():
         tables[f"Beside the features, less raw features: {name}"] = gain_table(
             chosen, metric, (*KINDS[1:], CHOSEN)
@@ -305,7 +294,7 @@ def main() -> None:
     tables["Ours less the framework's own on raw features"] = headline_table(gains)
     numbers = {
         "gains": gains,
-        "changes": changes(chosen, scaled, (*KINDS[1:], CHOSEN)),
+        "changes": changes(chosen, (*KINDS[1:], CHOSEN)),
         "share_of_rounds_at_the_end": at_the_end(chosen),
         "share_of_large_trees": float(np.mean([one.leaves == LEAVES[-1] for one in chosen])),
         "chosen_kinds": [[*key, kind] for key, kind in chosen_kinds(chosen).items()],

@@ -50,6 +50,8 @@ SAMPLED = {
 SHARES = (0.25, 0.5, 1.0)  # of the training queries
 SEEDS = 5
 BOTH = "both"
+LEVEL = 0.05
+WORDS = {"rank": "ranks", "z": "z"}
 Array = NDArray[np.float64]
 
 
@@ -273,12 +275,11 @@ def other_rows() -> list[Row]:
         change = "our objective, not the best own"
         rows.append(Row(change, FRAMEWORKS[framework], mine, None, "one_line.py"))
     for gain in stored("relative")["changes"]:
-        if gain["kind"] == "rank":
-            form = "features scaled by query" if gain["scaled"] else "raw features"
+        if gain["kind"] in WORDS:
             mine = {metric: Difference(*gain["gains"][metric]) for metric in METRICS}
-            name = FRAMEWORKS[gain["framework"]]
             times = _times_of_ranks() if gain["framework"] == "lightgbm" else None
-            rows.append(Row(f"ranks beside {form}", name, mine, times, "relative.py"))
+            change = f"{WORDS[gain['kind']]} in the query beside the features"
+            rows.append(Row(change, FRAMEWORKS[gain["framework"]], mine, times, "relative.py"))
     names = {"map": ("MAP without", "map"), "ndcg@10": ("NDCG@10", "ndcg")}
     for option in ("noise", "damping"):
         mine = {m: _of_options(title, n, f"{n}, {option}") for m, (title, n) in names.items()}
@@ -340,20 +341,46 @@ def learning_curve(units: list[Unit]) -> Table:
     )  # fmt: skip
 
 
-def table_of(rows: list[Row]) -> Table:
+def short_table(rows: list[Row]) -> Table:
+    """A row for each change, with the gains in both frameworks."""
+    by_change: dict[str, dict[str, Row]] = {}
+    for row in rows:
+        by_change.setdefault(row.change, {})[row.framework] = row
+    names = [FRAMEWORKS[framework] for framework in OBJECTIVES]
+    shown = []
+    for change, mine in by_change.items():
+        cells = []
+        for metric in METRICS:
+            if BOTH in mine:
+                gain = mine[BOTH].gains.get(metric)
+                cells += [f"both: {_short(gain)}" if gain else "", ""]
+            else:
+                cells += [_short(mine[name].gains[metric]) for name in names]
+        times = [f"{row.times:.1f}" for row in mine.values() if row.times is not None]
+        shown.append([change, *cells, " / ".join(times)])
+    heads = [f"{METRICS[metric]}, {name}" for metric in METRICS for name in names]
+    foot = (
+        "±: standard errors; *: p < .05 in a t-test; time: a multiple of that of the training, for "
+        "noise, damping and the sum of that of a gradient"
+    )
+    return Table(["", *heads, "time"], shown, [foot])
+
+
+def _short(gain: Difference) -> str:
+    text = f"{gain.mean:+.3f} ± {gain.error:.3f}".replace("0.", ".")
+    return text + "*" * (gain.p < LEVEL)
+
+
+def full_table(rows: list[Row]) -> Table:
     shown = [
-        [
-            row.change, row.framework,
-            *(str(row.gains[m]) if m in row.gains else "" for m in METRICS),
-            "" if row.times is None else f"{row.times:.1f}",
-            row.source,
-        ]
+        [row.change, row.framework, *(str(row.gains.get(m, "")) for m in METRICS), row.source]
         for row in rows
-    ]  # fmt: skip
-    foot = "gains in test metrics, of defaults.py in validation metrics; ±: standard errors over "
-    foot += "folds, of defaults.py over sets; time: a multiple of that of the training, of a "
-    foot += "gradient for options; for trees and learning rate, of all trainings of the search"
-    return Table(["", "", *METRICS.values(), "time", "measured by"], shown, [foot])
+    ]
+    foot = (
+        "gains in test metrics, ±: standard errors over folds; of defaults.py in validation "
+        "metrics, over sets; p: t-tests"
+    )
+    return Table(["", "", *METRICS.values(), "measured by"], shown, [foot])
 
 
 def main() -> None:
@@ -367,7 +394,11 @@ def main() -> None:
     if given.train_only:
         return
     rows = by_size([*own_rows(units), *other_rows()])
-    tables = {"What each change gives": table_of(rows), "Learning curve": learning_curve(units)}
+    tables = {
+        "What each change gives": short_table(rows),
+        "The same with p": full_table(rows),
+        "Learning curve": learning_curve(units),
+    }
     late = [
         one[metric]["round"] > 0.9 * ROUNDS
         for unit in units

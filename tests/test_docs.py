@@ -147,12 +147,14 @@ def test_results_are_folded_tables(extension: Any, tmp_path: Path) -> None:
     ]
     kept = {"command": "python who.py", "tables": tables}
     (tmp_path / "who.json").write_text(json.dumps(kept))
-    page = ["# Accuracy\n\n<!-- results: who -->\n\n<!-- results: who: Gain -->\n"]
+    lines = ("results: who", "results: who: Gain", "table: who: Mean")
+    page = ["# Accuracy\n\n" + "\n\n".join(f"<!-- {line} -->" for line in lines) + "\n"]
     extension.fill_in(None, "results/accuracy", page)
     titles = re.findall("<summary>(.*)</summary>", page[0])
     assert titles == ["Means", "Gains", "Gains"]
     assert page[0].count("Measured by `python who.py`.") == 2
-    assert page[0].count("| a | 0.5000 |\n\ntwo sets") == 3
+    assert page[0].count("| a | 0.5000 |\n\ntwo sets") == 4
+    assert page[0].endswith("</details>\n\n|  | MAP |\n|---|---|\n| a | 0.5000 |\n\ntwo sets\n")
 
 
 # -- the README ----------------------------------------------------------------------------------
@@ -198,6 +200,16 @@ def test_the_accuracy_in_the_readme_is_what_the_study_wrote() -> None:
             row = next(line for line in README.splitlines() if f"{title}'s own*" in line)
             assert (f"**{less}**" in row) == (gain["p"] < 0.05)
             assert less in row
+
+
+def test_the_gain_with_relative_features_in_the_readme_is_what_the_study_wrote() -> None:
+    gains = json.loads((RESULTS / "relative.json").read_text())["gains"]
+    for own in ("lightgbm:lambdarank", "xgboost:rank:map"):
+        ours = f"{own.partition(':')[0]}:lambda_map, chosen"
+        names = ("map", ours, f"{own}, raw", "mean")
+        [gain] = [g for g in gains if (g["metric"], g["ours"], g["own"], g["on"]) == names]
+        less = f"{gain['mean']:.3f} ± {gain['error']:.3f} above `{own.partition(':')[2]}`"
+        assert less.replace("0.", ".") in " ".join(README.split())
 
 
 def test_the_links_of_the_readme_lead_somewhere() -> None:

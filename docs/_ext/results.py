@@ -1,7 +1,8 @@
 """Inserts what a benchmark measured: its command, and its tables, folded.
 
 A line ``<!-- results: NAME -->`` becomes the tables of ``benchmarks/results/NAME.json``, which
-`benchmarks/tables.py` writes; ``<!-- results: NAME: TITLE -->`` those whose title begins so.
+`benchmarks/tables.py` writes; ``<!-- results: NAME: TITLE -->`` those whose title begins so; and
+``<!-- table: NAME: TITLE -->`` shows these, not folded.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
-LINE = re.compile(r"^<!-- results: ([\w-]+)(?:: (.*))? -->$", re.MULTILINE)
+LINE = re.compile(r"^<!-- (results|table): ([\w-]+)(?:: (.*))? -->$", re.MULTILINE)
 
 
 def fill_in(app: Sphinx, page: str, source: list[str]) -> None:
@@ -25,14 +26,16 @@ def fill_in(app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def results(line: re.Match[str]) -> str:
-    kept = json.loads((RESULTS / f"{line[1]}.json").read_text(encoding="utf-8"))
+    what, name, title = line.groups()
+    kept = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
     versions = f" ({kept['versions']})" if "versions" in kept else ""
-    parts = [f"Measured by `{kept['command']}`{versions}."]
+    parts = [f"Measured by `{kept['command']}`{versions}."] if what == "results" else []
     for table in kept["tables"]:
-        if table["title"].startswith(line[2] or ""):
+        if table["title"].startswith(title or ""):
             shown = Table(table["columns"], table["rows"], table["foot"]).to_markdown()
             summary = f"<summary>{table['title']}</summary>"
-            parts.append(f"<details>\n{summary}\n\n{shown}\n\n</details>")
+            folded = f"<details>\n{summary}\n\n{shown}\n\n</details>"
+            parts.append(folded if what == "results" else shown)
     return "\n\n".join(parts)
 
 

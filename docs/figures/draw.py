@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from certificate import certificate
-from measured import accuracy_gains, linear, options, speed, sweep_against_pairs
+from measured import accuracy_gains, linear, options, speed, sweep_against_pairs, what_helps
 from pair_kernels import pair_kernels
 from potentials_of_metrics import potentials_of_metrics
 from small_study import small_study
@@ -30,6 +30,7 @@ def main() -> None:
         **small_study(),
         "accuracy-gains": accuracy_gains(),
         "options": options(),
+        "what-helps": what_helps(),
         "speed": speed(),
         "linear": linear(),
     }

@@ -35,10 +35,7 @@ class RelativeFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    n_features_in_ : int
-    feature_names_in_ : (n_features_in_,) array of str
-        Only if the training data has names that are text.
-    relative_ : (n_features_in_,) array of bool
+    relative_ : (d,) array of bool
         Which features get relative ones: in a frame, those that are numbers.
 
     Examples
