@@ -122,14 +122,6 @@ def test_callbacks_of_xgboost_stop_at_the_best_value_of_our_metric(
     assert booster.best_iteration == best
 
 
-def test_a_validation_set_without_anything_relevant_is_an_error(framework: Any) -> None:
-    data = graded()
-    nothing = framework.data(data, label=np.zeros(data.n))
-    given = framework.data(data)
-    with pytest.raises(ValueError, match="ndcg has no value on any query"):
-        framework.train(lp.lambda_ndcg, given, metric=lp.eval_ndcg, valid={"none": nothing})
-
-
 # -- subsets and folds of LightGBM ---------------------------------------------------------------
 
 
