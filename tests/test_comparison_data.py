@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import polars as pl
 import pytest
+from small_data import write_letor
 from typer.testing import CliRunner
 
 from lambdaplus.cli import app
@@ -24,14 +25,11 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """One file of 20 queries; the first has no relevant document."""
     rng = np.random.default_rng(0)
     path = tmp_path_factory.mktemp("one") / "all.svm"
-    lines = []
-    for query in range(20):
-        for document in range(8):
-            x = rng.normal(size=3)
-            label = int(np.clip(round(x[0] + rng.normal()), 0, 2)) or int(document == 0)
-            values = " ".join(f"{i + 1}:{v:.4f}" for i, v in enumerate(x))
-            lines.append(f"{label if query else 0} qid:{query} {values}\n")
-    path.write_text("".join(lines))
+    features = rng.normal(size=(160, 3))
+    labels = np.clip(np.round(features[:, 0] + rng.normal(size=160)), 0, 2)
+    labels[::8] = np.maximum(labels[::8], 1)
+    labels[:8] = 0
+    write_letor(path, features, labels, np.repeat(np.arange(20), 8))
     return path
 
 
