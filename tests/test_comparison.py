@@ -14,14 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 from brute_force import examples
-from click.testing import Result
+from commands import invoke
 from damage import damaged
 from hypothesis import given
 from hypothesis import strategies as st
 from small_data import write_letor
-from typer.testing import CliRunner
 
-from lambdaplus.cli import app
 from lambdaplus.data import relative_features
 from lambdaplus.evaluation import evaluate
 from lambdaplus.metrics import CATALOGUE, Declaration
@@ -48,11 +46,11 @@ def letor(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     return folder
 
 
-def compare(data: pathlib.Path, out: pathlib.Path, *options: str) -> Result:
-    return CliRunner().invoke(app, ["compare", str(data), "--out", str(out), *options])
+def compare(data: pathlib.Path, out: pathlib.Path, *options: str) -> Any:
+    return invoke("compare", data, "--out", out, *options)
 
 
-def quick(data: pathlib.Path, out: pathlib.Path, methods: str, *options: str) -> Result:
+def quick(data: pathlib.Path, out: pathlib.Path, methods: str, *options: str) -> Any:
     few = ("--rounds", "5", "--jobs", "1")
     result = compare(data, out, "--methods", methods, *few, *options)
     assert result.exit_code == 0, result.output
@@ -214,7 +212,7 @@ def test_notes_count_each_query_of_repeated_splits_once(letor: pathlib.Path) -> 
 
 
 def test_metrics_are_listed_and_described_within_80_columns() -> None:
-    output = CliRunner().invoke(app, ["metrics"]).output
+    output = invoke("metrics", width=80).output
     assert max(map(len, output.splitlines())) <= 80
     for declaration in CATALOGUE:
         assert str(declaration) in output.replace(",", " ").split()
@@ -224,7 +222,7 @@ def test_metrics_are_listed_and_described_within_80_columns() -> None:
 @pytest.mark.parametrize("declaration", CATALOGUE, ids=lambda declared: declared.name)
 def test_a_metric_is_described_in_detail(declaration: Declaration) -> None:
     for name in (declaration.name, *declaration.aliases):
-        output = CliRunner().invoke(app, ["metrics", name]).output
+        output = invoke("metrics", name, width=80).output
         assert max(map(len, output.splitlines())) <= 80
         words = " ".join(output.split())
         for text in (declaration.title, declaration.source, declaration.cost_of_objective):
@@ -237,13 +235,13 @@ def test_a_metric_is_described_in_detail(declaration: Declaration) -> None:
     ("name", "error"), [("nddcg", "did you mean 'ndcg'?"), ("map+mrr", "is a sum")]
 )
 def test_a_metric_that_cannot_be_described_is_an_error(name: str, error: str) -> None:
-    result = CliRunner(env={"COLUMNS": "400"}).invoke(app, ["metrics", name])
+    result = invoke("metrics", name)
     assert result.exit_code == 2
     assert error in result.output
 
 
 def test_versions() -> None:
-    output = CliRunner().invoke(app, ["--version"]).output
+    output = invoke("--version").output
     assert f"lambdaplus {importlib.metadata.version('lambdaplus')}" in output
     assert "xgboost" in output
 

@@ -9,10 +9,9 @@ import sys
 import numpy as np
 import polars as pl
 import pytest
+from commands import invoke
 from small_data import write_letor
-from typer.testing import CliRunner
 
-from lambdaplus.cli import app
 from lambdaplus.data import Fold, read_letor
 from lambdaplus.data.cache import fingerprint
 from lambdaplus.data.ranking_data import join
@@ -81,7 +80,7 @@ def test_data_that_is_not_there() -> None:
 def test_repeated_splits_from_the_command_line(file: pathlib.Path, tmp_path: pathlib.Path) -> None:
     command = ["compare", str(file), "--methods", "lightgbm:lambdarank", "--metrics", "map,ndcg@3"]
     options = ["--splits", "4", "--shares", "6,4,10", "--balanced", "--jobs", "1", "--rounds", "3"]
-    result = CliRunner().invoke(app, [*command, *options, "--out", str(tmp_path)])
+    result = invoke(*command, *options, "--out", tmp_path)
     assert result.exit_code == 0, result.output
     config = Config.from_toml((tmp_path / "study.toml").read_text())
     assert (config.splits, config.shares, config.balanced) == (4, (6, 4, 10), True)
@@ -125,11 +124,11 @@ def test_columns_of_other_names_are_named(tmp_path: pathlib.Path) -> None:
     [fold] = folds_of(str(tmp_path), columns=columns)
     assert sizes(fold) == (20, 20, 20)
     arguments = ["compare", str(table), "--methods", "feature:best", "--out", str(tmp_path / "out")]
-    done = CliRunner().invoke(app, [*arguments, "--qid", "query_id", "--label", "relevance"])
+    done = invoke(*arguments, "--qid", "query_id", "--label", "relevance")
     assert done.exit_code == 0, done.output
     again = Config.read(tmp_path / "out" / "study.toml")
     assert (again.qid, again.label) == ("query_id", "relevance")
-    done = CliRunner().invoke(app, arguments)
+    done = invoke(*arguments)
     assert "it has: query_id, relevance, x. Pass the names of its columns" in done.output
     with pytest.raises(ValueError, match="qid and label are columns of CSV and Parquet files"):
         folds_of(columns=columns)

@@ -11,11 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from commands import invoke
 from killed_runs import contents
 from small_data import letor_folder
-from typer.testing import CliRunner
 
-from lambdaplus.cli import app
 from lambdaplus.study import Study
 from lambdaplus.study.outputs import OutputFolder
 
@@ -33,7 +32,7 @@ def home(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Pat
 
 def compare(*arguments: str, jobs: int = 1) -> tuple[int, str]:
     """Exit code, and what was said."""
-    result = CliRunner().invoke(app, ["compare", *arguments, *QUICK, "--jobs", str(jobs)])
+    result = invoke("compare", *arguments, *QUICK, "--jobs", jobs)
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     return result.exit_code, " ".join(result.output.split())
 
