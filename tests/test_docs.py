@@ -128,19 +128,25 @@ def test_settings_of_the_pages_are_of_a_study(name: str) -> None:
         assert replace(config, data="").study().methods  # of the built-in data
 
 
-@pytest.fixture
-def extension(tmp_path: Path) -> Any:
-    """What fills in results, of another folder."""
-    spec = importlib.util.spec_from_file_location("results", ROOT / "docs" / "_ext" / "results.py")
+def module(path: Path) -> Any:
+    """A module that is in no package."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
-    extension = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(extension)
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+def test_the_table_of_conventions_is_that_of_the_declarations() -> None:
+    made = module(ROOT / "docs" / "convention_table.py")
+    written = TEXTS["docs/conventions.md"].split(made.BEGIN)[1].split(made.END)[0]
+    assert written == made.table(), "write it anew: python docs/convention_table.py"
+
+
+def test_results_are_folded_tables(tmp_path: Path) -> None:
+    extension = module(ROOT / "docs" / "_ext" / "results.py")
     extension.RESULTS = tmp_path
-    return extension
-
-
-def test_results_are_folded_tables(extension: Any, tmp_path: Path) -> None:
     tables = [
         {"title": title, "columns": ["", "MAP"], "rows": [["a", 0.5]], "foot": ["two sets"]}
         for title in ("Means", "Gains")

@@ -205,6 +205,8 @@ def test_text_is_read_as_in_files() -> None:
     [
         ({"ties": "wrost"}, "ties='wrost' is not one of expected, worst, best, stable, together"),
         ({"empty": 0.5}, "empty=0.5 is not 'skip', 0 or 1"),
+        ({"empty": "zero"}, "empty='zero' is not 'skip', 0 or 1"),
+        ({"empty": float("nan")}, "empty=nan is not 'skip', 0 or 1"),
         ({"convention": "treck"}, "unknown convention 'treck'; known: lambdaplus, lightgbm"),
         ({"convention": ["trec"]}, "unknown convention"),
         ({"one_group": "no"}, "one_group='no' is neither True nor False"),

@@ -76,15 +76,6 @@ def test_certified_on_a_fold_of_real_data_at_every_c(name: str, data_folder: Pat
         assert point.share <= 1
 
 
-def test_clipped_ndcg_with_the_pair_map_says_that_zero_is_optimal(data_folder: Path) -> None:
-    train = folds_of(data_folder, "ohsumed-letor3")[0].train
-    model = StructuralSVM("ndcg", cutoff=10, relevant=1, C=100.0, tol=1e-6)
-    with pytest.warns(UserWarning, match="w = 0 is optimal"):
-        model.fit(train.features, train.labels, train.qid)
-    assert not model.coef_.any()
-    assert model.relative_gap_ <= 1e-6
-
-
 @pytest.mark.parametrize("epsilon", [0.01, 0.2])
 def test_epsilon_stops_as_the_pseudocode_does(epsilon: float) -> None:
     """Yue et al. 2007, algorithm 1, with each quadratic program solved anew."""

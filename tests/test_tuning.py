@@ -296,11 +296,6 @@ def test_catboost_takes_options_of_its_loss() -> None:
     assert len({tuple(model.predict(made_up(2))) for model in models}) == 3
 
 
-def test_our_objectives_in_catboost_say_why_not() -> None:
-    with pytest.raises(ValueError, match="blocks of documents without their queries"):
-        find_methods("catboost:map")
-
-
 def test_validation_without_any_value_is_an_error() -> None:
     data = RankingData(np.zeros((2, 1)), [0, 0], [1, 1])
     with pytest.raises(ValueError, match="no validation query has a value of map"):

@@ -342,12 +342,6 @@ def test_a_query_without_a_value_may_count_as_0_or_1(empty: float) -> None:
     assert found["map"] == close((2.5 + empty) / 4)
 
 
-@pytest.mark.parametrize("empty", [2, -1, "zero", float("nan")])
-def test_other_values_of_empty_are_refused(empty: Any) -> None:
-    with pytest.raises(ValueError, match="is not 'skip', 0 or 1"):
-        evaluate(LABELS, SCORES, group=GROUP, empty=empty)
-
-
 def test_a_query_weighs_the_mean_of_its_rows() -> None:
     weight = [1, 3, 9, 9, 4, 0, 0.5, 0.5]  # means 2, 9, 2, 0.5
     found = evaluate(LABELS, SCORES, group=GROUP, weight=weight, metrics=["map", "auc"])
@@ -398,12 +392,6 @@ def test_rows_without_queries_are_one_ranking_if_so_said(name: str) -> None:
     else:
         with pytest.raises(ValueError, match=rf"{name}.*no queries.*group=.*one_group=True"):
             evaluate(labels, scores, metrics=name)
-
-
-def test_ties_of_one_data_set_enter_together_but_those_of_a_query_do_not() -> None:
-    """A threshold cannot split tied rows; a ranking has to put them in some order."""
-    assert evaluate([1, 0], [0, 0], metrics="map")["map"] == 0.5
-    assert evaluate([1, 0], [0, 0], group=[2], metrics="map")["map"] == 0.75
 
 
 def test_options_go_to_the_metrics_that_have_them() -> None:
