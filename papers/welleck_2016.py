@@ -406,8 +406,8 @@ WELLECK_2016 = Paper(
         "stopped after 30 without gain on validation data. The SVM by class is the sum over "
         "classes c of c f_c(x), where f_c is a structural SVM for the AUC of class c against the "
         "rest over all documents, as SVM-Perf's, trained by our cutting planes. The learning rate "
-        "(.1, .25, .5, .9) and C (.01 to 100,000; the paper: to 100) are chosen by validation MAUC, "
-        "or by AUC on binary labels (1 and more are relevant). Times are of one thread on "
+        "(.1, .25, .5, .9) and C (.01 to 100,000; the paper: to 100) are chosen by validation "
+        "MAUC, or by AUC on binary labels (1 and more are relevant). Times are of one thread on "
         "generated data of MSLR-WEB10K's shape, scaled to its number of queries. Yahoo's sets, "
         "MQ2007 and the Gov sets could not be had."
     ),
