@@ -192,11 +192,11 @@ def test_a_sum_is_trained_on_stopped_on_and_selected_by(
     assert str(study.results.about.select) == "0.5*mrr+ndcg@3"
     for choice in study.choices(study.methods[0]):
         values = []
-        for fit in choice.fits:
-            [(name, model)] = fit.models.items()
-            [value] = values_of([choice.by], choice.fold.valid, fit.scores[name][0]).values()
+        for fits in choice.fits:
+            [ranker] = fits.values()
+            [value] = values_of([choice.by], choice.fold.valid, ranker.validation).values()
             values.append(value)
-            assert max(model.curve) == pytest.approx(value)  # training has followed the sum
+            assert max(ranker.curve) == pytest.approx(value)  # training has followed the sum
         assert choice.place(choice.by) == int(np.argmax(values))
 
 
@@ -212,7 +212,7 @@ def test_a_convention_is_that_of_test_queries(letor: pathlib.Path, tmp_path: pat
     [choice, *_] = theirs.choices(theirs.methods[0])
     test = choice.fold.test
     found = evaluate(
-        test.labels, choice.test_scores(choice.by), qid=test.qid, metrics=["map", "ndcg@3"],
+        test.labels, choice.chosen(choice.by).test, qid=test.qid, metrics=["map", "ndcg@3"],
         convention="letor4",
     )  # fmt: skip
     assert list(choice.evaluation.mean.values()) == list(found.mean.values())

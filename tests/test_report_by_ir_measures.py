@@ -80,7 +80,7 @@ def test_report_has_the_numbers_of_ir_measures(study: Study, tmp_path: Path) -> 
     means: dict[str, list[float]] = {name: [] for name in NAMES}
     for choice in study.choices(study.methods[0]):
         test = choice.fold.test
-        theirs = by_ir_measures(test, choice.test_scores(choice.by), tmp_path)
+        theirs = by_ir_measures(test, choice.chosen(choice.by).test, tmp_path)
         relevant = {str(qid) for qid in test.qid[test.labels >= 1]}
         queries = sorted({*map(str, test.qid)})
         assert 0 < len(relevant) < len(queries)

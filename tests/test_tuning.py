@@ -107,7 +107,7 @@ def test_each_metric_is_evaluated_on_the_trial_and_the_round_that_it_chose(finis
     for choice in finished.choices(method):
         fold = choice.fold
         for metric in METRICS:
-            place, rounds = choice.place(metric), choice.model(metric).rounds
+            place, rounds = choice.place(metric), choice.chosen(metric).rounds
             different.add((place, rounds))
             drawn = dict(choice.tasks[place].parameters)
             options = {name: drawn.pop(name) for name in ("sigma", "damping", "noise")}
@@ -137,9 +137,9 @@ def test_the_first_of_the_best_trials_is_chosen_on_validation_queries(finished: 
                 # Scores are kept where a trial was the best so far, and nowhere else.
                 values = choice.values[metric].tolist()
                 records = [value > max(values[:i], default=-1) for i, value in enumerate(values)]
-                name = str(metric)
-                assert [fit.scores[name][1].size > 0 for fit in choice.fits] == records
-                assert values == [max(fit.models[name].curve) for fit in choice.fits]
+                fits = [of_trial[str(metric)] for of_trial in choice.fits]
+                assert [fit.test.size > 0 for fit in fits] == records
+                assert values == [max(fit.curve) for fit in fits]
 
 
 def test_trainings_that_are_evaluated_rarely_stop_in_time(folds: list[Fold]) -> None:
@@ -149,7 +149,7 @@ def test_trainings_that_are_evaluated_rarely_stop_in_time(folds: list[Fold]) -> 
     [choice] = study.choices(study.methods[0])
     curves = study.results.curves.filter(pl.col("metric") == "map")
     assert curves["round"].to_list() == list(range(5, 5 * curves.height + 1, 5))
-    assert choice.model(choice.by).rounds == curves["round"][int(np.argmax(curves["value"]))] < 500
+    assert choice.chosen(choice.by).rounds == curves["round"][int(np.argmax(curves["value"]))] < 500
 
 
 def test_one_metric_may_choose_for_all(folds: list[Fold]) -> None:
@@ -158,7 +158,7 @@ def test_one_metric_may_choose_for_all(folds: list[Fold]) -> None:
     [choice] = study.choices(study.methods[0])
     assert (choice.by, list(choice.values)) == (MRR, [MRR])
     test = choice.fold.test
-    found = evaluate(test.labels, choice.test_scores(MRR), group=test.group, metrics=METRICS)
+    found = evaluate(test.labels, choice.chosen(MRR).test, group=test.group, metrics=METRICS)
     assert choice.evaluation.mean == found.mean
 
 

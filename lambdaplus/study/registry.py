@@ -9,12 +9,12 @@ from typing import Any
 from lambdaplus.metrics.names import split_names
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import search_space
-from lambdaplus.study.boosting import Boosting, hint, train_catboost, train_lightgbm, train_xgboost
+from lambdaplus.study.boosting import hint, train_catboost, train_lightgbm, train_xgboost
 from lambdaplus.study.estimator_trainer import find_class, train_estimator
-from lambdaplus.study.methods import Method
+from lambdaplus.study.methods import Method, Trainer
 from lambdaplus.study.search_space import Space
 
-_TRAINERS: dict[str, tuple[Boosting, Space]] = {
+_TRAINERS: dict[str, tuple[Trainer, Space]] = {
     "lightgbm": (train_lightgbm, search_space.LIGHTGBM),
     "xgboost": (train_xgboost, search_space.XGBOOST),
     "catboost": (train_catboost, search_space.CATBOOST),

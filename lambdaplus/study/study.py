@@ -23,14 +23,14 @@ from lambdaplus.data.cache import fingerprint
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 from lambdaplus.metrics.names import listed
-from lambdaplus.study.choice import Choice, choose
+from lambdaplus.study.choice import Choice
 from lambdaplus.study.estimator_trainer import find_class, train_estimator
 from lambdaplus.study.identity import digest, versions_in_words
 from lambdaplus.study.methods import Criterion, Method, Task, parse_criterion
 from lambdaplus.study.results import ALL_QUERIES, CURVES, FITS, VALUES, About, Results
 from lambdaplus.study.search_space import draw
 from lambdaplus.study.settings import Settings
-from lambdaplus.study.store import Fit, Store
+from lambdaplus.study.store import Fits, Store
 from lambdaplus.study.tasks import fit_and_save, fit_from_disk, laid_out
 from lambdaplus.study.workers import PRELOADED, first_line, run_in_processes, working_folder
 
@@ -233,13 +233,13 @@ class Study:
     def _is_stored(self, task: Task) -> bool:
         """Whether the fit is stored; a damaged file causes a warning and is fitted again."""
         try:
-            fit = self.store.load(task.key)
+            fits = self.store.load(task.key)
         except ValueError as damaged:
             warnings.warn(f"{damaged}; it is being fitted again", stacklevel=4)
             return False
-        if fit is None:
+        if fits is None:
             return False
-        values = {metric: fit.best(metric) for metric in fit.models}
+        values = {metric: fit.best for metric, fit in fits.items()}
         self._values.setdefault(_group(task), {})[task.trial] = values
         self.finished.add(task.key)
         self.__dict__.pop("results", None)  # computed from fewer fits
@@ -290,16 +290,16 @@ class Study:
         """Selected parameters for each fold and seed whose fits are all finished."""
         selects, convention = self.chooses(method), self._convention
         return [
-            choose(tasks, [*map(self._load, tasks)], self._fold_named[fold], selects, convention)
+            Choice(tasks, [*map(self._load, tasks)], self._fold_named[fold], selects, convention)
             for (name, fold, _), tasks in self._groups.items()
             if name == method.name and all(task.key in self.finished for task in tasks)
         ]
 
-    def _load(self, task: Task) -> Fit:
-        fit = self.store.load(task.key)
-        if fit is None:
+    def _load(self, task: Task) -> Fits:
+        fits = self.store.load(task.key)
+        if fits is None:
             raise FileNotFoundError(f"{self.store.path(task.key)} was removed during the run")
-        return fit
+        return fits
 
     @cached_property
     def results(self) -> Results:
@@ -313,9 +313,9 @@ class Study:
                 query = qid if len(by_query) == len(qid) else [ALL_QUERIES]
                 columns = {"metric": metric, "query": query, "value": by_query}
                 values.append(pl.DataFrame({**key, **columns}, VALUES, nan_to_null=True))
-            for selecting, model in choice.curves().items():
-                rounds = np.arange(1, len(model.curve) + 1) * model.every
-                columns = {"metric": str(selecting), "round": rounds, "value": model.curve}
+            for selecting, fit in choice.curves().items():
+                rounds = np.arange(1, len(fit.curve) + 1) * fit.every
+                columns = {"metric": str(selecting), "round": rounds, "value": fit.curve}
                 curves.append(pl.DataFrame({**key, **columns}, CURVES))
         fits = pl.DataFrame([row for choice in choices for row in choice.fit_rows()], FITS)
         return Results(
