@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from lambdaplus.data.queries import Floats
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation.run_comparison import ROUNDING
 from lambdaplus.study.figures import (
     BETTER,
