@@ -24,6 +24,7 @@ from lambdaplus.study import (
     Study,
     Task,
     find_methods,
+    study_of,
     write_report,
 )
 from lambdaplus.study.search_space import CATBOOST, LIGHTGBM, XGBOOST, Range, draw
@@ -352,7 +353,7 @@ def test_the_report_shows_the_search(finished: Study, tmp_path: Path) -> None:
 
 def test_a_search_is_long_unless_told_otherwise_and_draws_its_trees() -> None:
     def study(**options: Any) -> Study:
-        return Config(methods=("lightgbm:map",), folds="1", **options).study()
+        return study_of(Config(methods=("lightgbm:map",), folds="1", **options))
 
     long = study(trials=2).settings
     assert (long.rounds, long.patience, long.every) == (1000, 100, 5)

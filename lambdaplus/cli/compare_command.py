@@ -59,6 +59,8 @@ def compare(
     """Train methods on folds and compare them. Run the command again to continue after a stop."""
     from rich.console import Console
 
+    from lambdaplus.study import study_of
+
     console = Console(markup=False, emoji=False)  # a path may contain [red] or :bug:
     cores = os.cpu_count() or 1
     with errors_of("compare"):
@@ -69,7 +71,7 @@ def compare(
             config = Config(data=str(data))
         config = replace(config, **_fields(options))
         jobs = jobs or cores
-        study = config.study(out, jobs, threads=max(1, cores // jobs))
+        study = study_of(config, out, jobs, threads=max(1, cores // jobs))
         inputs = [path for path in (data, pathlib.Path(config.data)) if path and path.is_file()]
         code = _run(study, config, out, inputs, report, console)
     if code:

@@ -20,7 +20,7 @@ _TRAINERS: dict[str, tuple[Trainer, Space]] = {
     "catboost": (train_catboost, search_space.CATBOOST),
 }
 _WITH_OURS = ("lightgbm", "xgboost")
-_OURS = ("auc", "mauc", "map", "mrr", "ndcg")
+_METRICS = ("auc", "mauc", "map", "mrr", "ndcg")
 
 
 def _native(
@@ -37,7 +37,7 @@ def _ours(framework: str, metric: str) -> Method:
     # All NDCG objectives, ours and the frameworks' own, are validated with NDCG@10.
     criterion = "ndcg@10" if name == "ndcg" else name
     trainer, trees = _TRAINERS[framework]
-    space = {**trees, **search_space.OURS}
+    space = {**trees, **search_space.LAMBDA_OBJECTIVE}
     return Method(f"{framework}:lambda_{name}", trainer, objective, criterion, space=space)
 
 
@@ -68,7 +68,7 @@ METHODS: tuple[Method, ...] = (
     _native("catboost", "YetiRank:mode=MRR", search_space.YETIRANK, "mrr"),
     _native("catboost", "YetiRank:mode=Classic", search_space.YETIRANK),
     _native("catboost", "QueryRMSE"),
-    *(_ours(framework, metric) for framework in _WITH_OURS for metric in _OURS),
+    *(_ours(framework, metric) for framework in _WITH_OURS for metric in _METRICS),
     _estimator("svm:auc", "StructuralSVM", "auc", C, loss="auc", relevant=1.0),
     _estimator("svm:map", "StructuralSVM", "map", C, loss="map"),
     _estimator("svm:ndcg@10", "StructuralSVM", "ndcg@10", C, loss="ndcg@10", relevant=1.0, **STOP),

@@ -96,7 +96,7 @@ CATBOOST: Space = {
 
 # Options of single objectives ---------------------------------------------------------------------
 
-OURS: Space = {  # options of lambda_objective
+LAMBDA_OBJECTIVE: Space = {
     "sigma": Range(0.3, 3.0, log=True),
     "damping": (None, 0.01, 0.1),
     "noise": (None, 0.3, 1.0, 2.0),
