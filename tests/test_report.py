@@ -35,7 +35,7 @@ from lambdaplus.study import (
 )
 from lambdaplus.study.boosting import train_lightgbm
 from lambdaplus.study.methods import Fitted, Method
-from lambdaplus.study.plots import curves_of, learning_curves, plots_of, training_time
+from lambdaplus.study.plots import curves_of, learning_curves, training_time
 from lambdaplus.study.study_tables import parameter_table
 
 HOSTILE = "svm:<script>alert('x')</script>&\"$title"
@@ -273,7 +273,7 @@ def test_metric_of_the_whole_data_set_has_no_plot_by_query(study: Study) -> None
     metrics = [parse_metric(name) for name in ("auc(over=dataset)", "ndcg@3")]
     pooled = Study(study.folds, study.methods[:2], metrics, study.settings, folder=study.folder)
     pooled.finish()
-    names = [plot.name for plot in plots_of(Summary(pooled.results)) if plot.section == "queries"]
+    names = [name for name, *_ in plots.PLOTS["queries"](Summary(pooled.results))]
     assert names == ["differences_ndcg_3"]
 
 

@@ -8,7 +8,6 @@ import os
 import pathlib
 import re
 import signal
-import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -245,14 +244,15 @@ def _write_report(study: Study, config: Config, folder: pathlib.Path, console: C
 @contextmanager
 def _warnings_told(console: Console) -> Iterator[None]:
     """Print the warnings of the block, such as damaged files, once each."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+
+    def tell(message: Warning | str, *_: Any) -> None:
+        console.print(str(message), style="yellow", soft_wrap=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("once")
         warnings.simplefilter("ignore", ResourceWarning)
-        try:
-            yield
-        finally:
-            for text in dict.fromkeys(str(warning.message) for warning in caught):
-                console.print(text, style="yellow", soft_wrap=True)
+        warnings.showwarning = tell  # type: ignore[assignment]
+        yield
 
 
 class Terminated(KeyboardInterrupt):
@@ -262,9 +262,6 @@ class Terminated(KeyboardInterrupt):
 @contextmanager
 def _stoppable() -> Iterator[None]:
     """Let SIGTERM raise an exception in the block, as Ctrl-C does, to release resources."""
-    if threading.current_thread() is not threading.main_thread():  # only that one gets signals
-        yield
-        return
 
     def stop(*_: Any) -> None:
         raise Terminated

@@ -9,6 +9,7 @@ with its own objectives only.
 from __future__ import annotations
 
 import difflib
+import functools
 import inspect
 import re
 import warnings
@@ -21,7 +22,7 @@ from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
 from lambdaplus.frameworks.internals import lightgbm_parameters
 from lambdaplus.objectives import lambda_objective
-from lambdaplus.study.methods import Criterion, Fitted, Parameters, Task
+from lambdaplus.study.methods import Criterion, Fitted, Parameters, Task, Trainer
 from lambdaplus.study.validation import Validation
 
 Predict = Callable[[RankingData, int], Floats]
@@ -57,40 +58,32 @@ def training_labels(objective: Any, labels: Floats) -> Floats:
     return (labels >= 1).astype(np.float64) if binary else labels
 
 
-def train_lightgbm(task: Task) -> dict[Criterion, Fitted]:
-    """Train LightGBM; the ranker of each metric has the trees up to its best round."""
-    return _train(task, _run_lightgbm)
+def trainer(run: Callable[[Task, Any, dict[str, Any], Validation], Predict]) -> Trainer:
+    """A trainer of boosted trees, from the function that calls the framework.
 
+    It trains once; the ranker of each metric has the trees up to its best round.
+    """
 
-def train_xgboost(task: Task) -> dict[Criterion, Fitted]:
-    """Train XGBoost; the ranker of each metric has the trees up to its best round."""
-    return _train(task, _run_xgboost)
+    @functools.wraps(run)
+    def train(task: Task) -> dict[Criterion, Fitted]:
+        target, settings = task.method.target, task.settings
+        # The frameworks' own objectives may have options of the same names.
+        ours = set() if isinstance(target, str) else OBJECTIVE_OPTIONS & task.parameters.keys()
+        options = {name: task.parameters[name] for name in ours}
+        others = {k: v for k, v in task.parameters.items() if k not in ours}
+        for name in sorted(OF_THE_STUDY & others.keys()):
+            raise ValueError(f"{name} cannot be tried, since the study sets it for every method")
+        objective = with_options(target, options) if options else target
+        validation = Validation(task.valid, task.metrics, settings.patience, settings.every)
+        predict = run(task, objective, others, validation)
 
+        def fitted(metric: Criterion) -> Fitted:
+            best, curve = validation.best_round(metric), validation.progress[metric].values
+            return Fitted(lambda part: predict(part, best), best, curve, validation.every)
 
-def train_catboost(task: Task) -> dict[Criterion, Fitted]:
-    """Train CatBoost; the ranker of each metric has the trees up to its best round."""
-    return _train(task, _run_catboost, frozenset())  # its losses have an option `noise`, too
+        return {metric: fitted(metric) for metric in task.metrics}
 
-
-def _train(
-    task: Task,
-    run: Callable[[Task, Any, dict[str, Any], Validation], Predict],
-    of_objective: Collection[str] = OBJECTIVE_OPTIONS,
-) -> dict[Criterion, Fitted]:
-    options = {k: v for k, v in task.parameters.items() if k in of_objective}
-    others = {k: v for k, v in task.parameters.items() if k not in of_objective}
-    for name in sorted(OF_THE_STUDY & others.keys()):
-        raise ValueError(f"{name} cannot be tried, since the study sets it for every method")
-    target = task.method.target
-    objective = with_options(target, options) if options else target
-    validation = Validation(task.valid, task.metrics, task.settings.patience, task.settings.every)
-    predict = run(task, objective, others, validation)
-
-    def fitted(metric: Criterion) -> Fitted:
-        best, curve = validation.best_round(metric), validation.progress[metric].values
-        return Fitted(lambda part: predict(part, best), best, curve, validation.every)
-
-    return {metric: fitted(metric) for metric in task.metrics}
+    return train
 
 
 def with_options(target: Any, options: Parameters) -> Any:
@@ -104,7 +97,8 @@ def with_options(target: Any, options: Parameters) -> Any:
     return lambda_objective(metric, **options)
 
 
-def _run_lightgbm(
+@trainer
+def train_lightgbm(
     task: Task, objective: Any, params: dict[str, Any], validation: Validation
 ) -> Predict:
     import lambdaplus.lightgbm as lgb
@@ -173,7 +167,8 @@ def _refuse_what_lightgbm_ignores(params: Parameters) -> None:
             raise ValueError(f"LightGBM has no parameter {name!r}{hint(name, groups)}")
 
 
-def _run_xgboost(
+@trainer
+def train_xgboost(
     task: Task, objective: Any, params: dict[str, Any], validation: Validation
 ) -> Predict:
     import lambdaplus.xgboost as xgb
@@ -242,7 +237,8 @@ def _refuse_what_xgboost_ignores(params: Parameters) -> None:
             raise ValueError(f"XGBoost has no parameter {', '.join(map(repr, unused))}{meant}")
 
 
-def _run_catboost(
+@trainer
+def train_catboost(
     task: Task, objective: str, params: dict[str, Any], validation: Validation
 ) -> Predict:
     try:

@@ -12,7 +12,7 @@ from typing import Any
 from lambdaplus.compute.extras import installation
 from lambdaplus.evaluation import Cell, Table
 from lambdaplus.study.estimator_trainer import constructor_in_words, train_estimator
-from lambdaplus.study.figures import needs_matplotlib, save_plot
+from lambdaplus.study.figures import WIDTH, needs_matplotlib, save_plot
 from lambdaplus.study.plots import PLOTS
 from lambdaplus.study.results import Results
 from lambdaplus.study.study_tables import (
@@ -84,9 +84,9 @@ def write_report(
     failed: dict[str, str] = {}
     for section, draw in PLOTS.items():
         with _noted(section, failed):
-            for plot in draw(summary):
-                svg = save_plot(plot.figure, folder / "plots", plot.name)
-                shown = {"caption": plot.caption, "svg": svg, "wide": plot.wide}
+            for name, caption, figure in draw(summary):
+                svg = save_plot(figure, folder / "plots", name)
+                shown = {"caption": caption, "svg": svg, "wide": figure.get_figwidth() > WIDTH}
                 plots.setdefault(section, []).append(shown)
     for section, (_, content) in SECTIONS.items():
         with _noted(section, failed):
