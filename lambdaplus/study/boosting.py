@@ -67,8 +67,9 @@ def trainer(run: Callable[[Task, Any, dict[str, Any], Validation], Predict]) -> 
     @functools.wraps(run)
     def train(task: Task) -> dict[Criterion, Fitted]:
         target, settings = task.method.target, task.settings
-        # The frameworks' own objectives may have options of the same names.
-        ours = set() if isinstance(target, str) else OBJECTIVE_OPTIONS & task.parameters.keys()
+        # CatBoost's losses have an option `noise`, too.
+        catboost = task.method.family == "catboost"
+        ours = set() if catboost else OBJECTIVE_OPTIONS & task.parameters.keys()
         options = {name: task.parameters[name] for name in ours}
         others = {k: v for k, v in task.parameters.items() if k not in ours}
         for name in sorted(OF_THE_STUDY & others.keys()):

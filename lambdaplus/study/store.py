@@ -8,7 +8,6 @@ study can be evaluated with other metrics without fitting again.  Nothing is pic
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,42 +43,33 @@ Fits = Mapping[str, Fit]
 """The rankers of one training, by the metric that chose their rounds, or "" if none did."""
 
 
-class Store:
-    """A folder of fits."""
+def save_fits(file: Path, fits: Fits, about: dict[str, Any]) -> None:
+    """Write the fits of one training, with a description for people who read the file."""
+    arrays: dict[str, Any] = {}
+    numbers: dict[str, dict[str, Any]] = {}
+    for place, (metric, fit) in enumerate(fits.items()):
+        numbers[metric] = {k: v for k, v in vars(fit).items() if k not in _ARRAYS}
+        arrays |= {f"{place} {kind}": getattr(fit, kind) for kind in _ARRAYS}
+    text = json.dumps({**about, "fits": numbers, "key": file.stem}, default=str)
+    with written_whole(file) as part, part.open("wb") as stream:
+        np.savez(stream, about=np.array(text), **arrays)
 
-    def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self.folder = Path(folder)
 
-    def path(self, key: str) -> Path:
-        return self.folder / "fits" / f"{key}.npz"
-
-    def save(self, key: str, fits: Fits, about: dict[str, Any]) -> None:
-        """Write the fits of one training, with a description for people who read the file."""
-        arrays: dict[str, Any] = {}
-        numbers: dict[str, dict[str, Any]] = {}
-        for place, (metric, fit) in enumerate(fits.items()):
-            numbers[metric] = {k: v for k, v in vars(fit).items() if k not in _ARRAYS}
-            arrays |= {f"{place} {kind}": getattr(fit, kind) for kind in _ARRAYS}
-        text = json.dumps({**about, "fits": numbers, "key": key}, default=str)
-        with written_whole(self.path(key)) as part, part.open("wb") as file:
-            np.savez(file, about=np.array(text), **arrays)
-
-    def load(self, key: str) -> Fits | None:
-        """Load a finished training; None if there is none, a ValueError if the file is damaged."""
-        path = self.path(key)
-        if not path.exists():
-            return None
-        try:
-            with np.load(path, allow_pickle=False) as arrays:
-                about = json.loads(str(arrays["about"]))
-                if about["key"] != key:
-                    raise ValueError(f"it is the fit {about['key']}")
-                return {
-                    metric: Fit(**numbers, **{kind: arrays[f"{place} {kind}"] for kind in _ARRAYS})
-                    for place, (metric, numbers) in enumerate(about["fits"].items())
-                }
-        except Exception as error:  # a damaged zip file can raise many types of errors
-            raise ValueError(
-                f"{path} is damaged or not this fit ({type(error).__name__}: {error}): remove it "
-                "to have it fitted again"
-            ) from None
+def load_fits(file: Path) -> Fits:
+    """Load a finished training; a FileNotFoundError if there is none, a ValueError if damaged."""
+    try:
+        with np.load(file, allow_pickle=False) as arrays:
+            about = json.loads(str(arrays["about"]))
+            if about["key"] != file.stem:
+                raise ValueError(f"it is the fit {about['key']}")
+            return {
+                metric: Fit(**numbers, **{kind: arrays[f"{place} {kind}"] for kind in _ARRAYS})
+                for place, (metric, numbers) in enumerate(about["fits"].items())
+            }
+    except FileNotFoundError:
+        raise
+    except Exception as error:  # a damaged zip file can raise many types of errors
+        raise ValueError(
+            f"{file} is damaged or not this fit ({type(error).__name__}: {error}): remove it "
+            "to have it fitted again"
+        ) from None

@@ -18,11 +18,11 @@ from lambdaplus.data import RankingData
 from lambdaplus.data.arguments import numbers
 from lambdaplus.data.cache import fingerprint, read_binary, write_binary
 from lambdaplus.study.methods import Fitted, Task
-from lambdaplus.study.store import Fit, Store
+from lambdaplus.study.store import Fit, save_fits
 
 
 def fit_and_save(
-    store: Store,
+    file: Path,
     task: Task,
     beaten: Mapping[str, float],
     parts: Sequence[RankingData] | Sequence[Path],
@@ -55,7 +55,7 @@ def fit_and_save(
         fits[str(metric)] = Fit(model.rounds, model.every, curve, of_valid, of_test, seconds, notes)
     about = {"method": task.method.name, "fold": task.fold, "seed": task.seed,
              "trial": task.trial, "parameters": task.parameters}  # fmt: skip
-    store.save(task.key, fits, about)
+    save_fits(file, fits, about)
 
 
 def _own(part: RankingData | Path) -> RankingData:
@@ -75,10 +75,10 @@ def _scores(model: Fitted, of: RankingData | Path, name: str) -> Any:
     return scores
 
 
-def fit_from_disk(store: Store, task: Task, *work: Any) -> None:
+def fit_from_disk(file: Path, task: Task, *work: Any) -> None:
     """`fit_and_save` in a separate process, with the number of threads of its settings."""
     numba.set_num_threads(min(task.settings.threads, numba.get_num_threads()))
-    fit_and_save(store, task, *work)
+    fit_and_save(file, task, *work)
 
 
 def laid_out(data: RankingData, root: Path) -> Path:
