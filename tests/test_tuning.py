@@ -22,6 +22,7 @@ from lambdaplus.study import (
     Method,
     Settings,
     Study,
+    Summary,
     Task,
     find_methods,
     study_of,
@@ -345,7 +346,7 @@ def test_rounds_at_the_cap_and_choices_at_the_edge_are_counted(finished: Study) 
 
 @pytest.mark.usefixtures("empty_plots")
 def test_the_report_shows_the_search(finished: Study, tmp_path: Path) -> None:
-    page = write_report(finished.results, tmp_path).read_text()
+    page = write_report(Summary(finished.results), tmp_path).read_text()
     assert '<section id="searches"' in page
     assert search_in_words(finished.results) in page
     assert (tmp_path / "plots" / "trials_map.png").exists()
