@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -31,6 +32,7 @@ from lambdaplus.metrics import Metric
 from lambdaplus.metrics.names import listed
 
 
+@dataclass(eq=False, repr=False)
 class CommitteePerceptron(ValidatedRanker):
     """Perceptron on pairs of documents whose longest-surviving hypotheses form a committee.
 
@@ -108,34 +110,17 @@ class CommitteePerceptron(ValidatedRanker):
         "random_state": ["random_state"],
     }
 
-    hypotheses_: Floats
-    votes_: Floats
-    survival_: Ints
-
-    def __init__(
-        self,
-        committee_size: int = 20,
-        n_iter: int = 50,
-        *,
-        variant: Literal["committee", "pocket", "average", "last"] = "committee",
-        combine: Literal["average", "borda"] = "average",
-        weights: Literal["validation", "survival"] = "validation",
-        metric: Metric = "ndcg@10",
-        order: Literal["reshuffled", "shuffled", "list"] = "reshuffled",
-        alpha_bound: float | None = 0.85,
-        curve_metrics: Metric | Iterable[Metric] = (),
-        random_state: Any = None,
-    ) -> None:
-        self.committee_size = committee_size
-        self.n_iter = n_iter
-        self.variant = variant
-        self.combine = combine
-        self.weights = weights
-        self.metric = metric
-        self.order = order
-        self.alpha_bound = alpha_bound
-        self.curve_metrics = curve_metrics
-        self.random_state = random_state
+    committee_size: int = 20
+    n_iter: int = 50
+    _: KW_ONLY
+    variant: Literal["committee", "pocket", "average", "last"] = "committee"
+    combine: Literal["average", "borda"] = "average"
+    weights: Literal["validation", "survival"] = "validation"
+    metric: Metric = "ndcg@10"
+    order: Literal["reshuffled", "shuffled", "list"] = "reshuffled"
+    alpha_bound: float | None = 0.85
+    curve_metrics: Metric | Iterable[Metric] = ()
+    random_state: Any = None
 
     def _metrics(self) -> list[Metric]:
         return [self.metric, *listed(self.curve_metrics, "curve_metrics")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
@@ -18,6 +19,7 @@ from lambdaplus.evaluation.progress import Progress
 from lambdaplus.metrics import Metric
 
 
+@dataclass(eq=False, repr=False)
 class McRank(ValidatedRanker):
     """Ranks by the expected label under boosted classification trees of LightGBM.
 
@@ -71,28 +73,16 @@ class McRank(ValidatedRanker):
         "random_state": ["random_state"],
     }
 
-    def __init__(
-        self,
-        variant: Literal["multiclass", "ordinal"] = "multiclass",
-        *,
-        n_estimators: int = 200,
-        learning_rate: float = 0.1,
-        num_leaves: int = 15,
-        min_child_samples: int = 20,
-        metric: Metric = "ndcg@10",
-        patience: int | None = 30,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.variant = variant
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.num_leaves = num_leaves
-        self.min_child_samples = min_child_samples
-        self.metric = metric
-        self.patience = patience
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    variant: Literal["multiclass", "ordinal"] = "multiclass"
+    _: KW_ONLY
+    n_estimators: int = 200
+    learning_rate: float = 0.1
+    num_leaves: int = 15
+    min_child_samples: int = 20
+    metric: Metric = "ndcg@10"
+    patience: int | None = 30
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Literal
 
@@ -21,6 +22,7 @@ from lambdaplus.metrics import Metric
 PERFECT = 1.0 - 1e-12  # a ranker that ranks all pairs correctly would have infinite weight
 
 
+@dataclass(eq=False, repr=False)
 class RankBoost(ValidatedRanker):
     """Sum of weighted threshold rankers, alpha_t [x_f > threshold], one per round.
 
@@ -71,20 +73,12 @@ class RankBoost(ValidatedRanker):
         "patience": [None, Interval(Integral, 1, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        n_rounds: int = 300,
-        *,
-        balance: Literal["query", "pair"] = "query",
-        max_bins: int = 256,
-        metric: Metric = "ndcg@10",
-        patience: int | None = None,
-    ) -> None:
-        self.n_rounds = n_rounds
-        self.balance = balance
-        self.max_bins = max_bins
-        self.metric = metric
-        self.patience = patience
+    n_rounds: int = 300
+    _: KW_ONLY
+    balance: Literal["query", "pair"] = "query"
+    max_bins: int = 256
+    metric: Metric = "ndcg@10"
+    patience: int | None = None
 
     def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:
         strata, rate = queries.strata(), pair_weight(queries, self.balance)

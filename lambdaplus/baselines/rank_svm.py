@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -19,6 +20,7 @@ from lambdaplus.data.queries import Queries
 from lambdaplus.metrics.sort import Ranking, rank
 
 
+@dataclass(eq=False, repr=False)
 class RankSVM(BaseRanker):
     """Linear ranker that minimises the squared hinge loss of all pairs of documents.
 
@@ -64,18 +66,11 @@ class RankSVM(BaseRanker):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        balance: Literal["query", "pair"] = "query",
-        tol: float = 1e-8,
-        max_iter: int = 100,
-    ) -> None:
-        self.C = C
-        self.balance = balance
-        self.tol = tol
-        self.max_iter = max_iter
+    C: float = 1.0
+    _: KW_ONLY
+    balance: Literal["query", "pair"] = "query"
+    tol: float = 1e-8
+    max_iter: int = 100
 
     def _fit(self, X: Floats, queries: Queries) -> None:
         self._validate_params()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal, get_args
 
 import numpy as np
@@ -19,6 +20,7 @@ N_THRESHOLDS = 50
 BIAS_SCALE = 10.0
 
 
+@dataclass(eq=False, repr=False)
 class SVMAccuracy(BaseRanker):
     """Linear classifier of relevant documents as a ranker, in four variants.
 
@@ -55,24 +57,14 @@ class SVMAccuracy(BaseRanker):
     np.int64(1)
     """
 
-    def __init__(
-        self,
-        variant: Variant = "plain",
-        C: float = 1.0,
-        *,
-        loss: str = "hinge",
-        relevant: float = 1.0,
-        tol: float = 1e-4,
-        max_iter: int = 10_000,
-        random_state: int | None = 0,
-    ) -> None:
-        self.variant = variant
-        self.C = C
-        self.loss = loss
-        self.relevant = relevant
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
+    variant: Variant = "plain"
+    C: float = 1.0
+    _: KW_ONLY
+    loss: str = "hinge"
+    relevant: float = 1.0
+    tol: float = 1e-4
+    max_iter: int = 10_000
+    random_state: int | None = 0
 
     def _fit(self, X: Floats, queries: Queries) -> None:
         if self.variant not in get_args(Variant):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from lambdaplus.data.queries import Queries
 from lambdaplus.metrics.sort import rank
 
 
+@dataclass(eq=False, repr=False)
 class SVMCombo(StructuralRanker):
     """Linear ranker that minimises several losses at once.
 
@@ -52,28 +54,15 @@ class SVMCombo(StructuralRanker):
     np.int64(3)
     """
 
-    relevant: float
-
-    def __init__(
-        self,
-        losses: Sequence[str] = ("map", "mrr", "ndcg"),
-        slack: str = "shared",
-        C: float | Sequence[float] = 1.0,
-        tol: float = 1e-3,
-        *,
-        feature_maps: Sequence[str] | None = None,
-        relevant: float = 1.0,
-        max_passes: int = 300,
-        epsilon: float | None = None,
-    ) -> None:
-        self.losses = losses
-        self.slack = slack
-        self.C = C
-        self.tol = tol
-        self.feature_maps = feature_maps
-        self.relevant = relevant
-        self.max_passes = max_passes
-        self.epsilon = epsilon
+    losses: Sequence[str] = ("map", "mrr", "ndcg")
+    slack: str = "shared"
+    C: float | Sequence[float] = 1.0
+    tol: float = 1e-3
+    _: KW_ONLY
+    feature_maps: Sequence[str] | None = None
+    relevant: float = 1.0
+    max_passes: int = 300
+    epsilon: float | None = None
 
     @property
     def _separate(self) -> bool:  # type: ignore[override]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from lambdaplus.data.arguments import whole_number
 from lambdaplus.data.queries import by_query
 
 
+@dataclass(eq=False, repr=False)
 class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Scale each feature to [0, 1] within every query.
 
@@ -36,8 +38,7 @@ class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     [[0.0], [1.0], [0.5], [0.0]]
     """
 
-    def __init__(self, method: Literal["minmax", "percentile"] = "minmax") -> None:
-        self.method = method
+    method: Literal["minmax", "percentile"] = "minmax"
 
     def fit(self, X: ArrayLike, y: Any = None, qid: ArrayLike | None = None) -> Self:
         """Check the data; a ValueError for invalid data or an unknown method."""
@@ -83,6 +84,7 @@ class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray((features - low) / np.where(high > low, high - low, 1.0))
 
 
+@dataclass(eq=False, repr=False)
 class ThresholdFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Convert each feature to indicators of values above its quantiles.
 
@@ -109,8 +111,7 @@ class ThresholdFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     [[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]
     """
 
-    def __init__(self, n_thresholds: int = 50) -> None:
-        self.n_thresholds = n_thresholds
+    n_thresholds: int = 50
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Determine the thresholds; a ValueError for invalid data or ``n_thresholds``."""
