@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import numpy as np
 
@@ -43,8 +42,6 @@ class BestFeature(ValidatedRanker):
     >>> BestFeature("map").fit(X, y, qid=qid).coef_.tolist()
     [0.0, -1.0]
     """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
     metric: Metric = "ndcg@10"
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, NamedTuple
+from functools import partial
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from lambdaplus.baselines.allowed_values import AtLeastOne
 from lambdaplus.baselines.base_ranker import ValidatedRanker, ValidationSet
 from lambdaplus.baselines.preference_pairs import (
     PreferencePairs,
@@ -26,6 +26,7 @@ from lambdaplus.baselines.preference_pairs import (
 )
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
+from lambdaplus.data.arguments import number, whole_number
 from lambdaplus.data.queries import Queries, by_query
 from lambdaplus.evaluation.progress import Progress
 from lambdaplus.metrics import Metric
@@ -99,26 +100,15 @@ class CommitteePerceptron(ValidatedRanker):
     np.int64(3)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "committee_size": [Interval(Integral, 1, None, closed="left")],
-        "n_iter": [Interval(Integral, 1, 65535, closed="both")],  # misses are counted in uint16
-        "variant": [StrOptions({"committee", "pocket", "average", "last"})],
-        "combine": [StrOptions({"average", "borda"})],
-        "weights": [StrOptions({"validation", "survival"})],
-        "order": [StrOptions({"reshuffled", "shuffled", "list"})],
-        "alpha_bound": [None, Interval(Real, 0, 1, closed="right")],
-        "random_state": ["random_state"],
-    }
-
-    committee_size: int = 20
-    n_iter: int = 50
+    committee_size: AtLeastOne = 20
+    n_iter: Annotated[int, partial(whole_number, least=1, below=2**16)] = 50  # misses are uint16
     _: KW_ONLY
     variant: Literal["committee", "pocket", "average", "last"] = "committee"
     combine: Literal["average", "borda"] = "average"
     weights: Literal["validation", "survival"] = "validation"
     metric: Metric = "ndcg@10"
     order: Literal["reshuffled", "shuffled", "list"] = "reshuffled"
-    alpha_bound: float | None = 0.85
+    alpha_bound: Annotated[float, partial(number, most=1.0)] | None = 0.85
     curve_metrics: Metric | Iterable[Metric] = ()
     random_state: Any = None
 

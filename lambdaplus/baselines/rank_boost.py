@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral
-from typing import Any, ClassVar, Literal
+from functools import partial
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from lambdaplus.baselines.active_pairs import pair_weight
+from lambdaplus.baselines.allowed_values import AtLeastOne
 from lambdaplus.baselines.base_ranker import ValidatedRanker, ValidationSet
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
+from lambdaplus.data.arguments import whole_number
 from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation.progress import Progress
 from lambdaplus.metrics import Metric
@@ -66,19 +67,12 @@ class RankBoost(ValidatedRanker):
     array([1])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_rounds": [Interval(Integral, 1, None, closed="left")],
-        "balance": [StrOptions({"query", "pair"})],
-        "max_bins": [Interval(Integral, 2, 256, closed="both")],
-        "patience": [None, Interval(Integral, 1, None, closed="left")],
-    }
-
-    n_rounds: int = 300
+    n_rounds: AtLeastOne = 300
     _: KW_ONLY
     balance: Literal["query", "pair"] = "query"
-    max_bins: int = 256
+    max_bins: Annotated[int, partial(whole_number, least=2, below=257)] = 256
     metric: Metric = "ndcg@10"
-    patience: int | None = None
+    patience: AtLeastOne | None = None
 
     def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:
         strata, rate = queries.strata(), pair_weight(queries, self.balance)
@@ -90,8 +84,8 @@ class RankBoost(ValidatedRanker):
 
         def weigh() -> float:
             over_queries(
-                _potentials, queries.boundaries, queries.boundaries, strata.code,
-                strata.n_classes, rate, scores, potential, mass,
+                _potentials, queries.boundaries, strata.code, strata.n_classes, rate, scores,
+                potential, mass,
             )  # fmt: skip
             return float(mass.sum())
 

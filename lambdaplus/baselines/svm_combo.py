@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from typing import Literal
 
 import numpy as np
 
+from lambdaplus.baselines.allowed_values import AtLeastOne, Positive
 from lambdaplus.baselines.oracles import Loss, make_loss
 from lambdaplus.baselines.structural_ranker import StructuralRanker
 from lambdaplus.data.queries import Queries
@@ -55,14 +57,14 @@ class SVMCombo(StructuralRanker):
     """
 
     losses: Sequence[str] = ("map", "mrr", "ndcg")
-    slack: str = "shared"
+    slack: Literal["shared", "separate"] = "shared"
     C: float | Sequence[float] = 1.0
-    tol: float = 1e-3
+    tol: Positive = 1e-3
     _: KW_ONLY
     feature_maps: Sequence[str] | None = None
     relevant: float = 1.0
-    max_passes: int = 300
-    epsilon: float | None = None
+    max_passes: AtLeastOne = 300
+    epsilon: Positive | None = None
 
     @property
     def _separate(self) -> bool:  # type: ignore[override]
@@ -70,8 +72,6 @@ class SVMCombo(StructuralRanker):
 
     def _losses(self, queries: Queries) -> list[Loss]:
         losses = self.losses
-        if self.slack not in ("shared", "separate"):
-            raise ValueError(f"slack={self.slack!r} is not 'shared' or 'separate'")
         if isinstance(losses, str) or not np.iterable(losses) or not len(losses):
             raise ValueError(f"losses={losses!r} must be a non-empty list of losses")
         metrics = [self._metric(loss) for loss in losses]

@@ -11,8 +11,8 @@ from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from lambdaplus.baselines.allowed_values import AtLeastOne, check_parameters
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.data.arguments import whole_number
 from lambdaplus.data.queries import by_query
 
 
@@ -42,8 +42,7 @@ class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: ArrayLike, y: Any = None, qid: ArrayLike | None = None) -> Self:
         """Check the data; a ValueError for invalid data or an unknown method."""
-        if self.method not in ("minmax", "percentile"):
-            raise ValueError(f"method={self.method!r} is not 'minmax' or 'percentile'")
+        check_parameters(self)
         validate_data(self, X, dtype=np.float64)
         return self
 
@@ -111,11 +110,11 @@ class ThresholdFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     [[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]
     """
 
-    n_thresholds: int = 50
+    n_thresholds: AtLeastOne = 50
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Determine the thresholds; a ValueError for invalid data or ``n_thresholds``."""
-        whole_number("n_thresholds", self.n_thresholds, least=1)
+        check_parameters(self)
         features = validate_data(self, X, dtype=np.float64)
         share = np.arange(self.n_thresholds) / self.n_thresholds
         places = np.quantile(features, share, axis=0, method="lower").T

@@ -35,7 +35,7 @@ def rank(queries: Queries, scores: ArrayLike) -> Ranking:
     """Rank every query by descending score."""
     checked, order = queries.check_scores(scores), queries.row_order
     ranking = Ranking(np.empty(checked.size, dtype=order.dtype), np.empty(checked.size))
-    over_queries(sort_lists, queries.boundaries, queries.boundaries, checked, order, *ranking)
+    over_queries(sort_lists, queries.boundaries, checked, order, *ranking)
     return ranking
 
 

@@ -72,9 +72,8 @@ def values(
         ranked = queries.returned
     total = np.empty(queries.n_queries)
     over_queries(
-        form.values, queries.boundaries, queries.boundaries, ranked, ranking.row,
-        ranking.score, arrays.code, arrays.discount, arrays.strata, arrays.gain, total,
-        *arrays.parts,
+        form.values, queries.boundaries, ranked, ranking.row, ranking.score, arrays.code,
+        arrays.discount, arrays.strata, arrays.gain, total, *arrays.parts,
     )  # fmt: skip
     return _complete(arrays, total)
 
