@@ -207,8 +207,8 @@ class RankingMetric:
         declared = self.declaration.discount(self, read_only(ranks))
         discount = as_declared(self, "discount", declared, ranks)
         if self.declaration.follows_label_order:
-            same_rank = np.diff(ranks) == 0
-            refuse_wrong_order(self, "discount", discount, "at rank", ranks, same_rank)
+            apart = np.diff(ranks) <= 0  # the same rank, or one of another query
+            refuse_wrong_order(self, "discount", discount, "at rank", ranks, apart)
         return discount if self.cutoff is None else np.where(ranks <= self.cutoff, discount, 0.0)
 
 
