@@ -246,20 +246,9 @@ def _in_float32(queries: Queries, scores: Floats) -> Floats:
     with np.errstate(over="ignore"):
         rounded = scores.astype(np.float32).astype(np.float64)
     rounded = np.clip(rounded, -BEYOND_FLOAT32, BEYOND_FLOAT32)
-    rounded[~_is_returned(queries, scores)] = -2 * BEYOND_FLOAT32
+    if queries.returned is not None:
+        rounded[~queries.returned] = -2 * BEYOND_FLOAT32
     return rounded
-
-
-def _is_returned(queries: Queries, scores: Floats) -> Bools:
-    """Whether a document was returned for its query, (n,)."""
-    if queries.returned is None:
-        return np.ones(scores.size, dtype=bool)
-    query = queries.query_of_row
-    order = np.lexsort((-scores, query))
-    rank = np.arange(scores.size) - queries.boundaries[:-1][query]
-    returned = np.empty(scores.size, dtype=bool)
-    returned[order] = rank < queries.returned[query]
-    return returned
 
 
 def _without_negative_labels(
@@ -282,16 +271,12 @@ def _values_of_judged(
     metric: RankingMetric, scored: Scored, judged: Bools, ties: TieRule | None, docno: Any
 ) -> Floats:
     """Values on the judged documents of each query alone; NaN for a query without any."""
-    queries, scores = scored.queries, scored.scores
-    starts = queries.boundaries[:-1]
-    sizes = np.add.reduceat(judged, starts, dtype=np.int64)
-    returned = np.add.reduceat(judged & _is_returned(queries, scores), starts, dtype=np.int64)
-    some = sizes > 0
-    query_values = np.full(some.size, np.nan)
-    if some.any():
-        part = Queries(queries.labels[judged], group=sizes[some], returned=returned[some])
-        numbers = None if docno is None else docno[judged]
-        query_values[some] = _values(metric, Scored(part, scores[judged]), ties, numbers)
+    queries, query_values = scored.queries, np.full(scored.queries.n_queries, np.nan)
+    some, size = np.unique(queries.query_of_row[judged], return_counts=True)
+    if some.size:
+        returned, numbers = (None if x is None else x[judged] for x in (queries.returned, docno))
+        part = Queries(queries.labels[judged], group=size, returned=returned)
+        query_values[some] = _values(metric, Scored(part, scored.scores[judged]), ties, numbers)
     return query_values
 
 
