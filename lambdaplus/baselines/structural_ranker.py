@@ -68,9 +68,8 @@ class StructuralRanker(BaseRanker):
         """One or more losses on these queries."""
 
     def _fit(self, X: Floats, queries: Queries) -> None:
-        documents, basis = _fewest_features(X)
-        hinges = self._hinges(documents, queries)
-        solution = self._solve(hinges, Planes(hinges.n_blocks, documents.shape[1]), self.C)
+        hinges, basis = self._hinges(X, queries)
+        solution = self._solve(hinges, Planes(hinges.n_blocks, hinges.X.shape[1]), self.C)
         self.coef_ = _in_features(solution.w, basis)
         self.primal_, self.dual_, self.slack_ = solution.primal, solution.dual, solution.slack
         self.relative_gap_ = solution.relative_gap
@@ -116,9 +115,7 @@ class StructuralRanker(BaseRanker):
         [0.72, 0.77, 0.78]
         """
         check_parameters(self)
-        read, queries = clone(self)._read(X, y, qid)
-        documents, basis = _fewest_features(read)
-        hinges = self._hinges(documents, queries)
+        hinges, basis = self._hinges(*clone(self)._read(X, y, qid))
         planes = Planes(hinges.n_blocks, hinges.X.shape[1])
         at_zero = hinges.at(np.zeros(hinges.X.shape[1])).hinge
         path = []
@@ -139,14 +136,16 @@ class StructuralRanker(BaseRanker):
             )
         return path
 
-    def _hinges(self, X: Floats, queries: Queries) -> Hinges:
-        hinges = Hinges(X, self._losses(queries), self._separate)
+    def _hinges(self, X: Floats, queries: Queries) -> tuple[Hinges, Floats | None]:
+        """The hinges of documents in coordinates of their span, and its basis if they differ."""
+        documents, basis = _fewest_features(X)
+        hinges = Hinges(documents, self._losses(queries), self._separate)
         if hinges.n_blocks == 0:
             raise ValueError(
                 f"there is nothing to rank: each of the {queries.n_queries} queries has "
                 f"labels of one class only (relevant={self.relevant})"
             )
-        return hinges
+        return hinges, basis
 
     def _weights(self, hinges: Hinges, C: float | Iterable[float]) -> Floats:
         """Weight of each hinge: C / number of queries, including those with a single class."""
@@ -163,7 +162,8 @@ class StructuralRanker(BaseRanker):
         else:
             solution = solve_by_rounds(hinges, weight, self.tol, self.max_passes, self.epsilon)
         by_passes, passes = self.epsilon is not None or not hinges.convex, len(solution.history)
-        gap, problem, kind = solution.relative_gap, "", ConvergenceWarning
+        gap, problem = solution.relative_gap, ""
+        kind: type[Warning] = ConvergenceWarning
         if by_passes and passes >= self.max_passes:
             problem = f"training did not end within {self.max_passes} passes: increase max_passes"
         elif self.epsilon is None and gap > self.tol:
@@ -172,12 +172,10 @@ class StructuralRanker(BaseRanker):
                 f"(tol={self.tol:g}): increase max_passes"
             )
         elif not solution.w.any():
-            problem, kind = (
-                (
-                    f"w = 0 is optimal (to a relative gap of {gap:.1e}), so all documents have the "
-                    "same score: try another loss, feature map or cutoff"
-                ),
-                UserWarning,
+            kind = UserWarning
+            problem = (
+                f"w = 0 is optimal (to a relative gap of {gap:.1e}), so all documents have the "
+                "same score: try another loss, feature map or cutoff"
             )
         if problem:
             warnings.warn(problem, kind, stacklevel=4)
