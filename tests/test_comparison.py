@@ -24,7 +24,7 @@ from lambdaplus.data import relative_features
 from lambdaplus.evaluation import evaluate
 from lambdaplus.metrics import CATALOGUE, Declaration
 from lambdaplus.objectives import lambda_objective
-from lambdaplus.study import METHODS, Config, Study, Summary, find_methods
+from lambdaplus.study import METHODS, Config, Study, Summary, find_methods, study_of
 from lambdaplus.study.estimator_trainer import constructor_in_words
 from lambdaplus.study.study_tables import rules_table
 from lambdaplus.study.validation import values_of
@@ -63,7 +63,7 @@ def rows(path: pathlib.Path) -> list[dict[str, str]]:
 
 
 def test_a_stopped_run_has_results_of_the_folds_that_are_finished(letor: pathlib.Path) -> None:
-    study = Config(data=str(letor), methods=("lightgbm:map",), metrics=("map",), rounds=3).study()
+    study = study_of(Config(data=str(letor), methods=("lightgbm:map",), metrics=("map",), rounds=3))
     running = study.run()
     next(running)
     assert len(study.finished) == 1
@@ -157,24 +157,24 @@ def test_a_sum_is_trained_on_stopped_on_and_selected_by(
         select="0.5*mrr + ndcg@3", rounds=4,
         grid={methods[0].name: {"learning_rate": [0.001, 0.3]}},
     )  # fmt: skip
-    study = Config.from_toml(config.to_toml()).study(tmp_path)
+    study = study_of(Config.from_toml(config.to_toml()), tmp_path)
     study.finish()
     assert str(study.results.about.select) == "0.5*mrr+ndcg@3"
     for choice in study.choices(study.methods[0]):
         values = []
-        for fit in choice.fits:
-            [(name, model)] = fit.models.items()
-            [value] = values_of([choice.by], choice.fold.valid, fit.scores[name][0]).values()
+        for fits in choice.fits:
+            [ranker] = fits.values()
+            [value] = values_of([choice.by], choice.fold.valid, ranker.validation).values()
             values.append(value)
-            assert max(model.curve) == pytest.approx(value)  # training has followed the sum
+            assert max(ranker.curve) == pytest.approx(value)  # training has followed the sum
         assert choice.place(choice.by) == int(np.argmax(values))
 
 
 def test_a_convention_is_that_of_test_queries(letor: pathlib.Path, tmp_path: pathlib.Path) -> None:
     config = Config(data=str(letor), methods=("feature:best",), metrics=("map", "ndcg@3"))
-    ours = config.study(tmp_path)
+    ours = study_of(config, tmp_path)
     ours.finish()
-    theirs = replace(config, convention="letor4").study(tmp_path)
+    theirs = study_of(replace(config, convention="letor4"), tmp_path)
     theirs.finish()
     assert theirs.kept == 3  # the fits are the same
     assert theirs.results.metrics == ["map", "ndcg@3"]
@@ -182,7 +182,7 @@ def test_a_convention_is_that_of_test_queries(letor: pathlib.Path, tmp_path: pat
     [choice, *_] = theirs.choices(theirs.methods[0])
     test = choice.fold.test
     found = evaluate(
-        test.labels, choice.test_scores(choice.by), qid=test.qid, metrics=["map", "ndcg@3"],
+        test.labels, choice.chosen(choice.by).test, qid=test.qid, metrics=["map", "ndcg@3"],
         convention="letor4",
     )  # fmt: skip
     assert list(choice.evaluation.mean.values()) == list(found.mean.values())
@@ -193,7 +193,7 @@ def test_a_convention_is_that_of_test_queries(letor: pathlib.Path, tmp_path: pat
 def test_notes_count_each_query_of_repeated_splits_once(letor: pathlib.Path) -> None:
     def finished(**options: Any) -> Study:
         config = Config(data=str(letor), methods=("feature:best",), metrics=("map",), **options)
-        study = config.study()
+        study = study_of(config)
         study.finish()
         return study
 
@@ -266,7 +266,7 @@ def test_a_study_from_a_file_is_that_of_the_options(
 
 def test_every_method_is_fitted_on_relative_features(letor: pathlib.Path) -> None:
     of = {"data": str(letor), "methods": ("lightgbm:lambdarank", "svm:map"), "folds": "1"}
-    raw, relative = Config(**of).study(), Config(**of, relative=("rank",)).study()
+    raw, relative = study_of(Config(**of)), study_of(Config(**of, relative=("rank",)))
     fold, more = raw.folds[0], relative.folds[0]
     for part in ("train", "valid", "test"):
         before, after = getattr(fold, part), getattr(more, part)
@@ -283,7 +283,7 @@ def test_scaled_features_keep_their_names(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "table.csv"
     rows = [f"{q},{d % 2},{d * q},{d}" for q in range(1, 16) for d in range(4)]
     path.write_text("\n".join(["qid,label,bm25,length", *rows]))
-    study = Config(data=str(path), scaling="query", relative=("z",)).study()
+    study = study_of(Config(data=str(path), scaling="query", relative=("z",)))
     assert study.folds[0].train.feature_names == ("bm25", "length", "bm25|z", "length|z")
 
 
@@ -301,7 +301,7 @@ def test_a_search_from_the_command_line(letor: pathlib.Path, tmp_path: pathlib.P
 def test_a_file_may_set_what_is_tried(letor: pathlib.Path) -> None:
     text = 'methods = ["svm:map"]\nleaves = 7\nlearning_rate = 1\n[grid."svm:map"]\nC = [1, 2.5]\n'
     config = Config.from_toml(text)
-    study = replace(config, data=str(letor)).study()
+    study = study_of(replace(config, data=str(letor)))
     assert study.methods[0].points == [{"C": 1}, {"C": 2.5}]
     assert (study.settings.leaves, study.settings.learning_rate) == (7, 1)
     assert Config.from_toml(config.to_toml()) == config
@@ -404,7 +404,7 @@ def test_the_arguments_of_estimators_are_stated() -> None:
 
 def test_the_rules_that_were_used_are_stated(letor: pathlib.Path) -> None:
     names = ("ndcg(gain=linear,discount=letor)@3", "map(relevant=2)", "auc(over=dataset)")
-    study = Config(data=str(letor), methods=("feature:best",), metrics=names, folds="1").study()
+    study = study_of(Config(data=str(letor), methods=("feature:best",), metrics=names, folds="1"))
     study.finish()
     rules = str(rules_table(study.results))
     for rule in ("gain=linear, discount=letor", "relevant=2, divisor=", "over=dataset"):

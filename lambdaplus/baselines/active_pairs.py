@@ -28,12 +28,10 @@ class Partners(NamedTuple):
 
 def active_pairs(queries: Queries, ranking: Ranking, margin: Floats, value: Floats) -> Partners:
     """Count the active partners of each document, and sum their values; margin: (n_queries,)."""
-    strata, boundaries = queries.strata(), queries.boundaries
+    code, n_classes = queries.strata().code, queries.strata().n_classes
     partners = Partners(*np.zeros((3, value.size)))
-    over_queries(
-        _active_pairs, boundaries, boundaries, ranking.row, ranking.score, strata.code,
-        strata.n_classes, margin, value, *partners,
-    )  # fmt: skip
+    of_documents = *ranking, code, n_classes, margin, value
+    over_queries(_active_pairs, queries.boundaries, *of_documents, *partners)
     return partners
 
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from lambdaplus.baselines.allowed_values import check_parameters
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data.queries import Queries, by_query
 from lambdaplus.evaluation.scoring import mean_values
@@ -47,6 +48,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]
             differ, parameters out of range, and data from which nothing can be learned, such as
             labels that are all the same.
         """
+        check_parameters(self)
         self._fit(*self._read(X, y, qid))
         return self
 
@@ -140,7 +142,7 @@ class ValidatedRanker(BaseRanker):
             For NaN or infinite entries, lengths that differ, parameters out of range, data from
             which nothing can be learned, and a metric that has no value on the validation data.
         """
-        self._validate_params()
+        check_parameters(self)
         features, queries = self._read(X, y, qid)
         metrics = [parse_metric(metric) for metric in self._metrics()]
         validation = None

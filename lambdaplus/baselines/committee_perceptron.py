@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, NamedTuple
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from lambdaplus.baselines.allowed_values import AtLeastOne
 from lambdaplus.baselines.base_ranker import ValidatedRanker, ValidationSet
 from lambdaplus.baselines.preference_pairs import (
     PreferencePairs,
@@ -25,12 +26,14 @@ from lambdaplus.baselines.preference_pairs import (
 )
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
+from lambdaplus.data.arguments import number, whole_number
 from lambdaplus.data.queries import Queries, by_query
 from lambdaplus.evaluation.progress import Progress
 from lambdaplus.metrics import Metric
 from lambdaplus.metrics.names import listed
 
 
+@dataclass(eq=False, repr=False)
 class CommitteePerceptron(ValidatedRanker):
     """Perceptron on pairs of documents whose longest-surviving hypotheses form a committee.
 
@@ -97,45 +100,17 @@ class CommitteePerceptron(ValidatedRanker):
     np.int64(3)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "committee_size": [Interval(Integral, 1, None, closed="left")],
-        "n_iter": [Interval(Integral, 1, 65535, closed="both")],  # misses are counted in uint16
-        "variant": [StrOptions({"committee", "pocket", "average", "last"})],
-        "combine": [StrOptions({"average", "borda"})],
-        "weights": [StrOptions({"validation", "survival"})],
-        "order": [StrOptions({"reshuffled", "shuffled", "list"})],
-        "alpha_bound": [None, Interval(Real, 0, 1, closed="right")],
-        "random_state": ["random_state"],
-    }
-
-    hypotheses_: Floats
-    votes_: Floats
-    survival_: Ints
-
-    def __init__(
-        self,
-        committee_size: int = 20,
-        n_iter: int = 50,
-        *,
-        variant: Literal["committee", "pocket", "average", "last"] = "committee",
-        combine: Literal["average", "borda"] = "average",
-        weights: Literal["validation", "survival"] = "validation",
-        metric: Metric = "ndcg@10",
-        order: Literal["reshuffled", "shuffled", "list"] = "reshuffled",
-        alpha_bound: float | None = 0.85,
-        curve_metrics: Metric | Iterable[Metric] = (),
-        random_state: Any = None,
-    ) -> None:
-        self.committee_size = committee_size
-        self.n_iter = n_iter
-        self.variant = variant
-        self.combine = combine
-        self.weights = weights
-        self.metric = metric
-        self.order = order
-        self.alpha_bound = alpha_bound
-        self.curve_metrics = curve_metrics
-        self.random_state = random_state
+    committee_size: AtLeastOne = 20
+    n_iter: Annotated[int, partial(whole_number, least=1, below=2**16)] = 50  # misses are uint16
+    _: KW_ONLY
+    variant: Literal["committee", "pocket", "average", "last"] = "committee"
+    combine: Literal["average", "borda"] = "average"
+    weights: Literal["validation", "survival"] = "validation"
+    metric: Metric = "ndcg@10"
+    order: Literal["reshuffled", "shuffled", "list"] = "reshuffled"
+    alpha_bound: Annotated[float, partial(number, most=1.0)] | None = 0.85
+    curve_metrics: Metric | Iterable[Metric] = ()
+    random_state: Any = None
 
     def _metrics(self) -> list[Metric]:
         return [self.metric, *listed(self.curve_metrics, "curve_metrics")]

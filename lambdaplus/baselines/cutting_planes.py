@@ -91,7 +91,7 @@ class Hinges:
 
     def scores(self, w: Floats) -> Floats:
         scores = np.empty(self.X.shape[0])
-        over_queries(_scores, self._bounds, self._bounds, self.X, w, scores)
+        over_queries(_scores, self._bounds, self.X, w, scores)
         return scores
 
     def at(self, w: Floats) -> Cut:
@@ -108,7 +108,7 @@ class Hinges:
             # The tangent plane of a query, loss + (coefficient X) . w: exact at this w, below the
             # hinge elsewhere.
             slope = np.zeros((worst.loss.size, w.size))
-            over_queries(_slopes, self._bounds, self._bounds, self.X, worst.coefficient, slope)
+            over_queries(_slopes, self._bounds, self.X, worst.coefficient, slope)
             slopes.append(slope[mine])
             offsets.append(worst.loss[mine])
             # Losses that share a slack have one block, whose hinge is their maximum.

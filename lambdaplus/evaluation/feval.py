@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.data.arguments import check_flag
 from lambdaplus.data.queries import Queries
-from lambdaplus.evaluation.scoring import choose_metrics, evaluate_queries, mean_values
+from lambdaplus.evaluation.forms_of_input import Input
+from lambdaplus.evaluation.scoring import choose_metrics, evaluate_input, mean_values
 from lambdaplus.frameworks.calls import read_call
 from lambdaplus.frameworks.internals import is_called_by_xgb_ranker, maximise_early_stopping
 from lambdaplus.frameworks.metric_names import reported_names
@@ -116,7 +117,7 @@ def _means(
             continue
         sums = np.zeros(2)  # of values times weights, and of weights
         if ranked.n_queries:
-            query_values = evaluate_queries([metric], ranked, scores).per_query[str(metric)]
+            query_values = evaluate_input([metric], Input(ranked, scores)).per_query[str(metric)]
             weights, defined = ranked.query_weights, ~np.isnan(query_values)
             weights = np.ones_like(query_values) if weights is None else weights
             sums = np.array([query_values[defined] @ weights[defined], weights[defined].sum()])

@@ -35,7 +35,7 @@ def rank(queries: Queries, scores: ArrayLike) -> Ranking:
     """Rank every query by descending score."""
     checked, order = queries.check_scores(scores), queries.row_order
     ranking = Ranking(np.empty(checked.size, dtype=order.dtype), np.empty(checked.size))
-    over_queries(sort_lists, queries.boundaries, queries.boundaries, checked, order, *ranking)
+    over_queries(sort_lists, queries.boundaries, checked, order, *ranking)
     return ranking
 
 
@@ -199,10 +199,9 @@ class Scored:
     def entries(self, relevant: float | None) -> Entries:
         """The entries of all queries: of two classes if there is a threshold, or of all labels."""
         if relevant not in self._entries:
-            classes = self.queries.strata(relevant).code
-            boundaries, copies = self.queries.boundaries, self.queries.multiplicities
-            merged, _ = merge_ties(boundaries, *self.ranking, classes, copies)
-            self._entries[relevant] = merged
+            queries, code = self.queries, self.queries.strata(relevant).code
+            merged = merge_ties(queries.boundaries, *self.ranking, code, queries.multiplicities)
+            self._entries[relevant] = merged[0]
         return self._entries[relevant]
 
 
