@@ -6,8 +6,6 @@ Everything is imported once; each run is a fork of this process.  It prints, as 
 ended and what was wrong.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import multiprocessing

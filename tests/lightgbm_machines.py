@@ -1,7 +1,5 @@
 """Trains with LightGBM on one of two machines, and prints what happened, in one line of JSON."""
 
-from __future__ import annotations
-
 import json
 import sys
 from typing import Any

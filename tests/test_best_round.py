@@ -1,7 +1,5 @@
 """Prediction, saving, pickling and export use the same model, that of the best round."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from pathlib import Path

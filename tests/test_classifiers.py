@@ -1,7 +1,5 @@
 """LightGBMClassifier and XGBoostClassifier: the trained class, decisions and probabilities."""
 
-from __future__ import annotations
-
 import pickle
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Weighted sums of objectives: expressions, gradients, metrics, and both frameworks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

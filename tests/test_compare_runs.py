@@ -1,7 +1,5 @@
 """Comparisons of runs: the tests against scipy and by hand, alignment, tables, errors."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import json

@@ -1,7 +1,5 @@
 """The folds of a study, and the results of repeated splits."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import pathlib
 import sys

@@ -1,7 +1,5 @@
 """Each named convention against the output of its tool, including ties and empty queries."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

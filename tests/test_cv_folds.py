@@ -1,7 +1,5 @@
 """Folds that keep queries together, and cross-validation with these folds."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Objectives on two Dask workers: queries are not split, and models are as good as elsewhere."""
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`RankingData`, data sets in folders of folds, and the built-in digits."""
 
-from __future__ import annotations
-
 import gzip
 import subprocess
 import sys

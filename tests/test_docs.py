@@ -6,8 +6,6 @@ Pages that show what their code prints are run as the site is built, by myst-nb.
 imports a tool of the group "stack" is run where that tool is installed.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import json

@@ -3,8 +3,6 @@
 The tests of LightGBM run on LightGBM 3, too, but for those of estimators.
 """
 
-from __future__ import annotations
-
 import copy
 import pickle
 import warnings

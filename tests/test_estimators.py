@@ -1,7 +1,5 @@
 """The estimators are LightGBM's and XGBoost's own, with a metric's name as objective."""
 
-from __future__ import annotations
-
 import inspect
 import pickle
 import subprocess

@@ -3,8 +3,6 @@
 Much of what is refused here once gave a wrong value.
 """
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable
 from dataclasses import replace

@@ -3,8 +3,6 @@
 More of them are in test_papers.py (tables and bounds by hand) and test_oracles.py (fact 3.4).
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable

@@ -4,8 +4,6 @@ What a reader takes must be what a plain reading of the same bytes gives, writte
 the simplest way; a damaged file never gives a part of itself.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

@@ -1,7 +1,5 @@
 """The package has layers (docs/architecture.md): a lower layer never imports an upper one."""
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import cache

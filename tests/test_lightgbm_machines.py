@@ -1,7 +1,5 @@
 """LightGBM on two machines: exact with queries, refused where rows of the other are needed."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -1,7 +1,5 @@
 """Every row of the page "Moving an existing pipeline"."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import re

@@ -1,7 +1,5 @@
 """The papers' experiments: on a small set, and against figures by hand."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Mapping

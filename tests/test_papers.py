@@ -1,7 +1,5 @@
 """The papers' toy figures as printed, and where the print is wrong, the proof of it."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

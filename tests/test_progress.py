@@ -1,7 +1,5 @@
 """The progress of a training against the definition of the best round and of patience."""
 
-from __future__ import annotations
-
 import math
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """What `import lambdaplus` offers: every name resolves, and nothing is loaded before it is used."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

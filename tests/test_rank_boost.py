@@ -1,7 +1,5 @@
 """RankBoost against the algorithm as printed: a distribution over pairs, kept as an array."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

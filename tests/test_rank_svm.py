@@ -1,7 +1,5 @@
 """RankSVM against all pairs written out, and against an exact solver."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Features relative to the query, against their definitions by SciPy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import hypothesis

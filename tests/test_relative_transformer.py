@@ -1,7 +1,5 @@
 """`RelativeFeatures`: scikit-learn's conventions, pipelines and names."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The release: the same version everywhere, a clean wheel, and a core without extras."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import re
 import subprocess

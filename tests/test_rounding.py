@@ -1,7 +1,5 @@
 """Long lists by rounded scores: errors against the exact gradient, and what must not matter."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

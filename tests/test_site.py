@@ -1,7 +1,5 @@
 """Names in docstrings appear on the site as written."""
 
-from __future__ import annotations
-
 import contextlib
 import html
 import re

@@ -1,7 +1,5 @@
 """Finished fits are stored: stopped, killed or crashed studies continue with the same results."""
 
-from __future__ import annotations
-
 import pathlib
 import re
 import subprocess

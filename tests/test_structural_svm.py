@@ -1,7 +1,5 @@
 """The structural SVM's solver: certificate, reference algorithm, path, warnings, combination."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any

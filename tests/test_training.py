@@ -4,8 +4,6 @@ What stands around an objective there has its tests in test_drop_ins.py.  The te
 on LightGBM 3, too.
 """
 
-from __future__ import annotations
-
 import copy
 import gc
 import json

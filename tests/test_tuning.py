@@ -1,7 +1,5 @@
 """Random search in studies: common draws, selection on validation data, stored results."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Values against the definitions, every order of ties, and other implementations; invariances."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re
