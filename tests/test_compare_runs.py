@@ -13,7 +13,6 @@ import pytest
 from brute_force import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy import stats
 
 from lambdaplus import compare_runs, evaluate
@@ -23,8 +22,6 @@ from lambdaplus.evaluation.significance import (
     holm,
     p_value,
 )
-
-Floats = NDArray[np.float64]
 
 
 def run(noise: float, seed: int = 0, **given_: Any) -> Evaluation:

@@ -15,7 +15,6 @@ import lambdaplus as lp
 import lambdaplus.xgboost as lxgb
 from lambdaplus import query_folds
 
-QUIET = {"verbosity": -1, "num_threads": 1}
 ONE_THREAD = {"verbosity": 0, "nthread": 1}
 
 

@@ -5,13 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from baseline_data import all_pairs, halves
-from numpy.typing import NDArray
 from small_data import Small, graded
 
 from lambdaplus.baselines import RankBoost
 from lambdaplus.evaluation import evaluate
-
-Array = NDArray[Any]
 
 
 class Round(NamedTuple):

@@ -21,7 +21,6 @@ NOTHING = 1e-100  # the sweep's guard against denormal numbers, where a list is 
 
 random = np.random.default_rng(0)
 RARE = (random.random(N) < 0.02).astype(float)
-GRADES = np.minimum(random.geometric(0.5, N) - 1.0, 4.0)
 
 
 def spread(kind: str, labels: Floats) -> Floats:
