@@ -35,8 +35,9 @@ TEXTS = {
 }
 PAGES = [ROOT / name for name, text in TEXTS.items() if BLOCK.search(text)]
 
-# Newer than what the package needs: LightGBM's own position=, and XGBoost's external memory.
-SINCE = {"clicks": ("lightgbm", "4.1"), "large-data": ("xgboost", "3.0")}
+# Newer than what the package needs: LightGBM's own position=, XGBoost's external memory and Dask.
+SINCE = {page: ("xgboost", "3.0") for page in ("large-data", "many-machines")}
+SINCE |= {"clicks": ("lightgbm", "4.1")}
 OPTIONAL = {
     "mlflow",
     "onnxmltools",
@@ -61,13 +62,7 @@ def is_installed(block: str) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of the frameworks, about parameters and small data
-@pytest.mark.parametrize(
-    "page",
-    [
-        page for page in PAGES if page.stem != "many-machines"
-    ],  # test_dask.py has a cluster for that one
-    ids=lambda page: str(page.relative_to(ROOT)),
-)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_code_of_a_page_runs(page: Path) -> None:
     if page.stem in SINCE:
         package, version = SINCE[page.stem]
