@@ -36,7 +36,7 @@ TEXTS = {
 PAGES = [ROOT / name for name, text in TEXTS.items() if BLOCK.search(text)]
 
 # Newer than what the package needs: LightGBM's own position=, XGBoost's external memory and Dask.
-SINCE = {page: ("xgboost", "3.0") for page in ("large-data", "many-machines")}
+SINCE = dict.fromkeys(("large-data", "many-machines"), ("xgboost", "3.0"))
 SINCE |= {"clicks": ("lightgbm", "4.1")}
 OPTIONAL = {
     "mlflow",
