@@ -2,8 +2,6 @@
 
 import inspect
 import pickle
-import subprocess
-import sys
 import warnings
 from functools import partial
 from pathlib import Path
@@ -627,24 +625,6 @@ def masking(array: Any) -> Any:
     mask = np.zeros(np.shape(array), dtype=bool)
     mask[3] = True
     return np.ma.masked_array(array, mask)
-
-
-# -- what is loaded -------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_one_framework_is_loaded_without_the_other_and_named_if_it_is_not_installed() -> None:
-    code = (
-        "import sys, lambdaplus as lp\n"
-        "lp.XGBoostRanker()\n"
-        "assert 'lightgbm' not in sys.modules\n"
-        "sys.modules['lightgbm'] = None\n"
-        "lp.LightGBMRanker\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (
-        "ImportError: LightGBM is not installed: pip install 'lambdaplus[lightgbm]'" in done.stderr
-    )
 
 
 @rankers
