@@ -18,6 +18,7 @@ from sklearn.metrics import average_precision_score, brier_score_loss, f1_score
 from sklearn.model_selection import PredefinedSplit, ShuffleSplit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from small_data import rare
+from test_estimators import raw
 
 from lambdaplus.estimators import LightGBMClassifier, XGBoostClassifier
 
@@ -40,11 +41,6 @@ def made(kind: Any, **options: Any) -> Any:
 def sets(kind: Any, *pairs: Any) -> dict[str, Any]:
     quiet = {} if kind is LightGBMClassifier else {"verbose": False}
     return {"eval_set": list(pairs), **quiet}
-
-
-def raw(model: Any, X: Any) -> Any:
-    name = "raw_score" if isinstance(model, LightGBMClassifier) else "output_margin"
-    return model.predict(X, **{name: True})
 
 
 EXCEPTED = {
