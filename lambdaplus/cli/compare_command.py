@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import signal
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -255,6 +256,9 @@ class Terminated(KeyboardInterrupt):
 @contextmanager
 def _stoppable() -> Iterator[None]:
     """Let SIGTERM raise an exception in the block, as Ctrl-C does, to release resources."""
+    if threading.current_thread() is not threading.main_thread():  # only that one gets signals
+        yield
+        return
 
     def stop(*_: Any) -> None:
         raise Terminated
