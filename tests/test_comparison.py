@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import importlib.metadata
+import itertools
 import pathlib
 import re
 import tomllib
@@ -13,13 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 from brute_force import examples
-from click.testing import Result
+from commands import invoke
 from damage import damaged
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
+from small_data import write_letor
 
-from lambdaplus.cli import app
 from lambdaplus.data import relative_features
 from lambdaplus.evaluation import evaluate
 from lambdaplus.metrics import CATALOGUE, Declaration
@@ -35,26 +35,22 @@ def letor(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """Three folds of eight queries a part, in LETOR's layout; one test query has no relevant."""
     folder = tmp_path_factory.mktemp("letor")
     rng = np.random.default_rng(0)
-    for fold in (1, 2, 3):
-        (folder / f"Fold{fold}").mkdir()
-        for part, name in enumerate(("train", "vali", "test")):
-            lines = []
-            for query in range(8):
-                for document in range(12):
-                    x = rng.normal(size=3)
-                    label = int(np.clip(round(x[0] + rng.normal()), 0, 2))
-                    label = 0 if (name, query) == ("test", 0) else max(label, int(document == 0))
-                    values = " ".join(f"{i + 1}:{v:.4f}" for i, v in enumerate(x))
-                    lines.append(f"{label} qid:{fold}{part}{query} {values}")
-            (folder / f"Fold{fold}" / f"{name}.txt").write_text("\n".join(lines) + "\n")
+    for fold, (part, name) in itertools.product((1, 2, 3), enumerate(("train", "vali", "test"))):
+        features = rng.normal(size=(96, 3))
+        labels = np.clip(np.round(features[:, 0] + rng.normal(size=96)), 0, 2)
+        labels[::12] = np.maximum(labels[::12], 1)
+        if name == "test":
+            labels[:12] = 0
+        qid = np.repeat([f"{fold}{part}{query}" for query in range(8)], 12)
+        write_letor(folder / f"Fold{fold}" / f"{name}.txt", features, labels, qid)
     return folder
 
 
-def compare(data: pathlib.Path, out: pathlib.Path, *options: str) -> Result:
-    return CliRunner().invoke(app, ["compare", str(data), "--out", str(out), *options])
+def compare(data: pathlib.Path, out: pathlib.Path, *options: str) -> Any:
+    return invoke("compare", data, "--out", out, *options)
 
 
-def quick(data: pathlib.Path, out: pathlib.Path, methods: str, *options: str) -> Result:
+def quick(data: pathlib.Path, out: pathlib.Path, methods: str, *options: str) -> Any:
     few = ("--rounds", "5", "--jobs", "1")
     result = compare(data, out, "--methods", methods, *few, *options)
     assert result.exit_code == 0, result.output
@@ -64,32 +60,6 @@ def quick(data: pathlib.Path, out: pathlib.Path, methods: str, *options: str) ->
 def rows(path: pathlib.Path) -> list[dict[str, str]]:
     with path.open() as file:
         return list(csv.DictReader(file))
-
-
-@pytest.mark.slow
-def test_summary_is_the_mean_of_fold_means_of_the_per_query_values(
-    letor: pathlib.Path, tmp_path: pathlib.Path
-) -> None:
-    names = ["lightgbm:lambdarank", "xgboost:lambda_map"]
-    result = quick(letor, tmp_path, ",".join(names))
-    per_query, summary = rows(tmp_path / "per_query.csv"), rows(tmp_path / "summary.csv")
-    assert len(per_query) == 2 * 3 * 8 * 7  # methods, folds, test queries, metrics
-    assert {row["value"] for row in per_query if row["qid"].endswith("20")} == {""}
-    for row in summary:
-        means = []
-        for fold in ("Fold1", "Fold2", "Fold3"):
-            values = [
-                float(line["value"])
-                for line in per_query
-                if (line["method"], line["metric"]) == (row["method"], row["metric"])
-                and line["fold"] == fold
-                and line["value"]
-            ]
-            assert len(values) == 7
-            means.append(np.mean(values))
-            assert float(row[fold]) == pytest.approx(means[-1], abs=1e-12)
-        assert float(row["mean"]) == pytest.approx(np.mean(means), abs=1e-12)
-    assert all(name in result.output for name in names)
 
 
 def test_a_stopped_run_has_results_of_the_folds_that_are_finished(letor: pathlib.Path) -> None:
@@ -242,7 +212,7 @@ def test_notes_count_each_query_of_repeated_splits_once(letor: pathlib.Path) -> 
 
 
 def test_metrics_are_listed_and_described_within_80_columns() -> None:
-    output = CliRunner().invoke(app, ["metrics"]).output
+    output = invoke("metrics", width=80).output
     assert max(map(len, output.splitlines())) <= 80
     for declaration in CATALOGUE:
         assert str(declaration) in output.replace(",", " ").split()
@@ -252,7 +222,7 @@ def test_metrics_are_listed_and_described_within_80_columns() -> None:
 @pytest.mark.parametrize("declaration", CATALOGUE, ids=lambda declared: declared.name)
 def test_a_metric_is_described_in_detail(declaration: Declaration) -> None:
     for name in (declaration.name, *declaration.aliases):
-        output = CliRunner().invoke(app, ["metrics", name]).output
+        output = invoke("metrics", name, width=80).output
         assert max(map(len, output.splitlines())) <= 80
         words = " ".join(output.split())
         for text in (declaration.title, declaration.source, declaration.cost_of_objective):
@@ -265,13 +235,13 @@ def test_a_metric_is_described_in_detail(declaration: Declaration) -> None:
     ("name", "error"), [("nddcg", "did you mean 'ndcg'?"), ("map+mrr", "is a sum")]
 )
 def test_a_metric_that_cannot_be_described_is_an_error(name: str, error: str) -> None:
-    result = CliRunner(env={"COLUMNS": "400"}).invoke(app, ["metrics", name])
+    result = invoke("metrics", name)
     assert result.exit_code == 2
     assert error in result.output
 
 
 def test_versions() -> None:
-    output = CliRunner().invoke(app, ["--version"]).output
+    output = invoke("--version").output
     assert f"lambdaplus {importlib.metadata.version('lambdaplus')}" in output
     assert "xgboost" in output
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
+from commands import invoke
+from small_data import write_letor
 
-from lambdaplus.cli import app
 from lambdaplus.data import Fold, read_letor
 from lambdaplus.data.cache import fingerprint
 from lambdaplus.data.ranking_data import join
@@ -25,14 +25,11 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """One file of 20 queries; the first has no relevant document."""
     rng = np.random.default_rng(0)
     path = tmp_path_factory.mktemp("one") / "all.svm"
-    lines = []
-    for query in range(20):
-        for document in range(8):
-            x = rng.normal(size=3)
-            label = int(np.clip(round(x[0] + rng.normal()), 0, 2)) or int(document == 0)
-            values = " ".join(f"{i + 1}:{v:.4f}" for i, v in enumerate(x))
-            lines.append(f"{label if query else 0} qid:{query} {values}\n")
-    path.write_text("".join(lines))
+    features = rng.normal(size=(160, 3))
+    labels = np.clip(np.round(features[:, 0] + rng.normal(size=160)), 0, 2)
+    labels[::8] = np.maximum(labels[::8], 1)
+    labels[:8] = 0
+    write_letor(path, features, labels, np.repeat(np.arange(20), 8))
     return path
 
 
@@ -88,7 +85,7 @@ def test_data_that_is_not_there() -> None:
 def test_repeated_splits_from_the_command_line(file: pathlib.Path, tmp_path: pathlib.Path) -> None:
     command = ["compare", str(file), "--methods", "lightgbm:lambdarank", "--metrics", "map,ndcg@3"]
     options = ["--splits", "4", "--shares", "6,4,10", "--balanced", "--jobs", "1", "--rounds", "3"]
-    result = CliRunner().invoke(app, [*command, *options, "--out", str(tmp_path)])
+    result = invoke(*command, *options, "--out", tmp_path)
     assert result.exit_code == 0, result.output
     config = Config.from_toml((tmp_path / "study.toml").read_text())
     assert (config.splits, config.shares, config.balanced) == (4, (6, 4, 10), True)
@@ -132,11 +129,11 @@ def test_columns_of_other_names_are_named(tmp_path: pathlib.Path) -> None:
     [fold] = folds_of(Config(data=str(tmp_path), **columns))
     assert sizes(fold) == (20, 20, 20)
     arguments = ["compare", str(table), "--methods", "feature:best", "--out", str(tmp_path / "out")]
-    done = CliRunner().invoke(app, [*arguments, "--qid", "query_id", "--label", "relevance"])
+    done = invoke(*arguments, "--qid", "query_id", "--label", "relevance")
     assert done.exit_code == 0, done.output
     again = Config.read(tmp_path / "out" / "study.toml")
     assert (again.qid, again.label) == ("query_id", "relevance")
-    done = CliRunner().invoke(app, arguments)
+    done = invoke(*arguments)
     assert "it has: query_id, relevance, x. Pass the names of its columns" in done.output
     with pytest.raises(ValueError, match="qid and label are columns of CSV and Parquet files"):
         folds_of(Config(**columns))

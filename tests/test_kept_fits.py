@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import odd_estimators
 import pytest
 from brute_force import examples
 from damage import damaged
@@ -149,12 +150,13 @@ def test_digests_are_of_content() -> None:
     assert len(set(digests)) == len(values)
     for value, found in zip(values, digests, strict=True):
         assert digest(value) == digest(pickle.loads(pickle.dumps(value))) == found
-    code = "from test_kept_fits import *\nprint(*map(digest, find_methods('lightgbm,xgboost,svm')))"
+    code = """from lambdaplus.study import find_methods, identity
+print(*map(identity.digest, find_methods('lightgbm,xgboost,svm')))"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     other = subprocess.run(
-        [sys.executable, "-c", code], cwd=pathlib.Path(__file__).parent, capture_output=True,
-        text=True, check=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )  # fmt: skip
-    assert other.stdout.split() == digests[21:]
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert other.stdout.splitlines()[-1].split() == digests[21:]
 
 
 @pytest.mark.parametrize("name", ["lightgbm:lambda_map", "xgboost:lambda_ndcg", "svm:map"])
@@ -174,24 +176,20 @@ def test_what_cannot_be_inspected_is_never_the_same() -> None:
         assert digest(value) != digest(value)
 
 
-@pytest.mark.parametrize("content", [b"", b"junk", b"PK\x03\x04", pickle.dumps({"a": 1})])
-def test_a_damaged_file_is_named_and_fitted_again(tmp_path: pathlib.Path, content: bytes) -> None:
+@pytest.mark.parametrize(
+    "content", [b"", b"junk", b"PK\x03\x04", pickle.dumps({"a": 1}), None], ids=repr
+)
+def test_a_damaged_file_or_that_of_another_fit_is_named_and_fitted_again(
+    tmp_path: pathlib.Path, content: bytes | None
+) -> None:
     first = study(tmp_path, odd("FirstFeature"))
     first.finish()
-    victim = first.file_of(first.tasks[1])
-    victim.write_bytes(content)
+    other, victim = (first.file_of(task) for task in first.tasks[:2])
+    victim.write_bytes(other.read_bytes() if content is None else content)
     again = study(tmp_path, odd("FirstFeature"))
     with pytest.warns(UserWarning, match=f"{victim.name} is damaged or not this .* fitted again"):
         again.finish()
     assert again.results.values.equals(first.results.values)
-
-
-def test_the_fit_of_another_is_not_taken_for_this_one(tmp_path: pathlib.Path) -> None:
-    first, second = (tmp_path / f"{name * 20}.npz" for name in "ab")
-    save_fits(first, {}, {})
-    first.rename(second)
-    with pytest.raises(ValueError, match=f"{'b' * 20}.npz is damaged or not this fit .*{'a' * 20}"):
-        load_fits(second)
 
 
 @examples(300)
@@ -223,7 +221,7 @@ def test_kernels_are_not_compiled_on_a_methods_time(tmp_path: pathlib.Path) -> N
     found = study(tmp_path, odd("Compiles", "Slow"))
     found.finish()
     compiling, slow = found.results.fits.partition_by("method")
-    assert max(compiling["seconds"]) < 0.1
+    assert max(compiling["seconds"]) < min(odd_estimators.Compiles.took) / 2
     assert min(slow["seconds"]) > 0.25  # sleep is time, compilation is not
 
 

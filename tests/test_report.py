@@ -360,11 +360,17 @@ def test_csv_and_parquet_have_the_values(results: Results, tmp_path: Path) -> No
     assert len(rows) == frame.height > 0
     for row, found in zip(rows, frame.iter_rows(named=True), strict=True):
         assert row == {k: "" if v is None else str(v) for k, v in found.items()}
+    by_fold = {row[:3]: row[3] for row in frame.group_by("method", "metric", "fold")
+               .agg(pl.col("value").mean()).iter_rows()}  # fmt: skip
     with (tmp_path / "summary.csv").open(newline="") as file:
         for row in csv.DictReader(file):
-            means = results.fold_means(row["method"], row["metric"])
-            assert {fold: float(row[fold]) for fold in results.folds} == means
-            assert float(row["mean"]) == results.mean(row["method"], row["metric"])
+            method, metric = row["method"], row["metric"]
+            means = {fold: float(row[fold]) for fold in results.folds}
+            assert means == results.fold_means(method, metric)
+            expected = {fold: by_fold[method, metric, fold] for fold in results.folds}
+            assert means == pytest.approx(expected, abs=1e-12)
+            assert float(row["mean"]) == results.mean(method, metric)
+            assert float(row["mean"]) == pytest.approx(np.mean([*means.values()]), abs=1e-12)
 
 
 @pytest.mark.parametrize(("missing", "extra"), [("matplotlib", "plot"), ("jinja2", "cli")])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -218,16 +217,6 @@ def test_processes_change_nothing_and_more_trials_go_on(folds: list[Fold], tmp_p
         assert files.items() >= kept.items()
         assert len(files) == n
         kept = files
-
-
-def test_a_search_whose_trials_fail_ends_and_the_others_go_on(folds: list[Fold]) -> None:
-    [method] = find_methods("lightgbm:lambda_map")
-    broken = replace(method, name="lightgbm:broken", target="no_such_objective")
-    study = Study(folds[:1], [broken, method], METRICS, SETTINGS, trials=3, jobs=2)
-    assert len(list(study.run())) == 6
-    assert list(study.errors) == ["lightgbm:broken"]
-    assert study.results.evaluation(broken.name) is None
-    assert study.results.evaluation(method.name) is not None
 
 
 # Trainers ----------------------------------------------------------------------------------------
