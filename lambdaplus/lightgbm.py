@@ -12,8 +12,6 @@ Examples
 5
 """
 
-from __future__ import annotations
-
 import inspect
 import os
 import warnings

@@ -4,8 +4,6 @@
 what ``check(name, value)`` does not refuse, and ``| None`` also None.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints

@@ -13,8 +13,6 @@ same size, the difference of the means of the classes.
 Yuille & Rangarajan 2003.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from lambdaplus.baselines.cutting_planes import Hinges, Pass, Planes, Solution, solve

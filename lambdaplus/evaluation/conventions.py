@@ -5,8 +5,6 @@ documents, and in the value of a query without relevant documents.  Each convent
 against the output of its tool.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args

@@ -1,7 +1,5 @@
 """The result of an evaluation."""
 
-from __future__ import annotations
-
 from collections.abc import KeysView, Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Comparison of several systems on the same queries, with significance tests."""
 
-from __future__ import annotations
-
 import itertools
 import string
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Significance tests for two systems on the same queries."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal, get_args
 

@@ -3,8 +3,6 @@
 Neither framework is imported here: data sets are recognised by the module of their class.
 """
 
-from __future__ import annotations
-
 import inspect
 import json
 import sys

@@ -1,7 +1,5 @@
 """Parameters of ranking metrics, such as the gain of NDCG, and their values as text."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -13,8 +13,6 @@ The kernels run over all rows in each round, so their indices are unsigned, for 
 check of the sign.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

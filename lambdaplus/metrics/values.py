@@ -5,8 +5,6 @@ worst order if there is no closed form (ERR, bpref).  Metrics of one data set wi
 tied rows together, as a threshold cannot split them.
 """
 
-from __future__ import annotations
-
 from typing import Literal, get_args
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Separation oracles: the most violated ranking of every query, for each loss and feature map."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
