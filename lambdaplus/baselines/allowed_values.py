@@ -8,7 +8,7 @@ from functools import partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from lambdaplus.data.arguments import check_flag, number, whole_number
+from lambdaplus.data.arguments import check_choice, check_flag, number, whole_number
 
 Positive = Annotated[float, number]
 AtLeastOne = Annotated[int, partial(whole_number, least=1)]
@@ -25,8 +25,7 @@ def check_parameters(estimator: Any) -> None:
         for kind in kinds:
             if kind is bool:
                 check_flag(**{name: value})
-            if get_origin(kind) is Literal and value not in get_args(kind):
-                allowed = ", ".join(get_args(kind))
-                raise ValueError(f"{name}={value!r} is not one of {allowed}")
+            if get_origin(kind) is Literal:
+                check_choice(name, value, get_args(kind))
             for check in getattr(kind, "__metadata__", ()):
                 check(name, value)

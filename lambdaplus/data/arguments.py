@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -173,6 +173,12 @@ def number(
         bounds += "" if most == math.inf else f" and at most {most:g}"
         raise ValueError(f"{name} must be a number {bounds}, got {value!r}")
     return float(value)
+
+
+def check_choice(name: str, value: Any, allowed: Collection[str]) -> None:
+    """Raise a ValueError unless the value is one of these words."""
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name}={value!r} is not one of {', '.join(allowed)}")
 
 
 def check_flag(**flags: Any) -> None:

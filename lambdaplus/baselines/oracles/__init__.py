@@ -10,7 +10,7 @@ from lambdaplus.baselines.oracles.dorm import DORMOracle
 from lambdaplus.baselines.oracles.mrr_map import MRRMapOracle
 from lambdaplus.baselines.oracles.pair_map import PairMapOracle
 from lambdaplus.compute.array_types import Bools
-from lambdaplus.data.arguments import whole_number
+from lambdaplus.data.arguments import check_choice, whole_number
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.sort import Ranking
@@ -57,8 +57,7 @@ def make_loss(
         raise ValueError(
             f"{metric} is not a loss of the structural SVM; known: {', '.join(LOSSES)}"
         )
-    if feature_map not in FEATURE_MAPS:
-        raise ValueError(f"feature_map={feature_map!r} is not one of {', '.join(FEATURE_MAPS)}")
+    check_choice("feature_map", feature_map, FEATURE_MAPS)
     supported = FEATURE_MAPS[feature_map]
     if name not in supported:
         raise ValueError(
