@@ -58,11 +58,9 @@ def make_loss(
             f"{metric} is not a loss of the structural SVM; known: {', '.join(LOSSES)}"
         )
     check_choice("feature_map", feature_map, FEATURE_MAPS)
-    supported = FEATURE_MAPS[feature_map]
-    if name not in supported:
-        raise ValueError(
-            f"feature_map={feature_map!r} supports the loss {', '.join(supported)}, not {name}"
-        )
+    if name not in FEATURE_MAPS[feature_map]:
+        supported = ", ".join(FEATURE_MAPS[feature_map])
+        raise ValueError(f"feature_map={feature_map!r} supports the loss {supported}, not {name}")
     if feature_map != "po" and not pair_scale:
         raise ValueError(f"pair_scale=False: feature_map={feature_map!r} has no pairs to scale")
     if feature_map == "dorm":
