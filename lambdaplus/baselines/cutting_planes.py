@@ -204,6 +204,7 @@ def solve(
     tol: float,
     max_passes: int,
     epsilon: float | None = None,
+    earlier: Sequence[Pass] = (),
 ) -> Solution:
     """Minimise P to a relative duality gap of ``tol``, with a positive weight for each block.
 
@@ -211,13 +212,14 @@ def solve(
     are a warm start for the next.
 
     With ``epsilon``, only planes that are violated by more are added, and the solution is the last
-    w, at which there are none, not the best (Yue et al. 2007, algorithm 1).
+    w, at which there are none, not the best (Yue et al. 2007, algorithm 1).  ``earlier`` are passes
+    of the same fit, which count and with which the history begins.
     """
-    begin = time.perf_counter()
-    in_oracle = 0.0
+    history, begin, in_oracle = list(earlier), time.perf_counter(), 0.0
+    if history:
+        begin, in_oracle = begin - history[-1].seconds, history[-1].oracle_seconds
     w = np.zeros(hinges.X.shape[1])
     best, primal, dual, mean_slack = w, np.inf, 0.0, np.inf
-    history: list[Pass] = []
     halvings = 0
     warm = planes.offset.size > hinges.n_blocks
     # Results of BLAS depend on its number of threads.
