@@ -120,18 +120,27 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
 
 
 def _checked(function: Any, fobj: Any, params: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
-    """The arguments of LightGBM's train or cv by name, after all checks, with the objective."""
-    params, more = _with_objective(params, fobj)
+    """The arguments of LightGBM's train or cv by name, with the objective where it is read."""
+    names = lightgbm_aliases("objective")
+    if fobj is None:
+        fobj = next((params[name] for name in names if callable(params.get(name))), None)
+    if fobj is not None:
+        refuse_bagging_by_query(params)
+        refuse_random_forest(lightgbm_parameter(params, "boosting"))
+        warn_of_unused(params, fobj, stacklevel=4)
+        params = {name: value for name, value in params.items() if name not in names}
+        if _TAKES_FOBJ:
+            kwargs["fobj"] = fobj
+        else:
+            params["objective"] = fobj
     call = inspect.signature(function).bind(params, *args, **kwargs).arguments
-    train_set, valid_sets = call["train_set"], _listed(call.get("valid_sets"))
-    _refuse_unusable("train_set", train_set)
-    for i, data in enumerate(valid_sets):
-        if data is not train_set:
+    _refuse_unusable("train_set", call["train_set"])
+    for i, data in enumerate(_listed(call.get("valid_sets"))):
+        if data is not call["train_set"]:
             _refuse_unusable(f"valid_sets[{i}]", data)
     _refuse_name(call.get("feval"))
-    custom = bool(more) or callable(lightgbm_parameter(params, "objective"))
-    _check_early_stopping(params, call, custom)
-    return {**call, **more}
+    _check_early_stopping(params, call, custom=callable(fobj))
+    return call
 
 
 def _listed(values: Any) -> Any:
@@ -218,17 +227,3 @@ def _has_groups(data: Any) -> bool:
         # A subset that is not constructed yet gets its queries from the original data set.
         data = data.reference if getattr(data, "used_indices", None) is not None else None
     return False
-
-
-def _with_objective(params: dict[str, Any], fobj: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Parameters and arguments with a custom objective where this version of LightGBM has it."""
-    names = lightgbm_aliases("objective")
-    if fobj is None:
-        fobj = next((params[name] for name in names if callable(params.get(name))), None)
-    if fobj is None:
-        return params, {}
-    refuse_bagging_by_query(params)
-    refuse_random_forest(lightgbm_parameter(params, "boosting"))
-    warn_of_unused(params, fobj, stacklevel=5)
-    params = {name: value for name, value in params.items() if name not in names}
-    return (params, {"fobj": fobj}) if _TAKES_FOBJ else ({**params, "objective": fobj}, {})
