@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from lambdaplus.compute.extras import installation
+from lambdaplus.data.arguments import refuse_infinite
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.frameworks.calls import refuse_bagging_by_query
 from lambdaplus.frameworks.internals import (
@@ -179,13 +180,9 @@ def _refuse_unusable(name: str, data: Any) -> None:
     if data.label is None and not in_file and getattr(data, "used_indices", None) is None:
         raise ValueError(f"{name} has no labels: pass lightgbm.Dataset(X, label=y)")
     for what, values in (("labels", data.label), ("weights", data.weight)):
-        array = np.ravel([] if values is None else np.asarray(values, dtype=np.float64))
-        bad = np.flatnonzero(~np.isfinite(array))
-        if bad.size:
-            raise ValueError(
-                f"the {what} of {name} must be finite: {bad.size} of {array.size} are not, the "
-                f"first is {array[bad[0]]} in row {bad[0]}, and LightGBM would silently replace it"
-            )
+        if values is not None:
+            array, why = np.asarray(values, np.float64), ", and LightGBM would silently replace it"
+            refuse_infinite(array.ravel(), f"the {what} of {name}", why)
 
 
 def _refuse_name(feval: Any) -> None:

@@ -57,6 +57,16 @@ def numbers(values: Any, name: str, copy: bool = False) -> NDArray[np.float64]:
         raise ValueError(f"{name} must be numbers: {error}") from None
 
 
+def refuse_infinite(array: NDArray[np.floating[Any]], name: str, why: str = "") -> None:
+    """Raise a ValueError that names the first entry that is not finite."""
+    bad = np.flatnonzero(~np.isfinite(array))
+    if bad.size:
+        raise ValueError(
+            f"{name} must be finite: {bad.size} of {array.size} are not, the first is "
+            f"{array[bad[0]]} in row {bad[0]}{why}"
+        )
+
+
 def refuse_rounding(integers: Iterable[int], name: str) -> None:
     """Raise a ValueError for an integer that a float64 cannot represent."""
     for number in integers:
