@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lambdaplus.data.queries import Floats
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.metrics import Declaration, LabelCounts
 from lambdaplus.metrics import components as c
 from lambdaplus.metrics.forms import Window

@@ -12,8 +12,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from small_data import graded
 
 from lambdaplus import lambda_objective
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.parallel import limit_threads
-from lambdaplus.data.queries import Floats
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.catalogue import DCG
 

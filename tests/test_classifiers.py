@@ -362,26 +362,20 @@ def test_unusable_labels_and_weights_raise(kind: Any, change: Any, message: str)
         {"early_stopping_rounds": 2, "n_estimators": 60},
     ],
 )
-def test_the_scores_of_the_last_round_are_those_of_a_prediction(
-    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_scores_of_the_last_round_are_those_of_a_prediction(options: dict[str, Any]) -> None:
+    """The threshold is taken from them, but with an init_score from a prediction."""
     X, y, X_valid, y_valid = data()
     X = X.copy()
     X[::7, 0] = np.nan
     X[:, 1] = np.round(X[:, 1])
-    seen: list[Any] = []
-    whole = LightGBMClassifier._training_scores
-
-    def look(model: Any, given: Any) -> Any:
-        seen.append(whole(model, given))
-        return seen[-1]
-
-    monkeypatch.setattr(LightGBMClassifier, "_training_scores", look)
-    model = made(LightGBMClassifier, cv=None, **options)
     valid = [(X_valid, y_valid)] if "early_stopping_rounds" in options else None
-    model.fit(X, y, eval_set=valid, categorical_feature=[] if "linear_tree" in options else [1])
-    if valid:  # which sets the threshold
-        assert not seen
-    else:
-        assert_array_equal(seen[0], raw(model, X))
-    assert not hasattr(model, "_last_scores")
+    of_round, of_prediction = (
+        made(LightGBMClassifier, cv=None, **options).fit(
+            X, y, eval_set=valid, init_score=start,
+            categorical_feature=[] if "linear_tree" in options else [1],
+        )
+        for start in (None, np.zeros(len(y)))
+    )  # fmt: skip
+    assert_array_equal(raw(of_round, X), raw(of_prediction, X))
+    assert of_round.offset_ == of_prediction.offset_
+    assert vars(of_round).keys() == vars(of_prediction).keys()

@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 from typer.core import TyperGroup
 
 from lambdaplus.cli import app
-from lambdaplus.study import Config
+from lambdaplus.study import Config, study_of
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(
@@ -125,7 +125,7 @@ def test_the_commands_of_the_pages_are_understood(line: str) -> None:
 def test_settings_of_the_pages_are_of_a_study(name: str) -> None:
     for block in SETTINGS.finditer(TEXTS[name]):
         config = Config.from_toml(block[1])
-        assert replace(config, data="").study().methods  # of the built-in data
+        assert study_of(replace(config, data="")).methods  # of the built-in data
 
 
 @pytest.fixture

@@ -231,17 +231,24 @@ def test_score_is_the_metric_asked_for_or_the_objectives(kind: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "objective"),
-    [(LightGBMRanker, "rank_xendcg"), (XGBoostRanker, "rank:ndcg")],
+    ("kind", "objective", "metric"),
+    [
+        (LightGBMRanker, "rank_xendcg", "ndcg@10"),
+        (LightGBMRanker, "lambdarank", "ndcg@10"),
+        (XGBoostRanker, "rank:ndcg", "ndcg@10"),
+        (XGBoostRanker, "rank:map", "map"),
+    ],
 )
-def test_the_frameworks_own_objectives_are_theirs(kind: Any, objective: str) -> None:
+def test_the_frameworks_own_objectives_are_theirs(kind: Any, objective: str, metric: str) -> None:
     fit, valid = halves(kind)
+    if objective == "rank:map":  # of binary labels
+        fit["y"], fit["eval_set"] = fit["y"] > 0, [(valid["X"], valid["y"] > 0)]
     ours = made(kind, objective=objective).fit(**fit)
     sizes = {"group": np.unique(fit["qid"], return_counts=True)[1]}
     theirs = made(PARENTS[kind], objective=objective).fit(fit["X"], fit["y"], **sizes)
     assert_array_equal(ours.predict(valid["X"]), theirs.predict(valid["X"]))
-    metric = made(kind, objective=objective, eval_metric="ndcg@10").fit(**fit)
-    assert metric.score(**valid) == pytest.approx(ours.score(**valid))
+    named = made(kind, objective=objective, eval_metric=metric).fit(**fit)
+    assert named.score(**valid) == pytest.approx(ours.score(**valid))
 
 
 @every_estimator

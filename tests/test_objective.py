@@ -17,7 +17,6 @@ import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal, assert_equal
-from sklearn.metrics import roc_auc_score
 from small_data import OBJECTIVE_NAMES, TRAINED, Small, graded, queries_read
 
 import lambdaplus as lp
@@ -98,20 +97,6 @@ def test_one_group_takes_all_rows_as_a_single_query(metric: str) -> None:
     assert_same_gradient(one, lambda_objective(metric)(data.labels, data.scores(), None, [data.n]))
     one_value = eval_metric(metric, one_group=True)(data.labels, data.scores(), None, None)
     assert one_value == eval_metric(metric)(data.labels, data.scores(), None, [data.n])
-
-
-def test_without_queries_mauc_is_of_the_whole_table_as_auc_is() -> None:
-    data = graded()
-    labels, scores = data.labels, np.round(data.scores(), 1)
-    shares = {c: np.mean(labels == c) for c in np.unique(labels) if c >= 1}
-    of_class = {c: roc_auc_score(labels == c, scores) for c in shares}
-    expected = sum(shares[c] * of_class[c] for c in shares) / sum(shares.values())
-    assert lp.evaluate(labels, scores, metrics="mauc").mean["mauc"] == pytest.approx(expected)
-    assert lp.eval_mauc(labels, scores) == pytest.approx(expected)
-    # Scaled as AUC of a table is: absolute gradients add up to those of log-loss at the shares.
-    share = np.unique(labels, return_counts=True)[1] / data.n
-    of_log_loss = data.n * (share * (1 - share)).sum()
-    assert np.abs(lp.lambda_mauc(labels, scores)[0]).sum() == pytest.approx(of_log_loss)
 
 
 @pytest.mark.parametrize("metric", ["ndcg", "mrr"])

@@ -193,14 +193,3 @@ def test_equations_1_and_3_count_the_classes_that_ranks_predict(
     for declared, expected in ((MICRO_PRECISION, micro), (MACRO_PRECISION, macro)):
         found = value(declared(k, classes=counted), ranked)
         assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
-
-
-def test_mauc_is_the_share_weighted_sum_of_class_reference_aucs() -> None:
-    labels, scores = [0, 2, 1, 1, 0, 2, 1, 0], [0.1, 0.9, 0.8, 0.3, 0.5, 0.2, 0.7, 0.4]
-    names = [f"class_auc(label={c})" for c in range(3)]
-    found = evaluate(labels, scores, group=[8], metrics=[*names, "mauc", "mauc(classes=all)"])
-    of_class = [found[name] for name in names]
-    assert found["mauc(classes=all)"] == pytest.approx(
-        (3 * of_class[0] + 3 * of_class[1] + 2 * of_class[2]) / 8, abs=1e-12
-    )
-    assert found["mauc"] == pytest.approx((3 * of_class[1] + 2 * of_class[2]) / 5, abs=1e-12)

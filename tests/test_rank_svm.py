@@ -110,14 +110,6 @@ def test_what_all_documents_of_a_query_share_does_not_count() -> None:
     np.testing.assert_allclose(moved.coef_, plain.coef_, rtol=1e-6)
 
 
-def test_order_of_rows_does_not_matter() -> None:
-    data = graded(60)
-    order = np.random.default_rng(1).permutation(data.n)
-    model = RankSVM().fit(data.features, data.labels, qid=data.qid)
-    other = RankSVM().fit(data.features[order], data.labels[order], qid=data.qid[order])
-    assert np.linalg.norm(other.coef_ - model.coef_) <= model.gradient_norm_ + other.gradient_norm_
-
-
 def test_as_many_labels_as_documents() -> None:
     random = np.random.default_rng(0)
     data = Small(random.normal(size=(40, 3)), random.normal(size=40), np.array([25, 15]))

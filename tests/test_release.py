@@ -11,7 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from commands import invoke
 
 import lambdaplus
 from lambdaplus.cli.references import BIBTEX, LAMBDAPLUS, REFERENCES
@@ -57,8 +57,6 @@ def test_one_version() -> None:
 
 def test_citation_file_and_command_cite_the_same() -> None:
     yaml = pytest.importorskip("yaml")
-    from lambdaplus.cli import app
-
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     about = importlib.metadata.metadata("lambdaplus")
     assert (cited["title"], cited["abstract"]) == (about["Name"], about["Summary"])
@@ -69,9 +67,9 @@ def test_citation_file_and_command_cite_the_same() -> None:
         assert (f"{{{there['title']}}}", str(there["year"])) == (here["title"], here["year"])
         assert there["collection-title"] == here["booktitle"]
         assert there.get("doi", "") == here.get("doi", "")
-    plain = CliRunner().invoke(app, ["cite"]).output.splitlines()
+    plain = invoke("cite").output.splitlines()
     assert plain == list(map(str, REFERENCES))
-    entries = CliRunner().invoke(app, ["cite", "--bibtex"]).output
+    entries = invoke("cite", "--bibtex").output
     assert entries.strip() == BIBTEX.strip()
     for paper in REFERENCES[1:]:
         assert any(str(paper) in page.read_text() for page in (ROOT / "docs" / "papers").glob("*"))

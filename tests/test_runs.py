@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import gzip
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from commands import invoke
 from test_conventions import TREC, trec_eval
 
 from lambdaplus.data import read_letor, read_qrels, read_scores, read_table, read_trec_run
@@ -17,16 +17,6 @@ from lambdaplus.evaluation.explanation import explain_input
 from lambdaplus.evaluation.forms_of_input import input_of_run
 from lambdaplus.evaluation.scoring import evaluate_run
 from lambdaplus.metrics import parse_metric
-
-typer_testing = pytest.importorskip("typer.testing")
-
-
-def invoke(*arguments: Any) -> Any:
-    from lambdaplus.cli import app
-
-    runner = typer_testing.CliRunner(env={"COLUMNS": "200"})
-    return runner.invoke(app, [str(argument) for argument in arguments])
-
 
 # TREC --------------------------------------------------------------------------------------------
 

@@ -152,9 +152,9 @@ def test_an_estimator_that_changes_its_arguments_changes_no_other(jobs: int) -> 
 
 
 def test_a_thread_that_a_fit_leaves_does_not_stop_the_study() -> None:
-    found = study(None, odd("LeavesAThread"), jobs=2)
+    found = Study(folds(2), find_methods(odd("LeavesAThread")), ["map"], jobs=2)
     found.finish()
-    assert len(found.finished) == 3
+    assert len(found.finished) == 2
 
 
 def test_warnings_are_kept_and_told_once(tmp_path: pathlib.Path) -> None:
@@ -226,10 +226,10 @@ def test_a_script_that_is_imported_by_its_own_fits_is_told_so(tmp_path: pathlib.
 
 
 def test_closing_the_run_kills_what_still_runs(tmp_path: pathlib.Path) -> None:
-    found = study(tmp_path, odd("Slow"), jobs=2)
+    found = study(tmp_path, odd("FirstFeature", "Endless"), jobs=2)
     running = found.run()
     next(running)
     start = time.monotonic()
     running.close()
-    assert time.monotonic() - start < 5
-    assert len(found.finished) == 1 <= len(states(tmp_path)) < 3
+    assert time.monotonic() - start < 60  # which an endless fit takes ten times
+    assert len(found.finished) == 1 <= len(states(tmp_path)) <= 3

@@ -476,7 +476,7 @@ def test_bagging_by_query_raises(lightgbm_alone: Any, way: str) -> None:
         "ours": lambda: llgb.train(quiet, given, 3, fobj=lp.lambda_ndcg),
         "our cv": lambda: llgb.cv(quiet, given, 3, fobj=lp.lambda_ndcg),
     }
-    with pytest.raises(ValueError, match="bagging_by_query=True, LightGBM learns nothing"):
+    with pytest.raises(ValueError, match=r"bagging_by_query=True, .* nothing .*by rows works"):
         acts[way]()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +21,10 @@ from lambdaplus.study import (
     Method,
     Settings,
     Study,
+    Summary,
     Task,
     find_methods,
+    study_of,
     write_report,
 )
 from lambdaplus.study.search_space import CATBOOST, LIGHTGBM, XGBOOST, Range, draw
@@ -107,7 +108,7 @@ def test_each_metric_is_evaluated_on_the_trial_and_the_round_that_it_chose(finis
     for choice in finished.choices(method):
         fold = choice.fold
         for metric in METRICS:
-            place, rounds = choice.place(metric), choice.model(metric).rounds
+            place, rounds = choice.place(metric), choice.chosen(metric).rounds
             different.add((place, rounds))
             drawn = dict(choice.tasks[place].parameters)
             options = {name: drawn.pop(name) for name in ("sigma", "damping", "noise")}
@@ -137,9 +138,9 @@ def test_the_first_of_the_best_trials_is_chosen_on_validation_queries(finished: 
                 # Scores are kept where a trial was the best so far, and nowhere else.
                 values = choice.values[metric].tolist()
                 records = [value > max(values[:i], default=-1) for i, value in enumerate(values)]
-                name = str(metric)
-                assert [fit.scores[name][1].size > 0 for fit in choice.fits] == records
-                assert values == [max(fit.models[name].curve) for fit in choice.fits]
+                fits = [of_trial[str(metric)] for of_trial in choice.fits]
+                assert [fit.test.size > 0 for fit in fits] == records
+                assert values == [max(fit.curve) for fit in fits]
 
 
 def test_trainings_that_are_evaluated_rarely_stop_in_time(folds: list[Fold]) -> None:
@@ -149,7 +150,7 @@ def test_trainings_that_are_evaluated_rarely_stop_in_time(folds: list[Fold]) -> 
     [choice] = study.choices(study.methods[0])
     curves = study.results.curves.filter(pl.col("metric") == "map")
     assert curves["round"].to_list() == list(range(5, 5 * curves.height + 1, 5))
-    assert choice.model(choice.by).rounds == curves["round"][int(np.argmax(curves["value"]))] < 500
+    assert choice.chosen(choice.by).rounds == curves["round"][int(np.argmax(curves["value"]))] < 500
 
 
 def test_one_metric_may_choose_for_all(folds: list[Fold]) -> None:
@@ -158,7 +159,7 @@ def test_one_metric_may_choose_for_all(folds: list[Fold]) -> None:
     [choice] = study.choices(study.methods[0])
     assert (choice.by, list(choice.values)) == (MRR, [MRR])
     test = choice.fold.test
-    found = evaluate(test.labels, choice.test_scores(MRR), group=test.group, metrics=METRICS)
+    found = evaluate(test.labels, choice.chosen(MRR).test, group=test.group, metrics=METRICS)
     assert choice.evaluation.mean == found.mean
 
 
@@ -216,16 +217,6 @@ def test_processes_change_nothing_and_more_trials_go_on(folds: list[Fold], tmp_p
         assert files.items() >= kept.items()
         assert len(files) == n
         kept = files
-
-
-def test_a_search_whose_trials_fail_ends_and_the_others_go_on(folds: list[Fold]) -> None:
-    [method] = find_methods("lightgbm:lambda_map")
-    broken = replace(method, name="lightgbm:broken", target="no_such_objective")
-    study = Study(folds[:1], [broken, method], METRICS, SETTINGS, trials=3, jobs=2)
-    assert len(list(study.run())) == 6
-    assert list(study.errors) == ["lightgbm:broken"]
-    assert study.results.evaluation(broken.name) is None
-    assert study.results.evaluation(method.name) is not None
 
 
 # Trainers ----------------------------------------------------------------------------------------
@@ -344,7 +335,7 @@ def test_rounds_at_the_cap_and_choices_at_the_edge_are_counted(finished: Study) 
 
 @pytest.mark.usefixtures("empty_plots")
 def test_the_report_shows_the_search(finished: Study, tmp_path: Path) -> None:
-    page = write_report(finished.results, tmp_path).read_text()
+    page = write_report(Summary(finished.results), tmp_path).read_text()
     assert '<section id="searches"' in page
     assert search_in_words(finished.results) in page
     assert (tmp_path / "plots" / "trials_map.png").exists()
@@ -352,7 +343,7 @@ def test_the_report_shows_the_search(finished: Study, tmp_path: Path) -> None:
 
 def test_a_search_is_long_unless_told_otherwise_and_draws_its_trees() -> None:
     def study(**options: Any) -> Study:
-        return Config(methods=("lightgbm:map",), folds="1", **options).study()
+        return study_of(Config(methods=("lightgbm:map",), folds="1", **options))
 
     long = study(trials=2).settings
     assert (long.rounds, long.patience, long.every) == (1000, 100, 5)

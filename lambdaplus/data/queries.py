@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.compute.array_types import Bools, Int32s, Rows
-from lambdaplus.compute.array_types import Floats as Floats  # also from here, with the checks
-from lambdaplus.compute.array_types import Ints as Ints
+from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints, Rows
 from lambdaplus.compute.collective import ONE_MACHINE, Workers
 from lambdaplus.compute.parallel import extremes
 from lambdaplus.data.arguments import flags_of_rows, identifiers, numbers, plain, refuse_infinite

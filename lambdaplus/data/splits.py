@@ -8,8 +8,9 @@ from numbers import Integral, Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lambdaplus.compute.array_types import Ints
 from lambdaplus.data.arguments import check_flag, identifiers, is_flag, whole_number
-from lambdaplus.data.queries import Ints, query_sizes
+from lambdaplus.data.queries import query_sizes
 from lambdaplus.data.ranking_data import Fold, RankingData, named_fold
 
 

@@ -59,6 +59,14 @@ def find_metrics(metrics: Any, objective: Any = None) -> tuple[EvalMetric | None
     return (eval_metric(*ours, one_group=one_group) if ours else None), native
 
 
+def refuse_unknown(name: str, framework: str) -> None:
+    """Raise a ValueError for a name that lambdaplus does not know, nor the framework."""
+    try:
+        eval_metric(name)
+    except ValueError as error:
+        raise ValueError(f"{error}; {framework} has no metric {name!r} either") from None
+
+
 def metric_of(objective: Any, preferred: Any = None) -> EvalMetric:
     """The metric of `score`: the first of lambdaplus among those given, or the objective's."""
     native = NATIVE.get(objective) if isinstance(objective, str) else None

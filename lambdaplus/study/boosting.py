@@ -9,21 +9,20 @@ with its own objectives only.
 from __future__ import annotations
 
 import difflib
+import functools
 import inspect
 import re
 import warnings
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
-from lambdaplus.data.queries import Floats
 from lambdaplus.frameworks.internals import lightgbm_parameters
 from lambdaplus.objectives import lambda_objective
-from lambdaplus.study.methods import Criterion, Fitted, Parameters, Task
-from lambdaplus.study.settings import Settings
+from lambdaplus.study.methods import Criterion, Fitted, Parameters, Task, Trainer
 from lambdaplus.study.validation import Validation
 
 Predict = Callable[[RankingData, int], Floats]
@@ -59,33 +58,33 @@ def training_labels(objective: Any, labels: Floats) -> Floats:
     return (labels >= 1).astype(np.float64) if binary else labels
 
 
-@dataclass(frozen=True)
-class Boosting:
-    """A trainer of boosted trees."""
+def trainer(run: Callable[[Task, Any, dict[str, Any], Validation], Predict]) -> Trainer:
+    """A trainer of boosted trees, from the function that calls the framework.
 
-    run: Callable[[Task, Any, dict[str, Any], Validation], Predict]  # an objective, or its name
-    words: Callable[[Settings], dict[str, Any]]  # the settings as parameters of the framework
-    takes_ours: bool = True  # whether it can be trained with our objectives
+    It trains once; the ranker of each metric has the trees up to its best round.
+    """
 
-    def __call__(self, task: Task) -> dict[Criterion, Fitted]:
-        """Train once; the ranker of each metric has the trees up to its best round."""
-        # CatBoost's losses have an option `noise` too.
-        ours = OBJECTIVE_OPTIONS if self.takes_ours else frozenset()
-        options = {k: v for k, v in task.parameters.items() if k in ours}
+    @functools.wraps(run)
+    def train(task: Task) -> dict[Criterion, Fitted]:
+        target, settings = task.method.target, task.settings
+        # CatBoost's losses have an option `noise`, too.
+        catboost = task.method.family == "catboost"
+        ours = set() if catboost else OBJECTIVE_OPTIONS & task.parameters.keys()
+        options = {name: task.parameters[name] for name in ours}
         others = {k: v for k, v in task.parameters.items() if k not in ours}
         for name in sorted(OF_THE_STUDY & others.keys()):
             raise ValueError(f"{name} cannot be tried, since the study sets it for every method")
-        target = task.method.target
         objective = with_options(target, options) if options else target
-        patience, every = task.settings.patience, task.settings.every
-        validation = Validation(task.valid, task.metrics, patience, every)
-        predict = self.run(task, objective, {**self.words(task.settings), **others}, validation)
+        validation = Validation(task.valid, task.metrics, settings.patience, settings.every)
+        predict = run(task, objective, others, validation)
 
         def fitted(metric: Criterion) -> Fitted:
             best, curve = validation.best_round(metric), validation.progress[metric].values
             return Fitted(lambda part: predict(part, best), best, curve, validation.every)
 
         return {metric: fitted(metric) for metric in task.metrics}
+
+    return train
 
 
 def with_options(target: Any, options: Parameters) -> Any:
@@ -99,39 +98,23 @@ def with_options(target: Any, options: Parameters) -> Any:
     return lambda_objective(metric, **options)
 
 
-def _of_lightgbm(settings: Settings) -> dict[str, Any]:
-    return {
+@trainer
+def train_lightgbm(
+    task: Task, objective: Any, params: dict[str, Any], validation: Validation
+) -> Predict:
+    import lambdaplus.lightgbm as lgb
+
+    settings = task.settings
+    params = {
         "num_leaves": settings.leaves,
         "learning_rate": settings.learning_rate,
         "min_data_in_leaf": settings.documents_in_leaf,
         "deterministic": True,  # the same model for any number of threads
         "verbosity": -1,
+        **params,
     }
-
-
-def _of_xgboost(settings: Settings) -> dict[str, Any]:
-    return {
-        "grow_policy": "lossguide",  # leaf by leaf, as LightGBM's trees
-        "max_leaves": settings.leaves,
-        "max_depth": 0,
-        "learning_rate": settings.learning_rate,
-        "tree_method": "hist",
-        "base_score": 0.0,  # the default, 0.5, is meant for probabilities
-    }
-
-
-def _of_catboost(settings: Settings) -> dict[str, Any]:
-    depth = max(1, round(np.log2(settings.leaves)))  # its trees are symmetric
-    return {"depth": depth, "learning_rate": settings.learning_rate}
-
-
-def _run_lightgbm(
-    task: Task, objective: Any, params: dict[str, Any], validation: Validation
-) -> Predict:
-    import lambdaplus.lightgbm as lgb
-
     _refuse_what_lightgbm_ignores(params)
-    threads = {"num_threads": task.settings.threads}
+    threads = {"num_threads": settings.threads}
     lengths: list[int] = []  # a round in which LightGBM finds no split leaves no tree
 
     def look(scores: Floats, _: Any) -> tuple[str, float, bool]:
@@ -153,7 +136,7 @@ def _run_lightgbm(
     booster = lgb.train(
         {**params, **threads, "objective": objective, "metric": "None", "seed": task.seed},
         data,
-        num_boost_round=task.settings.rounds,
+        num_boost_round=settings.rounds,
         valid_sets=[data.create_valid(valid.features, valid.labels, group=valid.group)],
         feval=look,
         callbacks=[after_round],
@@ -185,7 +168,8 @@ def _refuse_what_lightgbm_ignores(params: Parameters) -> None:
             raise ValueError(f"LightGBM has no parameter {name!r}{hint(name, groups)}")
 
 
-def _run_xgboost(
+@trainer
+def train_xgboost(
     task: Task, objective: Any, params: dict[str, Any], validation: Validation
 ) -> Predict:
     import lambdaplus.xgboost as xgb
@@ -202,16 +186,25 @@ def _run_xgboost(
         validation.see(scores)
         return "seen", 0.0
 
-    ours = callable(objective)
-    params |= {"objective": "rank:ndcg" if ours else objective}
+    ours, settings = callable(objective), task.settings
+    params = {
+        "grow_policy": "lossguide",  # leaf by leaf, as LightGBM's trees
+        "max_leaves": settings.leaves,
+        "max_depth": 0,
+        "learning_rate": settings.learning_rate,
+        "tree_method": "hist",
+        "base_score": 0.0,  # the default, 0.5, is meant for probabilities
+        **params,
+        "objective": "rank:ndcg" if ours else objective,
+    }
     _refuse_what_xgboost_ignores(params)
     booster = xgb.train(
         {
-            **params, "seed": task.seed, "nthread": task.settings.threads,
+            **params, "seed": task.seed, "nthread": settings.threads,
             "disable_default_eval_metric": 1,
         },
         matrix(task.train, training_labels(objective, task.train.labels)),
-        num_boost_round=task.settings.rounds,
+        num_boost_round=settings.rounds,
         obj=objective if ours else None,
         evals=[(matrix(task.valid, task.valid.labels), "valid")],
         custom_metric=look,
@@ -245,7 +238,8 @@ def _refuse_what_xgboost_ignores(params: Parameters) -> None:
             raise ValueError(f"XGBoost has no parameter {', '.join(map(repr, unused))}{meant}")
 
 
-def _run_catboost(
+@trainer
+def train_catboost(
     task: Task, objective: str, params: dict[str, Any], validation: Validation
 ) -> Predict:
     try:
@@ -287,6 +281,8 @@ def _run_catboost(
 
     model = catboost.CatBoost(
         {
+            "depth": max(1, round(np.log2(task.settings.leaves))),  # its trees are symmetric
+            "learning_rate": task.settings.learning_rate,
             **params,
             **threads,
             "loss_function": f"{loss}:{options}" if options else loss,
@@ -315,8 +311,3 @@ def hint(name: str, names: Collection[str]) -> str:
     """The most similar known name, as the end of an error message; empty if there is none."""
     close = difflib.get_close_matches(name, names, n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
-
-
-train_lightgbm = Boosting(_run_lightgbm, _of_lightgbm)
-train_xgboost = Boosting(_run_xgboost, _of_xgboost)
-train_catboost = Boosting(_run_catboost, _of_catboost, takes_ours=False)

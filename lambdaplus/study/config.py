@@ -7,18 +7,15 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lambdaplus.evaluation.conventions import CONVENTIONS, in_words
 from lambdaplus.study.settings import Settings
 
-if TYPE_CHECKING:
-    from lambdaplus.study.study import Study
-
 MADE_UP = "web-search-like"
 SCALINGS = ("none", "query")
 SHARES = (0.6, 0.2, 0.2)
-LONG = (1000, 100)  # rounds and patience of trials
+ROUNDS_OF_TRIALS = (1000, 100)  # and their patience
 METRICS = ("auc", "mauc", "map", "mrr", "ndcg@1", "ndcg@5", "ndcg@10")
 
 _KINDS: dict[str, tuple[str, str, Any]] = {
@@ -36,7 +33,7 @@ def _option(default: Any, text: str) -> Any:
 
 @dataclass(frozen=True)
 class Config:
-    """Configuration of a study: data, methods, metrics and settings.
+    """Configuration of a study, from which `study_of` makes it: data, methods, metrics, settings.
 
     Attributes
     ----------
@@ -85,9 +82,8 @@ class Config:
 
     Examples
     --------
-    >>> config = Config(methods=("lightgbm:lambda_map", "svm:map"), folds="1")
-    >>> len(config.study())  # one fit, and one for each of four values of C
-    5
+    >>> Config.from_toml('methods = ["svm:map"]').methods
+    ('svm:map',)
     """
 
     data: str = ""
@@ -128,7 +124,9 @@ class Config:
     )
     trials: int = _option(0, "Trials of a random search for each boosted method, fold and seed.")
     rounds: int = _option(
-        0, f"Maximum number of rounds; default: {Settings.rounds}, or {LONG[0]} with --trials."
+        0,
+        f"Maximum number of rounds; default: {Settings.rounds}, or {ROUNDS_OF_TRIALS[0]} with "
+        "--trials.",
     )
     patience: int = 0
     leaves: int = Settings.leaves
@@ -215,20 +213,6 @@ class Config:
         except (TypeError, UnicodeEncodeError) as error:
             raise ValueError(f"a study cannot be written as TOML: {error}") from None
         return text
-
-    def study(self, folder: Path | None = None, jobs: int = 1, threads: int = 1) -> Study:
-        """Read the data and create the study.
-
-        Raises
-        ------
-        ValueError
-            For unknown methods, metrics, folds or options, and invalid data.
-        OSError
-            If the data does not exist, or cannot be read.
-        """
-        from lambdaplus.study.assembly import study_of  # the command line needs the options alone
-
-        return study_of(self, folder, jobs, threads)
 
 
 def _check_type(name: str, value: Any, kind: str) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
 from lambdaplus.data.arguments import numbers
-from lambdaplus.data.queries import Floats
 from lambdaplus.study.boosting import hint
 from lambdaplus.study.methods import Fitted, Method, Task
 

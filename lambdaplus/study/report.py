@@ -12,7 +12,7 @@ from typing import Any
 from lambdaplus.compute.extras import installation
 from lambdaplus.evaluation import Cell, Table
 from lambdaplus.study.estimator_trainer import constructor_in_words, train_estimator
-from lambdaplus.study.figures import needs_matplotlib, save_plot
+from lambdaplus.study.figures import WIDTH, needs_matplotlib, save_plot
 from lambdaplus.study.plots import PLOTS
 from lambdaplus.study.results import Results
 from lambdaplus.study.study_tables import (
@@ -28,25 +28,17 @@ from lambdaplus.study.summary import Summary, count
 
 
 def write_report(
-    results: Results,
-    folder: Path,
-    baseline: str | None = None,
-    config_text: str = "",
-    *,
-    data: str = "",
-    date: str = "",
+    summary: Summary, folder: Path, config_text: str = "", *, data: str = "", date: str = ""
 ) -> Path:
     """Write ``report.html``, its plots as PNG and SVG, its tables as Markdown and LaTeX.
 
     Parameters
     ----------
-    results : Results
-        The study may be unfinished: methods without results on every fold have no mean.
+    summary : Summary
+        The study may be unfinished: methods without results on every fold have no mean.  If the
+        baseline has not finished every fold, the report says so.
     folder : path
         The folder in which ``report.html``, ``plots/`` and ``tables/`` are written.
-    baseline : str, optional
-        Method that the others are compared with; by default all pairs are compared.  If the
-        baseline has not finished every fold, it is not used, and the report says so.
     config_text : str
         Configuration of the study, for the last section.
     data, date : str
@@ -62,21 +54,21 @@ def write_report(
     ImportError
         If matplotlib or Jinja2 is not installed.
     ValueError
-        If the baseline is not one of the methods, or the study has not run.
+        If the study has not run.
 
     Warns
     -----
     UserWarning
         If a section failed; the page then shows the error in its place.
     """
-    if not results.about.finished and not results.errors:
-        raise ValueError("nothing has been fitted: run the study first, as study.finish()")
     try:
         from jinja2 import Environment, PackageLoader
     except ImportError:
         raise ImportError(f"reports need Jinja2: {installation('cli')}") from None
     needs_matplotlib()
-    summary = Summary(results, baseline)
+    results = summary.results
+    if not results.about.finished and not results.errors:
+        raise ValueError("nothing has been fitted: run the study first, as study.finish()")
     for name in ("plots", "tables"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     plots: dict[str, list[dict[str, Any]]] = {}
@@ -84,9 +76,9 @@ def write_report(
     failed: dict[str, str] = {}
     for section, draw in PLOTS.items():
         with _noted(section, failed):
-            for plot in draw(summary):
-                svg = save_plot(plot.figure, folder / "plots", plot.name)
-                shown = {"caption": plot.caption, "svg": svg, "wide": plot.wide}
+            for name, caption, figure in draw(summary):
+                svg = save_plot(figure, folder / "plots", name)
+                shown = {"caption": caption, "svg": svg, "wide": figure.get_figwidth() > WIDTH}
                 plots.setdefault(section, []).append(shown)
     for section, (_, content) in SECTIONS.items():
         with _noted(section, failed):
@@ -96,13 +88,8 @@ def write_report(
         if table is not None:
             for ending, text in (("md", table.to_markdown()), ("tex", table.to_latex())):
                 (folder / "tables" / f"{name}.{ending}").write_text(text + "\n", encoding="utf-8")
-    environment = Environment(
-        loader=PackageLoader("lambdaplus.study", ""),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    loader = PackageLoader("lambdaplus.study", "")
+    environment = Environment(loader=loader, autoescape=True, trim_blocks=True)
     environment.filters |= {"shown": _shown, "numeric": _numeric_columns}
     page = environment.get_template("report_template.html").render(
         title=_title(results),

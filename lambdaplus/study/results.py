@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from lambdaplus.data.queries import Floats
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation import Convention, Evaluation
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.evaluation.result import mean_of

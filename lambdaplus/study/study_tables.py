@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from lambdaplus.data.queries import Floats
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation import Cell, Table
 from lambdaplus.objectives import LambdaObjective, lambda_objective
 from lambdaplus.study.results import Results
