@@ -1,5 +1,7 @@
 """All uses of private interfaces of LightGBM and XGBoost, which are only imported when needed."""
 
+from __future__ import annotations
+
 import json
 import sys
 from collections.abc import Collection
