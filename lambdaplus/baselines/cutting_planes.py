@@ -24,9 +24,8 @@ from lambdaplus.metrics.sort import Ranking, rank
 INNER = 0.1  # tolerance of the problem with planes, as a share of the gap
 IN_USE = 1e-3  # dual variable from which a plane counts as used
 PATIENCE = 3  # passes without use after which a plane is removed
-TOO_FAR = (
-    2.0  # objective, in units of the best one, from which the distance to the best w is halved
-)
+# Objective, in units of the best one, from which the distance to the best w is halved.
+TOO_FAR = 2.0
 HALVINGS = 3  # in a row
 
 

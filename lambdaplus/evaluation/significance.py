@@ -56,9 +56,8 @@ def p_value(
     if not difference.any():
         return 1.0
     if test == "wilcoxon":
-        nonzero = difference[
-            difference != 0.0
-        ]  # with zeros, SciPy has no exact test of few queries
+        # With zeros, SciPy has no exact test of few queries.
+        nonzero = difference[difference != 0.0]
         return float(stats.wilcoxon(nonzero, alternative=alternative).pvalue)
     if test == "t":
         if n < 2:
