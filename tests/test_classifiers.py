@@ -1,7 +1,5 @@
 """LightGBMClassifier and XGBoostClassifier: the trained class, decisions and probabilities."""
 
-from __future__ import annotations
-
 import pickle
 from functools import cache
 from pathlib import Path
@@ -25,6 +23,7 @@ from sklearn.metrics import (
 from sklearn.model_selection import PredefinedSplit, ShuffleSplit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from small_data import rare
+from test_estimators import raw
 
 from lambdaplus.estimators import LightGBMClassifier, XGBoostClassifier
 
@@ -47,11 +46,6 @@ def made(kind: Any, **options: Any) -> Any:
 def sets(kind: Any, *pairs: Any) -> dict[str, Any]:
     quiet = {} if kind is LightGBMClassifier else {"verbose": False}
     return {"eval_set": list(pairs), **quiet}
-
-
-def raw(model: Any, X: Any) -> Any:
-    name = "raw_score" if isinstance(model, LightGBMClassifier) else "output_margin"
-    return model.predict(X, **{name: True})
 
 
 EXCEPTED = {
