@@ -285,9 +285,7 @@ def test_row_order_does_not_matter_without_queries(
 @each_kind
 @given(data=st.data())
 @examples(30)
-def test_neither_row_order_nor_distances_of_scores_matter_to_the_last_bit(
-    declaration, data
-) -> None:
+def test_neither_row_order_nor_distances_of_scores_change_a_bit(declaration, data) -> None:
     metric = data.draw(metrics(declaration))
     labels, scores = map(np.array, data.draw(queries(40)))
     found = one_value(metric, labels, scores)
