@@ -68,6 +68,18 @@ def test_a_list_without_ties_has_its_textbook_value(declaration, data) -> None:
 
 
 @each_declared
+def test_all_short_lists_have_their_textbook_values(declaration) -> None:
+    """At every cutoff that may matter, so that no draw has to find the one list that tells."""
+    lists = [list(y) for n in range(1, 5) for y in itertools.product([0.0, 1.0, 2.0], repeat=n)]
+    labels, sizes = list(itertools.chain(*lists)), [*map(len, lists)]
+    cutoffs = {"no": [None], "optional": [None, 1, 2, 3], "required": [1, 2, 3]}
+    for metric in map(declaration, cutoffs[declaration.cutoff]):
+        found = evaluate(labels, -np.arange(len(labels)), group=sizes, metrics=metric)
+        expected = [value(metric, ranked) for ranked in lists]
+        np.testing.assert_allclose(found.per_query[str(metric)], expected, rtol=0, atol=ROUNDING)
+
+
+@each_declared
 @given(data=st.data())
 @examples(50)
 def test_tied_documents_count_at_the_mean_over_their_orders(declaration, data) -> None:
