@@ -100,14 +100,16 @@ def test_epsilon_stops_as_the_pseudocode_does(epsilon: float) -> None:
     assert model.primal_ - model.dual_ <= C * epsilon + 1e-6
 
 
-def test_epsilon_ranks_where_zero_is_optimal(data_folder: Path) -> None:
-    train = folds_of(data_folder, "ohsumed-letor3")[0].train
-    model = StructuralSVM("ndcg", cutoff=10, relevant=1, C=100.0, epsilon=0.1)
-    assert model.fit(train.features, train.labels, train.qid).coef_.any()
+def test_epsilon_ranks_where_zero_is_optimal() -> None:
+    """On the data of `test_chakrabarti_clipped_ndcg_has_no_better_answer_than_zero`."""
+    X, labels = np.random.default_rng(0).normal(size=(1000, 10)), np.arange(1000) < 6
+    X[labels] += 0.5
+    model = StructuralSVM("ndcg", cutoff=10, C=100.0, epsilon=0.1)
+    assert model.fit(X, labels).coef_.any()
     with pytest.warns(ConvergenceWarning, match="did not end within 1 passes"):
-        model.set_params(max_passes=1).fit(train.features, train.labels, train.qid)
+        model.set_params(max_passes=1).fit(X, labels)
     with pytest.raises(ValueError, match="epsilon"):
-        model.set_params(epsilon=0.0).fit(train.features, train.labels, train.qid)
+        model.set_params(epsilon=0.0).fit(X, labels)
 
 
 def test_history_is_that_of_a_cutting_plane_method() -> None:
