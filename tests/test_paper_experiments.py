@@ -303,8 +303,8 @@ def test_assignment_finds_rankings_as_bad_as_merging_does(reach: float) -> None:
 
 
 def test_times_are_of_fits_that_ran() -> None:
-    data = like_trec(6, 20, 200)
-    assert Size.of(data) == (6, 6, 20, 200, 0)
+    data = like_trec(4, 10, 80)
+    assert Size.of(data) == (4, 4, 10, 80, 0)
     for took in (svm_time(data, {"loss": "ndcg@10"}), assignment_time(data, "ndcg@10")):
         assert 0 < took["oracle"] < took["seconds"]
         assert took["passes"] >= 1
