@@ -126,12 +126,8 @@ def train_lightgbm(
         if validation.over:
             raise lgb.callback.EarlyStopException(state.iteration, state.evaluation_result_list)
 
-    positions = {}
-    if getattr(objective, "uses_positions", False) and hasattr(lgb.Dataset, "get_position"):
-        # The position of each row in its query.
-        positions["position"] = np.concatenate([np.arange(size) for size in task.train.group])
     labels = training_labels(objective, task.train.labels)
-    data = lgb.Dataset(task.train.features, labels, group=task.train.group, **positions)
+    data = lgb.Dataset(task.train.features, labels, group=task.train.group)
     valid = task.valid
     booster = lgb.train(
         {**params, **threads, "objective": objective, "metric": "None", "seed": task.seed},

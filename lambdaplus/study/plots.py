@@ -53,11 +53,12 @@ def _of_criteria(summary: Summary) -> Iterator[Plot]:
 
 
 def _of_queries(summary: Summary) -> Iterator[Plot]:
+    if (comparison := summary.comparison) is None:
+        return
     for metric in summary.main_metrics:
-        against = summary.baseline if summary.baseline in summary.evaluations else None
-        against = against or summary.best(metric)
-        if against and len(summary.evaluations) > 1 and summary.has_queries(metric):
-            values = {name: e.per_query[metric] for name, e in summary.evaluations.items()}
+        against = comparison.baseline or summary.best(metric)
+        values = {name: of.per_query[metric] for name, of in summary.evaluations.items()}
+        if against and summary.has_queries(metric):
             differences = {n: v - values[against] for n, v in values.items() if n != against}
             caption = (
                 f"{label(metric)} of each method minus that of {against}: a bar for each test "

@@ -14,7 +14,6 @@ from lambdaplus.evaluation import Cell, Table
 from lambdaplus.study.estimator_trainer import constructor_in_words, train_estimator
 from lambdaplus.study.figures import WIDTH, needs_matplotlib, save_plot
 from lambdaplus.study.plots import PLOTS
-from lambdaplus.study.results import Results
 from lambdaplus.study.study_tables import (
     choices_table,
     folds_table,
@@ -90,13 +89,13 @@ def write_report(
                 (folder / "tables" / f"{name}.{ending}").write_text(text + "\n", encoding="utf-8")
     loader = PackageLoader("lambdaplus.study", "")
     environment = Environment(loader=loader, autoescape=True, trim_blocks=True)
-    environment.filters |= {"shown": _shown, "numeric": _numeric_columns}
+    environment.filters |= {"shown": _shown, "numeric": _numeric_columns, "count": count}
     page = environment.get_template("report_template.html").render(
-        title=_title(results),
+        summary=summary,
+        results=results,
+        about=results.about,
         lead=[line for line in (data, date) if line],
         sentences=[*summary.sentences(), *summary.verdicts()],
-        alarms=_alarms(summary),
-        errors=results.errors,
         titles={name: title for name, (title, _) in SECTIONS.items()},
         contents=contents,
         failed=failed,
@@ -119,28 +118,6 @@ def _noted(section: str, failed: dict[str, str]) -> Iterator[None]:
         warnings.warn(f"the section {title!r} of the report failed: {error!r}", stacklevel=3)
 
 
-def _title(results: Results) -> str:
-    methods, folds = count(len(results.methods), "method"), count(len(results.folds), "fold")
-    queries = count(results.about.queries, "test query", "test queries")
-    return f"Comparison of {methods} on {folds}, {queries}"
-
-
-def _alarms(summary: Summary) -> list[str]:
-    about, baseline = summary.results.about, summary.baseline
-    alarms = []
-    if about.finished < about.planned:
-        alarms.append(
-            f"{about.planned - about.finished} of {about.planned} fits are not finished. "
-            "Means are shown for the methods that have finished every fold."
-        )
-    if baseline and (summary.comparison is None or summary.comparison.baseline is None):
-        alarms.append(
-            f"The baseline {baseline} could not be compared: it has not finished every fold, or no "
-            "other method has."
-        )
-    return alarms
-
-
 def _results(summary: Summary) -> dict[str, Any]:
     folds = folds_table(summary.results) if len(summary.results.folds) > 1 else None
     return {"table": results_table(summary, narrow=False), "folds": folds}
@@ -152,36 +129,13 @@ def _searches(summary: Summary) -> dict[str, Any] | None:
 
 
 def _protocol(summary: Summary) -> dict[str, Any]:
-    """How methods were trained, selected and evaluated."""
-    about = summary.results.about
-    own = "each metric separately" if about.trials else "each method's own metric"
-    seeds = f"seed{'s' * (len(about.seeds) > 1)} {', '.join(map(str, about.seeds))}"
-    trained = f"{about.settings}; {seeds}."
-    if about.searched:
-        trained = (
-            f"Random search with {count(about.trials, 'trial')} for each of "
-            f"{count(len(about.searched), 'method')}, on every fold with every seed, with the "
-            "same values of the parameters that all trees have in common. At most "
-            f"{count(about.settings.rounds, 'round')}; training stops after "
-            f"{about.settings.patience} without an improvement of any metric."
-        )
-    return {
-        "lines": [
-            trained,
-            f"Parameters are chosen on validation data by {about.select or own}, by the rules "
-            "of this library; test queries are only used to evaluate the chosen models.",
-            *([about.features] if about.features else []),
-            *(
-                f"{name}: {constructor_in_words(method)}."
-                for name, method in about.methods.items()
-                if method.trainer is train_estimator
-            ),
-            "Training times do not include the compilation of kernels.",
-            f"Versions: {about.versions}.",
-        ],
-        "rules": rules_table(summary.results),
-        "convention": about.convention.name,
+    """The estimators with their parameters, and the rules of the metrics."""
+    estimators = {
+        name: constructor_in_words(method)
+        for name, method in summary.results.about.methods.items()
+        if method.trainer is train_estimator
     }
+    return {"estimators": estimators, "rules": rules_table(summary.results)}
 
 
 # The title of each section, and the function of its content; None if it has plots only.
