@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -206,13 +207,12 @@ def _chosen(results: Results) -> pl.DataFrame:
 
 def warnings_of(results: Results) -> list[str]:
     """Warnings of the chosen fits: each message once, with the number of fits by method."""
-    by_text: dict[str, dict[str, int]] = {}
+    by_text: dict[str, Counter[str]] = {}
     keys = ["method", "fold", "seed", "trial"]
     for row in results.fits.filter("chosen").unique(keys, maintain_order=True).to_dicts():
         for line in row["warnings"].splitlines():
             # Numbers in messages differ between folds, but not before the first bracket.
-            counts = by_text.setdefault(line.partition(" (")[0], {})
-            counts[row["method"]] = counts.get(row["method"], 0) + 1
+            by_text.setdefault(line.partition(" (")[0], Counter())[row["method"]] += 1
     return [
         f"Warning: {text}: "
         + ", ".join(f"{name} ({count(n, 'fit')})" for name, n in counts.items())
