@@ -37,11 +37,11 @@ TREES = {"num_leaves": 31, "learning_rate": 0.1, "verbose": -1, "num_threads": 1
 
 @contextmanager
 def without_rounding() -> Iterator[None]:
-    usual, lambda_gradient.LONG = lambda_gradient.LONG, 10**12
+    usual, lambda_gradient.LONG_LIST = lambda_gradient.LONG_LIST, 10**12
     try:
         yield
     finally:
-        lambda_gradient.LONG = usual
+        lambda_gradient.LONG_LIST = usual
 
 
 def made_up(rows: int, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any]]:

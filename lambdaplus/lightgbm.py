@@ -12,8 +12,6 @@ Examples
 5
 """
 
-from __future__ import annotations
-
 import inspect
 import os
 import warnings
@@ -24,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from lambdaplus.compute.extras import installation
+from lambdaplus.data.arguments import refuse_infinite
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.frameworks.calls import refuse_bagging_by_query
 from lambdaplus.frameworks.internals import (
@@ -122,18 +121,27 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
 
 
 def _checked(function: Any, fobj: Any, params: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
-    """The arguments of LightGBM's train or cv by name, after all checks, with the objective."""
-    params, more = _with_objective(params, fobj)
+    """The arguments of LightGBM's train or cv by name, with the objective where it is read."""
+    names = lightgbm_aliases("objective")
+    if fobj is None:
+        fobj = next((params[name] for name in names if callable(params.get(name))), None)
+    if fobj is not None:
+        refuse_bagging_by_query(params)
+        refuse_random_forest(lightgbm_parameter(params, "boosting"))
+        warn_of_unused(params, fobj, stacklevel=4)
+        params = {name: value for name, value in params.items() if name not in names}
+        if _TAKES_FOBJ:
+            kwargs["fobj"] = fobj
+        else:
+            params["objective"] = fobj
     call = inspect.signature(function).bind(params, *args, **kwargs).arguments
-    train_set, valid_sets = call["train_set"], _listed(call.get("valid_sets"))
-    _refuse_unusable("train_set", train_set)
-    for i, data in enumerate(valid_sets):
-        if data is not train_set:
+    _refuse_unusable("train_set", call["train_set"])
+    for i, data in enumerate(_listed(call.get("valid_sets"))):
+        if data is not call["train_set"]:
             _refuse_unusable(f"valid_sets[{i}]", data)
     _refuse_name(call.get("feval"))
-    custom = bool(more) or callable(lightgbm_parameter(params, "objective"))
-    _check_early_stopping(params, call, custom)
-    return {**call, **more}
+    _check_early_stopping(params, call, custom=callable(fobj))
+    return call
 
 
 def _listed(values: Any) -> Any:
@@ -172,13 +180,9 @@ def _refuse_unusable(name: str, data: Any) -> None:
     if data.label is None and not in_file and getattr(data, "used_indices", None) is None:
         raise ValueError(f"{name} has no labels: pass lightgbm.Dataset(X, label=y)")
     for what, values in (("labels", data.label), ("weights", data.weight)):
-        array = np.ravel([] if values is None else np.asarray(values, dtype=np.float64))
-        bad = np.flatnonzero(~np.isfinite(array))
-        if bad.size:
-            raise ValueError(
-                f"the {what} of {name} must be finite: {bad.size} of {array.size} are not, the "
-                f"first is {array[bad[0]]} in row {bad[0]}, and LightGBM would silently replace it"
-            )
+        if values is not None:
+            array, why = np.asarray(values, np.float64), ", and LightGBM would silently replace it"
+            refuse_infinite(array.ravel(), f"the {what} of {name}", why)
 
 
 def _refuse_name(feval: Any) -> None:
@@ -220,17 +224,3 @@ def _has_groups(data: Any) -> bool:
         # A subset that is not constructed yet gets its queries from the original data set.
         data = data.reference if getattr(data, "used_indices", None) is not None else None
     return False
-
-
-def _with_objective(params: dict[str, Any], fobj: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Parameters and arguments with a custom objective where this version of LightGBM has it."""
-    names = lightgbm_aliases("objective")
-    if fobj is None:
-        fobj = next((params[name] for name in names if callable(params.get(name))), None)
-    if fobj is None:
-        return params, {}
-    refuse_bagging_by_query(params)
-    refuse_random_forest(lightgbm_parameter(params, "boosting"))
-    warn_of_unused(params, fobj, stacklevel=5)
-    params = {name: value for name, value in params.items() if name not in names}
-    return (params, {"fobj": fobj}) if _TAKES_FOBJ else ({**params, "objective": fobj}, {})

@@ -12,8 +12,6 @@ Examples
 5
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

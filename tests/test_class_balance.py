@@ -1,7 +1,5 @@
 """Hessians of rare classes: their definition, pair by pair, the laws behind it, and its limits."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

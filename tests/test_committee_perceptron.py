@@ -1,7 +1,5 @@
 """The committee perceptron against the paper's tables, written out with explicit pairs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Studies from the command line and from files, on a small realistic data set."""
 
-from __future__ import annotations
-
 import csv
 import importlib.metadata
 import itertools

@@ -1,9 +1,7 @@
 """The folds of a study, and the results of repeated splits."""
 
-from __future__ import annotations
-
+import importlib.metadata
 import pathlib
-import subprocess
 import sys
 from typing import Any
 
@@ -142,7 +140,9 @@ def test_columns_of_other_names_are_named(tmp_path: pathlib.Path) -> None:
         folds_of(Config(data=str(tmp_path / "a.txt"), **columns))
 
 
-def test_a_module_in_the_current_folder_is_found(tmp_path: pathlib.Path) -> None:
+def test_a_module_in_the_current_folder_is_found(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Also by the installed command, which does not search that folder by itself."""
     (tmp_path / "beside_the_data.py").write_text(
         "from sklearn.base import BaseEstimator\n\n\n"
@@ -150,12 +150,11 @@ def test_a_module_in_the_current_folder_is_found(tmp_path: pathlib.Path) -> None
         "    def fit(self, X, y):\n        return self\n\n"
         "    def predict(self, X):\n        return X[:, 0]\n"
     )
-    command = pathlib.Path(sys.executable).with_name("lambdaplus")
-    if not command.exists():
-        pytest.skip("lambdaplus is not installed")
-    arguments = ["compare", "--methods", "beside_the_data:First", "--folds", "1", "--jobs", "1"]
-    done = subprocess.run(
-        [command, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert "beside_the_data:First" in done.stdout
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [folder for folder in sys.path if folder])
+    options = ["--methods", "beside_the_data:First", "--folds", "1", "--jobs", "1"]
+    monkeypatch.setattr(sys, "argv", ["lambdaplus", "compare", *options])
+    [command] = importlib.metadata.entry_points(group="console_scripts", name="lambdaplus")
+    with pytest.raises(SystemExit, match=r"^0$"):
+        command.load()()
+    assert "beside_the_data:First" in capsys.readouterr().out

@@ -1,7 +1,5 @@
 """DORM with correct rankings sorted by score: rounds of the concave-convex procedure."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

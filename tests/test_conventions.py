@@ -1,12 +1,11 @@
 """Each named convention against the output of its tool, including ties and empty queries."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
 import numpy as np
 import pytest
+import sklearn.metrics
 from brute_force import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -83,7 +82,6 @@ def test_xgboost(levels: int) -> None:
 @pytest.mark.parametrize("levels", [4, 10_000])
 @pytest.mark.filterwarnings("ignore")  # scikit-learn's, about queries of one class
 def test_sklearn(levels: int) -> None:
-    sklearn = pytest.importorskip("sklearn.metrics")
     labels, scores, group = data_set(levels)
     keep = np.repeat(group > 1, group)  # ndcg_score refuses a single document
     labels, scores, group = labels[keep], scores[keep], group[group > 1]
@@ -93,12 +91,12 @@ def test_sklearn(levels: int) -> None:
     theirs: dict[str, list[float]] = {name: [] for name in names}
     for y, s in zip(np.split(labels, ends), np.split(scores, ends), strict=True):
         hits = y >= 1
-        theirs["ndcg"].append(sklearn.ndcg_score([y], [s]))
-        theirs["ndcg@3"].append(sklearn.ndcg_score([y], [s], k=3))
-        theirs["dcg@3"].append(sklearn.dcg_score([y], [s], k=3))
-        theirs["map"].append(sklearn.average_precision_score(hits, s))
+        theirs["ndcg"].append(sklearn.metrics.ndcg_score([y], [s]))
+        theirs["ndcg@3"].append(sklearn.metrics.ndcg_score([y], [s], k=3))
+        theirs["dcg@3"].append(sklearn.metrics.dcg_score([y], [s], k=3))
+        theirs["map"].append(sklearn.metrics.average_precision_score(hits, s))
         one_class = hits.all() or not hits.any()
-        theirs["auc"].append(np.nan if one_class else sklearn.roc_auc_score(hits, s))
+        theirs["auc"].append(np.nan if one_class else sklearn.metrics.roc_auc_score(hits, s))
     for name in names:
         found = ours.per_query[ours.name_of(name)]
         np.testing.assert_allclose(found, theirs[name], rtol=0, atol=ROUNDING, err_msg=name)

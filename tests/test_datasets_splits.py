@@ -1,7 +1,5 @@
 """Folds of one data set: whole queries, disjoint parts, balance."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable
 

@@ -3,8 +3,6 @@
 What a form cannot do is refused in words, and so is a declaration whose rules return nonsense.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -6,8 +6,6 @@ Pages that show what their code prints are run as the site is built, by myst-nb.
 imports a tool of the group "stack" is run where that tool is installed.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import json
@@ -37,8 +35,9 @@ TEXTS = {
 }
 PAGES = [ROOT / name for name, text in TEXTS.items() if BLOCK.search(text)]
 
-# Newer than what the package needs: LightGBM's own position=, and XGBoost's external memory.
-SINCE = {"clicks": ("lightgbm", "4.1"), "large-data": ("xgboost", "3.0")}
+# Newer than what the package needs: LightGBM's own position=, XGBoost's external memory and Dask.
+SINCE = dict.fromkeys(("large-data", "many-machines"), ("xgboost", "3.0"))
+SINCE |= {"clicks": ("lightgbm", "4.1")}
 OPTIONAL = {
     "mlflow",
     "onnxmltools",
@@ -63,13 +62,7 @@ def is_installed(block: str) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of the frameworks, about parameters and small data
-@pytest.mark.parametrize(
-    "page",
-    [
-        page for page in PAGES if page.stem != "many-machines"
-    ],  # test_dask.py has a cluster for that one
-    ids=lambda page: str(page.relative_to(ROOT)),
-)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_code_of_a_page_runs(page: Path) -> None:
     if page.stem in SINCE:
         package, version = SINCE[page.stem]
@@ -128,19 +121,25 @@ def test_settings_of_the_pages_are_of_a_study(name: str) -> None:
         assert study_of(replace(config, data="")).methods  # of the built-in data
 
 
-@pytest.fixture
-def extension(tmp_path: Path) -> Any:
-    """What fills in results, of another folder."""
-    spec = importlib.util.spec_from_file_location("results", ROOT / "docs" / "_ext" / "results.py")
+def module(path: Path) -> Any:
+    """A module that is in no package."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
-    extension = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(extension)
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+def test_the_table_of_conventions_is_that_of_the_declarations() -> None:
+    made = module(ROOT / "docs" / "convention_table.py")
+    written = TEXTS["docs/conventions.md"].split(made.BEGIN)[1].split(made.END)[0]
+    assert written == made.table(), "write it anew: python docs/convention_table.py"
+
+
+def test_results_are_folded_tables(tmp_path: Path) -> None:
+    extension = module(ROOT / "docs" / "_ext" / "results.py")
     extension.RESULTS = tmp_path
-    return extension
-
-
-def test_results_are_folded_tables(extension: Any, tmp_path: Path) -> None:
     tables = [
         {"title": title, "columns": ["", "MAP"], "rows": [["a", 0.5]], "foot": ["two sets"]}
         for title in ("Means", "Gains")

@@ -1,7 +1,5 @@
 """Every example runs from a fresh clone, in a separate process, and prints the claimed output."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import re

@@ -4,8 +4,6 @@ The interpreters are written from the engines' parsers (named in `lambdaplus.exp
 the float32 arithmetic that these use, and share no code with the exporter.
 """
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

@@ -6,8 +6,6 @@ left are pairs so far apart that they hardly count; visiting every pair differs 
 by rounding alone.
 """
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The commands evaluate, explain, export and cite with unusual and invalid input."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A stored fit is only reused if everything that it depends on is the same."""
 
-from __future__ import annotations
-
 import dataclasses
 import importlib
 import os

@@ -1,7 +1,5 @@
 """No files of the user and no finished fits are lost if runs are killed or run in parallel."""
 
-from __future__ import annotations
-
 import json
 import os
 import pathlib

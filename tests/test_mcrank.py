@@ -1,7 +1,5 @@
 """McRank against LightGBM's own estimators, and the selection of rounds."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

@@ -4,8 +4,6 @@ The noise itself is taken from the library; ranking, swap deltas (by evaluating 
 and after) and sums are written out here.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import brute_force

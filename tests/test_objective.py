@@ -1,7 +1,5 @@
 """Objectives and metrics as Python objects: options, errors, copies, pickles, threads, forks."""
 
-from __future__ import annotations
-
 import copy
 import gc
 import inspect

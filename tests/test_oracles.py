@@ -1,7 +1,5 @@
 """Separation oracles against the enumeration of all rankings."""
 
-from __future__ import annotations
-
 import itertools
 from functools import cache
 from typing import Any

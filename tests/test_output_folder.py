@@ -1,7 +1,5 @@
 """Files in the output folder of a comparison belong to the user unless a run wrote them."""
 
-from __future__ import annotations
-
 import csv
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """The papers' experiments: on a small set, and against figures by hand."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Mapping
@@ -120,13 +118,13 @@ def test_the_command_line_says_what_is_wrong(
     assert (tmp_path / "findings.md").read_text() == "# mine\n"
 
 
-def column(j: int) -> Method:
-    """A ranker by one feature."""
+def column(j: int, factor: float = 1.0) -> Method:
+    """A ranker by one feature, or with a factor of 0 one that ranks nothing."""
 
     def train(task: Task) -> Fitted:
-        return Fitted(lambda part: np.asarray(part.features[:, j]))
+        return Fitted(lambda part: factor * part.features[:, j])
 
-    return Method(f"column {j}", train, "", "map", random=False)
+    return Method(f"column {j}" if factor else "tied", train, "", "map", random=False)
 
 
 def test_versus_is_wilcoxon_on_the_queries_of_all_folds(tmp_path: Path) -> None:
@@ -373,8 +371,8 @@ def test_own_criterion_counts_the_best_of_each_column() -> None:
 def test_no_verdict_against_a_model_that_ranks_nothing(tmp_path: Path) -> None:
     data = small(10)
     fold = Fold("one", data, data, data)
-    tied = Method("tied", lambda task: Fitted(lambda part: np.zeros(part.labels.size)), "", "map")
-    results = Session(None, tmp_path).study([fold], [tied, column(0), column(3)], ["auc", "map"])
+    methods = [column(0, 0.0), column(0), column(3)]
+    results = Session(None, tmp_path).study([fold], methods, ["auc", "map"])
     against = kdd.against(results, "", "", "column 0", "tied", "map")
     assert against.holds is None
     assert against.evidence.endswith("w = 0 on 1 of 1 folds (tied)")
@@ -386,12 +384,7 @@ def test_no_verdict_against_a_model_that_ranks_nothing(tmp_path: Path) -> None:
 def test_w_is_zero_where_all_documents_tie(tmp_path: Path) -> None:
     data = small(10)
     folds = [Fold(name, data, data, data) for name in ("one", "two")]
-
-    def constant(task: Task) -> Fitted:
-        return Fitted(lambda part: np.zeros(part.labels.size))
-
-    tied = Method("tied", constant, "", "map", random=False)
-    results = Session(None, tmp_path).study(folds, [tied, column(0)], ["auc"])
+    results = Session(None, tmp_path).study(folds, [column(0, 0.0), column(0)], ["auc"])
     assert [kdd.w_is_zero(results, method) for method in results.methods] == [2, 0]
     rounded = results.values.with_columns(value=pl.lit(np.nextafter(0.5, 0)))
     assert kdd.w_is_zero(cast("Any", SimpleNamespace(values=rounded)), "tied") == 2

@@ -1,7 +1,5 @@
 """Transformers with query identifiers, accuracy SVMs, and the best single feature."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

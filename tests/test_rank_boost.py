@@ -1,19 +1,14 @@
 """RankBoost against the algorithm as printed: a distribution over pairs, kept as an array."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from baseline_data import all_pairs, halves
-from numpy.typing import NDArray
 from small_data import Small, graded
 
 from lambdaplus.baselines import RankBoost
 from lambdaplus.evaluation import evaluate
-
-Array = NDArray[Any]
 
 
 class Round(NamedTuple):

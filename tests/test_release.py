@@ -1,7 +1,5 @@
 """The release: the same version everywhere, a clean wheel, and a core without extras."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import re
 import subprocess
@@ -75,8 +73,7 @@ def test_citation_file_and_command_cite_the_same() -> None:
         assert any(str(paper) in page.read_text() for page in (ROOT / "docs" / "papers").glob("*"))
 
 
-@pytest.mark.slow
-def test_the_wheel_holds_the_package_and_nothing_else(
+def test_the_wheel_holds_the_package_and_the_source_distribution_the_papers_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build = pytest.importorskip("hatchling.build")
@@ -87,13 +84,6 @@ def test_the_wheel_holds_the_package_and_nothing_else(
     ours = {str(path.relative_to(ROOT)) for path in package if path.suffix == ".py"}
     data = {"py.typed", "cli/references.bib", "study/report_template.html"}
     assert names == ours | {f"lambdaplus/{name}" for name in data}
-
-
-def test_the_source_distribution_holds_the_papers_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    build = pytest.importorskip("hatchling.build")
-    monkeypatch.chdir(ROOT)
     with tarfile.open(tmp_path / build.build_sdist(str(tmp_path))) as sources:
         names = {name.partition("/")[2] for name in sources.getnames()}
     papers = {str(path.relative_to(ROOT)) for path in (ROOT / "papers").rglob("*.py")}

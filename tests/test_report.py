@@ -1,7 +1,5 @@
 """The report shows the results of a study, loads nothing, and is the same for the same fits."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math

@@ -1,7 +1,5 @@
 """Long lists by rounded scores: errors against the exact gradient, and what must not matter."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -10,8 +8,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 from lambdaplus import gradients
+from lambdaplus.compute.collective import ONE_MACHINE
 from lambdaplus.compute.parallel import limit_threads
-from lambdaplus.metrics import CATALOGUE, rounding
+from lambdaplus.metrics import CATALOGUE, cells, rounding
+from lambdaplus.metrics.distinct_scores import slots_of_few
 
 Floats = NDArray[np.float64]
 
@@ -23,7 +23,6 @@ NOTHING = 1e-100  # the sweep's guard against denormal numbers, where a list is 
 
 random = np.random.default_rng(0)
 RARE = (random.random(N) < 0.02).astype(float)
-GRADES = np.minimum(random.geometric(0.5, N) - 1.0, 4.0)
 
 
 def spread(kind: str, labels: Floats) -> Floats:
@@ -58,6 +57,8 @@ KINDS = (
 @pytest.fixture(autouse=True)
 def short_lists_are_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lambdaplus.objectives.lambda_gradient.LONG_LIST", 5_000)
+    # Lists of N rows with different scores have more than the most that are not rounded.
+    monkeypatch.setattr("lambdaplus.metrics.distinct_scores.MOST_DISTINCT", 1_000)
 
 
 def exactly(monkeypatch: pytest.MonkeyPatch, *arguments: Any, **options: Any) -> Any:
@@ -101,6 +102,28 @@ def test_few_distinct_scores_are_not_rounded(kind: str, monkeypatch: pytest.Monk
             assert_allclose(ours, right, rtol=1e-9, atol=1e-9 * np.abs(right).max())
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_clusters_of_few_scores_are_not_rounded(
+    dtype: Any, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Up to a number of scores; 0.0 and -0.0 are one of them."""
+    monkeypatch.setattr("lambdaplus.compute.parallel.ROWS_PER_THREAD", 1_000)
+    draw = np.random.default_rng(8)
+    few = draw.choice([-1.0, 0.0, 1e-3], 1_000) * draw.uniform(1, 1.001, 1_000)
+    few = np.append(np.where(few == 0, draw.choice([0.0, -0.0], 1_000), few), 5).astype(dtype)
+    scores = draw.permutation(np.resize(few, N))
+    more = np.where(np.arange(N) == 7, dtype(3.0), scores)
+    most = np.unique(few).size
+    monkeypatch.setattr("lambdaplus.metrics.distinct_scores.MOST_DISTINCT", most)
+    code = RARE.astype(np.int32)
+    with limit_threads(threads):
+        assert slots_of_few(more, code, 2, ONE_MACHINE) is None
+        rounded = rounding.round_scores(scores, code, 2, None)
+    assert_array_equal(rounded_scores(rounded), scores)
+    assert np.unique(rounded.entries.score).size == most
+
+
 @pytest.mark.parametrize(
     "metric", [d for d in CATALOGUE if not d.refusal and not d.signed_deltas], ids=str
 )
@@ -122,16 +145,17 @@ def test_every_metric_has_its_gradient_in_a_long_query_among_short_ones(
     assert_near([p[long] for p in found], [p[long] for p in exact], 2 * LARGEST, 10 * MEAN)
 
 
+@pytest.mark.parametrize("kind", ["heavy tails", "few distinct"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_row_order_and_threads_change_no_bit(
-    weighted: bool, monkeypatch: pytest.MonkeyPatch
+    weighted: bool, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lambdaplus.compute.parallel.ROWS_PER_THREAD", 1_000)
     draw = np.random.default_rng(3)
     weight = draw.uniform(0, 3, N) if weighted else None
     order = draw.permutation(N)
     for metric in ("auc", "map"):
-        scores = spread("heavy tails", RARE)
+        scores = spread(kind, RARE)
         found = []
         for threads, rows in ((1, slice(None)), (2, slice(None)), (3, order)):
             with limit_threads(threads):
@@ -190,17 +214,22 @@ def test_lists_of_many_classes_are_not_rounded(monkeypatch: pytest.MonkeyPatch) 
     assert_array_equal(gradients(labels, scores, **given), exact)
 
 
+def rounded_scores(rounded: rounding.Rounded) -> Floats:
+    found = np.empty((2, N))
+    rounded.write_rows(np.column_stack([rounded.entries.score] * 2), None, *found)
+    assert_array_equal(*found)
+    return found[0]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_score_is_rounded_further_than_a_cell(kind: str) -> None:
     """And scores of equal cells are neighbours: rounding keeps the order."""
     scores = spread(kind, RARE)
     rounded = rounding.round_scores(scores, RARE.astype(np.int32), 2, None)
-    of_slot = np.full(rounded.n_slots, np.nan)
-    of_slot[rounded.slot_of_entry] = rounded.entries.score
-    found = of_slot[rounded.slot]
+    found = rounded_scores(rounded)
     order = np.argsort(scores, kind="stable")
     assert (np.diff(found[order]) >= 0).all()
-    part = (scores.max() / 2 - scores.min() / 2) / (rounding.COARSE - 1) * 2
+    part = (scores.max() / 2 - scores.min() / 2) / (cells.COARSE - 1) * 2
     assert np.abs(found - scores).max() <= part
     assert rounded.entries.size.sum() == N
     assert (np.diff(rounded.entries.score) <= 0).all()

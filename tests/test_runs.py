@@ -1,7 +1,5 @@
 """Runs from files, and the commands evaluate and explain."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 from pathlib import Path

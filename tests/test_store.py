@@ -1,7 +1,5 @@
 """Finished fits are stored: stopped, killed or crashed studies continue with the same results."""
 
-from __future__ import annotations
-
 import pathlib
 import re
 import subprocess
@@ -52,33 +50,27 @@ def written(of: Study, folder: pathlib.Path) -> list[bytes]:
     return [(folder / f"{name}.csv").read_bytes() for name in ("per_query", "summary")]
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_second_run_fits_nothing_again(tmp_path: pathlib.Path, jobs: int) -> None:
-    names = "lightgbm:lambda_map," + odd("FirstFeature")
-    first = study(tmp_path, names, jobs)
-    assert len(list(first.run())) == len(first) == 6
-    stored = states(tmp_path)
-    second = study(tmp_path, names, jobs)
-    second.finish()
-    assert (first.kept, second.kept) == (0, 6)
-    assert states(tmp_path) == stored
-    assert written(first, tmp_path / "a") == written(second, tmp_path / "b")
-    wider = study(tmp_path, names + ",lightgbm:lambda_auc", jobs, convention="letor4")
-    wider.finish()
-    assert wider.kept == 6
-    assert states(tmp_path).items() > stored.items()
-    assert not (tmp_path / "data").exists()
-
-
-@pytest.mark.slow
-def test_processes_fit_what_this_one_does(tmp_path: pathlib.Path) -> None:
-    names = "lightgbm:lambda_ndcg,xgboost:lambda_map,svm:map,pairs:rankboost"
+def test_a_second_run_fits_nothing_again_and_processes_fit_what_this_one_does(
+    tmp_path: pathlib.Path,
+) -> None:
+    names = "lightgbm:lambda_ndcg,xgboost:lambda_map,perceptron:average," + odd("FirstFeature")
     results = []
     for jobs in (1, 2):
-        found = study(tmp_path / str(jobs), names, jobs)
-        found.finish()
-        results.append(written(found, tmp_path / f"out{jobs}"))
-    assert results[0] == results[1]
+        folder = tmp_path / str(jobs)
+        first = study(folder, names, jobs)
+        assert len(list(first.run())) == len(first)
+        stored = states(folder)
+        second = study(folder, names, jobs)
+        second.finish()
+        assert (first.kept, second.kept) == (0, len(first))
+        assert states(folder) == stored
+        results += [written(first, folder / "a"), written(second, folder / "b")]
+        wider = study(folder, names + ",lightgbm:lambda_auc", jobs, convention="letor4")
+        wider.finish()
+        assert wider.kept == len(first)
+        assert states(folder).items() > stored.items()
+        assert not (folder / "data").exists()
+    assert all(result == results[0] for result in results)
 
 
 def test_whatever_could_change_a_fit_gives_it_another_key(tmp_path: pathlib.Path) -> None:

@@ -1,7 +1,5 @@
 """XGBoost on two and three worker processes: gradients and metrics are those of one machine."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Worker processes that XGBoost's collective connects, for the tests of several machines."""
 
-from __future__ import annotations
-
 import multiprocessing
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor

@@ -5,8 +5,6 @@ Fenwick tree over the labels of a query sums over those of a lower label in O(n 
 documents and L labels (Lee & Lin 2014).  Partners of a higher label come from the reversed ranking.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -4,13 +4,12 @@
 what ``check(name, value)`` does not refuse, and ``| None`` also None.
 """
 
-from __future__ import annotations
-
+from dataclasses import fields
 from functools import partial
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from lambdaplus.data.arguments import check_flag, number, whole_number
+from lambdaplus.data.arguments import check_choice, check_flag, number, whole_number
 
 Positive = Annotated[float, number]
 AtLeastOne = Annotated[int, partial(whole_number, least=1)]
@@ -18,17 +17,15 @@ AtLeastOne = Annotated[int, partial(whole_number, least=1)]
 
 def check_parameters(estimator: Any) -> None:
     """Raise a ValueError for a parameter whose value is not allowed."""
-    hints = get_type_hints(type(estimator), include_extras=True)
-    for name, value in estimator.get_params(deep=False).items():
-        hint = hints.get(name, Any)
+    for field in fields(estimator):
+        name, hint, value = field.name, field.type, getattr(estimator, field.name)
         kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
         if value is None and NoneType in kinds:
             continue
         for kind in kinds:
             if kind is bool:
                 check_flag(**{name: value})
-            if get_origin(kind) is Literal and value not in get_args(kind):
-                allowed = ", ".join(get_args(kind))
-                raise ValueError(f"{name}={value!r} is not one of {allowed}")
+            if get_origin(kind) is Literal:
+                check_choice(name, value, get_args(kind))
             for check in getattr(kind, "__metadata__", ()):
                 check(name, value)

@@ -1,7 +1,5 @@
 """Base classes of the baselines: reading of data, validation data, and prediction."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Iterable
@@ -112,6 +110,27 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]
         return in_order.X, in_order.queries
 
 
+class ValidationSet:
+    """Documents and metrics; a ValueError for a metric that has no value on any query."""
+
+    def __init__(self, X: Floats, queries: Queries, metrics: Iterable[Metric]) -> None:
+        self.X, self.queries = X, queries
+        self.metrics = [parse_metric(metric) for metric in metrics]
+        for name, value in self.values(queries.labels).items():
+            if math.isnan(value):
+                raise ValueError(
+                    f"{name} has no value on any query of eval_set, or else of the training data: "
+                    "choose another metric or other data"
+                )
+
+    def values(self, scores: Floats) -> dict[str, float]:
+        return mean_values(self.metrics, self.queries, scores)
+
+    def value(self, scores: Floats) -> float:
+        """Mean of the first metric, which is used for selection."""
+        return next(iter(mean_values(self.metrics[:1], self.queries, scores).values()))
+
+
 class ValidatedRanker(BaseRanker):
     """Base class of the baselines that select something by a metric on validation data."""
 
@@ -159,24 +178,3 @@ class ValidatedRanker(BaseRanker):
 
     def _metrics(self) -> list[Metric]:
         return [self.metric]
-
-
-class ValidationSet:
-    """Documents and metrics; a ValueError for a metric that has no value on any query."""
-
-    def __init__(self, X: Floats, queries: Queries, metrics: Iterable[Metric]) -> None:
-        self.X, self.queries = X, queries
-        self.metrics = [parse_metric(metric) for metric in metrics]
-        for name, value in self.values(queries.labels).items():
-            if math.isnan(value):
-                raise ValueError(
-                    f"{name} has no value on any query of eval_set, or else of the training data: "
-                    "choose another metric or other data"
-                )
-
-    def values(self, scores: Floats) -> dict[str, float]:
-        return mean_values(self.metrics, self.queries, scores)
-
-    def value(self, scores: Floats) -> float:
-        """Mean of the first metric, which is used for selection."""
-        return next(iter(mean_values(self.metrics[:1], self.queries, scores).values()))

@@ -1,7 +1,5 @@
 """The committee perceptron for ranking, and the classic perceptrons that it generalises."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
@@ -31,6 +29,21 @@ from lambdaplus.data.queries import Queries, by_query
 from lambdaplus.evaluation.progress import Progress
 from lambdaplus.metrics import Metric
 from lambdaplus.metrics.names import listed
+
+# Consecutive pairs that w has ranked correctly, mistakes before w, members of the committee, the
+# index of the one that survived least, and pairs that `State.total` sums over.
+RUN, VERSION, SIZE, WORST, SURVIVED = range(5)
+
+
+class State(NamedTuple):
+    """The state of the perceptron, which the kernel updates in place."""
+
+    w: Floats  # (d,): the current hypothesis
+    total: Floats  # (d,): sum of past hypotheses times the number of pairs that they survived
+    members: Floats  # (capacity, d): the committee, of which counter[SIZE] rows are in use
+    survival: Ints  # (capacity,): consecutive pairs that each member ranked correctly
+    birth: Ints  # (capacity,): index of each member among all hypotheses
+    counter: Ints  # (5,): by the names above
 
 
 @dataclass(eq=False, repr=False)
@@ -221,22 +234,6 @@ class CommitteePerceptron(ValidatedRanker):
         if self._borda:
             raise AttributeError("a Borda count is not linear: it has hypotheses_, but no coef_")
         return np.asarray(self.votes_ @ self.hypotheses_)
-
-
-# Consecutive pairs that w has ranked correctly, mistakes before w, members of the committee, the
-# index of the one that survived least, and pairs that `State.total` sums over.
-RUN, VERSION, SIZE, WORST, SURVIVED = range(5)
-
-
-class State(NamedTuple):
-    """The state of the perceptron, which the kernel updates in place."""
-
-    w: Floats  # (d,): the current hypothesis
-    total: Floats  # (d,): sum of past hypotheses times the number of pairs that they survived
-    members: Floats  # (capacity, d): the committee, of which counter[SIZE] rows are in use
-    survival: Ints  # (capacity,): consecutive pairs that each member ranked correctly
-    birth: Ints  # (capacity,): index of each member among all hypotheses
-    counter: Ints  # (5,): by the names above
 
 
 @compiled

@@ -5,8 +5,6 @@ first ones of the query.  Pair number p belongs to the document whose range cont
 position in the range is the index of the lower document.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

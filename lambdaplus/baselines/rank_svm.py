@@ -1,7 +1,5 @@
 """RankSVM: a linear ranker with large margins on all pairs of documents."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import KW_ONLY, dataclass
 from functools import partial

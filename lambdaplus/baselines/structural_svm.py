@@ -1,7 +1,5 @@
 """The structural SVM of one loss: AUC, MAP, NDCG or MRR."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 
 from lambdaplus.baselines.allowed_values import AtLeastOne, Positive

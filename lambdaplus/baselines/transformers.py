@@ -1,7 +1,5 @@
 """Transformers: scaling of features within queries, and indicator features."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 

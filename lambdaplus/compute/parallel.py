@@ -70,12 +70,6 @@ def over_batches(work: Callable[[int, int], None], boundaries: NDArray[np.int64]
     _run(work, [0, *inner.tolist(), boundaries.size - 1], n_pieces(n))
 
 
-def over_pieces(work: Callable[[int, int, int], None], n: int) -> None:
-    """Call ``work(piece, first_row, last_row)`` on `n_pieces` pieces that cover n rows."""
-    rows = piece_slices(n)
-    over_tasks(lambda i: work(i, rows[i].start, rows[i].stop), len(rows))
-
-
 def over_tasks(work: Callable[[int], None], n: int) -> None:
     """Call ``work(task)`` for the numbers of n tasks, each of which is worth a thread."""
     if n == 1:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints, Rows
 from lambdaplus.compute.collective import ONE_MACHINE, Workers
 from lambdaplus.compute.parallel import extremes
-from lambdaplus.data.arguments import flags_of_rows, identifiers, numbers, plain
+from lambdaplus.data.arguments import flags_of_rows, identifiers, numbers, plain, refuse_infinite
 
 if TYPE_CHECKING:
     from functools import cached_property as cached_property
@@ -312,11 +312,7 @@ def _vector(values: ArrayLike, name: str, copy: bool = True, single: bool = Fals
             + (hint if name == "scores" and array.ndim == 2 else "")
         )
     if array.size and not np.isfinite(extremes(array)).all():
-        bad = np.flatnonzero(~np.isfinite(array))
-        raise ValueError(
-            f"{name} must be finite: {bad.size} of {array.size} are not, "
-            f"the first is {array[bad[0]]} in row {bad[0]}"
-        )
+        refuse_infinite(array, name)
     return array
 
 

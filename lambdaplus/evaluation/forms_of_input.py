@@ -1,7 +1,5 @@
 """Labels and scores as other tools take them: a row for each query, or dictionaries."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeGuard
 

@@ -1,7 +1,5 @@
 """Values of ranking metrics: per query, and their means."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -27,7 +25,7 @@ from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.names import listed, share_options
 from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.sort import Scored
-from lambdaplus.metrics.values import values
+from lambdaplus.metrics.values import rounded_value, values
 
 BEYOND_FLOAT32 = 1e39  # stands for infinity in float32, so that all infinite scores are tied
 
@@ -210,13 +208,21 @@ def evaluate_input(
 def mean_values(
     metrics: list[RankingMetric], queries: Queries, scores: ArrayLike, one_group: bool = False
 ) -> dict[str, float]:
-    """The mean of each metric in `evaluate_input`, without the rest: for each training round."""
+    """The mean of each metric in `evaluate_input`, without the rest: for each training round.
+
+    If queries, or the rows of one list, are on several workers, it is that of all of them.
+    """
     mean = {}
     every = _scored(metrics, queries, queries.check_scores(scores), one_group)
     for metric, scored in zip(metrics, every, strict=True):
-        query_values, ranked = values(metric, scored), scored.queries
+        ranked = scored.queries
+        if ranked.list_workers.size > 1:
+            mean[str(metric)] = rounded_value(metric, ranked, scored.scores)
+            continue
+        query_values = values(metric, scored) if ranked.n_queries else np.empty(0)
         _refuse_infinite(metric, query_values)
-        mean[str(metric)] = mean_of(query_values, ranked.query_weights if ranked.grouped else None)
+        weights = ranked.query_weights if ranked.grouped else None
+        mean[str(metric)] = mean_of(query_values, weights, ranked.workers)
     return mean
 
 

@@ -3,8 +3,6 @@
 Neither framework is imported here: data sets are recognised by the module of their class.
 """
 
-from __future__ import annotations
-
 import inspect
 import json
 import sys
@@ -26,7 +24,7 @@ from lambdaplus.compute.collective import ONE_MACHINE, LightGBMWorkers, Workers,
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data.arguments import plain
 from lambdaplus.data.queries import Queries
-from lambdaplus.frameworks.internals import calling_booster, lightgbm_parameter
+from lambdaplus.frameworks.internals import calling_booster, lightgbm_parameter, xgboost_field
 
 Framework = Literal["lightgbm", "xgboost", "arrays"]
 
@@ -210,11 +208,8 @@ def _queries_of(owner: Any, raw: RawData, workers: Workers) -> Queries:
     return queries
 
 
-def _same(kept: RawData, raw: RawData) -> bool:
-    return all(
-        (a is None and b is None) or (a is not None and b is not None and np.array_equal(a, b))
-        for a, b in zip(kept, raw, strict=True)
-    )
+def _same(kept: tuple[Any, ...], raw: tuple[Any, ...]) -> bool:
+    return all(map(np.array_equal, kept, raw))  # None is equal to None only
 
 
 def _new_queries(owner: Any, raw: RawData, workers: Workers) -> Queries:
@@ -235,10 +230,10 @@ def _new_queries(owner: Any, raw: RawData, workers: Workers) -> Queries:
 
 def _read_xgboost(data: Any) -> RawData:
     """Labels, query sizes and row weights; XGBoost has one weight per query, if any."""
-    labels, weights = data.get_label(), data.get_weight()
+    labels, weights = xgboost_field(data, "label"), xgboost_field(data, "weight")
     if labels.size != data.num_row():
         raise ValueError(f"the DMatrix has {labels.size} labels for {data.num_row()} rows")
-    bounds = np.asarray(data.get_uint_info("group_ptr"), dtype=np.int64)
+    bounds = xgboost_field(data, "group_ptr").astype(np.int64)
     sizes = np.diff(bounds) if bounds.size > 1 else None
     if not weights.size or sizes is None:
         return RawData(labels, sizes, weights if weights.size else None)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import sys
 from collections.abc import Collection
 from functools import lru_cache
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
 
 
 def lightgbm_parameter(params: dict[str, Any], name: str, default: Any = None) -> Any:
@@ -90,6 +94,35 @@ def own_metrics(booster: Any) -> frozenset[str]:
         metrics = json.loads(booster.save_config())["learner"]["metrics"]
         _own_metrics[booster] = frozenset(metric["name"] for metric in metrics)
     return _own_metrics[booster]
+
+
+class _Described:
+    """An array by its description, from which NumPy makes an array."""
+
+    def __init__(self, description: dict[str, Any]) -> None:
+        self.__array_interface__ = description
+
+
+def xgboost_field(data: Any, name: str) -> NDArray[Any]:
+    """Labels, weights or ``group_ptr`` of an xgboost.DMatrix; do not keep or change the array.
+
+    It is XGBoost's own memory, which ``get_float_info`` would copy.
+    """
+    from xgboost import core
+
+    if hasattr(core._LIB, "XGDMatrixGetInfoRef"):  # XGBoost 3.2
+        answer = ctypes.c_char_p()
+        core._check_call(
+            core._LIB.XGDMatrixGetInfoRef(data.handle, name.encode(), ctypes.byref(answer))
+        )
+        found = json.loads(answer.value or b"")
+        if not any(found["shape"]):
+            return np.empty(0)
+        if "stream" not in found:  # not on a GPU
+            lists = {key: tuple(value) for key, value in found.items() if isinstance(value, list)}
+            return np.asarray(_Described(found | lists))
+    read = data.get_uint_info if name == "group_ptr" else data.get_float_info
+    return np.asarray(read(name))
 
 
 def calling_booster() -> Any:

@@ -1,7 +1,5 @@
 """Functions of declarations: discounts by rank, gains by class, and normalizers by query."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats

@@ -1,7 +1,5 @@
 """A metric on a data set: the results of the functions of its declaration."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 

@@ -1,7 +1,5 @@
 """Arguments of the functions of a declaration, and checks of what they return."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 

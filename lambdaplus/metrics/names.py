@@ -1,7 +1,5 @@
 """Metric names: ``map``, ``ndcg@10``, ``ndcg(gain=linear)@10``, ``map(relevant=2)@5``."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -7,8 +7,6 @@ Scores are distributed to buckets of the same width; a bucket with many document
 again between its own extremes; and an insertion sort finishes the order.  All steps are stable.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

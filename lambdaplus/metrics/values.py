@@ -5,9 +5,7 @@ worst order if there is no closed form (ERR, bpref).  Metrics of one data set wi
 tied rows together, as a threshold cannot split them.
 """
 
-from __future__ import annotations
-
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
@@ -35,8 +33,6 @@ def values(
     ``ties`` is "expected" (the mean over the orders of tied documents), "worst", "best", "stable"
     (the order of the rows, or ascending ``order``, (n,)), or "together" (as at a threshold).
     """
-    if ties not in (None, *get_args(Ties)):
-        raise ValueError(f"ties={ties!r} is not one of {', '.join(get_args(Ties))}")
     queries, form, pooled = scored.queries, metric.declaration.form, metric.declaration.pooled
     arrays, ranking = metric_arrays(metric, queries), scored.ranking
     if ties in ("worst", "best"):

@@ -3,8 +3,6 @@
 python -m pytest tests/lightgbm3 tests/test_training.py tests/test_drop_ins.py
 """
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

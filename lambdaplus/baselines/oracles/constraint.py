@@ -1,7 +1,5 @@
 """The result of separation oracles: constraints; and the two classes of a ranked query."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

@@ -3,8 +3,6 @@
 Le & Smola 2007 (DORM); Chakrabarti et al. 2008, secs. 3.1.3 and 3.5.
 """
 
-from __future__ import annotations
-
 import copy
 from typing import Self
 

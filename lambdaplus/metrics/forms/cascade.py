@@ -1,7 +1,5 @@
 """Readers who stop: reciprocal rank, ERR, pFound, bpref and partial AUC."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

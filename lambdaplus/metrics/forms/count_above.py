@@ -1,7 +1,5 @@
 """Counts of the documents above: average precision, and concordance."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

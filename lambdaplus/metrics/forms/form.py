@@ -6,8 +6,6 @@ at p and a at q (a discordant pair) by V(p) - V(q).  docs/mathematics/metric-as-
 formula of the potentials U and V, which is the same for all forms.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, NamedTuple
 

@@ -1,7 +1,5 @@
 """Discounted sums of gains: NDCG, P@k, and AUC as a sum of ranks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

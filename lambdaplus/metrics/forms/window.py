@@ -1,7 +1,5 @@
 """Windows of ranks: R-precision, and the precision of predicted classes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,0 +1,304 @@
+"""Cells to which the scores of a long list are rounded.
+
+The range of the scores is cut into `COARSE` parts of the same width; a part with many documents is
+cut again, between its own extremes, so neither outliers nor clusters make cells too wide.  Half of
+the cells are then distributed evenly to the parts with documents, and half by the logarithms of
+ranks.
+
+The kernels run over all rows in each round, so their indices are unsigned, for which numba has no
+check of the sign.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaplus.compute.array_types import Floats, Int32s, Ints, Reals
+from lambdaplus.compute.collective import Workers
+from lambdaplus.compute.compiled import compiled
+from lambdaplus.compute.parallel import extremes, over_tasks, piece_slices
+from lambdaplus.metrics.sort import lift_of
+
+CELLS = 2**15
+COARSE = 2**12
+CROWDED = 1 / 256  # share of the documents from which a part is cut again
+CROWDED_TOP = 1 / 64  # the same among the documents down to the end of the part,
+FEW_IN_PART = 16  # if the part has more than these
+FEWEST_PARTS = 2**8  # into which a crowded part is cut
+MOST_CUTS = 30
+NARROW = 1e-290  # a part of this width is not cut, since the rate of its cells would be infinite
+
+
+class Cuts(NamedTuple):
+    """How the range of the scores is cut.
+
+    The part of a score s, multiplied by ``lift``, is the integer part of ``(top - s) * per_unit``.
+    With ``(high, rate, cell) = line[c]`` of a part c, which is cut again if ``child[c]`` >= 0, the
+    next part is ``child[c]`` plus the integer part of ``(high - s) * rate``.  Otherwise, the cell
+    is the integer part of ``(high - s) * rate + cell``.
+    """
+
+    lift: float
+    top: float
+    per_unit: float
+    child: Int32s
+    line: Floats  # (parts, 3)
+
+
+class Parts(NamedTuple):
+    """The parts of the range of the scores, after some cuts."""
+
+    cuts: Cuts
+    size: Ints  # documents in each part
+    low: Floats  # the lowest score of each, lifted; the highest is the first column of ``line``
+
+    def share_in_crowded(self, n: int) -> float:
+        """The share of the n documents that are in parts with many."""
+        return float(self.size[self.size > CROWDED * n].sum() / n)
+
+
+class Cells(NamedTuple):
+    """How scores are rounded."""
+
+    cuts: Cuts
+    score: Floats  # of each cell
+
+
+class Slots(NamedTuple):
+    """The slot of each row: the number of its cell, or score, times classes plus its class.
+
+    Each piece of the rows has numbers of its own for the cells at ``places``, if these are given.
+    """
+
+    score: Floats  # of each cell, descending
+    n_classes: int
+    of_row: Int32s
+    pieces: list[slice]  # of the rows
+    sizes: list[Int32s]  # of each piece: the number of rows of each slot
+    places: list[Ints] | None = None
+
+    def add(self, of_pieces: Sequence[NDArray[Any]]) -> Ints:
+        """The sum over the pieces of integers by slot, (cells * classes,)."""
+        total = np.zeros((self.score.size, self.n_classes), np.int64)
+        for i, values in enumerate(of_pieces):
+            by_cell = values.reshape(-1, self.n_classes)
+            if self.places is None:
+                total += by_cell
+            else:
+                _add_at(total, self.places[i], by_cell)
+        return total.ravel()
+
+
+@compiled
+def _add_at(total: Ints, place: Ints, values: NDArray[Any]) -> None:
+    for k in range(place.size):
+        for c in range(values.shape[1]):
+            total[place[k], c] += values[k, c]
+
+
+Piece = tuple[Reals, Int32s]  # scores, and their parts
+
+
+def _pieces(score: Reals) -> list[Piece]:
+    return [(score[rows], np.empty(0, np.int32)) for rows in piece_slices(score.size)]
+
+
+def first_parts(score: Reals, workers: Workers) -> Parts:
+    """Cut the range of the scores on all workers; ``score`` are those on this worker."""
+    # Lifted, the range neither overflows nor vanishes; the lowest score is in the last part.
+    lowest_here, highest_here = extremes(score)
+    smallest = float(workers.smallest(np.array([lowest_here]))[0])
+    largest = float(workers.largest(np.array([highest_here]))[0])
+    lift = lift_of(smallest, largest)
+    top, width = largest * lift, largest * lift - smallest * lift
+    per_unit = (COARSE - 1) / width if width > 0 else 0.0
+    cuts = Cuts(lift, top, per_unit, np.full(COARSE, -1, np.int32), np.zeros((COARSE, 3)))
+    count, low, cuts.line[:, 0] = _scan_all(_pieces(score), cuts, 0, workers)
+    return Parts(cuts, count, low)
+
+
+def find_cells(score: Reals, n: int, parts: Parts, workers: Workers) -> Cells:
+    """Cells for n scores on all workers, by cutting crowded parts again."""
+    (cuts, count, low), pieces = parts, _pieces(score)
+    # Parts are numbered cut by cut, and in a cut from the highest scores down: `number` parts
+    # from each part that was crowded, all at the end of the arrays.
+    begin, number, above = 0, np.array([COARSE]), np.zeros(1, np.int64)
+    for _ in range(MOST_CUTS):
+        crowded, number, above = _crowded(begin, number, above, count, low, cuts.line, n)
+        if not crowded.size:
+            break
+        begin, new = count.size, int(number.sum())
+        cuts.child[crowded] = begin + np.cumsum(number) - number
+        cuts.line[crowded, 1] = (number - 1) / (cuts.line[crowded, 0] - low[crowded])
+        # Each pass over the scores finds the extremes of the new parts, which the next cut, or the
+        # cells, lie between. Scores in other parts need not be looked at again.
+        _keep_crowded(pieces, cuts)
+        child = np.append(cuts.child, np.full(new, -1, np.int32))
+        cuts = cuts._replace(child=child, line=np.concatenate([cuts.line, np.zeros((new, 3))]))
+        counted, lowest, cuts.line[begin:, 0] = _scan_all(pieces, cuts, begin, workers)
+        count, low = np.append(count, counted), np.append(low, lowest)
+    # Parts that are not cut again have the cells, in the order of their scores.
+    final = np.flatnonzero((count > 0) & (cuts.child < 0))
+    if count.size > COARSE:
+        final = final[np.argsort(-cuts.line[final, 0])]
+    return Cells(cuts, _distribute(final, count, low, cuts.line, cuts.lift, n))
+
+
+@compiled
+def _crowded(
+    begin: int, number: Ints, above: Ints, count: Ints, low: Floats, line: Floats, n: int
+) -> tuple[Ints, Ints, Ints]:
+    """Which of the parts from ``begin`` on are crowded, how to cut each, and what is above it.
+
+    There are ``number`` parts of each part that was cut, which has ``above`` documents above it.
+    """
+    which = np.empty(count.size - begin, np.int64)
+    pieces, before = np.empty_like(which), np.empty_like(which)
+    found, part = 0, begin
+    for k in range(number.size):
+        down = above[k]
+        for c in range(part, part + number[k]):
+            down += count[c]
+            many = count[c] > CROWDED * n
+            many |= count[c] > FEW_IN_PART and count[c] > CROWDED_TOP * down
+            if many and line[c, 0] - low[c] > NARROW:
+                # As many parts as their share of the documents would get of COARSE.
+                which[found], pieces[found] = c, max(COARSE * count[c] // n, FEWEST_PARTS)
+                before[found] = down - count[c]
+                found += 1
+        part += number[k]
+    return which[:found], pieces[:found], before[:found]
+
+
+@compiled(error_model="numpy")
+def _distribute(final: Ints, count: Ints, low: Floats, line: Floats, lift: float, n: int) -> Floats:
+    """Distribute the cells to these parts, in order, and return the score of each cell."""
+    number, cells, upto, before = np.empty(final.size, np.int64), 0, 0, 0.0
+    for k in range(final.size):
+        c = final[k]
+        upto += count[c]
+        # Half by rank: discounts fall like a power or the logarithm of the rank, so errors of
+        # scores cost more at the top; half evenly, so that no range of scores is left with wide
+        # cells.
+        rank = math.log1p(upto) / math.log1p(n)
+        share = (rank - before + 1.0 / final.size) / 2
+        before = rank
+        number[k] = max(int(CELLS * share), 2) if line[c, 0] - low[c] > NARROW else 1
+        cells += number[k]
+    rounded, first_cell = np.empty(cells), 0
+    for k in range(final.size):
+        c = final[k]
+        # The first and the last cell of a part are at its extremes, which are not rounded at all.
+        high, width = line[c, 0], (line[c, 0] - low[c]) / max(number[k] - 1, 1)
+        line[c, 1] = 1.0 / width if number[k] > 1 else 0.0
+        line[c, 2] = first_cell + 0.5  # the nearest cell
+        for i in range(number[k]):
+            rounded[first_cell + i] = (high - i * width) / lift
+        first_cell += number[k]
+    return rounded
+
+
+def _scan_all(
+    pieces: list[Piece], cuts: Cuts, begin: int, workers: Workers
+) -> tuple[Ints, Floats, Floats]:
+    """Count the scores of each part from ``begin`` on; find the lowest and the highest."""
+    new = cuts.child.size - begin
+    count, ends = np.zeros((len(pieces), new), np.int32), np.empty((len(pieces), new, 2))
+    ends[:] = np.inf, -np.inf
+    over_tasks(lambda i: _scan(*pieces[i], *cuts, begin, count[i], ends[i]), len(pieces))
+    return (
+        workers.sum(count.sum(axis=0, dtype=np.int64)),
+        workers.smallest(ends[:, :, 0].min(axis=0)),
+        workers.largest(ends[:, :, 1].max(axis=0)),
+    )
+
+
+def _keep_crowded(pieces: list[Piece], cuts: Cuts) -> None:
+    """Replace the scores of each piece by those in parts that are cut again."""
+
+    def keep(i: int) -> None:
+        score, part = pieces[i]
+        kept = np.empty_like(score), np.empty(score.size, np.int32)
+        n = _keep(score, part, *cuts, *kept)
+        pieces[i] = kept[0][:n], kept[1][:n]
+
+    over_tasks(keep, len(pieces))
+
+
+@compiled
+def _scan(
+    score: Reals, part: Int32s, lift: float, top: float, per_unit: float, child: Int32s,
+    line: Floats, begin: int, count: Int32s, ends: Floats,
+) -> None:  # fmt: skip
+    """Count the scores, in the parts of the first cut or in those of their parts, from begin on."""
+    if not part.size:
+        for i in range(score.size):
+            s = score[i] * lift
+            _see(s, np.int32((top - s) * per_unit), count, ends)
+        return
+    for i in range(score.size):
+        # From the part that was crowded to one of its parts, which is kept for the next cut.
+        s, k = score[i] * lift, np.uintp(part[i])
+        part[i] = child[k] + np.int32((line[k, 0] - s) * line[k, 1])
+        _see(s, part[i] - begin, count, ends)
+
+
+@compiled
+def _see(s: float, part: Any, count: Int32s, ends: Floats) -> None:
+    c = np.uintp(part)
+    count[c] += np.int32(1)
+    # Without branches, which would be hard to predict.
+    ends[c, 0] = s if s < ends[c, 0] else ends[c, 0]
+    ends[c, 1] = s if s > ends[c, 1] else ends[c, 1]
+
+
+@compiled
+def _keep(
+    score: Reals, part: Int32s, lift: float, top: float, per_unit: float, child: Int32s,
+    line: Floats, kept: Reals, kept_part: Int32s,
+) -> int:  # fmt: skip
+    n = 0
+    for i in range(score.size):
+        c = part[i] if part.size else np.int32((top - score[i] * lift) * per_unit)
+        # Written in any case, and overwritten by the next score if it is not kept: no branch.
+        kept[np.uintp(n)], kept_part[np.uintp(n)] = score[i], c
+        n += child[np.uintp(c)] >= 0
+    return n
+
+
+def slots_in_cells(score: Reals, code: Int32s, n_classes: int, cells: Cells) -> Slots:
+    """Round the scores, and count the rows of each cell and class."""
+    of_row, pieces = np.empty(score.size, np.int32), piece_slices(score.size)
+    sizes = [np.zeros(cells.score.size * n_classes, np.int32) for _ in pieces]
+
+    def count(i: int) -> None:
+        rows = pieces[i]
+        _count(score[rows], code[rows], n_classes, *cells.cuts, of_row[rows], sizes[i])
+
+    over_tasks(count, len(pieces))
+    return Slots(cells.score, n_classes, of_row, pieces, sizes)
+
+
+@compiled
+def _count(
+    score: Reals, code: Int32s, n_classes: int, lift: float, top: float, per_unit: float,
+    child: Int32s, line: Floats, slot: Int32s, size: Int32s,
+) -> None:  # fmt: skip
+    classes = np.int32(n_classes)
+    for i in range(score.size):
+        s = score[i] * lift
+        c = np.int32((top - s) * per_unit)
+        # Down the cuts, to a part that is not cut again.
+        cut = child[np.uintp(c)]
+        while cut >= 0:
+            c = cut + np.int32((line[np.uintp(c), 0] - s) * line[np.uintp(c), 1])
+            cut = child[np.uintp(c)]
+        k = np.uintp(c)
+        its = np.int32((line[k, 0] - s) * line[k, 1] + line[k, 2]) * classes + code[i]
+        slot[i] = its
+        size[np.uintp(its)] += np.int32(1)
