@@ -239,11 +239,15 @@ def _write_tables(summary: Summary, config: Config, folder: pathlib.Path, consol
 def _warnings_told(console: Console) -> Iterator[None]:
     """Print the warnings of the block, such as damaged files, once each."""
 
+    told = set()
+
     def tell(message: Warning | str, *_: Any) -> None:
-        console.print(str(message), style="yellow", soft_wrap=True)
+        if (text := str(message)) not in told:
+            told.add(text)
+            console.print(text, style="yellow", soft_wrap=True)
 
     with warnings.catch_warnings():
-        warnings.simplefilter("once")
+        warnings.simplefilter("always")
         warnings.simplefilter("ignore", ResourceWarning)
         warnings.showwarning = tell  # type: ignore[assignment]
         yield
