@@ -45,6 +45,11 @@ class Small:
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
     @property
+    def ranking(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """What rankers are fitted to."""
+        return self.features, self.labels, self.qid
+
+    @property
     def binary(self) -> NDArray[np.int64]:
         return (self.labels > 0).astype(np.int64)
 

@@ -9,11 +9,10 @@ import pytest
 from baseline_data import halves
 from numpy.typing import NDArray
 from scipy.stats import rankdata
-from small_data import Small, graded
+from small_data import Small, graded, value
 
 from lambdaplus.baselines import CommitteePerceptron
 from lambdaplus.baselines.preference_pairs import nth, shuffle
-from lambdaplus.evaluation import evaluate
 
 Array = NDArray[Any]
 METRIC = "ndcg@5"
@@ -28,10 +27,6 @@ def fit(data: Small, held_out: Small | None = None, **options: Any) -> Committee
     eval_set = None if held_out is None else (held_out.features, held_out.labels, held_out.qid)
     model = CommitteePerceptron(**{"metric": METRIC, "random_state": 3, "n_iter": 6, **options})
     return model.fit(data.features, data.labels, qid=data.qid, eval_set=eval_set)
-
-
-def value(data: Small, scores: Array, metric: str = METRIC) -> float:
-    return evaluate(data.labels, scores, qid=data.qid, metrics=metric)[metric]
 
 
 @cache
@@ -95,7 +90,7 @@ def test_committee_is_that_of_the_paper(size: int, alpha_bound: float | None) ->
     np.testing.assert_allclose([w for _, w in members], [w for _, w in expected], atol=1e-12)
     assert len(hypotheses(train, 6, 0.5)) < len(hypotheses(train, 6))  # or it does nothing
     some = slice(None, None, max(1, len(model.votes_) // 50))
-    votes = [value(valid, valid.features @ w) for w in model.hypotheses_[some]]
+    votes = [value(METRIC, valid, valid.features @ w) for w in model.hypotheses_[some]]
     np.testing.assert_allclose(model.votes_[some], votes, rtol=1e-12)
     np.testing.assert_allclose(model.coef_, model.votes_ @ model.hypotheses_, rtol=1e-12)
     np.testing.assert_allclose(model.predict(valid.features), valid.features @ model.coef_)
@@ -146,7 +141,7 @@ def test_curve_is_what_the_model_scores_and_its_best_pass_is_kept(options: Any) 
     for metric in (METRIC, "map", "auc"):
         assert len(model.learning_curves_[metric]) == 6
         at_best = model.learning_curves_[metric][model.n_iter_ - 1]
-        assert at_best == pytest.approx(value(valid, scores, metric), abs=1e-12)
+        assert at_best == pytest.approx(value(metric, valid, scores), abs=1e-12)
     assert model.learning_curves_[METRIC].argmax() == model.n_iter_ - 1
 
 

@@ -21,6 +21,7 @@ from lambdaplus import evaluate
 from lambdaplus.baselines.oracles import make_loss
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.queries import Queries
+from lambdaplus.evaluation import Evaluation
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.sort import rank
 from lambdaplus.study import Fitted, Method, Task
@@ -127,16 +128,18 @@ def column(j: int, factor: float = 1.0) -> Method:
     return Method(f"column {j}" if factor else "tied", train, "", "map", random=False)
 
 
+def by_feature(data: RankingData, j: int, metric: str) -> Evaluation:
+    """Evaluation of the ranking by one feature."""
+    return evaluate(data.labels, data.features[:, j], qid=data.qid, metrics=metric)
+
+
 def test_versus_is_wilcoxon_on_the_queries_of_all_folds(tmp_path: Path) -> None:
     made = graded(40)
     data = RankingData(made.features, made.labels * (made.qid > 3), made.qid)
     folds = [Fold(name, data, data, data) for name in ("one", "two")]
     results = Session(None, tmp_path).study(folds, [column(0), column(3)], ["map"])
     pair = versus(results, "column 0", "column 3", "map")
-    a, b = (
-        evaluate(data.labels, data.features[:, j], qid=data.qid, metrics="map").per_query["map"]
-        for j in (0, 3)
-    )
+    a, b = (by_feature(data, j, "map").per_query["map"] for j in (0, 3))
     known = ~np.isnan(a)
     assert not known.all()
     twice = np.tile((a - b)[known], 2)
@@ -159,10 +162,7 @@ def test_yue_base_functions_are_the_best_features_of_the_longest_queries(letor: 
     mixed = [np.unique(whole.labels[whole.qid == q] >= 1).size > 1 for q in np.unique(whole.qid)]
     longest = np.sort(whole.group[np.array(mixed)])[-6:]
     assert sorted(queries.group.tolist()) == longest.tolist()
-    by_hand = [
-        evaluate(queries.labels, feature, qid=queries.qid, metrics="map")["map"]
-        for feature in queries.features.T
-    ]
+    by_hand = [by_feature(queries, j, "map")["map"] for j in range(queries.features.shape[1])]
     bases = yue_2007.base_functions(queries)
     assert [by_hand[j] for j in bases] == sorted(by_hand)[::-1]
     assert [values.mean() for values in bases.values()] == pytest.approx(sorted(by_hand)[::-1])
@@ -394,21 +394,12 @@ def test_w_is_zero_where_all_documents_tie(tmp_path: Path) -> None:
 
 
 def test_an_area_is_higher_if_it_is_on_every_fold(tmp_path: Path) -> None:
-    made = graded(40)
-    parts = [
-        RankingData(made.features[rows], made.labels[rows], made.qid[rows])
-        for rows in (made.qid < 20, made.qid >= 20)
-    ]
+    made = (graded(40).queries(0, 20), graded(40).queries(20, 40))
+    parts = [RankingData(part.features, part.labels, part.qid) for part in made]
     folds = [Fold(str(i), part, part, part) for i, part in enumerate(parts)]
     area = welleck_2016.AREA
     results = Session(None, tmp_path).study(folds, [column(0), column(3)], [area])
-    values = [
-        [
-            evaluate(part.labels, part.features[:, j], qid=part.qid, metrics=area)[area]
-            for part in parts
-        ]
-        for j in (0, 3)
-    ]
+    values = [[by_feature(part, j, area)[area] for part in parts] for j in (0, 3)]
     assert min(values[0]) > max(values[1])
     found = welleck_2016.area_of(results, "column 0", "column 3", area)
     assert found[:2] == (True, False)

@@ -166,18 +166,15 @@ def test_parameters_are_chosen_on_validation_data(tmp_path: pathlib.Path) -> Non
     assert len(list(found.run())) == 9
     assert found.errors == {}
     for choice in found.choices(method):
-        valid, test = choice.fold.valid, choice.fold.test
-        values = [
-            evaluate(valid.labels, valid.features[:, c], qid=valid.qid, metrics="ndcg@10")[
-                "ndcg@10"
-            ]
-            for c in (2, 1, 0)
-        ]
+        values = [value(choice.fold.valid, column, "ndcg@10") for column in (2, 1, 0)]
         parameters = choice.tasks[choice.place(choice.by)].parameters
         assert parameters == {"column": (2, 1, 0)[int(np.argmax(values))]}
-        column = test.features[:, parameters["column"]]
-        expected = evaluate(test.labels, column, qid=test.qid, metrics="map")["map"]
-        assert choice.evaluation["map"] == expected
+        assert choice.evaluation["map"] == value(choice.fold.test, parameters["column"], "map")
+
+
+def value(data: RankingData, column: int, metric: str) -> float:
+    scores = data.features[:, column]
+    return evaluate(data.labels, scores, qid=data.qid, metrics=metric)[metric]
 
 
 def test_seeds_are_averaged_query_by_query(tmp_path: pathlib.Path) -> None:

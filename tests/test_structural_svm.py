@@ -160,9 +160,7 @@ def test_more_features_than_rows() -> None:
         assert model.relative_gap_ <= 1e-6
         enumerated = objective(Setting("map"), data, model.coef_, C)
         assert model.primal_ == pytest.approx(enumerated, rel=1e-9)
-        [point] = StructuralSVM("map", tol=1e-6).fit_path(
-            data.features, data.labels, data.qid, Cs=[C]
-        )
+        [point] = StructuralSVM("map", tol=1e-6).fit_path(*data.ranking, Cs=[C])
         np.testing.assert_allclose(point.coef, model.coef_)
 
 
