@@ -238,15 +238,14 @@ def _write_tables(summary: Summary, config: Config, folder: pathlib.Path, consol
 @contextmanager
 def _warnings_told(console: Console) -> Iterator[None]:
     """Print the warnings of the block, such as damaged files, once each."""
-
-    def tell(message: Warning | str, *_: Any) -> None:
-        console.print(str(message), style="yellow", soft_wrap=True)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("once")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         warnings.simplefilter("ignore", ResourceWarning)
-        warnings.showwarning = tell  # type: ignore[assignment]
-        yield
+        try:
+            yield
+        finally:
+            for text in dict.fromkeys(str(warning.message) for warning in caught):
+                console.print(text, style="yellow", soft_wrap=True)
 
 
 class Terminated(KeyboardInterrupt):

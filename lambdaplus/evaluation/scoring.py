@@ -20,9 +20,9 @@ from lambdaplus.evaluation.conventions import (
 )
 from lambdaplus.evaluation.forms_of_input import Input, Labels, input_of_run, read_input
 from lambdaplus.evaluation.result import Evaluation, mean_of
-from lambdaplus.metrics import CATALOGUE, Metric, RankingMetric
+from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
-from lambdaplus.metrics.names import listed, share_options
+from lambdaplus.metrics.names import SPELLINGS, listed, share_options
 from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.sort import Scored
 from lambdaplus.metrics.values import rounded_value, values
@@ -140,13 +140,12 @@ def _refuse_equal_names(metrics: list[RankingMetric]) -> None:
     """Raise a ValueError for different metrics with the same name."""
     by_name: dict[str, RankingMetric] = {}
     for metric in metrics:
-        for declared in CATALOGUE:
-            alike = metric.declaration.name in (declared.name, *declared.aliases)
-            if alike and metric.declaration != declared:
-                raise ValueError(
-                    f"your own metric is called {metric.declaration.name}, which is the name of a "
-                    f"metric of the library ({declared.title}): rename it"
-                )
+        declared = SPELLINGS.get(metric.declaration.name, metric.declaration)
+        if metric.declaration != declared:
+            raise ValueError(
+                f"your own metric is called {metric.declaration.name}, which is the name of a "
+                f"metric of the library ({declared.title}): rename it"
+            )
         if by_name.setdefault(str(metric), metric) != metric:
             raise ValueError(f"two different metrics are called {metric}: rename one of them")
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import difflib
 import functools
-import inspect
 import re
 import warnings
 from collections.abc import Callable, Collection
@@ -28,21 +27,15 @@ from lambdaplus.study.validation import Validation
 Predict = Callable[[RankingData, int], Floats]
 """Scores of the documents, (n,) float64, by the trees of the first rounds."""
 
-OBJECTIVE_OPTIONS = frozenset(
-    name
-    for name, parameter in inspect.signature(lambda_objective).parameters.items()
-    if parameter.kind is parameter.KEYWORD_ONLY
-)
+OBJECTIVE_OPTIONS = frozenset(lambda_objective.__kwdefaults__ or ())
 """Names of parameters that configure our objective; others are passed to the framework."""
 
-OF_THE_STUDY = frozenset(
-    (
-        "objective", "loss_function", "metric", "eval_metric", "num_iterations", "n_estimators",
-        "iterations", "num_boost_round", "early_stopping_round", "early_stopping_rounds", "seed",
-        "random_seed", "random_state", "num_threads", "thread_count", "nthread", "n_jobs",
-        "disable_default_eval_metric",
-    )
-)  # fmt: skip
+OF_THE_STUDY = {
+    "objective", "loss_function", "metric", "eval_metric", "num_iterations", "n_estimators",
+    "iterations", "num_boost_round", "early_stopping_round", "early_stopping_rounds", "seed",
+    "random_seed", "random_state", "num_threads", "thread_count", "nthread", "n_jobs",
+    "disable_default_eval_metric",
+}  # fmt: skip
 """Parameters that the study sets itself."""
 
 LOSS_OPTIONS = ("num_neighbors", "noise", "noise_power", "permutations", "decay")
@@ -102,6 +95,7 @@ def with_options(target: Any, options: Parameters) -> Any:
 def train_lightgbm(
     task: Task, objective: Any, params: dict[str, Any], validation: Validation
 ) -> Predict:
+    """Train LightGBM, with our objectives or its own."""
     import lambdaplus.lightgbm as lgb
 
     settings = task.settings
@@ -168,6 +162,7 @@ def _refuse_what_lightgbm_ignores(params: Parameters) -> None:
 def train_xgboost(
     task: Task, objective: Any, params: dict[str, Any], validation: Validation
 ) -> Predict:
+    """Train XGBoost, with our objectives or its own."""
     import lambdaplus.xgboost as xgb
 
     class AfterRound(xgb.callback.TrainingCallback):  # type: ignore[misc]
@@ -238,6 +233,7 @@ def _refuse_what_xgboost_ignores(params: Parameters) -> None:
 def train_catboost(
     task: Task, objective: str, params: dict[str, Any], validation: Validation
 ) -> Predict:
+    """Train CatBoost, with its own objectives."""
     try:
         import catboost
     except ImportError as error:

@@ -205,10 +205,9 @@ class Config:
         """
         import tomli_w
 
-        default = Config()
-        values = {option.name: getattr(self, option.name) for option in fields(self)}
+        default = vars(Config())
         try:
-            text = tomli_w.dumps({k: v for k, v in values.items() if v != getattr(default, k)})
+            text = tomli_w.dumps({k: v for k, v in vars(self).items() if v != default[k]})
             text.encode()  # the name of a file may have characters that are not Unicode
         except (TypeError, UnicodeEncodeError) as error:
             raise ValueError(f"a study cannot be written as TOML: {error}") from None

@@ -33,17 +33,12 @@ def train_estimator(task: Task) -> Fitted:
     }
     accepted = inspect.signature(made).parameters
     model = made(**{**{k: v for k, v in own.items() if k in accepted}, **task.parameters})
-    data = {
-        "qid": train.qid,
-        "group": train.group,
-        "eval_set": (valid.features, valid.labels, valid.qid),
-    }
     takes = inspect.signature(model.fit).parameters
+    data: dict[str, Any] = {"qid": train.qid} if "qid" in takes else {"group": train.group}
+    data["eval_set"] = valid.features, valid.labels, valid.qid
     if "eval_qid" in takes:  # as LightGBM's and XGBoost's rankers take evaluation sets
         data |= {"eval_set": [(valid.features, valid.labels)], "eval_qid": [valid.qid]}
     passed = {name: value for name, value in data.items() if name in takes}
-    if "qid" in passed:
-        passed.pop("group", None)
     model.fit(train.features, train.labels, **passed)
     by_query = "qid" in inspect.signature(model.predict).parameters
 
