@@ -325,7 +325,6 @@ def test_a_file_may_set_what_is_tried(letor: pathlib.Path) -> None:
         ("metrics = [1]", r"metrics = \(1,\) should be a list of texts"),
         ("metrics = 1979-05-27", "metrics = .* should be a list of texts"),
         ("convention = 'letor'", "unknown convention 'letor'; known: lambdaplus"),
-        ("balanced = 1", "balanced = 1 should be true or false"),
         ("splits = -1", "splits = -1 should be at least 0"),
         ("data = 1", "data = 1 should be text"),
         ("grid = 1", "grid = 1 should be a table"),
@@ -354,7 +353,7 @@ def test_a_damaged_study_is_another_study_or_names_the_file(
     file = tmp_path / "study.toml"
     config = Config(
         data="m\u00fcsli/\N{BUG}[red]", metrics=("map", "ndcg@3"), seeds=(0, 1), rounds=7,
-        learning_rate=0.3, balanced=True, shares=(1, 0.5, 2),
+        learning_rate=0.3, shares=(1, 0.5, 2),
         grid={"svm:map": {"C": [1.0, 10, True, "x"]}},
     )  # fmt: skip
     file.write_bytes(damaged(draw, config.to_toml().encode()))

@@ -49,7 +49,7 @@ def test_splits_of_a_folder_are_of_all_its_queries(tmp_path: pathlib.Path) -> No
     for number, part in enumerate(("train", "vali", "test")):
         lines = [f"{i % 2} qid:{number}{i // 2} 1:{i}\n" for i in range(10)]
         (tmp_path / f"{part}.txt").write_text("".join(lines))
-    for fold in folds_of(Config(data=str(tmp_path), splits=15, shares=(3, 2, 10), balanced=True)):
+    for fold in folds_of(Config(data=str(tmp_path), splits=15, shares=(3, 2, 10))):
         assert sizes(fold) == (3, 2, 10)
         qid = np.concatenate([part.qid for part in (fold.train, fold.valid, fold.test)])
         assert len(np.unique(qid)) == 15
@@ -65,7 +65,6 @@ def test_made_up_data() -> None:
     ("options", "message"),
     [
         ({"data": "web-search-like:many"}, "'web-search-like:many' is not web-search-like or"),
-        ({"balanced": True}, "set splits as well"),
         ({"splits": 2, "shares": (0.5, 0.5)}, "should be three"),
         ({"data": "web-search-like:4", "splits": 1}, "2 training, 0 validation and 0 test"),
     ],
@@ -82,28 +81,29 @@ def test_data_that_is_not_there() -> None:
 
 def test_repeated_splits_from_the_command_line(file: pathlib.Path, tmp_path: pathlib.Path) -> None:
     command = ["compare", str(file), "--methods", "lightgbm:lambdarank", "--metrics", "map,ndcg@3"]
-    options = ["--splits", "4", "--shares", "6,4,10", "--balanced", "--jobs", "1", "--rounds", "3"]
+    options = ["--splits", "4", "--shares", "6,4,10", "--jobs", "1", "--rounds", "3"]
     result = invoke(*command, *options, "--out", tmp_path)
     assert result.exit_code == 0, result.output
     config = Config.from_toml((tmp_path / "study.toml").read_text())
-    assert (config.splits, config.shares, config.balanced) == (4, (6, 4, 10), True)
+    assert (config.splits, config.shares) == (4, (6, 4, 10))
 
     values = pl.read_csv(tmp_path / "per_query.csv", schema_overrides={"qid": pl.String})
     values = values.filter(pl.col("metric") == "ndcg@3")
     means = values.group_by("qid").agg(pl.len(), pl.col("value").mean()).sort("qid")
-    assert means["len"].to_list() == [2] * 20
+    assert means["len"].sum() == 4 * 10
 
     study = study_of(config, tmp_path)
     study.finish()
     assert study.kept == len(study)
     found = study.results.evaluation("lightgbm:lambdarank")
     assert found is not None
-    assert (found.n_queries, found.without_relevant) == (20, 1)
+    missing = means["value"].null_count()
+    assert (found.n_queries, found.without_relevant) == (means.height, missing)
     assert found.qid.tolist() == means["qid"].to_list()
     expected = means["value"].to_numpy()
     np.testing.assert_allclose(found.per_query["ndcg@3"], expected, rtol=1e-12)
     assert found["ndcg@3"] == pytest.approx(np.nanmean(expected))
-    assert found.undefined["ndcg@3"] == np.isnan(expected).sum() == 1
+    assert found.undefined["ndcg@3"] == np.isnan(expected).sum() == missing
 
 
 def test_joined_sets_keep_their_rows(file: pathlib.Path) -> None:

@@ -109,7 +109,7 @@ def _shares(option: str, text: str) -> tuple[float, ...]:
 
 
 # Types of the fields of `Config` on the command line, where lists are text, and their parsers.
-TYPES: dict[str, type] = {"int": int, "float": float, "bool": bool}
+TYPES: dict[str, type] = {"int": int, "float": float}
 LISTS: dict[str, Callable[[str, str], tuple[Any, ...]]] = {
     "tuple[str, ...]": _names,
     "tuple[int, ...]": _seeds,

@@ -20,7 +20,6 @@ METRICS = ("auc", "mauc", "map", "mrr", "ndcg@1", "ndcg@5", "ndcg@10")
 
 _KINDS: dict[str, tuple[str, str, Any]] = {
     "str": ("text", "texts", str),
-    "bool": ("true or false", "", bool),
     "int": ("a whole number", "whole numbers", int),
     "float": ("a number", "numbers", int | float),
 }
@@ -47,9 +46,9 @@ class Config:
     splits : int
         Number of `~lambdaplus.data.random_splits` to use instead; of a folder, all queries of the
         first fold are split.
-    shares, balanced
-        Arguments of `~lambdaplus.data.random_splits`: training, validation and test queries of each
-        split, and whether queries are used equally often.  They require `splits`.
+    shares
+        Training, validation and test queries of each split, as of `~lambdaplus.data.random_splits`;
+        they require `splits`.
     valid : float
         Share of training queries for validation if a folder has no validation part.
     methods : tuple of str
@@ -105,7 +104,6 @@ class Config:
         "Training, validation and test queries of each of --splits: shares (default "
         f"{','.join(map(str, SHARES))}) or numbers, such as 10,5,35.",
     )
-    balanced: bool = _option(False, "Use each query equally often in each part of --splits.")
     valid: float = _option(
         0.0, "Share of training queries for validation if a folder has no such part."
     )
@@ -221,7 +219,7 @@ def _check_type(name: str, value: Any, kind: str) -> None:
     one, many, types = _KINDS.get(kind, ("a table", "", Mapping))
     values = value if listed and isinstance(value, tuple) else [value]
     right = isinstance(value, tuple) == listed and all(
-        isinstance(each, types) and (types is bool or not isinstance(each, bool)) for each in values
+        isinstance(each, types) and not isinstance(each, bool) for each in values
     )
     if not right:
         raise ValueError(f"{name} = {value!r} should be {f'a list of {many}' if listed else one}")

@@ -34,8 +34,8 @@ def _all_folds(config: Config) -> list[Fold]:
         raise ValueError(
             f"shares {config.shares} should be three: training, validation and test queries"
         )
-    if not splits and (config.balanced or config.shares != SHARES):
-        raise ValueError("shares and balanced are options of random splits: set splits as well")
+    if not splits and config.shares != SHARES:
+        raise ValueError("shares are those of random splits: set splits as well")
     path, made_up = Path(data), data.partition(":")[0] == MADE_UP
     if (made_up or not data) and any(name != column for name, column in columns.items()):
         raise ValueError("qid and label are columns of CSV and Parquet files: set data as well")
@@ -50,7 +50,7 @@ def _all_folds(config: Config) -> list[Fold]:
         if not splits:
             return folds
         whole = join(folds[0].parts, "all queries")
-    return random_splits(whole, splits, *config.shares, balanced=config.balanced)
+    return random_splits(whole, splits, *config.shares)
 
 
 def _complete(data: str, folds: list[Fold]) -> list[Fold]:
