@@ -5,8 +5,6 @@ of an estimator), or else the environment variable ``OMP_NUM_THREADS``, or else
 ``NUMBA_NUM_THREADS``, or else the number of cores.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Checks and conversions of arguments, with errors where NumPy would silently change values."""
 
-from __future__ import annotations
-
 import math
 import reprlib
 from collections.abc import Callable, Collection, Iterable, Sequence

@@ -1,7 +1,5 @@
 """A ranking data set of images of handwritten digits."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

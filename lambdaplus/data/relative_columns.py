@@ -1,7 +1,5 @@
 """The numbers of `relative_features`: a matrix of ranks or distances for each kind."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Runs (the scores of a system for a set of queries), and their readers."""
 
-from __future__ import annotations
-
 import math
 import os
 import re

@@ -1,7 +1,5 @@
 """Synthetic graded data of any size, similar to those of a web search engine."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats, Ints

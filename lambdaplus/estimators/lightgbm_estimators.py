@@ -1,7 +1,5 @@
 """Subclasses of LightGBM's estimators with the name of a metric as objective."""
 
-from __future__ import annotations
-
 import os
 from functools import cache
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Objectives and metrics by name, those of lambdaplus or of the framework."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Subclasses of XGBoost's estimators with the name of a metric as objective."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any, ClassVar, Self
 

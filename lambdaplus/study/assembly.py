@@ -1,7 +1,5 @@
 """A study from its configuration: data, methods and settings."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

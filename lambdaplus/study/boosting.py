@@ -6,8 +6,6 @@ are passed to the framework.  CatBoost does not pass queries to a custom objecti
 with its own objectives only.
 """
 
-from __future__ import annotations
-
 import difflib
 import functools
 import re

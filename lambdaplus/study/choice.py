@@ -4,8 +4,6 @@ One metric selects the model that all metrics are evaluated on; in a search, eac
 evaluated on the model that it selected, unless one metric selects for all.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The trainer of scikit-learn compatible estimators: the baselines, and those of the user."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 from typing import Any

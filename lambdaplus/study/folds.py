@@ -1,7 +1,5 @@
 """The folds of a study: read or generated, and the features that methods are trained on."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The list of methods for comparisons."""
 
-from __future__ import annotations
-
 import importlib.util
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The results of a study as a self-contained page, and its plots and tables as files."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The results of a study as tables, from which reports, files and plots are made."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field

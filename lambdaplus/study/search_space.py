@@ -5,8 +5,6 @@ all methods get the same values of the parameters that all trees have in common,
 does not change the draws of the others.
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 import re
 import zlib

@@ -5,8 +5,6 @@ everything that could change it (see `identity`).  It contains scores but no tes
 study can be evaluated with other metrics without fitting again.  Nothing is pickled.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

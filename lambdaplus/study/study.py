@@ -1,7 +1,5 @@
 """A study: every method, with every set of its parameters, on every fold with every seed."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import multiprocessing

@@ -1,7 +1,5 @@
 """Tables of the results of a study."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The conclusions of a study: significant differences, and sentences about the best methods."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The function that runs a task of a study: it trains, scores and stores."""
 
-from __future__ import annotations
-
 import copy
 import time
 import warnings
