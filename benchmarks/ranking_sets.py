@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from lambdaplus.data import Fold, RankingData
+from lambdaplus.study import Config
 from lambdaplus.study.folds import folds_of
 
 KNOWN_ITEMS = "known-items"
@@ -24,7 +25,7 @@ def folds_by_name(name: str) -> list[Fold]:
         return [with_known_items(fold, number) for number, fold in enumerate(folds_by_name(other))]
     if name in LABEL_NOISE:
         return [generated(LABEL_NOISE[name], fold) for fold in range(5)]
-    return folds_of(name)
+    return folds_of(Config(data=name))
 
 
 def set_name(data: str) -> str:

@@ -24,7 +24,8 @@ from ranking_sets import KNOWN_ITEMS
 from tables import keep
 
 from lambdaplus import LambdaObjective, lambda_objective
-from lambdaplus.data.queries import Floats, Queries
+from lambdaplus.compute.array_types import Floats
+from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation import Table
 from lambdaplus.objectives import Objective
 from lambdaplus.study import Method, find_methods

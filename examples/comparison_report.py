@@ -4,7 +4,7 @@ import csv
 import pathlib
 import tempfile
 
-from lambdaplus.study import Config, Summary, results_table, write_csv
+from lambdaplus.study import Config, Summary, results_table, study_of, write_csv
 
 # `lambdaplus compare --methods lightgbm:lambdarank,lightgbm:lambda_map --folds 1 --rounds 20` does
 # the same on the command line; --report adds a page with plots.
@@ -17,7 +17,7 @@ config = Config(
 )
 with tempfile.TemporaryDirectory() as folder:
     out = pathlib.Path(folder)
-    study = config.study(out, jobs=1, threads=1)
+    study = study_of(config, out, jobs=1, threads=1)
     study.finish()
     summary = Summary(study.results, config.baseline)
     print(results_table(summary))

@@ -15,8 +15,6 @@ Examples
 ([1, 2, 3, 3], [1, 1, 2])
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -12,8 +12,6 @@ Examples
 5
 """
 
-from __future__ import annotations
-
 import inspect
 import os
 import warnings
@@ -24,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from lambdaplus.compute.extras import installation
+from lambdaplus.data.arguments import refuse_infinite
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.frameworks.calls import refuse_bagging_by_query
 from lambdaplus.frameworks.internals import (
@@ -81,17 +80,9 @@ def train(
         early stopping watches ``feval`` and also the default metric of LightGBM's own objective,
         which a custom objective does not have, so that the two would stop by different rules.
     """
-    params, more = _with_objective(params, fobj)
-    call = inspect.signature(lightgbm.train).bind(params, train_set, *args, **kwargs).arguments
-    _refuse_unusable("train_set", train_set)
-    valid_sets = call.get("valid_sets")
-    for i, data in enumerate(valid_sets if isinstance(valid_sets, list | tuple) else [valid_sets]):
-        if data is not train_set:
-            _refuse_unusable(f"valid_sets[{i}]", data)
-    _refuse_name(call.get("feval"))
-    _check_early_stopping(params, call, custom=_is_custom(params, more))
+    call = _checked(lightgbm.train, fobj, params, train_set, *args, **kwargs)
     with constant_features_explained():
-        return lightgbm.train(**call, **more)
+        return lightgbm.train(**call)
 
 
 def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **kwargs: Any) -> Any:
@@ -118,19 +109,43 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
     ValueError
         As in `train`; and by our objectives, if ``folds=`` splits queries.
     """
-    params, more = _with_objective(params, fobj)
-    _refuse_unusable("train_set", train_set)
-    call = inspect.signature(lightgbm.cv).bind(params, train_set, *args, **kwargs).arguments
+    call = _checked(lightgbm.cv, fobj, params, train_set, *args, **kwargs)
     if call.get("folds") is None and _has_groups(train_set):
         from sklearn.model_selection import GroupKFold
 
         shuffle = call.get("shuffle", True)
         seed = call.get("seed", 0) if shuffle else None
         call["folds"] = GroupKFold(call.get("nfold", 5), shuffle=shuffle, random_state=seed)
-    _refuse_name(call.get("feval"))
-    _check_early_stopping(params, call, custom=_is_custom(params, more))
     with constant_features_explained():
-        return lightgbm.cv(**call, **more)
+        return lightgbm.cv(**call)
+
+
+def _checked(function: Any, fobj: Any, params: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+    """The arguments of LightGBM's train or cv by name, with the objective where it is read."""
+    names = lightgbm_aliases("objective")
+    if fobj is None:
+        fobj = next((params[name] for name in names if callable(params.get(name))), None)
+    if fobj is not None:
+        refuse_bagging_by_query(params)
+        refuse_random_forest(lightgbm_parameter(params, "boosting"))
+        warn_of_unused(params, fobj, stacklevel=4)
+        params = {name: value for name, value in params.items() if name not in names}
+        if _TAKES_FOBJ:
+            kwargs["fobj"] = fobj
+        else:
+            params["objective"] = fobj
+    call = inspect.signature(function).bind(params, *args, **kwargs).arguments
+    _refuse_unusable("train_set", call["train_set"])
+    for i, data in enumerate(_listed(call.get("valid_sets"))):
+        if data is not call["train_set"]:
+            _refuse_unusable(f"valid_sets[{i}]", data)
+    _refuse_name(call.get("feval"))
+    _check_early_stopping(params, call, custom=callable(fobj))
+    return call
+
+
+def _listed(values: Any) -> Any:
+    return values if isinstance(values, list | tuple) else [values]
 
 
 @contextmanager
@@ -165,27 +180,19 @@ def _refuse_unusable(name: str, data: Any) -> None:
     if data.label is None and not in_file and getattr(data, "used_indices", None) is None:
         raise ValueError(f"{name} has no labels: pass lightgbm.Dataset(X, label=y)")
     for what, values in (("labels", data.label), ("weights", data.weight)):
-        array = np.ravel([] if values is None else np.asarray(values, dtype=np.float64))
-        bad = np.flatnonzero(~np.isfinite(array))
-        if bad.size:
-            raise ValueError(
-                f"the {what} of {name} must be finite: {bad.size} of {array.size} are not, the "
-                f"first is {array[bad[0]]} in row {bad[0]}, and LightGBM would silently replace it"
-            )
+        if values is not None:
+            array, why = np.asarray(values, np.float64), ", and LightGBM would silently replace it"
+            refuse_infinite(array.ravel(), f"the {what} of {name}", why)
 
 
 def _refuse_name(feval: Any) -> None:
     """Raise a ValueError for a feval that is no function, such as the name of a metric."""
-    for metric in feval if isinstance(feval, list | tuple) else [feval]:
+    for metric in _listed(feval):
         if metric is not None and not callable(metric):
             raise ValueError(
                 f"feval={metric!r} is not a function: pass lambdaplus.eval_metric(...), or the "
                 "name of a metric of LightGBM as params['metric']"
             )
-
-
-def _is_custom(params: dict[str, Any], more: dict[str, Any]) -> bool:
-    return "fobj" in more or callable(lightgbm_parameter(params, "objective"))
 
 
 def _check_early_stopping(params: dict[str, Any], call: dict[str, Any], custom: bool) -> None:
@@ -199,14 +206,14 @@ def _check_early_stopping(params: dict[str, Any], call: dict[str, Any], custom: 
             "early stopping needs a metric, and a custom objective has none by default: pass "
             "feval=lambdaplus.eval_metric('map'), for example"
         )
-    ours = any(isinstance(m, EvalMetric) for m in (feval if isinstance(feval, list) else [feval]))
+    ours = any(isinstance(metric, EvalMetric) for metric in _listed(feval))
     if stopping == "all" and not custom and ours:
         objective = lightgbm_parameter(params, "objective", "regression")
         warnings.warn(
             f"early stopping watches the default metric of {objective!r} besides feval, and stops "
             "as soon as one of them does not improve. A custom objective has no default metric: "
             "for a fair comparison pass metric='None', with which feval alone decides",
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
@@ -217,17 +224,3 @@ def _has_groups(data: Any) -> bool:
         # A subset that is not constructed yet gets its queries from the original data set.
         data = data.reference if getattr(data, "used_indices", None) is not None else None
     return False
-
-
-def _with_objective(params: dict[str, Any], fobj: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Parameters and arguments with a custom objective where this version of LightGBM has it."""
-    names = lightgbm_aliases("objective")
-    if fobj is None:
-        fobj = next((params[name] for name in names if callable(params.get(name))), None)
-    if fobj is None:
-        return params, {}
-    refuse_bagging_by_query(params)
-    refuse_random_forest(lightgbm_parameter(params, "boosting"))
-    warn_of_unused(params, fobj, stacklevel=4)
-    params = {name: value for name, value in params.items() if name not in names}
-    return (params, {"fobj": fobj}) if _TAKES_FOBJ else ({**params, "objective": fobj}, {})

@@ -12,14 +12,12 @@ Examples
 5
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 
+from lambdaplus.compute.array_types import Ints
 from lambdaplus.compute.extras import installation
-from lambdaplus.data.queries import Ints
 from lambdaplus.data.splits import query_folds
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 

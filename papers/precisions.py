@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from lambdaplus.data.queries import Floats
-from lambdaplus.metrics import Declaration
+from lambdaplus.compute.array_types import Floats
+from lambdaplus.metrics import Declaration, LabelCounts
 from lambdaplus.metrics import components as c
-from lambdaplus.metrics.declared_arrays import LabelCounts
 from lambdaplus.metrics.forms import Window
 from lambdaplus.metrics.parameters import RELEVANT, Parameter
 

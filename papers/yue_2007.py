@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from lambdaplus.baselines import ThresholdFeatures
 from lambdaplus.cli.references import YUE
-from lambdaplus.data import RankingData, random_splits
+from lambdaplus.data import RankingData
 from lambdaplus.evaluation import Table, evaluate
 from lambdaplus.study import Fitted, Method, Results, Task
 from lambdaplus.study.estimator_trainer import train_estimator
+from papers.balanced_splits import balanced_splits
 from papers.paper import Claim, Findings, Paper
 from papers.session import LEVEL, Session, Versus, points
 
@@ -79,7 +80,7 @@ def run(
     tops = dict(zip(BASES, bases.values(), strict=False))
     by_features, seconds = [], 0.0
     for part in (queries, fewer):
-        splits = random_splits(part, trials, train, valid, test, balanced=True)
+        splits = balanced_splits(part, trials, train, valid, test)
         results = session.study(splits, systems(thresholds), ["map"])
         by_features.append({method: tested(results, method) for method in results.methods} | tops)
         of_ours = results.fits.filter(pl.col("method") == OURS)

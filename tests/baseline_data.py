@@ -1,7 +1,5 @@
 """Small data and explicit pairs, for the tests of the pairwise baselines."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

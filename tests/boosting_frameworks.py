@@ -3,8 +3,6 @@
 Threads of LightGBM spin while they wait, and the data of these tests are small.
 """
 
-from __future__ import annotations
-
 import importlib
 from dataclasses import dataclass, field
 from typing import Any, ClassVar

@@ -8,8 +8,6 @@ A *ranked* list holds the labels of one query, best-ranked document first.  A me
 defined on a list (no relevant document, say) is NaN there.
 """
 
-from __future__ import annotations
-
 import inspect
 import itertools
 import math

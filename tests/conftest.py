@@ -1,7 +1,5 @@
 """Shared by all tests: number of hypothesis examples, caches, and the location of real data."""
 
-from __future__ import annotations
-
 import os
 import pathlib
 from collections import Counter

@@ -1,7 +1,5 @@
 """Damaged files: bytes that are replaced, truncated, repeated or removed."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 
 # What a byte may become: anything, and more often what formats are made of.

@@ -6,48 +6,42 @@ Everything is imported once; each run is a fork of this process.  It prints, as 
 ended and what was wrong.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
+import multiprocessing
 import os
 import pathlib
 import random
 import signal
 import sys
 import time
-import traceback
+from typing import Any
 
 from odd_estimators import Slow
 
 from lambdaplus.cli import app
 from lambdaplus.study.identity import digest
-from lambdaplus.study.store import Store
+from lambdaplus.study.store import load_fits
 
 METHODS = "odd_estimators:Slow,odd_estimators:FirstFeature"
 
 
-def start(folder: pathlib.Path, log: pathlib.Path, seeds: str, jobs: int) -> int:
+def start(folder: pathlib.Path, log: pathlib.Path, seeds: str, jobs: int) -> Any:
     """The comparison, in a separate process."""
-    pid = os.fork()
-    if pid:
-        return pid
-    code = 70
-    try:
-        with log.open("w") as file:
-            os.dup2(file.fileno(), 1)
-            os.dup2(file.fileno(), 2)
-        os.chdir(folder)
-        arguments = ["compare", "data", "--out", ".", "--methods", METHODS, "--metrics", "map"]
-        app([*arguments, "--seeds", f"{seeds},", "--jobs", str(jobs)], standalone_mode=True)
-    except SystemExit as end:
-        code = int(end.code or 0)
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+    process = multiprocessing.get_context("fork").Process(
+        target=compare, args=(folder, log, f"{seeds},", str(jobs))
+    )
+    process.start()
+    return process
+
+
+def compare(folder: pathlib.Path, log: pathlib.Path, seeds: str, jobs: str) -> None:
+    with log.open("w") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    os.chdir(folder)
+    arguments = ["compare", "data", "--out", ".", "--methods", METHODS, "--metrics", "map"]
+    app([*arguments, "--seeds", seeds, "--jobs", jobs])
 
 
 def contents(folder: pathlib.Path) -> dict[str, bytes]:
@@ -59,13 +53,10 @@ def fits(folder: pathlib.Path) -> dict[str, int]:
     return {path.stem: path.stat().st_mtime_ns for path in (folder / "fits").glob("*.npz")}
 
 
-def ended(pid: int) -> int:
+def ended(process: Any) -> int:
     """Exit code; minus the signal that killed it."""
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-
-
-def runs(pid: int) -> bool:
-    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+    process.join()
+    return int(process.exitcode)
 
 
 def main(folder: pathlib.Path, n: int) -> dict[str, object]:
@@ -80,11 +71,11 @@ def main(folder: pathlib.Path, n: int) -> dict[str, object]:
     draw = random.Random(0)
     for number in range(n):
         jobs = 2 if number % 6 == 0 else 1
-        pids = [start(folder, log / f"{number} {k}", f"{number}", jobs) for k in range(2)]
+        both = [start(folder, log / f"{number} {k}", f"{number}", jobs) for k in range(2)]
         time.sleep(draw.uniform(0, 0.9 * lasts[jobs]))
-        if at_work := [pid for pid in pids if runs(pid)]:
-            os.kill(draw.choice(at_work), draw.choice([signal.SIGKILL, signal.SIGTERM]))
-        codes.append([ended(pid) for pid in pids])
+        if at_work := [process for process in both if process.is_alive()]:
+            os.kill(draw.choice(at_work).pid, draw.choice([signal.SIGKILL, signal.SIGTERM]))
+        codes.append([ended(process) for process in both])
         after, found = contents(folder), fits(folder)
         wrong += [f"{number}: {name} is lost or changed" for name in theirs
                   if after.get(name) != theirs[name]]  # fmt: skip
@@ -100,7 +91,8 @@ def main(folder: pathlib.Path, n: int) -> dict[str, object]:
     assert ended(start(folder, log / "rest", ",".join(map(str, range(n))), 1)) == 0
     whole = fits(folder)
     wrong += [f"fit {name} was made again" for name in kept if whole[name] != kept[name]]
-    wrong += [f"fit {name} can't be read" for name in whole if Store(folder).load(name) is None]
+    for name in whole:
+        load_fits(folder / "fits" / f"{name}.npz")
     return {"codes": codes, "wrong": wrong, "fits": len(whole), "before": len(kept)}
 
 

@@ -6,8 +6,6 @@ Each line runs the fast tests, those of its likeliest files first, up to the fir
 table goes to benchmarks/results/mutations.md.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

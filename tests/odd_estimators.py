@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numba
 import numpy as np
@@ -28,6 +28,14 @@ class Slow(FirstFeature):
 
     def fit(self, X: Any, y: Any) -> Slow:
         time.sleep(0.3)
+        return self
+
+
+class Endless(FirstFeature):
+    """Does not end by itself in the time of a test."""
+
+    def fit(self, X: Any, y: Any) -> Endless:
+        time.sleep(600)
         return self
 
 
@@ -150,7 +158,11 @@ class InPlace(FirstFeature):
 class Compiles(FirstFeature):
     """Has a kernel that is compiled again in each fit."""
 
+    took: ClassVar[list[float]] = []  # seconds of each fit, with compilation
+
     def fit(self, X: Any, y: Any) -> Compiles:
+        start = time.perf_counter()
+
         @numba.njit  # type: ignore[untyped-decorator, unused-ignore]
         def total(x: Any) -> float:
             found = 0.0
@@ -160,4 +172,5 @@ class Compiles(FirstFeature):
             return found
 
         total(X)
+        self.took.append(time.perf_counter() - start)
         return self

@@ -3,8 +3,6 @@
 Nothing here is shared with the package: permutations of one query are enumerated as a matrix.
 """
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass
 from functools import cache

@@ -45,6 +45,11 @@ class Small:
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
     @property
+    def ranking(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """What rankers are fitted to."""
+        return self.features, self.labels, self.qid
+
+    @property
     def binary(self) -> NDArray[np.int64]:
         return (self.labels > 0).astype(np.int64)
 
@@ -127,19 +132,25 @@ def rare(n: int = 20_000) -> tuple[Small, Small]:
     )
 
 
-def letor_folder(folder: Path, folds: int) -> Path:
-    """Write folds of the graded set in LETOR's layout, 20 queries a part."""
+def write_letor(file: Path, features: Any, labels: Any, qid: Any) -> None:
+    """Write rows in LETOR's format."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    lines = [
+        f"{label:g} qid:{query} " + " ".join(f"{j}:{value:.4f}" for j, value in enumerate(row, 1))
+        for label, query, row in zip(labels, qid, features, strict=True)
+    ]
+    file.write_text("\n".join(lines) + "\n")
+
+
+def letor_folder(folder: Path, folds: int, queries: int = 20) -> Path:
+    """Write folds of the graded set in LETOR's layout, so many queries a part."""
     for number in range(folds):
-        (folder / f"Fold{number + 1}").mkdir(parents=True)
-        data = graded(60, seed=number)
+        data = graded(3 * queries, seed=number)
         for part, name in enumerate(("train", "vali", "test")):
-            mine = data.queries(20 * part, 20 * part + 20)
-            lines = [
-                f"{label:g} qid:{number}{part}{query} "
-                + " ".join(f"{j}:{value:.4f}" for j, value in enumerate(row, start=1))
-                for label, query, row in zip(mine.labels, mine.qid, mine.features, strict=True)
-            ]
-            (folder / f"Fold{number + 1}" / f"{name}.txt").write_text("\n".join(lines) + "\n")
+            mine = data.queries(queries * part, queries * part + queries)
+            qid = [f"{number}{part}{query}" for query in mine.qid]
+            file = folder / f"Fold{number + 1}" / f"{name}.txt"
+            write_letor(file, mine.features, mine.labels, qid)
     return folder
 
 

@@ -1,7 +1,5 @@
 """What all baselines have in common: conventions, order of rows, threads, errors."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

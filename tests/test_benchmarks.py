@@ -1,7 +1,5 @@
 """The statistics of the benchmarks on made-up results, and their studies on small data."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import sys

@@ -1,7 +1,5 @@
 """Prediction, saving, pickling and export use the same model, that of the best round."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from pathlib import Path
@@ -11,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from small_data import forest_scores, graded
+from test_estimators import of_lightgbm, raw
 
 import lambdaplus as lp
 import lambdaplus.lightgbm as lgb
@@ -48,8 +47,8 @@ def noisy_labels() -> Any:
 
 def stopped(kind: Any, X: Any) -> Any:
     """Fitted with validation data that have their best round far from the last."""
-    data, of_lightgbm = graded(), issubclass(kind, lgb.LGBMModel)
-    options: dict[str, Any] = {"verbose": -1} if of_lightgbm else {}
+    data = graded()
+    options: dict[str, Any] = {"verbose": -1} if of_lightgbm(kind) else {}
     options |= {"n_estimators": 25, "learning_rate": 0.5, "early_stopping_rounds": 20, "n_jobs": 1}
     train = data.qid < 40
     if kind in KINDS[:2]:
@@ -60,15 +59,11 @@ def stopped(kind: Any, X: Any) -> Any:
     else:
         objective = lp.lambda_objective("map", balance=0.0)
         y, fit = np.where(train, data.binary, noisy_labels() > 1), {}
-    fit |= {"eval_set": [(X[~train], y[~train])], **({} if of_lightgbm else {"verbose": False})}
+    fit |= {
+        "eval_set": [(X[~train], y[~train])],
+        **({} if of_lightgbm(kind) else {"verbose": False}),
+    }
     return kind(objective=objective, random_state=0, **options).fit(X[train], y[train], **fit)
-
-
-def scores(model: Any, X: Any) -> Any:
-    """What the trees give."""
-    if isinstance(model, lgb.LGBMModel):
-        return model.predict(X, raw_score=True)
-    return model.predict(X, output_margin=True)
 
 
 @every_estimator
@@ -76,15 +71,14 @@ def scores(model: Any, X: Any) -> Any:
 def test_predict_save_pickle_and_export_agree(kind: Any, missing: bool, tmp_path: Path) -> None:
     X = features(missing)
     model = stopped(kind, X)
-    of_lightgbm = isinstance(model, lgb.LGBMModel)
-    best = model.best_iteration_ if of_lightgbm else model.best_iteration + 1
+    best = model.best_iteration_ if of_lightgbm(kind) else model.best_iteration + 1
     [[curve]] = (curves.values() for curves in model.evals_result_.values())
     assert best == np.argmax(curve) + 1 < len(curve)  # there were rounds to leave out
-    expected = scores(model, X)
+    expected = raw(model, X)
     assert np.ptp(expected) > 0.1
-    assert_array_equal(scores(pickle.loads(pickle.dumps(model)), X), expected)
-    file = tmp_path / ("model.txt" if of_lightgbm else "model.ubj")
-    (model.booster_ if of_lightgbm else model).save_model(file)
+    assert_array_equal(raw(pickle.loads(pickle.dumps(model)), X), expected)
+    file = tmp_path / ("model.txt" if of_lightgbm(kind) else "model.ubj")
+    (model.booster_ if of_lightgbm(kind) else model).save_model(file)
     for exported in (model, read_model(file)):
         assert_allclose(forest_scores(read_forest(exported), X), expected, **FLOAT32)
         trees = json.loads(export_model(exported, "opensearch"))["model"]["model"]["definition"]

@@ -1,7 +1,5 @@
 """Hessians of rare classes: their definition, pair by pair, the laws behind it, and its limits."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from small_data import graded
 
 from lambdaplus import lambda_objective
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.parallel import limit_threads
-from lambdaplus.data.queries import Floats
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.catalogue import DCG
 
@@ -83,17 +81,3 @@ def test_row_order_and_threads_do_not_matter(metric: Any, weighted: bool) -> Non
             found = objective(labels[order], scores[order], weight[order] if weighted else None)
         for mine, theirs in zip(found, expected, strict=True):
             assert_array_equal(mine, theirs[order])
-
-
-def test_repr_and_equality_include_the_balance() -> None:
-    other = lambda_objective("map", balance=0.9)
-    assert "balance=0.9" in repr(other)
-    assert eval(repr(other), {"lambda_objective": lambda_objective}) == other
-    assert other != lambda_objective("map")
-    assert "balance" not in repr(lambda_objective("map"))
-
-
-@pytest.mark.parametrize("balance", [-0.1, 1.1, np.nan, "balanced", True, None])
-def test_a_balance_out_of_range_is_refused(balance: Any) -> None:
-    with pytest.raises(ValueError, match="balance must be a number at least 0 and at most 1"):
-        lambda_objective("map", balance=balance)

@@ -1,7 +1,5 @@
 """LightGBMClassifier and XGBoostClassifier: the trained class, decisions and probabilities."""
 
-from __future__ import annotations
-
 import pickle
 from functools import cache
 from pathlib import Path
@@ -25,6 +23,7 @@ from sklearn.metrics import (
 from sklearn.model_selection import PredefinedSplit, ShuffleSplit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from small_data import rare
+from test_estimators import raw
 
 from lambdaplus.estimators import LightGBMClassifier, XGBoostClassifier
 
@@ -47,11 +46,6 @@ def made(kind: Any, **options: Any) -> Any:
 def sets(kind: Any, *pairs: Any) -> dict[str, Any]:
     quiet = {} if kind is LightGBMClassifier else {"verbose": False}
     return {"eval_set": list(pairs), **quiet}
-
-
-def raw(model: Any, X: Any) -> Any:
-    name = "raw_score" if isinstance(model, LightGBMClassifier) else "output_margin"
-    return model.predict(X, **{name: True})
 
 
 EXCEPTED = {
@@ -371,26 +365,20 @@ def test_unusable_labels_and_weights_raise(kind: Any, change: Any, message: str)
         {"early_stopping_rounds": 2, "n_estimators": 60},
     ],
 )
-def test_the_scores_of_the_last_round_are_those_of_a_prediction(
-    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_scores_of_the_last_round_are_those_of_a_prediction(options: dict[str, Any]) -> None:
+    """The threshold is taken from them, but with an init_score from a prediction."""
     X, y, X_valid, y_valid = data()
     X = X.copy()
     X[::7, 0] = np.nan
     X[:, 1] = np.round(X[:, 1])
-    seen: list[Any] = []
-    whole = LightGBMClassifier._training_scores
-
-    def look(model: Any, given: Any) -> Any:
-        seen.append(whole(model, given))
-        return seen[-1]
-
-    monkeypatch.setattr(LightGBMClassifier, "_training_scores", look)
-    model = made(LightGBMClassifier, cv=None, **options)
     valid = [(X_valid, y_valid)] if "early_stopping_rounds" in options else None
-    model.fit(X, y, eval_set=valid, categorical_feature=[] if "linear_tree" in options else [1])
-    if valid:  # which sets the threshold
-        assert not seen
-    else:
-        assert_array_equal(seen[0], raw(model, X))
-    assert not hasattr(model, "_last_scores")
+    of_round, of_prediction = (
+        made(LightGBMClassifier, cv=None, **options).fit(
+            X, y, eval_set=valid, init_score=start,
+            categorical_feature=[] if "linear_tree" in options else [1],
+        )
+        for start in (None, np.zeros(len(y)))
+    )  # fmt: skip
+    assert_array_equal(raw(of_round, X), raw(of_prediction, X))
+    assert of_round.offset_ == of_prediction.offset_
+    assert vars(of_round).keys() == vars(of_prediction).keys()

@@ -3,8 +3,6 @@
 `test_workers.py` has those of XGBoost's own collective, between processes.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

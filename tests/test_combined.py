@@ -1,7 +1,5 @@
 """Weighted sums of objectives: expressions, gradients, metrics, and both frameworks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -150,15 +148,3 @@ def test_the_metric_is_the_weighted_sum_of_means() -> None:
     assert isinstance(metric.metrics[0], WeightedSum)
     with pytest.raises(ValueError, match="mrr has no value on any query"):
         eval_metric("mrr+map")(np.zeros(4), np.zeros(4), None, [4])
-
-
-# -- estimators ----------------------------------------------------------------------------------
-
-
-def test_the_score_of_an_estimator_is_the_weighted_sum() -> None:
-    train, valid = graded().queries(0, 40), graded().queries(40, 60)
-    model = lp.LightGBMRanker(objective="ndcg@10+0.5*mrr", n_estimators=5, n_jobs=1)
-    scores = model.fit(train.features, train.labels, qid=train.qid).predict(valid.features)
-    found = evaluate(valid.labels, scores, qid=valid.qid, metrics=["ndcg@10", "mrr"])
-    score = model.score(valid.features, valid.labels, qid=valid.qid)
-    assert score == pytest.approx(found["ndcg@10"] + 0.5 * found["mrr"])

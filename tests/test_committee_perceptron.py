@@ -1,7 +1,6 @@
 """The committee perceptron against the paper's tables, written out with explicit pairs."""
 
-from __future__ import annotations
-
+from collections import Counter
 from functools import cache
 from typing import Any
 
@@ -10,12 +9,10 @@ import pytest
 from baseline_data import halves
 from numpy.typing import NDArray
 from scipy.stats import rankdata
-from small_data import Small, graded
+from small_data import Small, graded, value
 
 from lambdaplus.baselines import CommitteePerceptron
-from lambdaplus.baselines.preference_pairs import documents_of, nth, preference_pairs, shuffle
-from lambdaplus.data.queries import Queries
-from lambdaplus.evaluation import evaluate
+from lambdaplus.baselines.preference_pairs import nth, shuffle
 
 Array = NDArray[Any]
 METRIC = "ndcg@5"
@@ -32,40 +29,37 @@ def fit(data: Small, held_out: Small | None = None, **options: Any) -> Committee
     return model.fit(data.features, data.labels, qid=data.qid, eval_set=eval_set)
 
 
-def value(data: Small, scores: Array, metric: str = METRIC) -> float:
-    return evaluate(data.labels, scores, qid=data.qid, metrics=metric)[metric]
-
-
 @cache
 def hypotheses(
     data: Small, passes: int, alpha_bound: float | None = None, order: str = "reshuffled"
 ) -> list[tuple[Array, int]]:
-    """Table 1: every hypothesis with the number of pairs it survived, after several passes."""
-    queries = Queries(data.labels, group=data.sizes)
-    pairs = preference_pairs(queries)
-    X = data.features[queries.row_order]
+    """Table 1 from its pseudocode: every hypothesis with the number of pairs it survived."""
+    samples = [
+        (data.features[r] - data.features[n], q)
+        for q in np.unique(data.qid)
+        for r in sorted(np.flatnonzero(data.qid == q), key=lambda i: data.labels[i])
+        for n in sorted(np.flatnonzero(data.qid == q), key=lambda i: data.labels[i])
+        if data.labels[r] > data.labels[n]
+    ]
+    of_query = Counter(q for _, q in samples)
     random = np.random.RandomState(3)
-    w, c = np.zeros(X.shape[1]), 0
+    w, c, misses = np.zeros(data.features.shape[1]), 0, [0] * len(samples)
     survivors: list[tuple[Array, int]] = []
-    misses = [0] * pairs.n_pairs
-    every = [documents_of(pairs, pair) for pair in range(pairs.n_pairs)]
-    scores = [0.0] * len(X)
+    visited = list(range(len(samples)))
     for t in range(passes):
-        if t == 0 or order == "reshuffled":
-            visited = shuffle(pairs.n_pairs, random)
-        for place in range(pairs.n_pairs):
-            pair = nth(visited, place)
+        if order == "reshuffled" or (order == "shuffled" and t == 0):
+            shuffled = shuffle(len(samples), random)
+            visited = [nth(shuffled, place) for place in range(len(samples))]
+        for pair in visited:
             if alpha_bound is not None and misses[pair] > alpha_bound * t:
                 continue
-            i, j = every[pair]
-            if scores[j] >= scores[i]:
-                survivors.append((w, c))
-                w = w + pairs.rate[i] * (X[i] - X[j])
-                scores = (X @ w).tolist()
-                c = 0
-                misses[pair] += 1
-            else:
+            x, q = samples[pair]
+            if x @ w > 0:
                 c += 1
+            else:
+                survivors.append((w, c))
+                w, c = w + x / of_query[q], 0
+                misses[pair] += 1
     return [*survivors, (w, c)]  # the last one is a candidate, too
 
 
@@ -96,7 +90,7 @@ def test_committee_is_that_of_the_paper(size: int, alpha_bound: float | None) ->
     np.testing.assert_allclose([w for _, w in members], [w for _, w in expected], atol=1e-12)
     assert len(hypotheses(train, 6, 0.5)) < len(hypotheses(train, 6))  # or it does nothing
     some = slice(None, None, max(1, len(model.votes_) // 50))
-    votes = [value(valid, valid.features @ w) for w in model.hypotheses_[some]]
+    votes = [value(METRIC, valid, valid.features @ w) for w in model.hypotheses_[some]]
     np.testing.assert_allclose(model.votes_[some], votes, rtol=1e-12)
     np.testing.assert_allclose(model.coef_, model.votes_ @ model.hypotheses_, rtol=1e-12)
     np.testing.assert_allclose(model.predict(valid.features), valid.features @ model.coef_)
@@ -117,51 +111,20 @@ def test_classic_forms() -> None:
     np.testing.assert_allclose(everyone.coef_ / everyone.survival_.sum(), mean, atol=1e-12)
 
 
-def by_the_tables(data: Small, passes: int, alpha_bound: float) -> list[tuple[Array, int]]:
-    """Tables 1 and 2 from their pseudocode alone, with the samples in the order of a list."""
-    S = [
-        (data.features[r] - data.features[n], q, (r, n))
-        for q in np.unique(data.qid)
-        for r in sorted(np.flatnonzero(data.qid == q), key=lambda i: data.labels[i])
-        for n in sorted(np.flatnonzero(data.qid == q), key=lambda i: data.labels[i])
-        if data.labels[r] > data.labels[n]
-    ]
-    size = {q: sum(other == q for _, other, _ in S) for _, q, _ in S}
-    misses, w, c = dict.fromkeys((pair for _, _, pair in S), 0), np.zeros(data.features.shape[1]), 0
-    every = []
-    for t in range(passes):
-        for x, q, pair in S:
-            if misses[pair] > alpha_bound * t:
-                continue
-            if x @ w > 0:
-                c += 1
-            else:
-                every.append((w, c))
-                w, c = w + x / size[q], 0
-                misses[pair] += 1
-    return [*every, (w, c)]
-
-
-def test_list_order_is_that_of_the_pseudocode() -> None:
+@pytest.mark.parametrize("order", ["list", "shuffled"])
+def test_other_orders_of_the_pairs(order: str) -> None:
     train, valid = small()
-    model = fit(train, valid, order="list", alpha_bound=0.7, committee_size=7)
-    expected = committee(by_the_tables(train, model.n_iter_, 0.7), 7)
+    model = fit(train, valid, order=order, alpha_bound=0.7, committee_size=7)
+    expected = committee(hypotheses(train, model.n_iter_, 0.7, order), 7)
     survived = sorted(model.survival_.tolist())
     assert survived == sorted(c for _, c in expected)
     np.testing.assert_allclose(
         sorted(model.hypotheses_.tolist()), sorted(w.tolist() for w, _ in expected), atol=1e-12
     )
-    last = fit(train, valid, order="list", alpha_bound=0.7, variant="last")
-    w, c = by_the_tables(train, last.n_iter_, 0.7)[-1]
+    last = fit(train, valid, order=order, alpha_bound=0.7, variant="last")
+    w, c = hypotheses(train, last.n_iter_, 0.7, order)[-1]
     np.testing.assert_allclose(last.coef_, w, atol=1e-12)
     assert last.survival_.tolist() == [c]
-
-
-def test_one_shuffle_serves_all_passes() -> None:
-    train, valid = small()
-    model = fit(train, valid, order="shuffled", variant="last", alpha_bound=None)
-    w, _ = hypotheses(train, model.n_iter_, order="shuffled")[-1]
-    np.testing.assert_allclose(model.coef_, w, atol=1e-12)
 
 
 def test_a_pass_does_not_depend_on_those_that_follow() -> None:
@@ -178,7 +141,7 @@ def test_curve_is_what_the_model_scores_and_its_best_pass_is_kept(options: Any) 
     for metric in (METRIC, "map", "auc"):
         assert len(model.learning_curves_[metric]) == 6
         at_best = model.learning_curves_[metric][model.n_iter_ - 1]
-        assert at_best == pytest.approx(value(valid, scores, metric), abs=1e-12)
+        assert at_best == pytest.approx(value(metric, valid, scores), abs=1e-12)
     assert model.learning_curves_[METRIC].argmax() == model.n_iter_ - 1
 
 

@@ -1,7 +1,5 @@
 """Comparisons of runs: the tests against scipy and by hand, alignment, tables, errors."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import json
@@ -15,7 +13,6 @@ import pytest
 from brute_force import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy import stats
 
 from lambdaplus import compare_runs, evaluate
@@ -25,8 +22,6 @@ from lambdaplus.evaluation.significance import (
     holm,
     p_value,
 )
-
-Floats = NDArray[np.float64]
 
 
 def run(noise: float, seed: int = 0, **given_: Any) -> Evaluation:

@@ -1,9 +1,8 @@
 """Studies from the command line and from files, on a small realistic data set."""
 
-from __future__ import annotations
-
 import csv
 import importlib.metadata
+import itertools
 import pathlib
 import re
 import tomllib
@@ -13,18 +12,17 @@ from typing import Any
 import numpy as np
 import pytest
 from brute_force import examples
-from click.testing import Result
+from commands import invoke
 from damage import damaged
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
+from small_data import write_letor
 
-from lambdaplus.cli import app
 from lambdaplus.data import relative_features
 from lambdaplus.evaluation import evaluate
 from lambdaplus.metrics import CATALOGUE, Declaration
 from lambdaplus.objectives import lambda_objective
-from lambdaplus.study import METHODS, Config, Study, Summary, find_methods
+from lambdaplus.study import METHODS, Config, Study, Summary, find_methods, study_of
 from lambdaplus.study.estimator_trainer import constructor_in_words
 from lambdaplus.study.study_tables import rules_table
 from lambdaplus.study.validation import values_of
@@ -35,26 +33,22 @@ def letor(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """Three folds of eight queries a part, in LETOR's layout; one test query has no relevant."""
     folder = tmp_path_factory.mktemp("letor")
     rng = np.random.default_rng(0)
-    for fold in (1, 2, 3):
-        (folder / f"Fold{fold}").mkdir()
-        for part, name in enumerate(("train", "vali", "test")):
-            lines = []
-            for query in range(8):
-                for document in range(12):
-                    x = rng.normal(size=3)
-                    label = int(np.clip(round(x[0] + rng.normal()), 0, 2))
-                    label = 0 if (name, query) == ("test", 0) else max(label, int(document == 0))
-                    values = " ".join(f"{i + 1}:{v:.4f}" for i, v in enumerate(x))
-                    lines.append(f"{label} qid:{fold}{part}{query} {values}")
-            (folder / f"Fold{fold}" / f"{name}.txt").write_text("\n".join(lines) + "\n")
+    for fold, (part, name) in itertools.product((1, 2, 3), enumerate(("train", "vali", "test"))):
+        features = rng.normal(size=(96, 3))
+        labels = np.clip(np.round(features[:, 0] + rng.normal(size=96)), 0, 2)
+        labels[::12] = np.maximum(labels[::12], 1)
+        if name == "test":
+            labels[:12] = 0
+        qid = np.repeat([f"{fold}{part}{query}" for query in range(8)], 12)
+        write_letor(folder / f"Fold{fold}" / f"{name}.txt", features, labels, qid)
     return folder
 
 
-def compare(data: pathlib.Path, out: pathlib.Path, *options: str) -> Result:
-    return CliRunner().invoke(app, ["compare", str(data), "--out", str(out), *options])
+def compare(data: pathlib.Path, out: pathlib.Path, *options: str) -> Any:
+    return invoke("compare", data, "--out", out, *options)
 
 
-def quick(data: pathlib.Path, out: pathlib.Path, methods: str, *options: str) -> Result:
+def quick(data: pathlib.Path, out: pathlib.Path, methods: str, *options: str) -> Any:
     few = ("--rounds", "5", "--jobs", "1")
     result = compare(data, out, "--methods", methods, *few, *options)
     assert result.exit_code == 0, result.output
@@ -66,34 +60,8 @@ def rows(path: pathlib.Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-@pytest.mark.slow
-def test_summary_is_the_mean_of_fold_means_of_the_per_query_values(
-    letor: pathlib.Path, tmp_path: pathlib.Path
-) -> None:
-    names = ["lightgbm:lambdarank", "xgboost:lambda_map"]
-    result = quick(letor, tmp_path, ",".join(names))
-    per_query, summary = rows(tmp_path / "per_query.csv"), rows(tmp_path / "summary.csv")
-    assert len(per_query) == 2 * 3 * 8 * 7  # methods, folds, test queries, metrics
-    assert {row["value"] for row in per_query if row["qid"].endswith("20")} == {""}
-    for row in summary:
-        means = []
-        for fold in ("Fold1", "Fold2", "Fold3"):
-            values = [
-                float(line["value"])
-                for line in per_query
-                if (line["method"], line["metric"]) == (row["method"], row["metric"])
-                and line["fold"] == fold
-                and line["value"]
-            ]
-            assert len(values) == 7
-            means.append(np.mean(values))
-            assert float(row[fold]) == pytest.approx(means[-1], abs=1e-12)
-        assert float(row["mean"]) == pytest.approx(np.mean(means), abs=1e-12)
-    assert all(name in result.output for name in names)
-
-
 def test_a_stopped_run_has_results_of_the_folds_that_are_finished(letor: pathlib.Path) -> None:
-    study = Config(data=str(letor), methods=("lightgbm:map",), metrics=("map",), rounds=3).study()
+    study = study_of(Config(data=str(letor), methods=("lightgbm:map",), metrics=("map",), rounds=3))
     running = study.run()
     next(running)
     assert len(study.finished) == 1
@@ -187,24 +155,24 @@ def test_a_sum_is_trained_on_stopped_on_and_selected_by(
         select="0.5*mrr + ndcg@3", rounds=4,
         grid={methods[0].name: {"learning_rate": [0.001, 0.3]}},
     )  # fmt: skip
-    study = Config.from_toml(config.to_toml()).study(tmp_path)
+    study = study_of(Config.from_toml(config.to_toml()), tmp_path)
     study.finish()
     assert str(study.results.about.select) == "0.5*mrr+ndcg@3"
     for choice in study.choices(study.methods[0]):
         values = []
-        for fit in choice.fits:
-            [(name, model)] = fit.models.items()
-            [value] = values_of([choice.by], choice.fold.valid, fit.scores[name][0]).values()
+        for fits in choice.fits:
+            [ranker] = fits.values()
+            [value] = values_of([choice.by], choice.fold.valid, ranker.validation).values()
             values.append(value)
-            assert max(model.curve) == pytest.approx(value)  # training has followed the sum
+            assert max(ranker.curve) == pytest.approx(value)  # training has followed the sum
         assert choice.place(choice.by) == int(np.argmax(values))
 
 
 def test_a_convention_is_that_of_test_queries(letor: pathlib.Path, tmp_path: pathlib.Path) -> None:
     config = Config(data=str(letor), methods=("feature:best",), metrics=("map", "ndcg@3"))
-    ours = config.study(tmp_path)
+    ours = study_of(config, tmp_path)
     ours.finish()
-    theirs = replace(config, convention="letor4").study(tmp_path)
+    theirs = study_of(replace(config, convention="letor4"), tmp_path)
     theirs.finish()
     assert theirs.kept == 3  # the fits are the same
     assert theirs.results.metrics == ["map", "ndcg@3"]
@@ -212,7 +180,7 @@ def test_a_convention_is_that_of_test_queries(letor: pathlib.Path, tmp_path: pat
     [choice, *_] = theirs.choices(theirs.methods[0])
     test = choice.fold.test
     found = evaluate(
-        test.labels, choice.test_scores(choice.by), qid=test.qid, metrics=["map", "ndcg@3"],
+        test.labels, choice.chosen(choice.by).test, qid=test.qid, metrics=["map", "ndcg@3"],
         convention="letor4",
     )  # fmt: skip
     assert list(choice.evaluation.mean.values()) == list(found.mean.values())
@@ -223,7 +191,7 @@ def test_a_convention_is_that_of_test_queries(letor: pathlib.Path, tmp_path: pat
 def test_notes_count_each_query_of_repeated_splits_once(letor: pathlib.Path) -> None:
     def finished(**options: Any) -> Study:
         config = Config(data=str(letor), methods=("feature:best",), metrics=("map",), **options)
-        study = config.study()
+        study = study_of(config)
         study.finish()
         return study
 
@@ -242,7 +210,7 @@ def test_notes_count_each_query_of_repeated_splits_once(letor: pathlib.Path) -> 
 
 
 def test_metrics_are_listed_and_described_within_80_columns() -> None:
-    output = CliRunner().invoke(app, ["metrics"]).output
+    output = invoke("metrics", width=80).output
     assert max(map(len, output.splitlines())) <= 80
     for declaration in CATALOGUE:
         assert str(declaration) in output.replace(",", " ").split()
@@ -252,7 +220,7 @@ def test_metrics_are_listed_and_described_within_80_columns() -> None:
 @pytest.mark.parametrize("declaration", CATALOGUE, ids=lambda declared: declared.name)
 def test_a_metric_is_described_in_detail(declaration: Declaration) -> None:
     for name in (declaration.name, *declaration.aliases):
-        output = CliRunner().invoke(app, ["metrics", name]).output
+        output = invoke("metrics", name, width=80).output
         assert max(map(len, output.splitlines())) <= 80
         words = " ".join(output.split())
         for text in (declaration.title, declaration.source, declaration.cost_of_objective):
@@ -265,13 +233,13 @@ def test_a_metric_is_described_in_detail(declaration: Declaration) -> None:
     ("name", "error"), [("nddcg", "did you mean 'ndcg'?"), ("map+mrr", "is a sum")]
 )
 def test_a_metric_that_cannot_be_described_is_an_error(name: str, error: str) -> None:
-    result = CliRunner(env={"COLUMNS": "400"}).invoke(app, ["metrics", name])
+    result = invoke("metrics", name)
     assert result.exit_code == 2
     assert error in result.output
 
 
 def test_versions() -> None:
-    output = CliRunner().invoke(app, ["--version"]).output
+    output = invoke("--version").output
     assert f"lambdaplus {importlib.metadata.version('lambdaplus')}" in output
     assert "xgboost" in output
 
@@ -296,7 +264,7 @@ def test_a_study_from_a_file_is_that_of_the_options(
 
 def test_every_method_is_fitted_on_relative_features(letor: pathlib.Path) -> None:
     of = {"data": str(letor), "methods": ("lightgbm:lambdarank", "svm:map"), "folds": "1"}
-    raw, relative = Config(**of).study(), Config(**of, relative=("rank",)).study()
+    raw, relative = study_of(Config(**of)), study_of(Config(**of, relative=("rank",)))
     fold, more = raw.folds[0], relative.folds[0]
     for part in ("train", "valid", "test"):
         before, after = getattr(fold, part), getattr(more, part)
@@ -313,7 +281,7 @@ def test_scaled_features_keep_their_names(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "table.csv"
     rows = [f"{q},{d % 2},{d * q},{d}" for q in range(1, 16) for d in range(4)]
     path.write_text("\n".join(["qid,label,bm25,length", *rows]))
-    study = Config(data=str(path), scaling="query", relative=("z",)).study()
+    study = study_of(Config(data=str(path), scaling="query", relative=("z",)))
     assert study.folds[0].train.feature_names == ("bm25", "length", "bm25|z", "length|z")
 
 
@@ -331,7 +299,7 @@ def test_a_search_from_the_command_line(letor: pathlib.Path, tmp_path: pathlib.P
 def test_a_file_may_set_what_is_tried(letor: pathlib.Path) -> None:
     text = 'methods = ["svm:map"]\nleaves = 7\nlearning_rate = 1\n[grid."svm:map"]\nC = [1, 2.5]\n'
     config = Config.from_toml(text)
-    study = replace(config, data=str(letor)).study()
+    study = study_of(replace(config, data=str(letor)))
     assert study.methods[0].points == [{"C": 1}, {"C": 2.5}]
     assert (study.settings.leaves, study.settings.learning_rate) == (7, 1)
     assert Config.from_toml(config.to_toml()) == config
@@ -357,7 +325,6 @@ def test_a_file_may_set_what_is_tried(letor: pathlib.Path) -> None:
         ("metrics = [1]", r"metrics = \(1,\) should be a list of texts"),
         ("metrics = 1979-05-27", "metrics = .* should be a list of texts"),
         ("convention = 'letor'", "unknown convention 'letor'; known: lambdaplus"),
-        ("balanced = 1", "balanced = 1 should be true or false"),
         ("splits = -1", "splits = -1 should be at least 0"),
         ("data = 1", "data = 1 should be text"),
         ("grid = 1", "grid = 1 should be a table"),
@@ -386,7 +353,7 @@ def test_a_damaged_study_is_another_study_or_names_the_file(
     file = tmp_path / "study.toml"
     config = Config(
         data="m\u00fcsli/\N{BUG}[red]", metrics=("map", "ndcg@3"), seeds=(0, 1), rounds=7,
-        learning_rate=0.3, balanced=True, shares=(1, 0.5, 2),
+        learning_rate=0.3, shares=(1, 0.5, 2),
         grid={"svm:map": {"C": [1.0, 10, True, "x"]}},
     )  # fmt: skip
     file.write_bytes(damaged(draw, config.to_toml().encode()))
@@ -434,7 +401,7 @@ def test_the_arguments_of_estimators_are_stated() -> None:
 
 def test_the_rules_that_were_used_are_stated(letor: pathlib.Path) -> None:
     names = ("ndcg(gain=linear,discount=letor)@3", "map(relevant=2)", "auc(over=dataset)")
-    study = Config(data=str(letor), methods=("feature:best",), metrics=names, folds="1").study()
+    study = study_of(Config(data=str(letor), methods=("feature:best",), metrics=names, folds="1"))
     study.finish()
     rules = str(rules_table(study.results))
     for rule in ("gain=linear, discount=letor", "relevant=2, divisor=", "over=dataset"):

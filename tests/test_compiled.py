@@ -1,7 +1,5 @@
 """Kernels work if nothing can be cached on disk."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,8 +1,7 @@
 """Each named convention against the output of its tool, including ties and empty queries."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from brute_force import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from sklearn.metrics import average_precision_score, dcg_score, ndcg_score, roc_auc_score
 
 from lambdaplus import evaluate, explain
 from lambdaplus.evaluation import CONVENTIONS
@@ -83,25 +83,22 @@ def test_xgboost(levels: int) -> None:
 @pytest.mark.parametrize("levels", [4, 10_000])
 @pytest.mark.filterwarnings("ignore")  # scikit-learn's, about queries of one class
 def test_sklearn(levels: int) -> None:
-    sklearn = pytest.importorskip("sklearn.metrics")
     labels, scores, group = data_set(levels)
     keep = np.repeat(group > 1, group)  # ndcg_score refuses a single document
     labels, scores, group = labels[keep], scores[keep], group[group > 1]
-    names = ["ndcg", "ndcg@3", "dcg@3", "map", "auc"]
-    ours = evaluate(labels, scores, group=group, metrics=names, convention="sklearn")
+    tools: dict[str, Callable[[Floats, Floats], float]] = {
+        "ndcg": lambda y, s: ndcg_score([y], [s]),
+        "ndcg@3": lambda y, s: ndcg_score([y], [s], k=3),
+        "dcg@3": lambda y, s: dcg_score([y], [s], k=3),
+        "map": lambda y, s: average_precision_score(y >= 1, s),
+        "auc": lambda y, s: roc_auc_score(y >= 1, s) if len({*(y >= 1)}) == 2 else np.nan,
+    }
+    ours = evaluate(labels, scores, group=group, metrics=[*tools], convention="sklearn")
     ends = np.cumsum(group)[:-1]
-    theirs: dict[str, list[float]] = {name: [] for name in names}
-    for y, s in zip(np.split(labels, ends), np.split(scores, ends), strict=True):
-        hits = y >= 1
-        theirs["ndcg"].append(sklearn.ndcg_score([y], [s]))
-        theirs["ndcg@3"].append(sklearn.ndcg_score([y], [s], k=3))
-        theirs["dcg@3"].append(sklearn.dcg_score([y], [s], k=3))
-        theirs["map"].append(sklearn.average_precision_score(hits, s))
-        one_class = hits.all() or not hits.any()
-        theirs["auc"].append(np.nan if one_class else sklearn.roc_auc_score(hits, s))
-    for name in names:
-        found = ours.per_query[ours.name_of(name)]
-        np.testing.assert_allclose(found, theirs[name], rtol=0, atol=ROUNDING, err_msg=name)
+    queries = list(zip(np.split(labels, ends), np.split(scores, ends), strict=True))
+    for name, tool in tools.items():
+        found, expected = ours.per_query[ours.name_of(name)], [tool(*query) for query in queries]
+        np.testing.assert_allclose(found, expected, rtol=0, atol=ROUNDING, err_msg=name)
 
 
 # trec_eval ---------------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """Folds that keep queries together, and cross-validation with these folds."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,6 @@ import lambdaplus as lp
 import lambdaplus.xgboost as lxgb
 from lambdaplus import query_folds
 
-QUIET = {"verbosity": -1, "num_threads": 1}
 ONE_THREAD = {"verbosity": 0, "nthread": 1}
 
 

@@ -1,11 +1,8 @@
 """Objectives on two Dask workers: queries are not split, and models are as good as elsewhere."""
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Iterator
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +10,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from small_data import Small, graded, rare
-from test_docs import ROOT, run_blocks
 
 import lambdaplus as lp
 
@@ -172,21 +168,3 @@ def test_lightgbm_without_queries_is_refused(client: Any) -> None:
     )
     with pytest.raises(ValueError, match="LightGBM trains on 2 machines"):
         ranker.fit(rows.drop(columns=["label"]), rows["label"])
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-def test_the_code_of_the_page_runs(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On the cluster of these tests, since a cluster takes long to start."""
-
-    def cluster(n_workers: int, threads_per_worker: int) -> Any:
-        assert (n_workers, threads_per_worker) == (2, 1)
-        return nullcontext(client.cluster)
-
-    class Connected(distributed.Client):
-        def __new__(cls, cluster: Any) -> Any:
-            return nullcontext(client)
-
-    monkeypatch.setattr(distributed, "LocalCluster", cluster)
-    monkeypatch.setattr(distributed, "Client", Connected)
-    run_blocks(ROOT / "docs" / "how-to" / "many-machines.md")

@@ -1,10 +1,6 @@
 """`RankingData`, data sets in folders of folds, and the built-in digits."""
 
-from __future__ import annotations
-
 import gzip
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +14,6 @@ from lambdaplus.data.digits import _draw
 from lambdaplus.data.ranking_data import join
 
 PARTS = ["train.txt", "vali.txt", "test.txt"]
-
-
-@pytest.mark.slow
-def test_import_is_light() -> None:
-    heavy = "sklearn", "scipy.sparse", "pandas", "polars"
-    code = f"import sys, lambdaplus.data; sys.exit(any(m in sys.modules for m in {heavy}))"
-    root = Path(__file__).parents[1]
-    assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0
 
 
 # RankingData and Fold ----------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """The cache of data sets: when it is used, when it must not be used, and failures."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import shutil

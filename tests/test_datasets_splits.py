@@ -1,9 +1,7 @@
 """Folds of one data set: whole queries, disjoint parts, balance."""
 
-from __future__ import annotations
-
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pytest
@@ -11,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lambdaplus.data import Fold, RankingData, cross_validation, random_splits
+from papers.balanced_splits import balanced_splits
 
 
 def small_set(n_queries: int) -> RankingData:
@@ -38,10 +37,10 @@ def times(folds: list[Fold], part: int, n_queries: int) -> list[int]:
     return np.bincount(np.asarray(found, int) - 100, minlength=n_queries).tolist()
 
 
-@pytest.mark.parametrize("balanced", [False, True])
-def test_parts_are_whole_queries_with_their_own_rows(balanced: bool) -> None:
+@pytest.mark.parametrize("split", [random_splits, balanced_splits])
+def test_parts_are_whole_queries_with_their_own_rows(split: Callable[..., list[Fold]]) -> None:
     data = small_set(20)
-    for i, fold in enumerate(random_splits(data, 4, 9, 5, 6, balanced=balanced), start=1):
+    for i, fold in enumerate(split(data, 4, 9, 5, 6), start=1):
         assert fold.name == f"Split{i}"
         assert [part.name for part in parts(fold)] == [
             f"Split{i} {p}" for p in ("train", "vali", "test")
@@ -67,7 +66,7 @@ def test_shares_are_rounded_down_and_the_test_part_gets_the_rest() -> None:
 
 
 def test_fifty_balanced_trials_of_fifty_queries() -> None:
-    found = random_splits(small_set(50), 50, 10, 5, 35, balanced=True)
+    found = balanced_splits(small_set(50), 50, 10, 5, 35)
     assert [set(times(found, part, 50)) for part in range(3)] == [{10}, {5}, {35}]
     # The trades have left nothing of the circle: two queries train together in 10 x 9 / 49 splits
     # in the mean, whether neighbours or not. On the circle, neighbours share 9 of their 10.
@@ -85,9 +84,7 @@ def test_balanced_splits_differ_by_one_at_most(data: st.DataObject) -> None:
     valid = data.draw(st.integers(1, n_queries - train - 1))
     test = data.draw(st.integers(1, n_queries - train - valid))
     n, random_state = data.draw(st.integers(1, 30)), data.draw(st.integers(0, 99))
-    found = random_splits(
-        small_set(n_queries), n, train, valid, test, balanced=True, random_state=random_state
-    )
+    found = balanced_splits(small_set(n_queries), n, train, valid, test, random_state=random_state)
     assert len(found) == n
     for fold in found:
         assert [len(part) for part in queries(fold)] == [train, valid, test]
@@ -98,14 +95,12 @@ def test_balanced_splits_differ_by_one_at_most(data: st.DataObject) -> None:
 
 
 def test_splits_are_reproducible_and_independent() -> None:
-    def drawn(balanced: bool, random_state: int) -> list[list[list[int]]]:
-        splits = random_splits(
-            small_set(30), 5, 10, 10, balanced=balanced, random_state=random_state
-        )
+    def drawn(split: Callable[..., list[Fold]], random_state: int) -> list[list[list[int]]]:
+        splits = split(small_set(30), 5, 10, 10, 10, random_state=random_state)
         return [queries(fold) for fold in splits]
 
-    for balanced in (False, True):
-        assert drawn(balanced, 3) == drawn(balanced, 3) != drawn(balanced, 4)
+    for split in (random_splits, balanced_splits):
+        assert drawn(split, 3) == drawn(split, 3) != drawn(split, 4)
     found = random_splits(small_set(50), 400, 10, 5)
     # Each query trains in 400 x 10/50 = 80 of them, with standard deviation 8.
     counts = times(found, 0, 50)

@@ -1,7 +1,5 @@
 """CSV and Parquet files: what is read, and what used to be misread without an error."""
 
-from __future__ import annotations
-
 import datetime
 from pathlib import Path
 from typing import Any

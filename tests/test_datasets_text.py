@@ -1,7 +1,5 @@
 """Text files: LETOR, TREC runs and judgements, compressed or not; errors with line numbers."""
 
-from __future__ import annotations
-
 import gzip
 import lzma
 from collections.abc import Callable

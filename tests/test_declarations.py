@@ -3,8 +3,6 @@
 What a form cannot do is refused in words, and so is a declaration whose rules return nonsense.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -191,7 +189,7 @@ AGAINST = r".* so ranking by label does not give the highest value, .* reverse t
 @pytest.mark.parametrize(
     ("part", "rule", "words"),
     [
-        ("gain", lambda c: 2 - c.label, "gain falls from 2 for the label 0 to 1 for 1," + AGAINST),
+        ("gain", lambda c: 2 - c.label, "gain falls from 2 at label 0 to 1 at label 1," + AGAINST),
         ("discount", lambda m, r: r, "discount rises from 1 at rank 1 to 2 at rank 2," + AGAINST),
         ("discount", lambda m, r: r + 1j, "discount must be numbers, not complex128"),
         ("discount", lambda m, r: np.array(["a"] * 8), "discount returned <U1, not numbers"),

@@ -1,7 +1,5 @@
 """What an objective trains if it is not told: shown by its repr, and equal to its long form."""
 
-from __future__ import annotations
-
 import brute_force
 import numpy as np
 import pytest

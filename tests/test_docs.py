@@ -6,8 +6,6 @@ Pages that show what their code prints are run as the site is built, by myst-nb.
 imports a tool of the group "stack" is run where that tool is installed.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import json
@@ -23,7 +21,7 @@ from threadpoolctl import threadpool_limits
 from typer.core import TyperGroup
 
 from lambdaplus.cli import app
-from lambdaplus.study import Config
+from lambdaplus.study import Config, study_of
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(
@@ -37,8 +35,9 @@ TEXTS = {
 }
 PAGES = [ROOT / name for name, text in TEXTS.items() if BLOCK.search(text)]
 
-# Newer than what the package needs: LightGBM's own position=, and XGBoost's external memory.
-SINCE = {"clicks": ("lightgbm", "4.1"), "large-data": ("xgboost", "3.0")}
+# Newer than what the package needs: LightGBM's own position=, XGBoost's external memory and Dask.
+SINCE = dict.fromkeys(("large-data", "many-machines"), ("xgboost", "3.0"))
+SINCE |= {"clicks": ("lightgbm", "4.1")}
 OPTIONAL = {
     "mlflow",
     "onnxmltools",
@@ -63,13 +62,7 @@ def is_installed(block: str) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of the frameworks, about parameters and small data
-@pytest.mark.parametrize(
-    "page",
-    [
-        page for page in PAGES if page.stem != "many-machines"
-    ],  # test_dask.py has a cluster for that one
-    ids=lambda page: str(page.relative_to(ROOT)),
-)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_code_of_a_page_runs(page: Path) -> None:
     if page.stem in SINCE:
         package, version = SINCE[page.stem]
@@ -125,22 +118,28 @@ def test_the_commands_of_the_pages_are_understood(line: str) -> None:
 def test_settings_of_the_pages_are_of_a_study(name: str) -> None:
     for block in SETTINGS.finditer(TEXTS[name]):
         config = Config.from_toml(block[1])
-        assert replace(config, data="").study().methods  # of the built-in data
+        assert study_of(replace(config, data="")).methods  # of the built-in data
 
 
-@pytest.fixture
-def extension(tmp_path: Path) -> Any:
-    """What fills in results, of another folder."""
-    spec = importlib.util.spec_from_file_location("results", ROOT / "docs" / "_ext" / "results.py")
+def module(path: Path) -> Any:
+    """A module that is in no package."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
-    extension = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(extension)
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+def test_the_table_of_conventions_is_that_of_the_declarations() -> None:
+    made = module(ROOT / "docs" / "convention_table.py")
+    written = TEXTS["docs/conventions.md"].split(made.BEGIN)[1].split(made.END)[0]
+    assert written == made.table(), "write it anew: python docs/convention_table.py"
+
+
+def test_results_are_folded_tables(tmp_path: Path) -> None:
+    extension = module(ROOT / "docs" / "_ext" / "results.py")
     extension.RESULTS = tmp_path
-    return extension
-
-
-def test_results_are_folded_tables(extension: Any, tmp_path: Path) -> None:
     tables = [
         {"title": title, "columns": ["", "MAP"], "rows": [["a", 0.5]], "foot": ["two sets"]}
         for title in ("Means", "Gains")
@@ -176,25 +175,20 @@ def test_the_accuracy_in_the_readme_is_what_the_study_wrote() -> None:
     assert kept["command"] in re.sub(r" \\\n *", " ", README)
     mrr_of_known = {row[0]: row[3] for row in known["tables"][-1]["rows"]}
     means = {
-        row[0]: [*row[1:], mrr_of_known[row[0]]]
-        for row in kept["tables"][-1]["rows"]
-        if row[0] in mrr_of_known
+        name: [*values, mrr_of_known[name]]
+        for name, *values in kept["tables"][-1]["rows"]
+        if name in mrr_of_known
     }
+    every = [*kept["gains"], *(gain for gain in known["gains"] if gain["metric"] == "mrr")]
     for framework, title in (("lightgbm", "LightGBM"), ("xgboost", "XGBoost")):
-        every = [(one, g) for one in (kept, known) for g in one["gains"]]
-        gains = [
-            g
-            for one, g in every
-            if (g["framework"], g["on"]) == (framework, "mean")
-            and (one is kept or g["metric"] == "mrr")
-        ]
+        gains = [g for g in every if (g["framework"], g["on"]) == (framework, "mean")]
         ours = [means[gain["ours"]][k] for k, gain in enumerate(gains)]
-        rows = {name: values for name, values in means.items() if f"{framework}:" in name}
-        rows = {name: values for name, values in rows.items() if ":lambda_" not in name}
-        shown = [(f"`{name.partition(':')[2]}`", values) for name, values in rows.items()]
-        for names, values in [*shown, ("`lambda_auc`", ours)]:
+        rows = {"lambda_auc": ours}
+        rows |= {name.partition(":")[2]: values for name, values in means.items()
+                 if f"{framework}:" in name and ":lambda_" not in name}  # fmt: skip
+        for name, values in rows.items():
             cells = " | ".join(f"{value:.4f}".removeprefix("0") for value in values)
-            assert f"{names} | {cells} |" in README
+            assert f"`{name}` | {cells} |" in README
         for gain in gains:
             less = f"{gain['mean']:+.3f} ± {gain['error']:.3f}".replace("0.", ".")
             row = next(line for line in README.splitlines() if f"{title}'s own*" in line)

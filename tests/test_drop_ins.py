@@ -3,8 +3,6 @@
 The tests of LightGBM run on LightGBM 3, too, but for those of estimators.
 """
 
-from __future__ import annotations
-
 import copy
 import pickle
 import warnings
@@ -122,14 +120,6 @@ def test_callbacks_of_xgboost_stop_at_the_best_value_of_our_metric(
     assert booster.best_iteration == best
 
 
-def test_a_validation_set_without_anything_relevant_is_an_error(framework: Any) -> None:
-    data = graded()
-    nothing = framework.data(data, label=np.zeros(data.n))
-    given = framework.data(data)
-    with pytest.raises(ValueError, match="ndcg has no value on any query"):
-        framework.train(lp.lambda_ndcg, given, metric=lp.eval_ndcg, valid={"none": nothing})
-
-
 # -- subsets and folds of LightGBM ---------------------------------------------------------------
 
 
@@ -187,6 +177,7 @@ def test_plain_cv_of_lightgbm_raises_since_it_cuts_queries(lightgbm_alone: Any) 
     params, more = (QUIET, {"fobj": objective}) if fobj else ({**QUIET, "objective": objective}, {})
     with pytest.raises(ValueError, match=r"queries, as lgb.cv does by default"):
         lightgbm_alone.module.cv(params, given, 2, **more)
+    assert lightgbm_alone.module.cv({**QUIET, "objective": "lambdarank"}, given, 2)
 
 
 @pytest.mark.parametrize("folds", [None, GroupKFold(3)], ids=["default", "GroupKFold"])
@@ -337,18 +328,33 @@ def test_our_train_of_xgboost_prints_no_default_metric_unless_asked(xgboost_alon
     assert reported(eval_metric="ndcg@5") == ["ndcg@5", "map"]
 
 
-@pytest.mark.parametrize(
-    ("name", "instead"),
-    [
-        ("label_gain", r"ndcg\(gain=.*metric ndcg still reads it"),
-        ("scale_pos_weight", "AUC does not depend on the share of positives"),
-        ("sigmoid", "sigma="),
-    ],
-)
-def test_the_warning_says_what_to_set_instead(lightgbm_alone: Any, name: str, instead: str) -> None:
-    given = lightgbm_alone.data(graded())
-    with pytest.warns(UserWarning, match=f"^{name} has no effect.*{instead}"):
-        lightgbm_alone.train(lp.lambda_ndcg, given, 1, params={name: 1}, own=True)
+NO_EFFECT: dict[str, dict[str, tuple[Any, str]]] = {  # and what is to be set instead
+    "lightgbm": {
+        "label_gain": ([0, 1, 3, 3], r"ndcg\(gain=.*metric ndcg still reads it"),
+        "sigmoid": (2.0, "sigma="),
+        "lambdarank_norm": (False, "normalize="),
+        "lambdarank_truncation_level": (1, "all pairs are compared"),
+        "scale_pos_weight": (3.0, "AUC does not depend on the share of positives"),
+        "is_unbalance": (True, "pass weights with the data"),
+    },
+    "xgboost": {
+        "lambdarank_pair_method": ("mean", "remove it"),
+        "lambdarank_num_pair_per_sample": (3, "all pairs are compared"),
+        "ndcg_exp_gain": (False, "metric ndcg still reads it"),
+        "lambdarank_unbiased": (True, "PositionBias"),
+    },
+}
+
+
+def test_parameters_of_other_objectives_change_nothing_and_are_warned_of(framework: Any) -> None:
+    data = graded()
+    expected = framework.train(lp.lambda_ndcg, framework.data(data), 3).scores(data)
+    for name, (given, instead) in NO_EFFECT[framework.name].items():
+        with pytest.warns(UserWarning, match=f"^{name} has no effect with lambda.*{instead}"):
+            found = framework.train(
+                lp.lambda_ndcg, framework.data(data), 3, params={name: given}, own=True
+            )
+        assert_array_equal(found.scores(data), expected)
 
 
 NATIVE_NDCG: dict[str, Any] = {
@@ -393,12 +399,14 @@ def test_a_default_metric_that_stops_lambdarank_is_told(lightgbm_alone: Any) -> 
     assert alone.booster.best_iteration == best  # stopped by MAP
 
 
-def test_early_stopping_without_a_metric_says_what_to_pass(framework: Any) -> None:
+@pytest.mark.parametrize("own", [False, True], ids=["", "own train"])
+def test_early_stopping_without_a_metric_is_an_error(framework: Any, own: bool) -> None:
     if framework.module.__version__.startswith("3.") and framework.name == "lightgbm":
         pytest.skip("LightGBM 3's callbacks cannot be told apart")
     given = framework.data(graded())
-    with pytest.raises(ValueError, match="early stopping needs a metric"):
-        framework.train(lp.lambda_map, given, 5, stop=2, valid={"train": given}, own=True)
+    message = "needs a metric" if own else "eval metric is required|at least 1 validation dataset"
+    with pytest.raises(ValueError, match=message):
+        framework.train(lp.lambda_map, given, 5, stop=2, valid={"train": given}, own=own)
 
 
 # -- the frameworks' own estimators --------------------------------------------------------------

@@ -3,8 +3,6 @@
 Much of what is refused here once gave a wrong value.
 """
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from brute_force import examples
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import lambdaplus as lp
@@ -29,6 +27,27 @@ SCORES = np.array([3, 1, 2, 0, 5, 4, 6, 2, 9, 8, 7, 1])
 QUERY = np.repeat([3, 1, 2], 4)
 METRICS = ["map", "ndcg@3", "mrr", "err", "bpref"]
 
+
+class OnGPU:
+    """Like cupy.ndarray, which NumPy cannot convert."""
+
+    def __init__(self, values: Any) -> None:
+        self._values = np.asarray(values)
+        self.dtype, self.shape, self.ndim = (
+            self._values.dtype, self._values.shape, self._values.ndim,
+        )  # fmt: skip
+        self.__cuda_array_interface__ = {"shape": self.shape, "version": 3}
+
+    def get(self) -> Any:
+        return self._values.copy()
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("Implicit conversion to a NumPy array is not allowed.")
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
 HOLDERS: dict[str, Callable[[Any], Any]] = {
     "list": lambda a: a.tolist(),
     "tuple": lambda a: tuple(a.tolist()),
@@ -43,6 +62,7 @@ HOLDERS: dict[str, Callable[[Any], Any]] = {
     "unaligned": lambda a: unaligned(a),
     "pandas": lambda a: pytest.importorskip("pandas").Series(a, index=range(len(a), 0, -1)),
     "polars": lambda a: pytest.importorskip("polars").Series(a),
+    "GPU": OnGPU,
 }
 
 
@@ -99,6 +119,7 @@ WANTED = ((1 / 2 + 2 / 3) / 2 + (1 / 2 + 2 / 4) / 2 + (1 + 2 / 4) / 2) / 3  # by
 
 @examples(25)
 @given(*(st.sampled_from(sorted(HOLDERS)) for _ in range(3)))
+@example("GPU", "GPU", "GPU")
 def test_the_same_numbers_held_otherwise_give_the_same_values(
     labels: str, scores: str, qid: str
 ) -> None:
@@ -109,6 +130,13 @@ def test_the_same_numbers_held_otherwise_give_the_same_values(
     }
     for evaluate in evaluations(arrays):
         assert evaluate() == pytest.approx(WANTED, abs=1e-15)
+
+
+def test_objectives_take_numbers_of_any_kind() -> None:
+    arrays = LABELS, SCORES, np.ones(N), np.array([4, 4, 4])
+    expected = lp.lambda_ndcg(*arrays)
+    for hold in HOLDERS.values():
+        np.testing.assert_array_equal(lp.lambda_ndcg(*map(hold, arrays)), expected)
 
 
 @examples(80)
@@ -205,6 +233,8 @@ def test_text_is_read_as_in_files() -> None:
     [
         ({"ties": "wrost"}, "ties='wrost' is not one of expected, worst, best, stable, together"),
         ({"empty": 0.5}, "empty=0.5 is not 'skip', 0 or 1"),
+        ({"empty": "zero"}, "empty='zero' is not 'skip', 0 or 1"),
+        ({"empty": float("nan")}, "empty=nan is not 'skip', 0 or 1"),
         ({"convention": "treck"}, "unknown convention 'treck'; known: lambdaplus, lightgbm"),
         ({"convention": ["trec"]}, "unknown convention"),
         ({"one_group": "no"}, "one_group='no' is neither True nor False"),

@@ -1,13 +1,11 @@
 """Every example runs from a fresh clone, in a separate process, and prints the claimed output."""
 
-from __future__ import annotations
-
+import multiprocessing
 import os
 import re
+import runpy
 import shutil
-import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -33,31 +31,20 @@ NEEDS = {
 SINCE = {"position_bias": ("lightgbm", "4.1"), "scikit_learn_search": ("sklearn", "1.8")}
 
 
-@pytest.fixture(scope="module")
-def run() -> Iterator[Callable[[Path, Path], int]]:
-    """Exit code of a program, with its output in a file."""
-    command = [sys.executable, "-W", "ignore", str(Path(__file__).with_name("forked_programs.py"))]
-    one = {**os.environ, "OMP_NUM_THREADS": "1"}  # on little data threads only wait for each other
-    server = subprocess.Popen(
-        command, env=one, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    with server:
-        assert server.stdin is not None
-        assert server.stdout is not None
-        questions, answers = server.stdin, server.stdout
-
-        def run(program: Path, output: Path) -> int:
-            print(program, output, sep="\n", file=questions, flush=True)
-            return int(answers.readline())
-
-        yield run
+def run(program: Path, output: Path) -> None:
+    """Run a program, with all that it prints in a file."""
+    with output.open("w") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    sys.path.insert(0, str(program.parent))
+    runpy.run_path(str(program), run_name="__main__")
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks a process with the frameworks")
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_an_example_runs_and_prints_what_it_shows(
-    file: Path, run: Callable[[Path, Path], int], tmp_path: Path
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for package in ("lightgbm", *NEEDS.get(file.stem, ())):
         pytest.importorskip(package, reason=f"{file.name} needs {package}")
@@ -67,7 +54,13 @@ def test_an_example_runs_and_prints_what_it_shows(
     if file.stem == "spark_ranking" and shutil.which("java") is None:
         pytest.skip("Spark needs Java")
     output = tmp_path / "output"
-    code = run(file, output)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # on little data threads only wait for each other
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["lightgbm", "xgboost"])  # which take seconds to import
+    process = context.Process(target=run, args=(file, output))
+    process.start()
+    process.join(300)
+    process.kill()
     printed = output.read_text()
-    assert code == 0, printed[-2000:]
+    assert process.exitcode == 0, printed[-2000:]
     assert re.search(SAYS.get(file.stem, r"\S.*\d"), printed, re.DOTALL), printed[-2000:]

@@ -4,8 +4,6 @@ The interpreters are written from the engines' parsers (named in `lambdaplus.exp
 the float32 arithmetic that these use, and share no code with the exporter.
 """
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path
@@ -13,15 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from commands import invoke
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.exceptions import NotFittedError
 from small_data import forest_scores, graded
-from typer.testing import CliRunner
 
 import lambdaplus as lp
-from lambdaplus.cli import app
 from lambdaplus.export import FORMATS, engines, export_model
 from lambdaplus.export.forest import Forest, Split, read_forest
 
@@ -315,12 +312,12 @@ def test_the_command_writes_what_the_function_returns(
     booster.save_model(saved)
     names = ",".join(NAMES)
     arguments = ["export", str(saved), "--format", format, "--name", "mine", "--features", names]
-    printed = CliRunner().invoke(app, arguments)
+    printed = invoke(*arguments)
     assert printed.exit_code == 0
     expected = export_model(booster, format, name="mine")
     assert json.loads(printed.stdout) == json.loads(expected)
     written = tmp_path / "out.json"
-    assert CliRunner().invoke(app, [*arguments, "--out", str(written)]).exit_code == 0
+    assert invoke(*arguments, "--out", written).exit_code == 0
     assert written.read_text() == printed.stdout
 
 
@@ -337,6 +334,6 @@ def test_the_command_says_what_is_wrong(
         message = "unknown format 'lucene'"
     elif content is not None:
         file.write_bytes(content)
-    found = CliRunner().invoke(app, ["export", str(file), "--format", format])
+    found = invoke("export", file, "--format", format)
     assert found.exit_code == 2
     assert message in found.stderr

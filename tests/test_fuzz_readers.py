@@ -4,8 +4,6 @@ What a reader takes must be what a plain reading of the same bytes gives, writte
 the simplest way; a damaged file never gives a part of itself.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io
@@ -39,7 +37,6 @@ CSV = b"qid,docno,label,score,clicks\n" + b"".join(
 )
 QRELS = b"".join(b"q%d 0 d%d %d\n" % (i // 4, i, i % 3 - 1) for i in range(12))
 RUN = b"".join(b"q%d Q0 d%d %d %d.5 tag\n" % (i // 4, i, i, 20 - i) for i in range(12))
-SCORES = b"".join(b"%d.125\n" % i for i in range(12))
 
 fuzz = examples(120)
 

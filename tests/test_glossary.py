@@ -1,7 +1,5 @@
 """The words of docs/architecture.md are those of the code, and each thing has one of them."""
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import cache

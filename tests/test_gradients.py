@@ -6,8 +6,6 @@ left are pairs so far apart that they hardly count; visiting every pair differs 
 by rounding alone.
 """
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 
@@ -319,31 +317,24 @@ def data_set(n_queries: int, longest: int, seed: int = 0) -> tuple[Floats, Float
 
 
 @each_plain_kind
-@pytest.mark.parametrize("normalize", [False, True])
-def test_queries_do_not_see_each_other(metric, normalize: bool) -> None:
-    labels, scores, group = data_set(25, 80)
-    found = gradients(labels, scores, metric=metric, group=group, normalize=normalize)
-    ends = np.cumsum(group)[:-1]
-    assert np.abs(found[0]).max() > 0
-    parts = zip(*(np.split(array, ends) for array in (labels, scores, *found)), strict=True)
-    for label, score, *expected in parts:
-        alone = gradients(label, score, metric=metric, group=[len(label)], normalize=normalize)
-        assert_identical(alone, expected)
-
-
-@each_plain_kind
-@pytest.mark.parametrize("damping", [None, 0.01])
-def test_the_number_of_threads_does_not_matter(metric, damping: float | None) -> None:
+@pytest.mark.parametrize(
+    ("normalize", "damping"), [(False, None), (True, None), (True, 0.01)], ids=str
+)
+def test_neither_threads_nor_other_queries_matter(metric, normalize: bool, damping: Any) -> None:
     """To the last bit, on data that is worth two threads."""
     labels, scores, group = data_set(700, 130)
     assert len(labels) > 40_000
+    given_ = {"metric": metric, "normalize": normalize, "damping": damping}
     found = []
     for threads in (1, 2):
         with limit_threads(threads):
-            given_ = {"group": group, "normalize": True, "damping": damping}
-            found.append(gradients(labels, scores, metric=metric, **given_))
+            found.append(gradients(labels, scores, group=group, **given_))
     assert np.abs(found[0][0]).max() > 0
     assert_identical(*found)
+    ends = np.cumsum(group)
+    for begin, end in zip((ends - group)[:25], ends[:25], strict=True):
+        alone = gradients(labels[begin:end], scores[begin:end], group=[end - begin], **given_)
+        assert_identical(alone, [part[begin:end] for part in found[0]])
 
 
 # Weights -----------------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """The commands evaluate, explain, export and cite with unusual and invalid input."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import subprocess
@@ -11,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import invoke
 
 from lambdaplus.data import read_table
-
-typer_testing = pytest.importorskip("typer.testing")
 
 CSV = "qid,label,score\n1,0,0.5\n1,1,0.25\n2,1,0.5\n2,0,0.1\n"
 SPELLINGS: dict[str, Callable[[Path], Path]] = {
@@ -23,13 +20,6 @@ SPELLINGS: dict[str, Callable[[Path], Path]] = {
     "a symbolic link": lambda file: linked(file, os.symlink),
     "a hard link": lambda file: linked(file, os.link),
 }
-
-
-def invoke(*arguments: Any) -> Any:
-    from lambdaplus.cli import app
-
-    runner = typer_testing.CliRunner(env={"COLUMNS": "200"})
-    return runner.invoke(app, [str(argument) for argument in arguments])
 
 
 def linked(file: Path, link: Callable[[Path, Path], None]) -> Path:

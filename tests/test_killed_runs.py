@@ -1,7 +1,5 @@
 """No files of the user and no finished fits are lost if runs are killed or run in parallel."""
 
-from __future__ import annotations
-
 import json
 import os
 import pathlib
@@ -11,25 +9,11 @@ import sys
 import tempfile
 import time
 
-import numpy as np
 import pytest
+from small_data import letor_folder
 
 HERE = pathlib.Path(__file__).parent
 RUNS = 12
-
-
-def write_folds(folder: pathlib.Path) -> None:
-    """Two folds of four queries a part, in LETOR's layout."""
-    rng = np.random.default_rng(0)
-    for fold in ("Fold1", "Fold2"):
-        (folder / fold).mkdir(parents=True)
-        for part in ("train", "vali", "test"):
-            lines = [
-                f"{d % 2} qid:{q} 1:{rng.normal():.4f} 2:{rng.normal():.4f}\n"
-                for q in range(4)
-                for d in range(6)
-            ]
-            (folder / fold / f"{part}.txt").write_text("".join(lines))
 
 
 @pytest.mark.slow
@@ -39,7 +23,7 @@ def test_runs_killed_in_a_folder_full_of_other_files_lose_none_of_them(
 ) -> None:
     # Not in tmp_path: sockets of multiprocessing do not fit into a long name.
     home, temporary = tmp_path / "home", pathlib.Path(tempfile.mkdtemp(prefix="kr"))
-    write_folds(home / "data")
+    letor_folder(home / "data", folds=2, queries=4)
     for name in ("data/notes.txt", "fits/mine.npz", "fits/abc.part", "plots/map.png", "summary.txt",
                  "tables/results.md", ".hidden", "train.txt.bak", ".folds-x/a"):  # fmt: skip
         (home / name).parent.mkdir(exist_ok=True)

@@ -1,7 +1,5 @@
 """The exponential of the kernels against NumPy's, on whichever LLVM numba brought."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 

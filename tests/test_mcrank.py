@@ -1,17 +1,14 @@
 """McRank against LightGBM's own estimators, and the selection of rounds."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 
 import numpy as np
 import pytest
 from baseline_data import halves
-from small_data import graded
+from small_data import graded, value
 
 from lambdaplus.baselines import McRank
-from lambdaplus.evaluation import evaluate
 
 lightgbm = pytest.importorskip("lightgbm")
 SMALL = {"n_estimators": 12, "random_state": 0, "n_jobs": 1, "min_child_samples": 5}
@@ -52,15 +49,12 @@ def test_two_classes_are_one_binary_model() -> None:
 def test_rounds_are_chosen_on_validation_data(variant: Any) -> None:
     train, valid = halves(graded(60))
     model = McRank(variant, metric="map", patience=6, **{**SMALL, "n_estimators": 150}).fit(
-        train.features,
-        train.labels,
-        qid=train.qid,
-        eval_set=(valid.features, valid.labels, valid.qid),
+        *train.ranking, eval_set=valid.ranking
     )
     curve = model.learning_curve_
     assert model.n_estimators_ == curve.argmax() + 1 == len(curve) - 6
-    found = evaluate(valid.labels, model.predict(valid.features), qid=valid.qid, metrics="map")
-    assert found["map"] == pytest.approx(curve.max(), abs=1e-12)
+    found = value("map", valid, model.predict(valid.features))
+    assert found == pytest.approx(curve.max(), abs=1e-12)
 
 
 def test_without_lightgbm_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,6 @@
-"""Every row of the page "Moving an existing pipeline", and a pipeline before and after."""
+"""Every row of the page "Moving an existing pipeline"."""
 
-from __future__ import annotations
-
+import importlib
 import json
 import re
 import warnings
@@ -31,6 +30,34 @@ ZERO = {"base_score": 0.0, "disable_default_eval_metric": 1, "nthread": 1}
 X, Y, SIZES = PART.features, PART.labels, PART.sizes
 
 ROWS: dict[str, dict[str, Callable[[], None]]] = {"LightGBM": {}, "XGBoost": {}}
+# Rows of which other files have the tests.
+NO_EFFECT = "test_drop_ins:test_parameters_of_other_objectives_change_nothing_and_are_warned_of"
+OWN_NDCG = "test_drop_ins:test_two_metrics_of_one_name_have_a_history_each"
+OWN_OBJECTIVES = "test_estimators:test_the_frameworks_own_objectives_are_theirs"
+ELSEWHERE = {
+    "LightGBM": {
+        '`metric="ndcg", eval_at=[10]`': OWN_NDCG,
+        "`sigmoid`, `lambdarank_norm`, `lambdarank_truncation_level`": NO_EFFECT,
+        "`scale_pos_weight`, `is_unbalance`": NO_EFFECT,
+        "labels above 30 or with decimals, queries of more than 10,000 rows":
+            "test_training:test_labels_and_queries_beyond_the_frameworks_limits",
+        "early stopping without `metric=`":
+            "test_drop_ins:test_early_stopping_without_a_metric_is_an_error",
+        "`bagging_by_query=True`": "test_training:test_bagging_by_query_raises",
+        "`lgb.cv`": "test_drop_ins:test_plain_cv_of_lightgbm_raises_since_it_cuts_queries",
+        '`LGBMRanker(objective="lambdarank")`': OWN_OBJECTIVES,
+    },
+    "XGBoost": {
+        "`DMatrix`, `QuantileDMatrix`, `DataIter`, one weight per query":
+            "test_training:test_every_kind_of_xgboosts_matrix_gives_the_same_gradient",
+        '`eval_metric="ndcg@10"`': OWN_NDCG,
+        "`lambdarank_pair_method`, `lambdarank_num_pair_per_sample`, `ndcg_exp_gain`": NO_EFFECT,
+        "`lambdarank_unbiased`": NO_EFFECT,
+        '`XGBRanker(objective="rank:map")`': OWN_OBJECTIVES,
+        "`XGBRanker(objective=lambda_map)`":
+            "test_drop_ins:test_xgboosts_estimators_refuse_what_they_would_evaluate_wrongly",
+    },
+}  # fmt: skip
 
 
 def row(framework: str, title: str) -> Callable[[Any], Any]:
@@ -50,7 +77,9 @@ def rows_of_the_page(framework: str) -> list[str]:
 
 @pytest.mark.parametrize("framework", ["LightGBM", "XGBoost"])
 def test_each_row_of_the_page_has_a_test(framework: str) -> None:
-    assert rows_of_the_page(framework) == list(ROWS[framework])
+    assert sorted(rows_of_the_page(framework)) == sorted([*ROWS[framework], *ELSEWHERE[framework]])
+    for module, _, test in (name.partition(":") for name in ELSEWHERE[framework].values()):
+        assert callable(getattr(importlib.import_module(module), test))
 
 
 def test_the_page_quotes_the_benchmark() -> None:
@@ -147,40 +176,6 @@ def _() -> None:
     assert trained(rounds=3, init_model=trained({"objective": "lambdarank"})).num_trees() == 8
 
 
-@row("LightGBM", "labels above 30 or with decimals, queries of more than 10,000 rows")
-def _() -> None:
-    for labels in (10 * Y + 5, Y / 2):
-        given = lgb.Dataset(X, labels, group=SIZES)
-        with pytest.raises(lgb.basic.LightGBMError):
-            trained({"objective": "lambdarank"}, given)
-        trained({"objective": lambda_objective("ndcg")}, lgb.Dataset(X, labels, group=SIZES))
-    long = np.random.default_rng(0).normal(size=(10_001, 2))
-    given = lgb.Dataset(long, (long[:, 0] > 1).astype(int), group=[10_001])
-    with pytest.raises(lgb.basic.LightGBMError, match="10000"):
-        trained({"objective": "lambdarank"}, given)
-    assert trained(given=given, rounds=1).num_trees() == 1
-
-
-@row("LightGBM", '`metric="ndcg", eval_at=[10]`')
-def _() -> None:
-    kept = {"metric": "ndcg", "eval_at": [10]}
-    before = curves_of(kept, None)
-    with pytest.warns(UserWarning, match="reported as ndcg@10_lambdaplus"):
-        after = curves_of(kept, eval_metric("ndcg@10"))
-    assert after["ndcg@10"] == before["ndcg@10"]
-    assert after["ndcg@10_lambdaplus"] == curves_of({}, eval_metric("ndcg@10"))["ndcg@10"]
-
-
-@row("LightGBM", "early stopping without `metric=`")
-def _() -> None:
-    given = data()
-    valid = given.create_valid(REST.features, REST.labels, group=REST.sizes)
-    options = {"valid_sets": [valid], "callbacks": [lgb.early_stopping(2, verbose=False)]}
-    with pytest.raises(ValueError, match="eval metric is required"):
-        trained(given=given, **options)
-    assert trained(given=given, feval=eval_metric("map"), **options).best_iteration
-
-
 @row("LightGBM", "`label_gain`")
 def _() -> None:
     gains = {"label_gain": [0, 1, 3, 3], "metric": "ndcg"}
@@ -188,33 +183,6 @@ def _() -> None:
     assert curves_of(gains, None) != curves_of({"metric": "ndcg"}, None)
     other = {"objective": lambda_objective("ndcg(gain=0/1/3/3)")}
     assert (trained(other).predict(X) != trained({"objective": lp.lambda_ndcg}).predict(X)).any()
-
-
-def without_effect(**params: Any) -> None:
-    import lambdaplus.lightgbm as own
-
-    with pytest.warns(UserWarning, match=f"^{next(iter(params))} has no effect with"):
-        model = own.train({**QUIET, **params}, data(), 5)
-    assert_array_equal(model.predict(X), trained().predict(X))
-
-
-@row("LightGBM", "`sigmoid`, `lambdarank_norm`, `lambdarank_truncation_level`")
-def _() -> None:
-    for params in (
-        {"sigmoid": 2.0},
-        {"lambdarank_norm": False},
-        {"lambdarank_truncation_level": 1},
-    ):
-        without_effect(**params)
-    for options in ({"sigma": 2.0}, {"normalize": False}):
-        changed = trained({"objective": lambda_objective("map", **options)})
-        assert (changed.predict(X) != trained().predict(X)).any()
-
-
-@row("LightGBM", "`scale_pos_weight`, `is_unbalance`")
-def _() -> None:
-    without_effect(scale_pos_weight=3.0)
-    without_effect(is_unbalance=True)
 
 
 @row("LightGBM", "`position=` of a `Dataset`")
@@ -229,12 +197,6 @@ def _() -> None:
         warnings.simplefilter("error")
         used = trained({"objective": PositionBias(lambda_map)}, data(position=place))
     assert (used.predict(X) != ignored.predict(X)).any()
-
-
-@row("LightGBM", "`bagging_by_query=True`")
-def _() -> None:
-    with pytest.raises(ValueError, match="bagging by rows works"):
-        trained({"bagging_by_query": True, "bagging_fraction": 0.5, "bagging_freq": 1})
 
 
 @row("LightGBM", '`boosting="rf"`')
@@ -258,41 +220,18 @@ def _() -> None:
     assert trained(given=rest, rounds=2, init_model=trained()).num_trees() == 7
 
 
-@row("LightGBM", "`lgb.cv`")
-def _() -> None:
-    import lambdaplus.lightgbm as own
-
-    assert lgb.cv({**QUIET, "objective": "lambdarank"}, data(), 2, nfold=2)
-    with pytest.raises(ValueError, match=r"splits \d+ of 40 queries.*lambdaplus\.lightgbm\.cv"):
-        lgb.cv(QUIET, data(), 2, nfold=2, feval=eval_metric("map"))
-    assert len(own.cv(QUIET, data(), 2, nfold=2, feval=eval_metric("map"))["valid map-mean"]) == 2
-
-
 SMALL = {"n_estimators": 5, "n_jobs": 1, "random_state": 0}
-
-
-@row("LightGBM", '`LGBMRanker(objective="lambdarank")`')
-def _() -> None:
-    small = {**SMALL, "verbose": -1}
-    theirs = lgb.LGBMRanker(objective="lambdarank", **small).fit(X, Y, group=SIZES)
-    ours = lp.LightGBMRanker(objective="lambdarank", **small).fit(X, Y, qid=PART.qid)
-    assert_array_equal(ours.predict(X), theirs.predict(X))
-    learns(lp.LightGBMRanker(objective="map", **small).fit(X, Y, group=SIZES).predict(X))
 
 
 @row("LightGBM", "`LGBMRanker(objective=lambda_map)`")
 def _() -> None:
     small = {**SMALL, "verbose": -1}
-    ours = lp.LightGBMRanker(objective="map", **small).fit(X, Y, group=SIZES).predict(X)
-    for more, metric in (({}, "ndcg@1"), ({"metric": "None"}, "map")):
-        theirs = lgb.LGBMRanker(objective=lambda_map, **small, **more)
-        theirs.fit(
-            X, Y, group=SIZES, eval_set=[(X, Y)], eval_group=[SIZES], eval_metric=eval_metric("map")
-        )
-        assert_array_equal(theirs.predict(X), ours)
-        [found] = theirs.evals_result_.values()
-        assert metric in found
-        assert ("ndcg@1" in found) == (not more)
+    ours = lp.LightGBMRanker(objective="map", **small).fit(X, Y, group=SIZES)
+    theirs = lgb.LGBMRanker(objective=lambda_map, **small)
+    theirs.fit(X, Y, group=SIZES, eval_set=[(X, Y)], eval_group=[SIZES])
+    assert_array_equal(theirs.predict(X), ours.predict(X))
+    [found] = theirs.evals_result_.values()
+    assert "ndcg@1" in found
 
 
 # -- XGBoost -------------------------------------------------------------------------------------
@@ -321,35 +260,6 @@ def recorded(params: Any, metric: Any = None, **options: Any) -> dict[str, list[
         evals=[(valid, "valid")], **options,
     )  # fmt: skip
     return dict(found["valid"])
-
-
-class Batches(xgb.DataIter):  # type: ignore[misc]
-    """Two batches, each of whole queries."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.at = 0
-
-    def next(self, input_data: Any) -> bool:
-        if self.at == 2:
-            return False
-        part = PART.queries(20 * self.at, 20 * self.at + 20)
-        input_data(data=part.features, label=part.labels, qid=20 * self.at + part.qid)
-        self.at += 1
-        return True
-
-    def reset(self) -> None:
-        self.at = 0
-
-
-@row("XGBoost", "`DMatrix`, `QuantileDMatrix`, `DataIter`, one weight per query")
-def _() -> None:
-    plain = margins(boosted())
-    learns(plain)
-    for given in (matrix("QuantileDMatrix"), xgb.QuantileDMatrix(Batches())):
-        assert_allclose(margins(boosted(given=given)), plain, atol=0.2)  # other bins in batches
-    weighted = boosted(given=matrix(weight=PART.query_weights))
-    assert (margins(weighted) != plain).any()
 
 
 @row(
@@ -388,54 +298,12 @@ def _() -> None:
 
 
 @row("XGBoost", '`"objective": "rank:ndcg"` beside `obj=`')
-def _() -> None:
-    named = boosted({"objective": "rank:ndcg"})
-    assert_array_equal(margins(named), margins(boosted()))
-    assert json.loads(named.save_config())["learner"]["objective"]["name"] == "rank:ndcg"
-    assert list(recorded({"objective": "rank:ndcg"})) == ["ndcg@32"]
-
-
 @row("XGBoost", '`"objective"` removed')
 def _() -> None:
+    assert list(recorded({"objective": "rank:ndcg"})) == ["ndcg@32"]
     assert list(recorded({})) == ["rmse"]
     off = {"disable_default_eval_metric": 1}
     assert list(recorded(off, eval_metric("map"))) == ["map"]
-    with pytest.raises(ValueError, match="Must have at least 1 validation dataset"):
-        recorded(off, early_stopping_rounds=2)
-
-
-@row("XGBoost", '`eval_metric="ndcg@10"`')
-def _() -> None:
-    kept = {"eval_metric": "ndcg@10"}
-    with pytest.warns(UserWarning, match="reported as ndcg@10_lambdaplus"):
-        after = recorded(kept, eval_metric("ndcg@10"))
-    assert after["ndcg@10"] == recorded(kept)["ndcg@10"]
-    off = {"disable_default_eval_metric": 1}
-    assert after["ndcg@10_lambdaplus"] == recorded(off, eval_metric("ndcg@10"))["ndcg@10"]
-
-
-@row("XGBoost", "`lambdarank_pair_method`, `lambdarank_num_pair_per_sample`, `ndcg_exp_gain`")
-def _() -> None:
-    import lambdaplus.xgboost as own
-
-    for name, given in (
-        ("lambdarank_pair_method", "mean"), ("lambdarank_num_pair_per_sample", 3),
-        ("ndcg_exp_gain", False), ("lambdarank_unbiased", True),
-    ):  # fmt: skip
-        with pytest.warns(UserWarning, match=f"^{name} has no effect with"):
-            model = own.train({"nthread": 1, name: given}, matrix(), 5, obj=lambda_map)
-        assert_array_equal(margins(model), margins(boosted()))
-    linear = boosted(obj=lambda_objective("ndcg", gain="linear"))
-    assert (margins(linear) != margins(boosted(obj=lp.lambda_ndcg))).any()
-
-
-@row("XGBoost", "`lambdarank_unbiased`")
-def _() -> None:
-    from lambdaplus.objectives.position_bias import PositionBias
-
-    objective = PositionBias(lambda_map)
-    boosted(obj=objective)
-    assert objective.bias_.size == SIZES.max()
 
 
 @row("XGBoost", "labels other than 0 and 1 with `rank:map`")
@@ -457,20 +325,6 @@ def _() -> None:
     assert not own.cv(ZERO, plain, 3, **options).equals(own.cv(ZERO, weighted, 3, **options))
 
 
-@row("XGBoost", '`XGBRanker(objective="rank:map")`')
-def _() -> None:
-    theirs = xgb.XGBRanker(objective="rank:map", **SMALL).fit(X, PART.binary, qid=PART.qid)
-    ours = lp.XGBoostRanker(objective="rank:map", **SMALL).fit(X, PART.binary, qid=PART.qid)
-    assert_array_equal(ours.predict(X), theirs.predict(X))
-    learns(lp.XGBoostRanker(objective="map", **SMALL).fit(X, Y, qid=PART.qid).predict(X))
-
-
-@row("XGBoost", "`XGBRanker(objective=lambda_map)`")
-def _() -> None:
-    with pytest.raises(ValueError, match="not supported by XGBRanker"):
-        xgb.XGBRanker(objective=lambda_map, **SMALL).fit(X, Y, qid=PART.qid)
-
-
 @pytest.mark.parametrize(
     ("framework", "title"),
     [(framework, title) for framework, rows in ROWS.items() for title in rows],
@@ -479,32 +333,7 @@ def test_a_row_of_the_page(framework: str, title: str) -> None:
     ROWS[framework][title]()
 
 
-# -- a pipeline before and after, and README's first example ---------------------------------------
-
-
-@pytest.mark.parametrize("objective", ["lambdarank", lambda_objective("ndcg@10")], ids=str)
-def test_lightgbm_with_categories_weights_and_early_stopping(objective: Any) -> None:
-    """One line differs; LightGBM's own metric and ours agree about both models."""
-    categories = np.column_stack([X, np.digitize(X[:, 0], [-1, 0, 1])])
-    train = lgb.Dataset(
-        categories, Y, group=SIZES, weight=PART.row_weights, categorical_feature=[5],
-        free_raw_data=False,
-    )  # fmt: skip
-    others = np.column_stack([REST.features, np.digitize(REST.features[:, 0], [-1, 0, 1])])
-    valid = train.create_valid(others, REST.labels, group=REST.sizes)
-    model = lgb.train(
-        {**QUIET, "objective": objective, "metric": "ndcg", "eval_at": [10]},
-        train, 60, valid_sets=[valid], callbacks=[lgb.early_stopping(10, verbose=False)],
-    )  # fmt: skip
-    scores = model.predict(others)
-    found = lp.evaluate(
-        REST.labels, scores, group=REST.sizes, metrics="ndcg@10", convention="lightgbm"
-    )
-    assert found["ndcg@10"] == pytest.approx(model.best_score["valid_0"]["ndcg@10"], abs=1e-9)
-    saved = lgb.Booster(model_str=model.model_to_string(num_iteration=model.best_iteration))
-    assert_array_equal(saved.predict(others), scores)
-    longer = lgb.train({**QUIET, "objective": objective}, train, 3, init_model=model)
-    assert longer.num_trees() == model.best_iteration + 3
+# -- README's first example ---------------------------------------
 
 
 @pytest.mark.slow

@@ -1,7 +1,5 @@
 """Names of metrics: printed names can be parsed, and errors suggest valid names."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import pathlib

@@ -4,8 +4,6 @@ The noise itself is taken from the library; ranking, swap deltas (by evaluating 
 and after) and sums are written out here.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import brute_force
@@ -159,13 +157,3 @@ def test_nothing_to_compare_gives_no_gradient_and_one_ranking_no_noise() -> None
     with_noise, without = (lambda_objective("auc", noise=noise) for noise in (1.0, None))
     given = data.labels, data.scores()
     assert_array_equal(with_noise(*given), without(*given))
-
-
-def test_noise_is_a_scale_or_none() -> None:
-    assert lambda_objective("map", noise=0) == lambda_objective("map", noise=None)
-    other = lambda_objective("map", noise=0.5)
-    assert eval(repr(other), {"lambda_objective": lambda_objective}) == other
-    assert other != lambda_objective("map", noise=1)
-    for wrong in ("much", float("nan"), -1.0, True):
-        with pytest.raises(ValueError, match="noise, if not None, must be a number at least 0"):
-            lambda_objective("map", noise=wrong)

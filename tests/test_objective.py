@@ -1,7 +1,5 @@
 """Objectives and metrics as Python objects: options, errors, copies, pickles, threads, forks."""
 
-from __future__ import annotations
-
 import copy
 import gc
 import inspect
@@ -17,7 +15,6 @@ import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal, assert_equal
-from sklearn.metrics import roc_auc_score
 from small_data import OBJECTIVE_NAMES, TRAINED, Small, graded, queries_read
 
 import lambdaplus as lp
@@ -37,7 +34,11 @@ OBJECTIVES = [
     lambda_objective("ndcg", damping=0.5),
     lambda_objective("map", relevant=0.1234567, sigma=1 / 3),
 ]
-SUM = lambda_objective("ndcg@10+0.5*mrr")
+OTHERS = [  # than one call of `gradients`
+    lambda_objective("ndcg@10+0.5*mrr"),
+    lambda_objective("map", noise=0.5),
+    lambda_objective("map", balance=0.9),
+]
 METRICS = [
     eval_metric("auc"),
     eval_metric("map@10", "ndcg", relevant=2, gain="linear"),
@@ -100,20 +101,6 @@ def test_one_group_takes_all_rows_as_a_single_query(metric: str) -> None:
     assert one_value == eval_metric(metric)(data.labels, data.scores(), None, [data.n])
 
 
-def test_without_queries_mauc_is_of_the_whole_table_as_auc_is() -> None:
-    data = graded()
-    labels, scores = data.labels, np.round(data.scores(), 1)
-    shares = {c: np.mean(labels == c) for c in np.unique(labels) if c >= 1}
-    of_class = {c: roc_auc_score(labels == c, scores) for c in shares}
-    expected = sum(shares[c] * of_class[c] for c in shares) / sum(shares.values())
-    assert lp.evaluate(labels, scores, metrics="mauc").mean["mauc"] == pytest.approx(expected)
-    assert lp.eval_mauc(labels, scores) == pytest.approx(expected)
-    # Scaled as AUC of a table is: absolute gradients add up to those of log-loss at the shares.
-    share = np.unique(labels, return_counts=True)[1] / data.n
-    of_log_loss = data.n * (share * (1 - share)).sum()
-    assert np.abs(lp.lambda_mauc(labels, scores)[0]).sum() == pytest.approx(of_log_loss)
-
-
 @pytest.mark.parametrize("metric", ["ndcg", "mrr"])
 def test_without_queries_the_error_says_what_to_pass(metric: str) -> None:
     with pytest.raises(ValueError, match="set group=") as error:
@@ -159,6 +146,13 @@ def test_unusable_input_is_a_value_error_that_says_what_is_wrong(
         ("ndcg", {"sigma": np.nan}, r"sigma must be a number at least 1e-100"),
         ("ndcg", {"damping": -0.1}, r"damping, if not None, must be a number at least 0"),
         ("ndcg", {"damping": "off"}, r"damping, if not None, must be a number at least 0"),
+        ("map", {"noise": "much"}, r"noise, if not None, must be a number at least 0"),
+        ("map", {"noise": np.nan}, r"noise, if not None, must be a number at least 0"),
+        ("map", {"noise": -1.0}, r"noise, if not None, must be a number at least 0"),
+        ("map", {"noise": True}, r"noise, if not None, must be a number at least 0"),
+        ("map", {"balance": -0.1}, r"balance must be a number at least 0 and at most 1"),
+        ("map", {"balance": 1.1}, r"balance must be a number at least 0 and at most 1"),
+        ("map", {"balance": None}, r"balance must be a number at least 0 and at most 1"),
     ],
 )
 def test_unusable_options_are_value_errors_that_say_what_is_allowed(
@@ -212,7 +206,7 @@ def test_a_surrogate_weighs_the_pairs_and_is_shown() -> None:
 # -- identity: repr, equality, copies ------------------------------------------------------------
 
 
-@pytest.mark.parametrize("made", [*OBJECTIVES, *METRICS], ids=repr)
+@pytest.mark.parametrize("made", [*OBJECTIVES, *OTHERS[1:], *METRICS], ids=repr)
 def test_repr_says_how_to_make_it_again(made: Any) -> None:
     names = {"lambda_objective": lambda_objective, "eval_metric": eval_metric}
     assert eval(repr(made), names) == made
@@ -229,6 +223,8 @@ def test_equal_options_make_equal_objects_whatever_their_spelling() -> None:
     assert lambda_objective(NDCG(10)) == lambda_objective("ndcg@10")
     assert lambda_objective(NDCG) == lp.lambda_ndcg
     assert lambda_objective("ndcg", damping=None) == lp.lambda_ndcg
+    assert lambda_objective("map", noise=0) == lambda_objective("map", noise=None)
+    assert len({lp.lambda_map, *OTHERS, lambda_objective("map", noise=1)}) == 5
 
 
 def own_copies(item: Any) -> list[Any]:
@@ -237,7 +233,7 @@ def own_copies(item: Any) -> list[Any]:
     return copies + [pickle.loads(pickle.dumps(item, protocol)) for protocol in protocols]
 
 
-@pytest.mark.parametrize("made", [*OBJECTIVES, SUM, *METRICS], ids=repr)
+@pytest.mark.parametrize("made", [*OBJECTIVES, *OTHERS, *METRICS], ids=repr)
 def test_copies_and_pickles_after_use_are_equal_and_work(made: Any) -> None:
     expected = gradient_of(made, graded())
     for mine in own_copies(made):

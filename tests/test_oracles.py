@@ -1,7 +1,5 @@
 """Separation oracles against the enumeration of all rankings."""
 
-from __future__ import annotations
-
 import itertools
 from functools import cache
 from typing import Any
@@ -81,7 +79,13 @@ def values(loss: Loss, scores: Floats) -> tuple[Floats, Floats]:
     return found.loss + np.add.reduceat(found.coefficient * scores, start), found.coefficient
 
 
-def check_against_enumeration(setting: Setting, top: int) -> None:
+@pytest.mark.parametrize(
+    ("setting", "top"), [*((s, 1) for s in TWO_CLASSES), *((s, 3) for s in GRADED)], ids=str
+)
+def test_an_oracle_finds_the_plane_that_is_highest_of_all_rankings(
+    setting: Setting, top: int
+) -> None:
+    """So that its coefficients are a subgradient, and the order of the rows makes no difference."""
     labels, scores, sizes = random_queries(top)
     loss = loss_of(setting, labels, sizes)
     hinges, coefficients = values(loss, scores)
@@ -103,16 +107,6 @@ def check_against_enumeration(setting: Setting, top: int) -> None:
         assert hinge >= setting.losses(labels[mine], by_score)[0] - 1e-12
 
 
-@pytest.mark.parametrize("setting", TWO_CLASSES, ids=str)
-def test_oracle_equals_enumeration(setting: Setting) -> None:
-    check_against_enumeration(setting, top=1)
-
-
-@pytest.mark.parametrize("setting", GRADED, ids=str)
-def test_graded_oracle_equals_enumeration(setting: Setting) -> None:
-    check_against_enumeration(setting, top=3)
-
-
 @pytest.mark.parametrize("pair_scale", [True, False])
 def test_graded_auc_is_the_hinge_of_all_pairs(pair_scale: bool) -> None:
     labels, scores, sizes = random_queries(5)
@@ -124,22 +118,6 @@ def test_graded_auc_is_the_hinge_of_all_pairs(pair_scale: bool) -> None:
         weight = 2 / len(pairs) if pair_scale and pairs else 2
         violations = [max(0.0, 1 / len(pairs) - weight * (scores[a] - scores[b])) for a, b in pairs]
         assert hinge == pytest.approx(sum(violations), abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("setting", "top"), [*((s, 1) for s in TWO_CLASSES), *((s, 3) for s in GRADED)], ids=str
-)
-def test_coefficients_are_subgradients(setting: Setting, top: int) -> None:
-    labels, scores, sizes = random_queries(top)
-    loss = loss_of(setting, labels, sizes)
-    start = loss.queries.boundaries[:-1]
-    random = np.random.default_rng(1)
-    here, slope = values(loss, scores)
-    for scale in (1e-3, 0.1, 3.0):
-        other = scores + scale * random.normal(size=scores.size)
-        there, _ = values(loss, other)
-        bound = here + np.add.reduceat(slope * (other - scores), start)
-        assert (there >= bound - 1e-9).all()
 
 
 def credit(setting: Setting, rank: Any, i: Any, relevant: int) -> Any:
@@ -213,17 +191,6 @@ def test_good_by_good_is_not_exact_for_ndcg() -> None:
     hinge, _ = values(loss_of(Setting("ndcg"), labels, [3]), scores)
     assert hinge[0] == pytest.approx(exact, abs=1e-12)
     assert hinge[0] == pytest.approx(Setting("ndcg").hinge(labels, scores), abs=1e-12)
-
-
-def test_oracles_do_not_depend_on_the_order_of_rows() -> None:
-    labels, scores, sizes = random_queries(1)
-    shuffle = np.lexsort(
-        [np.random.default_rng(3).random(labels.size), np.repeat(np.arange(CASES), sizes)]
-    )
-    for setting in TWO_CLASSES:
-        here, _ = values(loss_of(setting, labels, sizes), scores)
-        there, _ = values(loss_of(setting, labels[shuffle], sizes), scores[shuffle])
-        np.testing.assert_allclose(here, there, atol=1e-12)
 
 
 @pytest.mark.parametrize(

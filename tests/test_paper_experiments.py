@@ -1,7 +1,5 @@
 """The papers' experiments: on a small set, and against figures by hand."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Mapping
@@ -23,6 +21,7 @@ from lambdaplus import evaluate
 from lambdaplus.baselines.oracles import make_loss
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.queries import Queries
+from lambdaplus.evaluation import Evaluation
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.sort import rank
 from lambdaplus.study import Fitted, Method, Task
@@ -120,13 +119,18 @@ def test_the_command_line_says_what_is_wrong(
     assert (tmp_path / "findings.md").read_text() == "# mine\n"
 
 
-def column(j: int) -> Method:
-    """A ranker by one feature."""
+def column(j: int, factor: float = 1.0) -> Method:
+    """A ranker by one feature, or with a factor of 0 one that ranks nothing."""
 
     def train(task: Task) -> Fitted:
-        return Fitted(lambda part: np.asarray(part.features[:, j]))
+        return Fitted(lambda part: factor * part.features[:, j])
 
-    return Method(f"column {j}", train, "", "map", random=False)
+    return Method(f"column {j}" if factor else "tied", train, "", "map", random=False)
+
+
+def by_feature(data: RankingData, j: int, metric: str) -> Evaluation:
+    """Evaluation of the ranking by one feature."""
+    return evaluate(data.labels, data.features[:, j], qid=data.qid, metrics=metric)
 
 
 def test_versus_is_wilcoxon_on_the_queries_of_all_folds(tmp_path: Path) -> None:
@@ -135,10 +139,7 @@ def test_versus_is_wilcoxon_on_the_queries_of_all_folds(tmp_path: Path) -> None:
     folds = [Fold(name, data, data, data) for name in ("one", "two")]
     results = Session(None, tmp_path).study(folds, [column(0), column(3)], ["map"])
     pair = versus(results, "column 0", "column 3", "map")
-    a, b = (
-        evaluate(data.labels, data.features[:, j], qid=data.qid, metrics="map").per_query["map"]
-        for j in (0, 3)
-    )
+    a, b = (by_feature(data, j, "map").per_query["map"] for j in (0, 3))
     known = ~np.isnan(a)
     assert not known.all()
     twice = np.tile((a - b)[known], 2)
@@ -161,10 +162,7 @@ def test_yue_base_functions_are_the_best_features_of_the_longest_queries(letor: 
     mixed = [np.unique(whole.labels[whole.qid == q] >= 1).size > 1 for q in np.unique(whole.qid)]
     longest = np.sort(whole.group[np.array(mixed)])[-6:]
     assert sorted(queries.group.tolist()) == longest.tolist()
-    by_hand = [
-        evaluate(queries.labels, feature, qid=queries.qid, metrics="map")["map"]
-        for feature in queries.features.T
-    ]
+    by_hand = [by_feature(queries, j, "map")["map"] for j in range(queries.features.shape[1])]
     bases = yue_2007.base_functions(queries)
     assert [by_hand[j] for j in bases] == sorted(by_hand)[::-1]
     assert [values.mean() for values in bases.values()] == pytest.approx(sorted(by_hand)[::-1])
@@ -305,8 +303,8 @@ def test_assignment_finds_rankings_as_bad_as_merging_does(reach: float) -> None:
 
 
 def test_times_are_of_fits_that_ran() -> None:
-    data = like_trec(6, 20, 200)
-    assert Size.of(data) == (6, 6, 20, 200, 0)
+    data = like_trec(4, 10, 80)
+    assert Size.of(data) == (4, 4, 10, 80, 0)
     for took in (svm_time(data, {"loss": "ndcg@10"}), assignment_time(data, "ndcg@10")):
         assert 0 < took["oracle"] < took["seconds"]
         assert took["passes"] >= 1
@@ -373,8 +371,8 @@ def test_own_criterion_counts_the_best_of_each_column() -> None:
 def test_no_verdict_against_a_model_that_ranks_nothing(tmp_path: Path) -> None:
     data = small(10)
     fold = Fold("one", data, data, data)
-    tied = Method("tied", lambda task: Fitted(lambda part: np.zeros(part.labels.size)), "", "map")
-    results = Session(None, tmp_path).study([fold], [tied, column(0), column(3)], ["auc", "map"])
+    methods = [column(0, 0.0), column(0), column(3)]
+    results = Session(None, tmp_path).study([fold], methods, ["auc", "map"])
     against = kdd.against(results, "", "", "column 0", "tied", "map")
     assert against.holds is None
     assert against.evidence.endswith("w = 0 on 1 of 1 folds (tied)")
@@ -386,12 +384,7 @@ def test_no_verdict_against_a_model_that_ranks_nothing(tmp_path: Path) -> None:
 def test_w_is_zero_where_all_documents_tie(tmp_path: Path) -> None:
     data = small(10)
     folds = [Fold(name, data, data, data) for name in ("one", "two")]
-
-    def constant(task: Task) -> Fitted:
-        return Fitted(lambda part: np.zeros(part.labels.size))
-
-    tied = Method("tied", constant, "", "map", random=False)
-    results = Session(None, tmp_path).study(folds, [tied, column(0)], ["auc"])
+    results = Session(None, tmp_path).study(folds, [column(0, 0.0), column(0)], ["auc"])
     assert [kdd.w_is_zero(results, method) for method in results.methods] == [2, 0]
     rounded = results.values.with_columns(value=pl.lit(np.nextafter(0.5, 0)))
     assert kdd.w_is_zero(cast("Any", SimpleNamespace(values=rounded)), "tied") == 2
@@ -401,21 +394,12 @@ def test_w_is_zero_where_all_documents_tie(tmp_path: Path) -> None:
 
 
 def test_an_area_is_higher_if_it_is_on_every_fold(tmp_path: Path) -> None:
-    made = graded(40)
-    parts = [
-        RankingData(made.features[rows], made.labels[rows], made.qid[rows])
-        for rows in (made.qid < 20, made.qid >= 20)
-    ]
+    made = (graded(40).queries(0, 20), graded(40).queries(20, 40))
+    parts = [RankingData(part.features, part.labels, part.qid) for part in made]
     folds = [Fold(str(i), part, part, part) for i, part in enumerate(parts)]
     area = welleck_2016.AREA
     results = Session(None, tmp_path).study(folds, [column(0), column(3)], [area])
-    values = [
-        [
-            evaluate(part.labels, part.features[:, j], qid=part.qid, metrics=area)[area]
-            for part in parts
-        ]
-        for j in (0, 3)
-    ]
+    values = [[by_feature(part, j, area)[area] for part in parts] for j in (0, 3)]
     assert min(values[0]) > max(values[1])
     found = welleck_2016.area_of(results, "column 0", "column 3", area)
     assert found[:2] == (True, False)

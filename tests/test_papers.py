@@ -1,18 +1,28 @@
-"""The papers' toy figures as printed, and where the print is wrong, the proof of it."""
+"""The papers' toy figures as printed, and where the print is wrong, the proof of it.
 
-from __future__ import annotations
+What the documentation says we found in the papers fails here if the paper is right; fact 3.4 of
+Chakrabarti et al. is in test_oracles.py.
+"""
 
 import itertools
 import math
+from collections.abc import Callable
 
+import numpy as np
 import pytest
 from brute_force import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
+from rankings_by_force import Setting
 
-from lambdaplus import evaluate
+from lambdaplus import evaluate, gradients
+from lambdaplus.baselines import StructuralSVM
 from lambdaplus.metrics import Metric
+from papers import welleck_2016
 from papers.precisions import MACRO_PRECISION, MICRO_PRECISION, PRINTED_PRECISION
+
+Floats = NDArray[np.float64]
 
 PRINTED = 0.005  # half of the last digit of two
 
@@ -34,7 +44,7 @@ def inversions(ranked: list[int]) -> int:
     return sum(a < b for a, b in itertools.combinations(ranked, 2))
 
 
-# Yue et al. 2007, section 2 -----------------------------------------------------------------------
+# Yue et al. 2007 ----------------------------------------------------------------------------------
 
 TABLE_1 = [1, 0, 0, 0, 0, 1, 1, 0]  # relevance of the documents; h1 ranks them in this order
 TABLE_3 = [1, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0]
@@ -68,6 +78,31 @@ def test_yue_table_4_has_the_accuracies_but_not_the_map_of_table_3(
     # By hand, for h1: relevant at ranks 1, 6, 7, 8, 9.
     by_hand = (1 + 2 / 6 + 3 / 7 + 4 / 8 + 5 / 9) / 5
     assert value("map", TABLE_3) == pytest.approx(by_hand, abs=1e-12)
+
+
+@pytest.mark.parametrize(("n_good", "n_bad"), [(1, 2), (2, 2), (3, 2), (2, 4)])
+def test_yue_equation_5_lacks_the_scale_of_its_feature_map(n_good: int, n_bad: int) -> None:
+    """The change in H when bad j moves ahead of good i, by the definition of H."""
+    labels = np.array([1.0] * n_good + [0.0] * n_bad)
+    scores = np.random.default_rng(n_good).normal(size=labels.size)
+    setting = Setting("map")
+
+    def h(order: list[int]) -> float:
+        rows = np.array([order])
+        found = setting.losses(labels, rows) + setting.features(labels, rows) @ scores
+        return float(found[0])
+
+    for i, j in itertools.product(range(1, n_good + 1), range(1, n_bad + 1)):
+        good, bad = i - 1, n_good + j - 1
+        # i - 1 good and j - 1 bad documents first, then the two, then the rest.
+        first = [*range(good), *range(n_good, bad)]
+        rest = [*range(i, n_good), *range(bad + 1, n_good + n_bad)]
+        change = h([*first, bad, good, *rest]) - h([*first, good, bad, *rest])
+        of_loss = (j / (j + i) - (j - 1) / (j + i - 1)) / n_good
+        printed = of_loss - 2 * (scores[good] - scores[bad])
+        right = of_loss - 2 / (n_good * n_bad) * (scores[good] - scores[bad])
+        assert change == pytest.approx(right, abs=1e-12)
+        assert abs(change - printed) > 1e-3
 
 
 # Elsas et al. 2008 --------------------------------------------------------------------------------
@@ -148,7 +183,75 @@ def test_elsas_bound_of_bpref_fails_as_printed() -> None:
     assert 1 - inversions(ranked) / (2 * 1) == 0.5  # what is printed as a lower bound
 
 
-# Welleck 2016, section 3.1 ------------------------------------------------------------------------
+# Chakrabarti et al. 2008 --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [1, 3, 4])
+def test_chakrabarti_values_of_the_mrr_loss(k: int) -> None:
+    """Section 3.6 has 0, 1/k, 2/k, ..., 1; for k from 3 these are others, though as many."""
+    orders = {*itertools.permutations([1, 1, 0, 0, 0, 0])}
+    found = {round(1 - value(f"mrr@{k}", list(ranked)), 9) for ranked in orders}
+    right = {1 - 1 / (1 + r) for r in range(k)} | {1.0}
+    printed = {i / k for i in range(k + 1)}
+    assert found == {round(v, 9) for v in right}
+    assert (found == {round(v, 9) for v in printed}) == (k < 3)
+
+
+def best_cell_path(good: Floats, bad: Floats, columns: int) -> float:
+    """The objective by figure 2's table, NDCG without a cutoff: its general recurrence."""
+    discount = 1 / np.log2(2.0 + np.arange(good.size + bad.size))
+    ideal = discount[: good.size].sum()
+    upto = np.concatenate([[0.0], np.cumsum(bad)])
+    best = np.zeros(columns)
+    for g in range(good.size):
+        b = np.arange(columns)
+        score = 2 / (good.size * bad.size) * (upto[b] - b * good[g])
+        best = np.maximum.accumulate(best) + score - discount[g + b] / ideal
+    return float(1 + best.max())
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_chakrabarti_table_needs_the_column_behind_all_bad_documents(seed: int) -> None:
+    """Figure 2's loop ends at n- - 1, so that no good document can stand behind the last bad."""
+    random = np.random.default_rng(seed)
+    labels = np.array([1.0, 1.0, 0.0, 0.0, 0.0])
+    scores = random.normal(size=5) + 4 * (labels == 0)  # the worst ranking is all bads first
+    good, bad = np.sort(scores[:2])[::-1], np.sort(scores[2:])[::-1]
+    exact = Setting("ndcg").hinge(labels, scores)
+    assert best_cell_path(good, bad, columns=4) == pytest.approx(exact, abs=1e-12)
+    assert best_cell_path(good, bad, columns=3) < exact - 0.1
+
+
+def test_chakrabarti_clipped_ndcg_has_no_better_answer_than_zero() -> None:
+    """The goods' mean is a mean of bads, so that at w = 0 the hinge can't fall, at any C."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(1000, 10))
+    labels = np.zeros(1000)
+    labels[:6] = 1
+    X[:6] += 0.5  # goods that do stand out
+    for C in (1.0, 1e4):
+        with pytest.warns(UserWarning, match="w = 0 is optimal"):
+            clipped = StructuralSVM("ndcg", cutoff=10, C=C, tol=1e-6).fit(X, labels)
+        assert not clipped.coef_.any()
+        assert clipped.relative_gap_ <= 1e-6
+    whole = StructuralSVM("ndcg", C=1e4).fit(X, labels)
+    assert np.linalg.norm(whole.coef_) > 0.1
+    assert evaluate(labels, whole.predict(X), group=[1000], metrics="auc")["auc"] > 0.6
+
+
+def test_mrr_is_silent_below_the_first_relevant_document() -> None:
+    """Once it is on top, no other relevant document has a gradient; average precision gives all."""
+    labels = [1, 0, 0, 1, 0, 1, 0, 0, 1]
+    scores = -0.1 * np.arange(9)
+    others = [3, 5, 8]
+    silent, _ = gradients(labels, scores, group=[9], metric="mrr")
+    assert np.abs(silent[others]).max() < 1e-12
+    assert silent[0] < -0.1  # the first is all that it learns from
+    heard, _ = gradients(labels, scores, group=[9], metric="map")
+    assert (heard[others] < -0.01).all()
+
+
+# Welleck 2016 -------------------------------------------------------------------------------------
 
 
 @given(
@@ -195,12 +298,58 @@ def test_equations_1_and_3_count_the_classes_that_ranks_predict(
         assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
-def test_mauc_is_the_share_weighted_sum_of_class_reference_aucs() -> None:
-    labels, scores = [0, 2, 1, 1, 0, 2, 1, 0], [0.1, 0.9, 0.8, 0.3, 0.5, 0.2, 0.7, 0.4]
-    names = [f"class_auc(label={c})" for c in range(3)]
-    found = evaluate(labels, scores, group=[8], metrics=[*names, "mauc", "mauc(classes=all)"])
-    of_class = [found[name] for name in names]
-    assert found["mauc(classes=all)"] == pytest.approx(
-        (3 * of_class[0] + 3 * of_class[1] + 2 * of_class[2]) / 8, abs=1e-12
-    )
-    assert found["mauc"] == pytest.approx((3 * of_class[1] + 2 * of_class[2]) / 5, abs=1e-12)
+@pytest.mark.parametrize("o", [-2.0, 0.0, 1.5])
+def test_welleck_equations_7_and_8_do_not_go_together(o: float) -> None:
+    """o = s_j - s_i, document i the better one: its cost is RankNet's."""
+    step = 1e-6
+
+    def slope(cost: Callable[[float], float]) -> float:
+        return (cost(o + step) - cost(o - step)) / (2 * step)
+
+    printed_7 = slope(lambda d: d + math.log(1 + math.exp(d)))
+    printed_8 = 1 / (1 + math.exp(o))
+    right = 1 / (1 + math.exp(-o))  # of log(1 + e^o), RankNet's
+    assert slope(lambda d: math.log(1 + math.exp(d))) == pytest.approx(right, abs=1e-8)
+    assert printed_7 == pytest.approx(1 + right, abs=1e-8)
+    assert printed_7 - printed_8 == pytest.approx(2 * right, abs=1e-8)
+    if o:
+        assert abs(printed_8 - right) > 0.5
+    # Ours, and anyone's: |dC/do| of a pair that weighs 1, i the better of two documents.
+    gradient, _ = gradients([1, 0], [0.0, o], group=[2], metric="auc")
+    assert -gradient[0] == pytest.approx(right, abs=1e-12)
+
+
+def test_welleck_equation_12_is_right_and_its_proofs_last_line_is_not() -> None:
+    """Delta AUC of ranks i < j is (l_j - l_i)(j - i)/(mn); the last line and eq. 17 negate it."""
+    ranked = [1, 0, 0, 1, 1, 0]
+    m, n = sum(ranked), len(ranked) - sum(ranked)
+    for i, j in itertools.combinations(range(len(ranked)), 2):
+        other = list(ranked)
+        other[i], other[j] = other[j], other[i]
+        delta = value("auc", other) - value("auc", ranked)
+        assert delta == pytest.approx((ranked[j] - ranked[i]) * (j - i) / (m * n), abs=1e-12)
+        if ranked[i] != ranked[j]:
+            assert delta * (ranked[i] - ranked[j]) * (j - i) < 0
+
+
+LOWEST_SHARE, HIGHEST_SHARE = 0.48, 0.025  # of labels 1 and 4 in the relevant documents, sec. 5.2.2
+NOT_RELEVANT = 0.26  # of Yahoo's first set: Chapelle & Chang 2011
+
+
+@pytest.mark.parametrize("system", [0, 1])
+def test_welleck_table_1_does_not_follow_from_table_3(system: int) -> None:
+    """Whatever the shares of labels 2 and 3, which the paper does not give."""
+    area = {label: both[system] for label, both in welleck_2016.TABLE_3.items()}
+    printed = welleck_2016.TABLES_1_AND_2["Yahoo V1"][system]
+    rest = 1 - LOWEST_SHARE - HIGHEST_SHARE
+    for second in np.linspace(0, rest, 101):
+        shares = {1: LOWEST_SHARE, 2: second, 3: rest - second, 4: HIGHEST_SHARE}
+        of_relevant = sum(shares[label] * area[label] for label in area)
+        assert of_relevant - printed > 0.005  # ten times the rounding
+        # Over all documents, label 0 included.  Each pair of classes enters two areas, once either
+        # way, so that the sum of p (1 - p) (AUC - 1/2) over all classes is 0.
+        p = {label: (1 - NOT_RELEVANT) * share for label, share in shares.items()}
+        surplus = sum(p[label] * (1 - p[label]) * (area[label] - 0.5) for label in area)
+        of_zero = 0.5 - surplus / (NOT_RELEVANT * (1 - NOT_RELEVANT))
+        of_all = NOT_RELEVANT * of_zero + (1 - NOT_RELEVANT) * of_relevant
+        assert printed - of_all > 0.03

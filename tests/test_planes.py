@@ -1,7 +1,5 @@
 """The planes of many hinges, and the interior point method that minimises them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from brute_force import examples

@@ -1,7 +1,5 @@
 """Position bias: the estimates against brute force, their state, and simulated clicks."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from typing import Any

@@ -4,8 +4,6 @@ Every test of a metric runs over the whole catalogue, so a new declaration is te
 (and by a textbook definition in brute_force.TEXTBOOK).
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 

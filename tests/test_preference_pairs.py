@@ -1,7 +1,5 @@
 """Pairs and their order are computed: all pairs occur exactly once, in any order."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from baseline_data import all_pairs, rankings

@@ -1,7 +1,5 @@
 """Private interfaces of LightGBM and XGBoost are used in `frameworks/internals.py` only."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """What `import lambdaplus` offers: every name resolves, and nothing is loaded before it is used."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys
@@ -67,7 +65,16 @@ def test_shorthands_are_their_long_forms() -> None:
         assert repr(getattr(lambdaplus, name)) == repr(long(metric))
 
 
-def test_the_package_loads_nothing_before_it_is_used() -> None:
-    code = f"import sys, lambdaplus; dir(lambdaplus); print(sorted({HEAVY} & set(sys.modules)))"
+@pytest.mark.parametrize(
+    ("use", "unused"),
+    [
+        ("dir(lambdaplus)", HEAVY),
+        ("import lambdaplus.data", {"sklearn", "scipy.sparse", "pandas", "polars"}),
+        pytest.param("lambdaplus.XGBoostRanker()", {"lightgbm"}, marks=pytest.mark.slow),
+        pytest.param("lambdaplus.LightGBMRanker()", {"xgboost"}, marks=pytest.mark.slow),
+    ],
+)
+def test_the_package_loads_nothing_before_it_is_used(use: str, unused: set[str]) -> None:
+    code = f"import sys, lambdaplus; {use}; print(sorted({unused} & set(sys.modules)))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"

@@ -1,7 +1,5 @@
 """Queries: invalid input raises a clear error, and valid input is consistent."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import threading

@@ -1,14 +1,13 @@
 """Transformers with query identifiers, accuracy SVMs, and the best single feature."""
 
-from __future__ import annotations
-
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from baseline_data import halves
 from sklearn.svm import SVC, LinearSVC
-from small_data import graded
+from small_data import graded, value
 
 from lambdaplus.baselines import (
     BestFeature,
@@ -16,7 +15,6 @@ from lambdaplus.baselines import (
     SVMAccuracy,
     ThresholdFeatures,
 )
-from lambdaplus.evaluation import evaluate
 
 
 def by_query(qid: np.ndarray) -> list[np.ndarray]:
@@ -109,13 +107,11 @@ def test_scaled_variants_ignore_monotone_changes_per_query(variant: Any) -> None
 def test_chosen_by_the_metric_on_validation_data(metric: str) -> None:
     train, valid = halves(graded(40))
     features = valid.features * [1, -1, 1, 1, 1]
-    model = BestFeature(metric).fit(
-        train.features, train.labels, qid=train.qid, eval_set=(features, valid.labels, valid.qid)
-    )
+    held_out = replace(valid, features=features)
+    model = BestFeature(metric).fit(*train.ranking, eval_set=held_out.ranking)
     for f in range(5):
         for column, sign in enumerate((1.0, -1.0)):
-            found = evaluate(valid.labels, sign * features[:, f], qid=valid.qid, metrics=metric)
-            assert model.values_[f, column] == found[metric]
+            assert model.values_[f, column] == value(metric, valid, sign * features[:, f])
     best = np.unravel_index(model.values_.argmax(), (5, 2))
     assert model.feature_ == best[0]
     sign = (1.0, -1.0)[best[1]]
@@ -125,7 +121,5 @@ def test_chosen_by_the_metric_on_validation_data(metric: str) -> None:
 def test_without_validation_data_the_training_data_serves() -> None:
     data = graded(40)
     model = BestFeature("map").fit(data.features, data.labels, qid=data.qid)
-    again = BestFeature("map").fit(
-        data.features[:1], data.labels[:1], eval_set=(data.features, data.labels, data.qid)
-    )
+    again = BestFeature("map").fit(data.features[:1], data.labels[:1], eval_set=data.ranking)
     np.testing.assert_array_equal(model.values_, again.values_)

@@ -1,19 +1,13 @@
 """RankBoost against the algorithm as printed: a distribution over pairs, kept as an array."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from baseline_data import all_pairs, halves
-from numpy.typing import NDArray
-from small_data import Small, graded
+from small_data import Small, graded, value
 
 from lambdaplus.baselines import RankBoost
-from lambdaplus.evaluation import evaluate
-
-Array = NDArray[Any]
 
 
 class Round(NamedTuple):
@@ -74,17 +68,13 @@ def test_few_bins_are_quantiles() -> None:
 
 def test_rounds_are_chosen_on_validation_data() -> None:
     train, valid = halves(graded(60))
-    eval_set = (valid.features, valid.labels, valid.qid)
-    model = RankBoost(80, metric="map").fit(
-        train.features, train.labels, qid=train.qid, eval_set=eval_set
-    )
+    model = RankBoost(80, metric="map").fit(*train.ranking, eval_set=valid.ranking)
     assert len(model.learning_curve_) == 80
     assert model.n_rounds_ == len(model.alphas_) == model.learning_curve_.argmax() + 1
-    found = evaluate(valid.labels, model.predict(valid.features), qid=valid.qid, metrics="map")
-    assert found["map"] == pytest.approx(model.learning_curve_.max(), abs=1e-12)
-    patient = RankBoost(80, metric="map", patience=5).fit(
-        train.features, train.labels, qid=train.qid, eval_set=eval_set
-    )
+    found = value("map", valid, model.predict(valid.features))
+    assert found == pytest.approx(model.learning_curve_.max(), abs=1e-12)
+    patient = RankBoost(80, metric="map", patience=5)
+    patient.fit(*train.ranking, eval_set=valid.ranking)
     assert len(patient.learning_curve_) < 80
     assert len(patient.learning_curve_) - patient.n_rounds_ == 5
     seen = len(patient.learning_curve_)

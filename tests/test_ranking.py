@@ -1,7 +1,5 @@
 """The order of a ranking, against numpy.lexsort: score, then label, then multiplicity."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

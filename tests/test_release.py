@@ -1,7 +1,5 @@
 """The release: the same version everywhere, a clean wheel, and a core without extras."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import re
 import subprocess
@@ -11,7 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from commands import invoke
 
 import lambdaplus
 from lambdaplus.cli.references import BIBTEX, LAMBDAPLUS, REFERENCES
@@ -57,8 +55,6 @@ def test_one_version() -> None:
 
 def test_citation_file_and_command_cite_the_same() -> None:
     yaml = pytest.importorskip("yaml")
-    from lambdaplus.cli import app
-
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     about = importlib.metadata.metadata("lambdaplus")
     assert (cited["title"], cited["abstract"]) == (about["Name"], about["Summary"])
@@ -69,16 +65,15 @@ def test_citation_file_and_command_cite_the_same() -> None:
         assert (f"{{{there['title']}}}", str(there["year"])) == (here["title"], here["year"])
         assert there["collection-title"] == here["booktitle"]
         assert there.get("doi", "") == here.get("doi", "")
-    plain = CliRunner().invoke(app, ["cite"]).output.splitlines()
+    plain = invoke("cite").output.splitlines()
     assert plain == list(map(str, REFERENCES))
-    entries = CliRunner().invoke(app, ["cite", "--bibtex"]).output
+    entries = invoke("cite", "--bibtex").output
     assert entries.strip() == BIBTEX.strip()
     for paper in REFERENCES[1:]:
         assert any(str(paper) in page.read_text() for page in (ROOT / "docs" / "papers").glob("*"))
 
 
-@pytest.mark.slow
-def test_the_wheel_holds_the_package_and_nothing_else(
+def test_the_wheel_holds_the_package_and_the_source_distribution_the_papers_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build = pytest.importorskip("hatchling.build")
@@ -89,13 +84,6 @@ def test_the_wheel_holds_the_package_and_nothing_else(
     ours = {str(path.relative_to(ROOT)) for path in package if path.suffix == ".py"}
     data = {"py.typed", "cli/references.bib", "study/report_template.html"}
     assert names == ours | {f"lambdaplus/{name}" for name in data}
-
-
-def test_the_source_distribution_holds_the_papers_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    build = pytest.importorskip("hatchling.build")
-    monkeypatch.chdir(ROOT)
     with tarfile.open(tmp_path / build.build_sdist(str(tmp_path))) as sources:
         names = {name.partition("/")[2] for name in sources.getnames()}
     papers = {str(path.relative_to(ROOT)) for path in (ROOT / "papers").rglob("*.py")}

@@ -1,7 +1,5 @@
 """The report shows the results of a study, loads nothing, and is the same for the same fits."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math
@@ -35,7 +33,7 @@ from lambdaplus.study import (
 )
 from lambdaplus.study.boosting import train_lightgbm
 from lambdaplus.study.methods import Fitted, Method
-from lambdaplus.study.plots import curves_of, learning_curves, plots_of, training_time
+from lambdaplus.study.plots import curves_of, learning_curves, training_time
 from lambdaplus.study.study_tables import parameter_table
 
 HOSTILE = "svm:<script>alert('x')</script>&\"$title"
@@ -75,7 +73,9 @@ def results(study: Study) -> Results:
 @pytest.fixture(scope="module")
 def folder(results: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
-    page = write_report(results, folder, config_text="rounds = 4 # <&>", data="set", date="today")
+    page = write_report(
+        Summary(results), folder, config_text="rounds = 4 # <&>", data="set", date="today"
+    )
     assert page == folder / "report.html"
     return folder
 
@@ -213,7 +213,9 @@ def test_same_fits_give_the_same_bytes_whatever_the_style_of_the_user(
 
     with matplotlib.rc_context({"font.size": 30, "svg.fonttype": "path", "figure.dpi": 50}):
         results = make_study(study.folder).results
-        write_report(results, tmp_path, config_text="rounds = 4 # <&>", data="set", date="today")
+        write_report(
+            Summary(results), tmp_path, config_text="rounds = 4 # <&>", data="set", date="today"
+        )
     names = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
     assert len(names) == 1 + 4 + 2 * 7  # page; tables; time, matrix, three differences, two curves
     for name in names:
@@ -224,34 +226,34 @@ def test_same_fits_give_the_same_bytes_whatever_the_style_of_the_user(
 def test_methods_are_compared_with_a_baseline_unless_it_failed(
     results: Results, tmp_path: Path
 ) -> None:
-    page = write_report(results, tmp_path, baseline=HOSTILE).read_text(encoding="utf-8")
+    page = write_report(Summary(results, HOSTILE), tmp_path).read_text(encoding="utf-8")
     reader = Reader(page)
     marks = {cell.partition("|")[2] for row in reader.tables[0] for cell in row[1:]}
     assert marks == {"", "+", "-"} or marks == {"", "+"}
     assert f"minus that of {HOSTILE}:" in reader.shown
     assert f"Significantly above the baseline {HOSTILE}: lightgbm:lambda_map" in reader.shown
-    page = write_report(results, tmp_path, baseline="lightgbm:broken").read_text(encoding="utf-8")
+    page = write_report(Summary(results, "lightgbm:broken"), tmp_path).read_text(encoding="utf-8")
     assert "The baseline lightgbm:broken could not be compared" in page
     with pytest.raises(ValueError, match="not one of the methods"):
-        write_report(results, tmp_path, baseline="nonsense")
+        Summary(results, "nonsense")
 
 
 @pytest.mark.usefixtures("empty_plots")
 def test_studies_with_few_results(study: Study, results: Results, tmp_path: Path) -> None:
     alone = Study(study.folds, study.methods[:1], study.metrics, study.settings)
     with pytest.raises(ValueError, match="run the study first"):
-        write_report(alone.results, tmp_path)
+        write_report(Summary(alone.results), tmp_path)
     one = replace(results, methods=results.methods[:1])
-    table = Reader(write_report(one, tmp_path).read_text(encoding="utf-8")).tables[0]
+    table = Reader(write_report(Summary(one), tmp_path).read_text(encoding="utf-8")).tables[0]
     assert [row[0] for row in table] == ["method", "lightgbm:lambda_map"]
     assert table[1][1].removesuffix("|*") == f"{results.mean(one.methods[0], 'map'):.4f}"
     failed = Study(study.folds, study.methods[3:], study.metrics, study.settings)
     list(failed.run())
-    reader = Reader(write_report(failed.results, tmp_path).read_text(encoding="utf-8"))
+    reader = Reader(write_report(Summary(failed.results), tmp_path).read_text(encoding="utf-8"))
     assert failed.errors["lightgbm:broken"] in reader.shown
     begun = Study(study.folds, study.methods[:2], study.metrics, replace(study.settings, rounds=3))
     next(iter(begun.run()))
-    reader = Reader(write_report(begun.results, tmp_path).read_text(encoding="utf-8"))
+    reader = Reader(write_report(Summary(begun.results), tmp_path).read_text(encoding="utf-8"))
     assert "3 of 4 fits are not finished" in reader.shown
 
 
@@ -265,7 +267,9 @@ def test_bars_of_training_times_begin_at_zero_and_share_their_scale(results: Res
 
 @pytest.mark.usefixtures("empty_plots")
 def test_all_seeds_are_named(results: Results, tmp_path: Path) -> None:
-    page = write_report(replace(results, about=replace(results.about, seeds=(3, 7))), tmp_path)
+    page = write_report(
+        Summary(replace(results, about=replace(results.about, seeds=(3, 7)))), tmp_path
+    )
     assert "on validation data; seeds 3, 7." in page.read_text(encoding="utf-8")
 
 
@@ -273,7 +277,7 @@ def test_metric_of_the_whole_data_set_has_no_plot_by_query(study: Study) -> None
     metrics = [parse_metric(name) for name in ("auc(over=dataset)", "ndcg@3")]
     pooled = Study(study.folds, study.methods[:2], metrics, study.settings, folder=study.folder)
     pooled.finish()
-    names = [plot.name for plot in plots_of(Summary(pooled.results)) if plot.section == "queries"]
+    names = [name for name, *_ in plots.PLOTS["queries"](Summary(pooled.results))]
     assert names == ["differences_ndcg_3"]
 
 
@@ -295,7 +299,7 @@ def test_a_section_that_fails_leaves_a_line(
     monkeypatch.setitem(report.SECTIONS, "parameters", ("Parameters chosen", broken))
     monkeypatch.setitem(plots.PLOTS, "curves", broken)
     with pytest.warns(UserWarning, match="section 'Parameters chosen' of the report failed"):
-        page = write_report(results, tmp_path).read_text(encoding="utf-8")
+        page = write_report(Summary(results), tmp_path).read_text(encoding="utf-8")
     reader = Reader(page)
     assert reader.shown.count("This section could not be made: ValueError: no <such> thing") == 2
     assert "results" in reader.ids
@@ -322,7 +326,7 @@ def test_options_that_were_drawn_as_none_are_counted(results: Results, tmp_path:
         by_name = {row[1]: row for row in parameter_table(found).rows}
         assert [*by_name["noise"][3:6], by_name["noise"][7]] == expected
         assert by_name["eta"][7] == "-"
-        page = write_report(found, tmp_path).read_text(encoding="utf-8")
+        page = write_report(Summary(found), tmp_path).read_text(encoding="utf-8")
         assert "could not be made" not in page
         [table] = [t for t in Reader(page).tables if "selected by" in t[0]]
         assert table[1][-1] == "each metric"
@@ -354,11 +358,17 @@ def test_csv_and_parquet_have_the_values(results: Results, tmp_path: Path) -> No
     assert len(rows) == frame.height > 0
     for row, found in zip(rows, frame.iter_rows(named=True), strict=True):
         assert row == {k: "" if v is None else str(v) for k, v in found.items()}
+    by_fold = {row[:3]: row[3] for row in frame.group_by("method", "metric", "fold")
+               .agg(pl.col("value").mean()).iter_rows()}  # fmt: skip
     with (tmp_path / "summary.csv").open(newline="") as file:
         for row in csv.DictReader(file):
-            means = results.fold_means(row["method"], row["metric"])
-            assert {fold: float(row[fold]) for fold in results.folds} == means
-            assert float(row["mean"]) == results.mean(row["method"], row["metric"])
+            method, metric = row["method"], row["metric"]
+            means = {fold: float(row[fold]) for fold in results.folds}
+            assert means == results.fold_means(method, metric)
+            expected = {fold: by_fold[method, metric, fold] for fold in results.folds}
+            assert means == pytest.approx(expected, abs=1e-12)
+            assert float(row["mean"]) == results.mean(method, metric)
+            assert float(row["mean"]) == pytest.approx(np.mean([*means.values()]), abs=1e-12)
 
 
 @pytest.mark.parametrize(("missing", "extra"), [("matplotlib", "plot"), ("jinja2", "cli")])
@@ -367,7 +377,7 @@ def test_missing_package_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(ImportError, match=re.escape(f"lambdaplus[{extra}]")):
-        write_report(results, tmp_path)
+        write_report(Summary(results), tmp_path)
 
 
 def values_of(means: dict[str, float], noise: float = 0.1) -> Results:

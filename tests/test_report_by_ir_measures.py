@@ -17,7 +17,7 @@ import pytest
 from test_report import Reader
 
 from lambdaplus.data import Fold, RankingData, read_letor
-from lambdaplus.study import Study, find_methods, write_csv, write_report
+from lambdaplus.study import Study, Summary, find_methods, write_csv, write_report
 from lambdaplus.study.summary import label
 
 ir_measures = pytest.importorskip("ir_measures")
@@ -73,14 +73,15 @@ def by_ir_measures(data: RankingData, scores: Any, folder: Path) -> dict[tuple[s
 @pytest.mark.usefixtures("empty_plots")
 def test_report_has_the_numbers_of_ir_measures(study: Study, tmp_path: Path) -> None:
     write_csv(study.results, tmp_path)
-    heads, row = Reader(write_report(study.results, tmp_path).read_text("utf-8")).tables[0]
+    page = write_report(Summary(study.results), tmp_path)
+    heads, row = Reader(page.read_text("utf-8")).tables[0]
     shown = dict(zip(heads, row, strict=True))
     with (tmp_path / "per_query.csv").open(newline="") as file:
         written = {(r["fold"], r["metric"], r["qid"]): r["value"] for r in csv.DictReader(file)}
     means: dict[str, list[float]] = {name: [] for name in NAMES}
     for choice in study.choices(study.methods[0]):
         test = choice.fold.test
-        theirs = by_ir_measures(test, choice.test_scores(choice.by), tmp_path)
+        theirs = by_ir_measures(test, choice.chosen(choice.by).test, tmp_path)
         relevant = {str(qid) for qid in test.qid[test.labels >= 1]}
         queries = sorted({*map(str, test.qid)})
         assert 0 < len(relevant) < len(queries)

@@ -1,7 +1,5 @@
 """Long lists by rounded scores: errors against the exact gradient, and what must not matter."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -25,7 +23,6 @@ NOTHING = 1e-100  # the sweep's guard against denormal numbers, where a list is 
 
 random = np.random.default_rng(0)
 RARE = (random.random(N) < 0.02).astype(float)
-GRADES = np.minimum(random.geometric(0.5, N) - 1.0, 4.0)
 
 
 def spread(kind: str, labels: Floats) -> Floats:

@@ -1,31 +1,20 @@
 """Runs from files, and the commands evaluate and explain."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from commands import invoke
 from test_conventions import TREC, trec_eval
 
 from lambdaplus.data import read_letor, read_qrels, read_scores, read_table, read_trec_run
 from lambdaplus.data.run_files import Run, run_of_dictionaries
-from lambdaplus.evaluation.explanation import explain_queries
+from lambdaplus.evaluation.explanation import explain_input
+from lambdaplus.evaluation.forms_of_input import input_of_run
 from lambdaplus.evaluation.scoring import evaluate_run
 from lambdaplus.metrics import parse_metric
-
-typer_testing = pytest.importorskip("typer.testing")
-
-
-def invoke(*arguments: Any) -> Any:
-    from lambdaplus.cli import app
-
-    runner = typer_testing.CliRunner(env={"COLUMNS": "200"})
-    return runner.invoke(app, [str(argument) for argument in arguments])
-
 
 # TREC --------------------------------------------------------------------------------------------
 
@@ -64,9 +53,7 @@ def test_trec_files_evaluate_as_by_trec_eval(tmp_path: Path, seed: int) -> None:
         assert values.pop("q7") == 0.0  # nothing returned; trec_eval leaves the query out
         expected = {q: value for q, value in theirs.items() if q in values}
         assert values == pytest.approx(expected, abs=1e-9), name
-    explained = explain_queries(
-        parse_metric("bpref"), ours.queries, ours.scores, ours.docno, judged=ours.judged
-    )
+    explained = explain_input(parse_metric("bpref"), input_of_run(ours))
     assert explained["trec"].value == pytest.approx(found["bpref"])
 
 

@@ -1,7 +1,5 @@
 """Names in docstrings appear on the site as written."""
 
-from __future__ import annotations
-
 import contextlib
 import html
 import re
@@ -69,22 +67,15 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
 pytestmark = pytest.mark.filterwarnings("ignore")  # of Sphinx, about its own future
 
 
-def test_underscores_and_cutoffs_appear_as_they_are_written(page: str) -> None:
+def test_names_appear_as_they_are_written(page: str) -> None:
     assert "<strong>booster_</strong>" in page
     assert "NDCG@10" in page
     assert "mailto:" not in page
-
-
-def test_sizes_in_types_are_not_linked_to_attributes_of_the_same_name(page: str) -> None:
+    # Sizes in types are not linked to attributes of the same name.
     [described] = re.findall(r"<strong>per_query_</strong>(.*?)</li>", page, re.DOTALL)
     assert re.findall(r'href="([^"]*)"', described) == ["#documented.Cuts"]
     assert "n_queries" in described
-
-
-def test_each_of_several_attributes_has_its_type(page: str) -> None:
+    # Each of several attributes has its type, and a property keeps the words before a colon.
     assert "<strong>low_</strong> (<em>float</em>)" in page
     assert re.search(r"<strong>high_</strong> \(<em>float</em>\) .{1,2} Bounds\.", page)
-
-
-def test_a_property_keeps_the_words_before_a_colon(page: str) -> None:
     assert "The labels, sorted: (n_classes,)." in page

@@ -1,7 +1,5 @@
 """Threads: the number in use, measured from outside, and unchanged settings of other libraries."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

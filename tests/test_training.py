@@ -4,8 +4,6 @@ What stands around an objective there has its tests in test_drop_ins.py.  The te
 on LightGBM 3, too.
 """
 
-from __future__ import annotations
-
 import copy
 import gc
 import json
@@ -333,16 +331,22 @@ def test_weights_of_ungrouped_data_are_multiplicities(framework: Any) -> None:
         assert found[:2] == (metric, pytest.approx(expected, abs=1e-9))
 
 
-def test_labels_beyond_the_frameworks_limits(framework: Any) -> None:
+def test_labels_and_queries_beyond_the_frameworks_limits(framework: Any) -> None:
     data = graded()
+    native = "lambdarank" if framework.name == "lightgbm" else "rank:ndcg"
     for labels in (data.labels * 20, data.labels / 3 + 0.25):
         given = framework.data(data, label=labels)
         scores = framework.train(lp.lambda_ndcg, given, 10).scores(data)
         assert evaluate(labels, scores, group=data.sizes, metrics="ndcg")["ndcg"] > 0.9
-    native = "lambdarank" if framework.name == "lightgbm" else "rank:ndcg"
-    given = framework.data(data, label=data.labels * 20)
-    with pytest.raises(Exception, match=r"[Ll]abel|relevance"):
-        framework.train(native, given)
+        if framework.name == "lightgbm" or labels.max() > 31:
+            with pytest.raises(Exception, match=r"[Ll]abel|relevance"):
+                framework.train(native, framework.data(data, label=labels))
+    if framework.name == "lightgbm":
+        long = np.random.default_rng(0).normal(size=(10_001, 2))
+        one = Small(long, (long[:, 0] > 1).astype(float), np.array([10_001]))
+        with pytest.raises(Exception, match="10000"):
+            framework.train(native, framework.data(one))
+        assert framework.n_rounds(framework.train(lp.lambda_map, framework.data(one), 1)) == 1
 
 
 # -- changes, caches -----------------------------------------------------------------------------
@@ -476,7 +480,7 @@ def test_bagging_by_query_raises(lightgbm_alone: Any, way: str) -> None:
         "ours": lambda: llgb.train(quiet, given, 3, fobj=lp.lambda_ndcg),
         "our cv": lambda: llgb.cv(quiet, given, 3, fobj=lp.lambda_ndcg),
     }
-    with pytest.raises(ValueError, match="bagging_by_query=True, LightGBM learns nothing"):
+    with pytest.raises(ValueError, match=r"bagging_by_query=True, .* nothing .*by rows works"):
         acts[way]()
 
 

@@ -1,8 +1,5 @@
 """Random search in studies: common draws, selection on validation data, stored results."""
 
-from __future__ import annotations
-
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +19,10 @@ from lambdaplus.study import (
     Method,
     Settings,
     Study,
+    Summary,
     Task,
     find_methods,
+    study_of,
     write_report,
 )
 from lambdaplus.study.search_space import CATBOOST, LIGHTGBM, XGBOOST, Range, draw
@@ -107,7 +106,7 @@ def test_each_metric_is_evaluated_on_the_trial_and_the_round_that_it_chose(finis
     for choice in finished.choices(method):
         fold = choice.fold
         for metric in METRICS:
-            place, rounds = choice.place(metric), choice.model(metric).rounds
+            place, rounds = choice.place(metric), choice.chosen(metric).rounds
             different.add((place, rounds))
             drawn = dict(choice.tasks[place].parameters)
             options = {name: drawn.pop(name) for name in ("sigma", "damping", "noise")}
@@ -137,9 +136,9 @@ def test_the_first_of_the_best_trials_is_chosen_on_validation_queries(finished: 
                 # Scores are kept where a trial was the best so far, and nowhere else.
                 values = choice.values[metric].tolist()
                 records = [value > max(values[:i], default=-1) for i, value in enumerate(values)]
-                name = str(metric)
-                assert [fit.scores[name][1].size > 0 for fit in choice.fits] == records
-                assert values == [max(fit.models[name].curve) for fit in choice.fits]
+                fits = [of_trial[str(metric)] for of_trial in choice.fits]
+                assert [fit.test.size > 0 for fit in fits] == records
+                assert values == [max(fit.curve) for fit in fits]
 
 
 def test_trainings_that_are_evaluated_rarely_stop_in_time(folds: list[Fold]) -> None:
@@ -149,7 +148,7 @@ def test_trainings_that_are_evaluated_rarely_stop_in_time(folds: list[Fold]) -> 
     [choice] = study.choices(study.methods[0])
     curves = study.results.curves.filter(pl.col("metric") == "map")
     assert curves["round"].to_list() == list(range(5, 5 * curves.height + 1, 5))
-    assert choice.model(choice.by).rounds == curves["round"][int(np.argmax(curves["value"]))] < 500
+    assert choice.chosen(choice.by).rounds == curves["round"][int(np.argmax(curves["value"]))] < 500
 
 
 def test_one_metric_may_choose_for_all(folds: list[Fold]) -> None:
@@ -158,7 +157,7 @@ def test_one_metric_may_choose_for_all(folds: list[Fold]) -> None:
     [choice] = study.choices(study.methods[0])
     assert (choice.by, list(choice.values)) == (MRR, [MRR])
     test = choice.fold.test
-    found = evaluate(test.labels, choice.test_scores(MRR), group=test.group, metrics=METRICS)
+    found = evaluate(test.labels, choice.chosen(MRR).test, group=test.group, metrics=METRICS)
     assert choice.evaluation.mean == found.mean
 
 
@@ -216,16 +215,6 @@ def test_processes_change_nothing_and_more_trials_go_on(folds: list[Fold], tmp_p
         assert files.items() >= kept.items()
         assert len(files) == n
         kept = files
-
-
-def test_a_search_whose_trials_fail_ends_and_the_others_go_on(folds: list[Fold]) -> None:
-    [method] = find_methods("lightgbm:lambda_map")
-    broken = replace(method, name="lightgbm:broken", target="no_such_objective")
-    study = Study(folds[:1], [broken, method], METRICS, SETTINGS, trials=3, jobs=2)
-    assert len(list(study.run())) == 6
-    assert list(study.errors) == ["lightgbm:broken"]
-    assert study.results.evaluation(broken.name) is None
-    assert study.results.evaluation(method.name) is not None
 
 
 # Trainers ----------------------------------------------------------------------------------------
@@ -307,11 +296,6 @@ def test_catboost_takes_options_of_its_loss() -> None:
     assert len({tuple(model.predict(made_up(2))) for model in models}) == 3
 
 
-def test_our_objectives_in_catboost_say_why_not() -> None:
-    with pytest.raises(ValueError, match="blocks of documents without their queries"):
-        find_methods("catboost:map")
-
-
 def test_validation_without_any_value_is_an_error() -> None:
     data = RankingData(np.zeros((2, 1)), [0, 0], [1, 1])
     with pytest.raises(ValueError, match="no validation query has a value of map"):
@@ -321,7 +305,10 @@ def test_validation_without_any_value_is_an_error() -> None:
 # What is shown -----------------------------------------------------------------------------------
 
 
-def test_rounds_at_the_cap_and_choices_at_the_edge_are_counted(finished: Study) -> None:
+@pytest.mark.usefixtures("empty_plots")
+def test_rounds_at_the_cap_and_choices_at_the_edge_are_counted_and_shown(
+    finished: Study, tmp_path: Path
+) -> None:
     chosen = finished.results.fits.filter("chosen")
     capped = chosen.filter(pl.col("round") == 12).height
     assert capped > 0
@@ -340,19 +327,15 @@ def test_rounds_at_the_cap_and_choices_at_the_edge_are_counted(finished: Study) 
         assert (np.diff(curve) >= 0).all()
         last = chosen.filter(pl.col("method") == name, pl.col("metric") == "mrr")["validation"]
         assert curve[-1] == pytest.approx(last.mean())
-
-
-@pytest.mark.usefixtures("empty_plots")
-def test_the_report_shows_the_search(finished: Study, tmp_path: Path) -> None:
-    page = write_report(finished.results, tmp_path).read_text()
+    page = write_report(Summary(finished.results), tmp_path).read_text()
     assert '<section id="searches"' in page
-    assert search_in_words(finished.results) in page
+    assert said in page
     assert (tmp_path / "plots" / "trials_map.png").exists()
 
 
 def test_a_search_is_long_unless_told_otherwise_and_draws_its_trees() -> None:
     def study(**options: Any) -> Study:
-        return Config(methods=("lightgbm:map",), folds="1", **options).study()
+        return study_of(Config(methods=("lightgbm:map",), folds="1", **options))
 
     long = study(trials=2).settings
     assert (long.rounds, long.patience, long.every) == (1000, 100, 5)

@@ -1,7 +1,5 @@
 """The public names and their types, for a type checker.  This file is checked, never run."""
 
-from __future__ import annotations
-
 from typing import Any, assert_type
 
 import numpy as np

@@ -3,8 +3,6 @@
 Prints a line for each entry point that needs an extra: its name, and the error.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from collections.abc import Callable

@@ -1,17 +1,14 @@
 """Worker processes that XGBoost's collective connects, for the tests of several machines."""
 
-from __future__ import annotations
-
 import multiprocessing
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
 import xgboost as xgb
 from xgboost.collective import CommunicatorContext
-from xgboost.core import XGBoostError
 from xgboost.tracker import RabitTracker
 
 MOST_WORKERS = 3
@@ -21,8 +18,8 @@ SECONDS = 60.0  # in which each worker has to end, with a result or an error
 class Group:
     """Processes that are started once and serve many tests, of which each connects some anew."""
 
-    def __init__(self, pool: ProcessPoolExecutor) -> None:
-        self.pool = pool
+    def __init__(self, pools: list[ProcessPoolExecutor]) -> None:
+        self.pools = pools  # of one process each
 
     def start(self, function: Callable[..., Any], parts: list[Any], *arguments: Any) -> list[Any]:
         """Futures of the results of ``function(part, *arguments)`` on a worker for each part."""
@@ -30,10 +27,11 @@ class Group:
         tracker.start()
         connection = {**tracker.worker_args(), "dmlc_timeout": 30}
         futures = [
-            self.pool.submit(_connected, {**connection, "dmlc_task_id": str(rank)}, function, part,
-                             *arguments)
-            for rank, part in enumerate(parts)
-        ]  # fmt: skip
+            pool.submit(
+                _connected, {**connection, "dmlc_task_id": str(rank)}, function, part, *arguments
+            )
+            for rank, (pool, part) in enumerate(zip(self.pools, parts, strict=False))
+        ]
         futures[0].tracker = tracker  # type: ignore[attr-defined]  # as long as it is used
         return futures
 
@@ -60,33 +58,10 @@ def _connected(
 
 @contextmanager
 def worker_group() -> Iterator[Group]:
-    with ProcessPoolExecutor(MOST_WORKERS, multiprocessing.get_context("spawn")) as pool:
-        yield Group(pool)
-
-
-@contextmanager
-def processes(
-    function: Callable[..., Any], parts: list[Any], *arguments: Any
-) -> Iterator[list[Any]]:
-    """Processes of their own, which the caller joins: one of them may be killed."""
-    tracker = RabitTracker(n_workers=len(parts), host_ip="127.0.0.1", sortby="task")
-    tracker.start()
-    connection = {**tracker.worker_args(), "dmlc_timeout": 30}
-    started = []
-    for rank, part in enumerate(parts):
-        process: Any = multiprocessing.get_context("spawn").Process(
-            target=_connected,
-            args=({**connection, "dmlc_task_id": str(rank)}, function, part, *arguments),
-        )
-        process.start()
-        started.append(process)
-    try:
-        yield started
-    finally:
-        for process in started:
-            process.kill()
-        with suppress(XGBoostError):  # that of a worker that was killed
-            tracker.free()
+    spawn = multiprocessing.get_context("spawn")
+    with ExitStack() as stack:
+        each = [ProcessPoolExecutor(1, spawn) for _ in range(MOST_WORKERS)]
+        yield Group([stack.enter_context(pool) for pool in each])
 
 
 # What workers do -------------------------------------------------------------------------------

@@ -5,8 +5,6 @@ Fenwick tree over the labels of a query sums over those of a lower label in O(n 
 documents and L labels (Lee & Lin 2014).  Partners of a higher label come from the reversed ranking.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -28,12 +26,10 @@ class Partners(NamedTuple):
 
 def active_pairs(queries: Queries, ranking: Ranking, margin: Floats, value: Floats) -> Partners:
     """Count the active partners of each document, and sum their values; margin: (n_queries,)."""
-    strata, boundaries = queries.strata(), queries.boundaries
+    code, n_classes = queries.strata().code, queries.strata().n_classes
     partners = Partners(*np.zeros((3, value.size)))
-    over_queries(
-        _active_pairs, boundaries, boundaries, ranking.row, ranking.score, strata.code,
-        strata.n_classes, margin, value, *partners,
-    )  # fmt: skip
+    of_documents = *ranking, code, n_classes, margin, value
+    over_queries(_active_pairs, queries.boundaries, *of_documents, *partners)
     return partners
 
 

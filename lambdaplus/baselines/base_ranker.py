@@ -1,7 +1,5 @@
 """Base classes of the baselines: reading of data, validation data, and prediction."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Iterable
@@ -12,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from lambdaplus.baselines.allowed_values import check_parameters
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data.queries import Queries, by_query
 from lambdaplus.evaluation.scoring import mean_values
@@ -47,6 +46,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]
             differ, parameters out of range, and data from which nothing can be learned, such as
             labels that are all the same.
         """
+        check_parameters(self)
         self._fit(*self._read(X, y, qid))
         return self
 
@@ -110,6 +110,27 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]
         return in_order.X, in_order.queries
 
 
+class ValidationSet:
+    """Documents and metrics; a ValueError for a metric that has no value on any query."""
+
+    def __init__(self, X: Floats, queries: Queries, metrics: Iterable[Metric]) -> None:
+        self.X, self.queries = X, queries
+        self.metrics = [parse_metric(metric) for metric in metrics]
+        for name, value in self.values(queries.labels).items():
+            if math.isnan(value):
+                raise ValueError(
+                    f"{name} has no value on any query of eval_set, or else of the training data: "
+                    "choose another metric or other data"
+                )
+
+    def values(self, scores: Floats) -> dict[str, float]:
+        return mean_values(self.metrics, self.queries, scores)
+
+    def value(self, scores: Floats) -> float:
+        """Mean of the first metric, which is used for selection."""
+        return next(iter(mean_values(self.metrics[:1], self.queries, scores).values()))
+
+
 class ValidatedRanker(BaseRanker):
     """Base class of the baselines that select something by a metric on validation data."""
 
@@ -140,7 +161,7 @@ class ValidatedRanker(BaseRanker):
             For NaN or infinite entries, lengths that differ, parameters out of range, data from
             which nothing can be learned, and a metric that has no value on the validation data.
         """
-        self._validate_params()
+        check_parameters(self)
         features, queries = self._read(X, y, qid)
         metrics = [parse_metric(metric) for metric in self._metrics()]
         validation = None
@@ -157,24 +178,3 @@ class ValidatedRanker(BaseRanker):
 
     def _metrics(self) -> list[Metric]:
         return [self.metric]
-
-
-class ValidationSet:
-    """Documents and metrics; a ValueError for a metric that has no value on any query."""
-
-    def __init__(self, X: Floats, queries: Queries, metrics: Iterable[Metric]) -> None:
-        self.X, self.queries = X, queries
-        self.metrics = [parse_metric(metric) for metric in metrics]
-        for name, value in self.values(queries.labels).items():
-            if math.isnan(value):
-                raise ValueError(
-                    f"{name} has no value on any query of eval_set, or else of the training data: "
-                    "choose another metric or other data"
-                )
-
-    def values(self, scores: Floats) -> dict[str, float]:
-        return mean_values(self.metrics, self.queries, scores)
-
-    def value(self, scores: Floats) -> float:
-        """Mean of the first metric, which is used for selection."""
-        return next(iter(mean_values(self.metrics[:1], self.queries, scores).values()))

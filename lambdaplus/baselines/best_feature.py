@@ -1,8 +1,6 @@
 """The best single feature, a minimal baseline for learned rankers."""
 
-from __future__ import annotations
-
-from typing import Any, ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +10,7 @@ from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import Metric
 
 
+@dataclass(eq=False, repr=False)
 class BestFeature(ValidatedRanker):
     """Ranks by the single feature, ascending or descending, with the best value of a metric.
 
@@ -42,10 +41,7 @@ class BestFeature(ValidatedRanker):
     [0.0, -1.0]
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
-
-    def __init__(self, metric: Metric = "ndcg@10") -> None:
-        self.metric = metric
+    metric: Metric = "ndcg@10"
 
     def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:
         judged = validation or ValidationSet(X, queries, [self.metric])

@@ -1,6 +1,6 @@
 """AUC SVMs of each class against the rest, added up."""
 
-from __future__ import annotations
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from lambdaplus.compute.array_types import Floats
 from lambdaplus.data.queries import Queries
 
 
+@dataclass(eq=False, repr=False)
 class ClassAUCSVM(BaseRanker):
     """Ranks by the sum of c * f_c(x) over classes c, f_c an AUC SVM of class c against the rest.
 
@@ -39,10 +40,9 @@ class ClassAUCSVM(BaseRanker):
     array([1. , 0.5, 0. ])
     """
 
-    def __init__(self, C: float = 1.0, tol: float = 1e-3, max_passes: int = 300) -> None:
-        self.C = C
-        self.tol = tol
-        self.max_passes = max_passes
+    C: float = 1.0
+    tol: float = 1e-3
+    max_passes: int = 300
 
     def _fit(self, X: Floats, queries: Queries) -> None:
         labels = queries.labels

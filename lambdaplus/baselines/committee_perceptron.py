@@ -1,18 +1,17 @@
 """The committee perceptron for ranking, and the classic perceptrons that it generalises."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterable
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, NamedTuple
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from lambdaplus.baselines.allowed_values import AtLeastOne
 from lambdaplus.baselines.base_ranker import ValidatedRanker, ValidationSet
 from lambdaplus.baselines.preference_pairs import (
     PreferencePairs,
@@ -25,12 +24,29 @@ from lambdaplus.baselines.preference_pairs import (
 )
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
+from lambdaplus.data.arguments import number, whole_number
 from lambdaplus.data.queries import Queries, by_query
 from lambdaplus.evaluation.progress import Progress
 from lambdaplus.metrics import Metric
 from lambdaplus.metrics.names import listed
 
+# Consecutive pairs that w has ranked correctly, mistakes before w, members of the committee, the
+# index of the one that survived least, and pairs that `State.total` sums over.
+RUN, VERSION, SIZE, WORST, SURVIVED = range(5)
 
+
+class State(NamedTuple):
+    """The state of the perceptron, which the kernel updates in place."""
+
+    w: Floats  # (d,): the current hypothesis
+    total: Floats  # (d,): sum of past hypotheses times the number of pairs that they survived
+    members: Floats  # (capacity, d): the committee, of which counter[SIZE] rows are in use
+    survival: Ints  # (capacity,): consecutive pairs that each member ranked correctly
+    birth: Ints  # (capacity,): index of each member among all hypotheses
+    counter: Ints  # (5,): by the names above
+
+
+@dataclass(eq=False, repr=False)
 class CommitteePerceptron(ValidatedRanker):
     """Perceptron on pairs of documents whose longest-surviving hypotheses form a committee.
 
@@ -97,45 +113,17 @@ class CommitteePerceptron(ValidatedRanker):
     np.int64(3)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "committee_size": [Interval(Integral, 1, None, closed="left")],
-        "n_iter": [Interval(Integral, 1, 65535, closed="both")],  # misses are counted in uint16
-        "variant": [StrOptions({"committee", "pocket", "average", "last"})],
-        "combine": [StrOptions({"average", "borda"})],
-        "weights": [StrOptions({"validation", "survival"})],
-        "order": [StrOptions({"reshuffled", "shuffled", "list"})],
-        "alpha_bound": [None, Interval(Real, 0, 1, closed="right")],
-        "random_state": ["random_state"],
-    }
-
-    hypotheses_: Floats
-    votes_: Floats
-    survival_: Ints
-
-    def __init__(
-        self,
-        committee_size: int = 20,
-        n_iter: int = 50,
-        *,
-        variant: Literal["committee", "pocket", "average", "last"] = "committee",
-        combine: Literal["average", "borda"] = "average",
-        weights: Literal["validation", "survival"] = "validation",
-        metric: Metric = "ndcg@10",
-        order: Literal["reshuffled", "shuffled", "list"] = "reshuffled",
-        alpha_bound: float | None = 0.85,
-        curve_metrics: Metric | Iterable[Metric] = (),
-        random_state: Any = None,
-    ) -> None:
-        self.committee_size = committee_size
-        self.n_iter = n_iter
-        self.variant = variant
-        self.combine = combine
-        self.weights = weights
-        self.metric = metric
-        self.order = order
-        self.alpha_bound = alpha_bound
-        self.curve_metrics = curve_metrics
-        self.random_state = random_state
+    committee_size: AtLeastOne = 20
+    n_iter: Annotated[int, partial(whole_number, least=1, below=2**16)] = 50  # misses are uint16
+    _: KW_ONLY
+    variant: Literal["committee", "pocket", "average", "last"] = "committee"
+    combine: Literal["average", "borda"] = "average"
+    weights: Literal["validation", "survival"] = "validation"
+    metric: Metric = "ndcg@10"
+    order: Literal["reshuffled", "shuffled", "list"] = "reshuffled"
+    alpha_bound: Annotated[float, partial(number, most=1.0)] | None = 0.85
+    curve_metrics: Metric | Iterable[Metric] = ()
+    random_state: Any = None
 
     def _metrics(self) -> list[Metric]:
         return [self.metric, *listed(self.curve_metrics, "curve_metrics")]
@@ -246,22 +234,6 @@ class CommitteePerceptron(ValidatedRanker):
         if self._borda:
             raise AttributeError("a Borda count is not linear: it has hypotheses_, but no coef_")
         return np.asarray(self.votes_ @ self.hypotheses_)
-
-
-# Consecutive pairs that w has ranked correctly, mistakes before w, members of the committee, the
-# index of the one that survived least, and pairs that `State.total` sums over.
-RUN, VERSION, SIZE, WORST, SURVIVED = range(5)
-
-
-class State(NamedTuple):
-    """The state of the perceptron, which the kernel updates in place."""
-
-    w: Floats  # (d,): the current hypothesis
-    total: Floats  # (d,): sum of past hypotheses times the number of pairs that they survived
-    members: Floats  # (capacity, d): the committee, of which counter[SIZE] rows are in use
-    survival: Ints  # (capacity,): consecutive pairs that each member ranked correctly
-    birth: Ints  # (capacity,): index of each member among all hypotheses
-    counter: Ints  # (5,): by the names above
 
 
 @compiled

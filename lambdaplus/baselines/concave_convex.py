@@ -13,8 +13,6 @@ same size, the difference of the means of the classes.
 Yuille & Rangarajan 2003.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from lambdaplus.baselines.cutting_planes import Hinges, Pass, Planes, Solution, solve
@@ -37,18 +35,10 @@ def solve_by_rounds(
         convex = hinges.with_correct_rankings_of(w)
         # Planes of the last round bound other hinges.
         planes = Planes(hinges.n_blocks, hinges.X.shape[1])
-        solution = solve(convex, planes, weight, tol, max_passes - len(history), epsilon)
-        before = history[-1] if history else Pass(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-        history += [
-            step._replace(
-                seconds=before.seconds + step.seconds,
-                oracle_seconds=before.oracle_seconds + step.oracle_seconds,
-            )
-            for step in solution.history
-        ]
-        w, last = solution.w, value
+        solution = solve(convex, planes, weight, tol, max_passes, epsilon, history)
+        w, history, last = solution.w, solution.history, value
         # The objective itself at the new w: at most that of the convex problem, which at the old w
         # was the last value. It falls, then, up to the tolerance of `solve`.
         value = float(w @ w / 2 + weight @ hinges.with_correct_rankings_of(w).at(w).hinge)
         if value >= (1 - tol) * last or len(history) >= max_passes:
-            return solution._replace(history=history)
+            return solution

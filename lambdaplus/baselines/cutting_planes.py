@@ -6,11 +6,9 @@ Tsochantaridis et al. 2005 (n-slack cutting planes); Joachims, Finley & Yu 2009;
 docs/mathematics/structural-svm.md.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -26,9 +24,8 @@ from lambdaplus.metrics.sort import Ranking, rank
 INNER = 0.1  # tolerance of the problem with planes, as a share of the gap
 IN_USE = 1e-3  # dual variable from which a plane counts as used
 PATIENCE = 3  # passes without use after which a plane is removed
-TOO_FAR = (
-    2.0  # objective, in units of the best one, from which the distance to the best w is halved
-)
+# Objective, in units of the best one, from which the distance to the best w is halved.
+TOO_FAR = 2.0
 HALVINGS = 3  # in a row
 
 
@@ -60,10 +57,9 @@ class Hinges:
         index = np.cumsum(blocks.ravel()).reshape(blocks.shape) - 1
         self.n_blocks = int(blocks.sum())
         self.loss_of_block: Ints = np.nonzero(blocks)[0]
-        self._queries = [np.flatnonzero(row) for row in active]
-        self._blocks = [
-            index[number if separate else 0][mine] for number, mine in enumerate(self._queries)
-        ]
+        of_losses = np.broadcast_to(index, active.shape)
+        self._active = active  # the queries of each loss that have a block, and their blocks
+        self._blocks = [row[mine] for row, mine in zip(of_losses, active, strict=True)]
 
     @property
     def convex(self) -> bool:
@@ -78,20 +74,18 @@ class Hinges:
                 w += loss.scale * (self.X.T @ loss.oracle.start)
         return w
 
-    def with_correct_rankings_of(self, w: Floats) -> Hinges:
+    def with_correct_rankings_of(self, w: Floats) -> Self:
         """These hinges, with correct rankings that sort documents of the same label by X w."""
         scores = self.scores(w)
-        losses = [
-            loss._replace(oracle=loss.oracle.sorted_by(scores))
-            if isinstance(loss.oracle, DORMOracle)
-            else loss
-            for loss in self.losses
-        ]
-        return Hinges(self.X, losses, self.separate)
+        losses = list(self.losses)
+        for i, loss in enumerate(losses):
+            if isinstance(loss.oracle, DORMOracle):
+                losses[i] = loss._replace(oracle=loss.oracle.sorted_by(scores))
+        return type(self)(self.X, losses, self.separate)
 
     def scores(self, w: Floats) -> Floats:
         scores = np.empty(self.X.shape[0])
-        over_queries(_scores, self._bounds, self._bounds, self.X, w, scores)
+        over_queries(_scores, self._bounds, self.X, w, scores)
         return scores
 
     def at(self, w: Floats) -> Cut:
@@ -100,7 +94,7 @@ class Hinges:
         rankings: dict[int, Ranking] = {}  # losses with the same labels share one sort
         slopes, offsets = [], []
         hinge = np.zeros(self.n_blocks)
-        for loss, mine, block in zip(self.losses, self._queries, self._blocks, strict=True):
+        for loss, mine, block in zip(self.losses, self._active, self._blocks, strict=True):
             key = id(loss.queries)
             if key not in rankings:
                 rankings[key] = rank(loss.queries, scores)
@@ -108,7 +102,7 @@ class Hinges:
             # The tangent plane of a query, loss + (coefficient X) . w: exact at this w, below the
             # hinge elsewhere.
             slope = np.zeros((worst.loss.size, w.size))
-            over_queries(_slopes, self._bounds, self._bounds, self.X, worst.coefficient, slope)
+            over_queries(_slopes, self._bounds, self.X, worst.coefficient, slope)
             slopes.append(slope[mine])
             offsets.append(worst.loss[mine])
             # Losses that share a slack have one block, whose hinge is their maximum.
@@ -209,6 +203,7 @@ def solve(
     tol: float,
     max_passes: int,
     epsilon: float | None = None,
+    earlier: Sequence[Pass] = (),
 ) -> Solution:
     """Minimise P to a relative duality gap of ``tol``, with a positive weight for each block.
 
@@ -216,13 +211,14 @@ def solve(
     are a warm start for the next.
 
     With ``epsilon``, only planes that are violated by more are added, and the solution is the last
-    w, at which there are none, not the best (Yue et al. 2007, algorithm 1).
+    w, at which there are none, not the best (Yue et al. 2007, algorithm 1).  ``earlier`` are passes
+    of the same fit, which count and with which the history begins.
     """
-    begin = time.perf_counter()
-    in_oracle = 0.0
+    history, begin, in_oracle = list(earlier), time.perf_counter(), 0.0
+    if history:
+        begin, in_oracle = begin - history[-1].seconds, history[-1].oracle_seconds
     w = np.zeros(hinges.X.shape[1])
     best, primal, dual, mean_slack = w, np.inf, 0.0, np.inf
-    history: list[Pass] = []
     halvings = 0
     warm = planes.offset.size > hinges.n_blocks
     # Results of BLAS depend on its number of threads.

@@ -12,8 +12,6 @@ Eliminating slacks, maxima and duals leaves one positive definite system in w fo
 Mehrotra 1992 (predictor and corrector); Joachims, Finley & Yu 2009 (the problem).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

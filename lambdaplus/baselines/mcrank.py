@@ -1,23 +1,24 @@
 """McRank: boosted trees classify documents by relevance; the expected class ranks them."""
 
-from __future__ import annotations
-
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from scipy.special import expit, softmax
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from lambdaplus.baselines.allowed_values import AtLeastOne, Positive
 from lambdaplus.baselines.base_ranker import ValidatedRanker, ValidationSet
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.extras import installation
+from lambdaplus.data.arguments import whole_number
 from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation.progress import Progress
 from lambdaplus.metrics import Metric
 
 
+@dataclass(eq=False, repr=False)
 class McRank(ValidatedRanker):
     """Ranks by the expected label under boosted classification trees of LightGBM.
 
@@ -60,39 +61,16 @@ class McRank(ValidatedRanker):
     [0.0, 1.0]
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "variant": [StrOptions({"multiclass", "ordinal"})],
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "num_leaves": [Interval(Integral, 2, None, closed="left")],
-        "min_child_samples": [Interval(Integral, 0, None, closed="left")],
-        "patience": [None, Interval(Integral, 1, None, closed="left")],
-        "n_jobs": [None, Integral],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        variant: Literal["multiclass", "ordinal"] = "multiclass",
-        *,
-        n_estimators: int = 200,
-        learning_rate: float = 0.1,
-        num_leaves: int = 15,
-        min_child_samples: int = 20,
-        metric: Metric = "ndcg@10",
-        patience: int | None = 30,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.variant = variant
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.num_leaves = num_leaves
-        self.min_child_samples = min_child_samples
-        self.metric = metric
-        self.patience = patience
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    variant: Literal["multiclass", "ordinal"] = "multiclass"
+    _: KW_ONLY
+    n_estimators: AtLeastOne = 200
+    learning_rate: Positive = 0.1
+    num_leaves: Annotated[int, partial(whole_number, least=2)] = 15
+    min_child_samples: Annotated[int, whole_number] = 20
+    metric: Metric = "ndcg@10"
+    patience: AtLeastOne | None = 30
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:
         try:
@@ -145,12 +123,8 @@ class McRank(ValidatedRanker):
 
     def _raw(self, X: Floats, first_round: int, rounds: int) -> Floats:
         options: dict[str, Any] = {"raw_score": True, "num_threads": self.n_jobs or 0}
-        return np.column_stack(
-            [
-                booster.predict(X, start_iteration=first_round, num_iteration=rounds, **options)
-                for booster in self._boosters
-            ]
-        )
+        options |= {"start_iteration": first_round, "num_iteration": rounds}
+        return np.column_stack([booster.predict(X, **options) for booster in self._boosters])
 
     def _expected(self, raw: Floats) -> Floats:
         if self._several:

@@ -5,19 +5,14 @@ first ones of the query.  Pair number p belongs to the document whose range cont
 position in the range is the index of the lower document.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lambdaplus.baselines.active_pairs import pair_weight
-from lambdaplus.compute.array_types import Floats, Ints
+from lambdaplus.compute.array_types import Floats, Ints, Words
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.data.queries import Queries
-
-Words = NDArray[np.uint64]
 
 
 class PreferencePairs(NamedTuple):

@@ -1,19 +1,19 @@
 """RankBoost: boosting of threshold rankers on pairs of documents, which are not stored."""
 
-from __future__ import annotations
-
-from numbers import Integral
-from typing import Any, ClassVar, Literal
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from lambdaplus.baselines.active_pairs import pair_weight
+from lambdaplus.baselines.allowed_values import AtLeastOne
 from lambdaplus.baselines.base_ranker import ValidatedRanker, ValidationSet
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
+from lambdaplus.data.arguments import whole_number
 from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation.progress import Progress
 from lambdaplus.metrics import Metric
@@ -21,6 +21,7 @@ from lambdaplus.metrics import Metric
 PERFECT = 1.0 - 1e-12  # a ranker that ranks all pairs correctly would have infinite weight
 
 
+@dataclass(eq=False, repr=False)
 class RankBoost(ValidatedRanker):
     """Sum of weighted threshold rankers, alpha_t [x_f > threshold], one per round.
 
@@ -64,27 +65,12 @@ class RankBoost(ValidatedRanker):
     array([1])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_rounds": [Interval(Integral, 1, None, closed="left")],
-        "balance": [StrOptions({"query", "pair"})],
-        "max_bins": [Interval(Integral, 2, 256, closed="both")],
-        "patience": [None, Interval(Integral, 1, None, closed="left")],
-    }
-
-    def __init__(
-        self,
-        n_rounds: int = 300,
-        *,
-        balance: Literal["query", "pair"] = "query",
-        max_bins: int = 256,
-        metric: Metric = "ndcg@10",
-        patience: int | None = None,
-    ) -> None:
-        self.n_rounds = n_rounds
-        self.balance = balance
-        self.max_bins = max_bins
-        self.metric = metric
-        self.patience = patience
+    n_rounds: AtLeastOne = 300
+    _: KW_ONLY
+    balance: Literal["query", "pair"] = "query"
+    max_bins: Annotated[int, partial(whole_number, least=2, below=257)] = 256
+    metric: Metric = "ndcg@10"
+    patience: AtLeastOne | None = None
 
     def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:
         strata, rate = queries.strata(), pair_weight(queries, self.balance)
@@ -96,8 +82,8 @@ class RankBoost(ValidatedRanker):
 
         def weigh() -> float:
             over_queries(
-                _potentials, queries.boundaries, queries.boundaries, strata.code,
-                strata.n_classes, rate, scores, potential, mass,
+                _potentials, queries.boundaries, strata.code, strata.n_classes, rate, scores,
+                potential, mass,
             )  # fmt: skip
             return float(mass.sum())
 

@@ -1,24 +1,24 @@
 """RankSVM: a linear ranker with large margins on all pairs of documents."""
 
-from __future__ import annotations
-
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from lambdaplus.baselines.active_pairs import active_pairs, pair_weight
+from lambdaplus.baselines.allowed_values import AtLeastOne, Positive
 from lambdaplus.baselines.base_ranker import BaseRanker
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.data.arguments import number
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics.sort import Ranking, rank
 
 
+@dataclass(eq=False, repr=False)
 class RankSVM(BaseRanker):
     """Linear ranker that minimises the squared hinge loss of all pairs of documents.
 
@@ -57,28 +57,13 @@ class RankSVM(BaseRanker):
     np.int64(3)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": [Interval(Real, 0, None, closed="neither")],
-        "balance": [StrOptions({"query", "pair"})],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-    }
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        balance: Literal["query", "pair"] = "query",
-        tol: float = 1e-8,
-        max_iter: int = 100,
-    ) -> None:
-        self.C = C
-        self.balance = balance
-        self.tol = tol
-        self.max_iter = max_iter
+    C: Positive = 1.0
+    _: KW_ONLY
+    balance: Literal["query", "pair"] = "query"
+    tol: Annotated[float, partial(number, least=0.0)] = 1e-8
+    max_iter: AtLeastOne = 100
 
     def _fit(self, X: Floats, queries: Queries) -> None:
-        self._validate_params()
         objective = PairHinge(X, queries, self.C * pair_weight(queries, self.balance))
         point, self.n_iter_ = _minimise(objective, self.tol, self.max_iter)
         if point.gap > self.tol * point.value:

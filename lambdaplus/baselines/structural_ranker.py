@@ -1,7 +1,5 @@
 """Base class of the structural SVMs: the problem, its solution, its path and its warnings."""
 
-from __future__ import annotations
-
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable
@@ -14,12 +12,13 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import ThreadpoolController
 
+from lambdaplus.baselines.allowed_values import check_parameters
 from lambdaplus.baselines.base_ranker import BaseRanker
 from lambdaplus.baselines.concave_convex import solve_by_rounds
 from lambdaplus.baselines.cutting_planes import Hinges, Planes, Solution, solve
 from lambdaplus.baselines.oracles import Loss
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.data.arguments import number, whole_number
+from lambdaplus.data.arguments import number
 from lambdaplus.data.queries import Queries, reaches
 from lambdaplus.metrics import RankingMetric, parse_metric
 
@@ -67,9 +66,8 @@ class StructuralRanker(BaseRanker):
         """One or more losses on these queries."""
 
     def _fit(self, X: Floats, queries: Queries) -> None:
-        documents, basis = _fewest_features(X)
-        hinges = self._hinges(documents, queries)
-        solution = self._solve(hinges, Planes(hinges.n_blocks, documents.shape[1]), self.C)
+        hinges, basis = self._hinges(X, queries)
+        solution = self._solve(hinges, Planes(hinges.n_blocks, hinges.X.shape[1]), self.C)
         self.coef_ = _in_features(solution.w, basis)
         self.primal_, self.dual_, self.slack_ = solution.primal, solution.dual, solution.slack
         self.relative_gap_ = solution.relative_gap
@@ -114,9 +112,8 @@ class StructuralRanker(BaseRanker):
         >>> [round(value(point), 2) for point in path]
         [0.72, 0.77, 0.78]
         """
-        read, queries = clone(self)._read(X, y, qid)
-        documents, basis = _fewest_features(read)
-        hinges = self._hinges(documents, queries)
+        check_parameters(self)
+        hinges, basis = self._hinges(*clone(self)._read(X, y, qid))
         planes = Planes(hinges.n_blocks, hinges.X.shape[1])
         at_zero = hinges.at(np.zeros(hinges.X.shape[1])).hinge
         path = []
@@ -137,18 +134,16 @@ class StructuralRanker(BaseRanker):
             )
         return path
 
-    def _hinges(self, X: Floats, queries: Queries) -> Hinges:
-        number("tol", self.tol)
-        if self.epsilon is not None:
-            number("epsilon", self.epsilon)
-        whole_number("max_passes", self.max_passes, least=1)
-        hinges = Hinges(X, self._losses(queries), self._separate)
+    def _hinges(self, X: Floats, queries: Queries) -> tuple[Hinges, Floats | None]:
+        """The hinges of documents in coordinates of their span, and its basis if they differ."""
+        documents, basis = _fewest_features(X)
+        hinges = Hinges(documents, self._losses(queries), self._separate)
         if hinges.n_blocks == 0:
             raise ValueError(
                 f"there is nothing to rank: each of the {queries.n_queries} queries has "
                 f"labels of one class only (relevant={self.relevant})"
             )
-        return hinges
+        return hinges, basis
 
     def _weights(self, hinges: Hinges, C: float | Iterable[float]) -> Floats:
         """Weight of each hinge: C / number of queries, including those with a single class."""
@@ -164,27 +159,24 @@ class StructuralRanker(BaseRanker):
             solution = solve(hinges, planes, weight, self.tol, self.max_passes, self.epsilon)
         else:
             solution = solve_by_rounds(hinges, weight, self.tol, self.max_passes, self.epsilon)
-        by_passes = self.epsilon is not None or not hinges.convex
-        if by_passes and len(solution.history) >= self.max_passes:
-            warnings.warn(
-                f"training did not end within {self.max_passes} passes: increase max_passes",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        elif self.epsilon is None and solution.relative_gap > self.tol:
-            warnings.warn(
-                f"the duality gap is still {solution.relative_gap:.1e} of the objective after "
-                f"{len(solution.history)} passes (tol={self.tol:g}): increase max_passes",
-                ConvergenceWarning,
-                stacklevel=4,
+        by_passes, passes = self.epsilon is not None or not hinges.convex, len(solution.history)
+        gap, problem = solution.relative_gap, ""
+        kind: type[Warning] = ConvergenceWarning
+        if by_passes and passes >= self.max_passes:
+            problem = f"training did not end within {self.max_passes} passes: increase max_passes"
+        elif self.epsilon is None and gap > self.tol:
+            problem = (
+                f"the duality gap is still {gap:.1e} of the objective after {passes} passes "
+                f"(tol={self.tol:g}): increase max_passes"
             )
         elif not solution.w.any():
-            warnings.warn(
-                f"w = 0 is optimal (to a relative gap of {solution.relative_gap:.1e}), so all "
-                "documents have the same score: try another loss, feature map or cutoff",
-                UserWarning,
-                stacklevel=4,
+            kind = UserWarning
+            problem = (
+                f"w = 0 is optimal (to a relative gap of {gap:.1e}), so all documents have the "
+                "same score: try another loss, feature map or cutoff"
             )
+        if problem:
+            warnings.warn(problem, kind, stacklevel=4)
         return solution
 
     def _metric(self, loss: str | RankingMetric, cutoff: int | None = None) -> RankingMetric:

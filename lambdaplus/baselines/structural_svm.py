@@ -1,13 +1,14 @@
 """The structural SVM of one loss: AUC, MAP, NDCG or MRR."""
 
-from __future__ import annotations
+from dataclasses import KW_ONLY, dataclass
 
+from lambdaplus.baselines.allowed_values import AtLeastOne, Positive
 from lambdaplus.baselines.oracles import Loss, make_loss
 from lambdaplus.baselines.structural_ranker import StructuralRanker
-from lambdaplus.data.arguments import check_flag
 from lambdaplus.data.queries import Queries
 
 
+@dataclass(eq=False, repr=False)
 class StructuralSVM(StructuralRanker):
     """Linear ranker that minimises a convex upper bound of 1 - metric.
 
@@ -89,33 +90,19 @@ class StructuralSVM(StructuralRanker):
     (np.int64(3), True)
     """
 
-    def __init__(
-        self,
-        loss: str = "map",
-        feature_map: str = "po",
-        cutoff: int | None = None,
-        C: float = 1.0,
-        tol: float = 1e-3,
-        *,
-        decay: str | int = "smooth",
-        pair_scale: bool = True,
-        relevant: float | None = None,
-        max_passes: int = 300,
-        epsilon: float | None = None,
-    ) -> None:
-        self.loss = loss
-        self.feature_map = feature_map
-        self.cutoff = cutoff
-        self.C = C
-        self.tol = tol
-        self.decay = decay
-        self.pair_scale = pair_scale
-        self.relevant = relevant
-        self.max_passes = max_passes
-        self.epsilon = epsilon
+    loss: str = "map"
+    feature_map: str = "po"
+    cutoff: int | None = None
+    C: float = 1.0
+    tol: Positive = 1e-3
+    _: KW_ONLY
+    decay: str | int = "smooth"
+    pair_scale: bool = True
+    relevant: float | None = None
+    max_passes: AtLeastOne = 300
+    epsilon: Positive | None = None
 
     def _losses(self, queries: Queries) -> list[Loss]:
-        check_flag(pair_scale=self.pair_scale)
         metric = self._metric(self.loss, self.cutoff)
         labels = self._labels(metric, queries)
         return [make_loss(metric, labels, self.feature_map, self.decay, self.pair_scale)]

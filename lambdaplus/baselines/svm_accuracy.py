@@ -1,8 +1,7 @@
 """Accuracy SVMs: classifiers of relevant documents, whose decision function ranks documents."""
 
-from __future__ import annotations
-
-from typing import Literal, get_args
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,12 +12,12 @@ from lambdaplus.baselines.transformers import QueryScaler
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data.queries import Queries, reaches
 
-Variant = Literal["plain", "balanced", "percentile", "minmax"]
 N_THRESHOLDS = 50
 # LinearSVC penalises the bias, SVM-light does not: here its square counts a hundredth.
 BIAS_SCALE = 10.0
 
 
+@dataclass(eq=False, repr=False)
 class SVMAccuracy(BaseRanker):
     """Linear classifier of relevant documents as a ranker, in four variants.
 
@@ -55,29 +54,16 @@ class SVMAccuracy(BaseRanker):
     np.int64(1)
     """
 
-    def __init__(
-        self,
-        variant: Variant = "plain",
-        C: float = 1.0,
-        *,
-        loss: str = "hinge",
-        relevant: float = 1.0,
-        tol: float = 1e-4,
-        max_iter: int = 10_000,
-        random_state: int | None = 0,
-    ) -> None:
-        self.variant = variant
-        self.C = C
-        self.loss = loss
-        self.relevant = relevant
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
+    variant: Literal["plain", "balanced", "percentile", "minmax"] = "plain"
+    C: float = 1.0
+    _: KW_ONLY
+    loss: str = "hinge"
+    relevant: float = 1.0
+    tol: float = 1e-4
+    max_iter: int = 10_000
+    random_state: int | None = 0
 
     def _fit(self, X: Floats, queries: Queries) -> None:
-        if self.variant not in get_args(Variant):
-            variants = ", ".join(get_args(Variant))
-            raise ValueError(f"variant={self.variant!r} is not one of {variants}")
         good = reaches(queries.labels, self.relevant)
         if good.all() or not good.any():
             raise ValueError(

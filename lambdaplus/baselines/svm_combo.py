@@ -1,17 +1,19 @@
 """SVMCombo: several losses at once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal
 
 import numpy as np
 
+from lambdaplus.baselines.allowed_values import AtLeastOne, Positive
 from lambdaplus.baselines.oracles import Loss, make_loss
 from lambdaplus.baselines.structural_ranker import StructuralRanker
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics.sort import rank
 
 
+@dataclass(eq=False, repr=False)
 class SVMCombo(StructuralRanker):
     """Linear ranker that minimises several losses at once.
 
@@ -52,28 +54,15 @@ class SVMCombo(StructuralRanker):
     np.int64(3)
     """
 
-    relevant: float
-
-    def __init__(
-        self,
-        losses: Sequence[str] = ("map", "mrr", "ndcg"),
-        slack: str = "shared",
-        C: float | Sequence[float] = 1.0,
-        tol: float = 1e-3,
-        *,
-        feature_maps: Sequence[str] | None = None,
-        relevant: float = 1.0,
-        max_passes: int = 300,
-        epsilon: float | None = None,
-    ) -> None:
-        self.losses = losses
-        self.slack = slack
-        self.C = C
-        self.tol = tol
-        self.feature_maps = feature_maps
-        self.relevant = relevant
-        self.max_passes = max_passes
-        self.epsilon = epsilon
+    losses: Sequence[str] = ("map", "mrr", "ndcg")
+    slack: Literal["shared", "separate"] = "shared"
+    C: float | Sequence[float] = 1.0
+    tol: Positive = 1e-3
+    _: KW_ONLY
+    feature_maps: Sequence[str] | None = None
+    relevant: float = 1.0
+    max_passes: AtLeastOne = 300
+    epsilon: Positive | None = None
 
     @property
     def _separate(self) -> bool:  # type: ignore[override]
@@ -81,8 +70,6 @@ class SVMCombo(StructuralRanker):
 
     def _losses(self, queries: Queries) -> list[Loss]:
         losses = self.losses
-        if self.slack not in ("shared", "separate"):
-            raise ValueError(f"slack={self.slack!r} is not 'shared' or 'separate'")
         if isinstance(losses, str) or not np.iterable(losses) or not len(losses):
             raise ValueError(f"losses={losses!r} must be a non-empty list of losses")
         metrics = [self._metric(loss) for loss in losses]

@@ -1,7 +1,6 @@
 """Transformers: scaling of features within queries, and indicator features."""
 
-from __future__ import annotations
-
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -10,11 +9,12 @@ from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from lambdaplus.baselines.allowed_values import AtLeastOne, check_parameters
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.data.arguments import whole_number
 from lambdaplus.data.queries import by_query
 
 
+@dataclass(eq=False, repr=False)
 class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Scale each feature to [0, 1] within every query.
 
@@ -36,13 +36,11 @@ class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     [[0.0], [1.0], [0.5], [0.0]]
     """
 
-    def __init__(self, method: Literal["minmax", "percentile"] = "minmax") -> None:
-        self.method = method
+    method: Literal["minmax", "percentile"] = "minmax"
 
     def fit(self, X: ArrayLike, y: Any = None, qid: ArrayLike | None = None) -> Self:
         """Check the data; a ValueError for invalid data or an unknown method."""
-        if self.method not in ("minmax", "percentile"):
-            raise ValueError(f"method={self.method!r} is not 'minmax' or 'percentile'")
+        check_parameters(self)
         validate_data(self, X, dtype=np.float64)
         return self
 
@@ -83,6 +81,7 @@ class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray((features - low) / np.where(high > low, high - low, 1.0))
 
 
+@dataclass(eq=False, repr=False)
 class ThresholdFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Convert each feature to indicators of values above its quantiles.
 
@@ -109,12 +108,11 @@ class ThresholdFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     [[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]
     """
 
-    def __init__(self, n_thresholds: int = 50) -> None:
-        self.n_thresholds = n_thresholds
+    n_thresholds: AtLeastOne = 50
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Determine the thresholds; a ValueError for invalid data or ``n_thresholds``."""
-        whole_number("n_thresholds", self.n_thresholds, least=1)
+        check_parameters(self)
         features = validate_data(self, X, dtype=np.float64)
         share = np.arange(self.n_thresholds) / self.n_thresholds
         places = np.quantile(features, share, axis=0, method="lower").T

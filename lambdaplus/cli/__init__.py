@@ -1,7 +1,5 @@
 """The command line: ``lambdaplus`` and its commands, one in each file."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

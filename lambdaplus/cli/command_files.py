@@ -1,7 +1,5 @@
 """Files that commands read and write: runs, output files, and error messages."""
 
-from __future__ import annotations
-
 import os
 import pathlib
 import sys

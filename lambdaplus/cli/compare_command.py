@@ -25,7 +25,7 @@ from lambdaplus.study.config import Config
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from lambdaplus.study import Study
+    from lambdaplus.study import Study, Summary
 
 DIGITS = "built-in images of handwritten digits; images of the digit in the query are relevant"
 NO_EVIDENCE = (
@@ -59,6 +59,8 @@ def compare(
     """Train methods on folds and compare them. Run the command again to continue after a stop."""
     from rich.console import Console
 
+    from lambdaplus.study import study_of
+
     console = Console(markup=False, emoji=False)  # a path may contain [red] or :bug:
     cores = os.cpu_count() or 1
     with errors_of("compare"):
@@ -69,7 +71,7 @@ def compare(
             config = Config(data=str(data))
         config = replace(config, **_fields(options))
         jobs = jobs or cores
-        study = config.study(out, jobs, threads=max(1, cores // jobs))
+        study = study_of(config, out, jobs, threads=max(1, cores // jobs))
         inputs = [path for path in (data, pathlib.Path(config.data)) if path and path.is_file()]
         code = _run(study, config, out, inputs, report, console)
     if code:
@@ -107,7 +109,7 @@ def _shares(option: str, text: str) -> tuple[float, ...]:
 
 
 # Types of the fields of `Config` on the command line, where lists are text, and their parsers.
-TYPES: dict[str, type] = {"int": int, "float": float, "bool": bool}
+TYPES: dict[str, type] = {"int": int, "float": float}
 LISTS: dict[str, Callable[[str, str], tuple[Any, ...]]] = {
     "tuple[str, ...]": _names,
     "tuple[int, ...]": _seeds,
@@ -158,6 +160,7 @@ def _run(
     console: Console,
 ) -> int:
     """Fit, write the results, and return the exit code."""
+    from lambdaplus.study import Summary, write_report
     from lambdaplus.study.figures import needs_matplotlib
     from lambdaplus.study.outputs import OutputFolder
     from lambdaplus.study.workers import working_folder
@@ -173,12 +176,14 @@ def _run(
             with _warnings_told(console), _stoppable():
                 _fit(study, console)
             if study.finished:
-                _write_tables(study, config, made, console)
+                summary = Summary(study.results, config.baseline or None)
+                _write_tables(summary, config, made, console)
                 folder.publish(made)  # whatever happens to the report
-            if study.finished and report:
-                with _warnings_told(console):
-                    _write_report(study, config, made, console)
-                folder.publish(made, outdated=["plots/", "tables/"])
+                if report:
+                    said = {"data": config.data or DIGITS, "date": time.strftime("%Y-%m-%d")}
+                    with _warnings_told(console), console.status("Writing the report ..."):
+                        write_report(summary, made, config.to_toml(), **said)
+                    folder.publish(made, outdated=["plots/", "tables/"])
         except KeyboardInterrupt as stop:
             console.print(
                 f"Stopped after {len(study.finished)} of {len(study)} fits, which are kept in "
@@ -215,12 +220,10 @@ def _fit(study: Study, console: Console) -> None:
                 progress.reset(bar, completed=done)
 
 
-def _write_tables(study: Study, config: Config, folder: pathlib.Path, console: Console) -> None:
-    from lambdaplus.study import Summary, results_table, write_csv, write_parquet
+def _write_tables(summary: Summary, config: Config, folder: pathlib.Path, console: Console) -> None:
+    from lambdaplus.study import results_table, write_csv, write_parquet
 
-    baseline = config.baseline or None
     with console.status("Testing significance ..."):
-        summary = Summary(study.results, baseline)
         table, sentences = results_table(summary), [*summary.sentences(), *summary.verdicts()]
     console.print(f"Data: {config.data or DIGITS}", soft_wrap=True)
     console.print(table)
@@ -228,16 +231,8 @@ def _write_tables(study: Study, config: Config, folder: pathlib.Path, console: C
         console.print(f"- {sentence}", soft_wrap=True)
     if not config.data:
         console.print(NO_EVIDENCE, soft_wrap=True)
-    write_csv(study.results, folder)
-    write_parquet(study.results, folder)
-
-
-def _write_report(study: Study, config: Config, folder: pathlib.Path, console: Console) -> None:
-    from lambdaplus.study import write_report
-
-    said = {"data": config.data or DIGITS, "date": time.strftime("%Y-%m-%d")}
-    with console.status("Writing the report ..."):
-        write_report(study.results, folder, config.baseline or None, config.to_toml(), **said)
+    write_csv(summary.results, folder)
+    write_parquet(summary.results, folder)
 
 
 @contextmanager

@@ -124,7 +124,6 @@ def _per_query(evaluations: dict[str, Evaluation]) -> str:
         for metric, values in evaluation.per_query.items():
             whole = len(values) != evaluation.n_queries  # one ranking of all rows
             qid = ["all"] if whole else list(map(str, evaluation.qid.tolist()))
-            rows = pl.DataFrame({"qid": qid, "value": values})
-            names = pl.lit(run).alias("run"), "qid", pl.lit(metric).alias("metric"), "value"
-            tables.append(rows.select(*names))
+            columns = {"run": run, "qid": qid, "metric": metric, "value": values}
+            tables.append(pl.DataFrame(columns))
     return safe_csv(pl.concat(tables))

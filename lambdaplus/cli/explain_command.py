@@ -1,7 +1,5 @@
 """``lambdaplus explain``."""
 
-from __future__ import annotations
-
 import pathlib
 from typing import Annotated
 
@@ -29,7 +27,8 @@ def explain(
     from rich.console import Console
 
     from lambdaplus.data.queries import Queries
-    from lambdaplus.evaluation.explanation import explain_queries
+    from lambdaplus.evaluation.explanation import explain_input
+    from lambdaplus.evaluation.forms_of_input import Input, input_of_run
     from lambdaplus.metrics import parse_metric
 
     with errors_of("explain"):
@@ -38,16 +37,14 @@ def explain(
             if labels is not None or scores is not None:
                 raise ValueError("pass a run, or --labels and --scores, not both")
             [only] = read_runs([run], data, qrels, columns).values()
-            explanation = explain_queries(
-                wanted, only.queries, only.scores, only.docno, judged=only.judged
-            )
+            explanation = explain_input(wanted, input_of_run(only))
         elif labels is not None and scores is not None:
             y, s = _numbers(labels, "--labels"), _numbers(scores, "--scores")
             sizes = [len(query) for query in y]
             if sizes != [len(query) for query in s]:
                 raise ValueError("--labels and --scores must have the same length in each query")
             queries = Queries([v for query in y for v in query], group=sizes)
-            explanation = explain_queries(wanted, queries, [v for query in s for v in query])
+            explanation = explain_input(wanted, Input(queries, [v for query in s for v in query]))
         else:
             raise ValueError("pass a run, or --labels and --scores")
         Console().print(explanation.table)

@@ -1,7 +1,5 @@
 """``lambdaplus export``."""
 
-from __future__ import annotations
-
 import pathlib
 from typing import Annotated, Any
 

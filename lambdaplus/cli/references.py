@@ -1,7 +1,5 @@
 """``lambdaplus cite``: the library, and the papers whose methods it implements."""
 
-from __future__ import annotations
-
 import re
 from importlib.resources import files
 from typing import Annotated

@@ -5,8 +5,6 @@ the same on each of them.  Workers wait for each other in a reduction, so all mu
 reductions in the same order: whether one is called may only depend on earlier results.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any

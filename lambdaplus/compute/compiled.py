@@ -4,8 +4,6 @@ numba recompiles a cached kernel if its own file has changed, but not if a kerne
 the file imports has changed.  The key of a cached kernel therefore includes these.
 """
 
-from __future__ import annotations
-
 import hashlib
 import inspect
 from collections.abc import Callable

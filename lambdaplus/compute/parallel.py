@@ -5,8 +5,6 @@ of an estimator), or else the environment variable ``OMP_NUM_THREADS``, or else
 ``NUMBA_NUM_THREADS``, or else the number of cores.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 from collections.abc import Callable, Iterator
@@ -53,8 +51,8 @@ def _pool(process: int) -> ThreadPoolExecutor:
 def over_queries(
     kernel: Callable[..., None], boundaries: NDArray[np.int64], *arguments: Any
 ) -> None:
-    """Call ``kernel(first_query, last_query, *arguments)`` on batches that cover all queries."""
-    over_batches(lambda a, b: kernel(a, b, *arguments), boundaries)
+    """Call ``kernel(first, last, boundaries, *arguments)`` on batches that cover all queries."""
+    over_batches(lambda first, last: kernel(first, last, boundaries, *arguments), boundaries)
 
 
 def over_batches(work: Callable[[int, int], None], boundaries: NDArray[np.int64]) -> None:

@@ -7,8 +7,6 @@ Examples
 29
 """
 
-from __future__ import annotations
-
 from lambdaplus.data.digits import digits_queries
 from lambdaplus.data.folders import read_data, read_folds
 from lambdaplus.data.letor import read_letor

@@ -1,10 +1,8 @@
 """Checks and conversions of arguments, with errors where NumPy would silently change values."""
 
-from __future__ import annotations
-
 import math
 import reprlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -55,6 +53,16 @@ def numbers(values: Any, name: str, copy: bool = False) -> NDArray[np.float64]:
         return array.astype(np.float64, copy=copy)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numbers: {error}") from None
+
+
+def refuse_infinite(array: NDArray[np.floating[Any]], name: str, why: str = "") -> None:
+    """Raise a ValueError that names the first entry that is not finite."""
+    bad = np.flatnonzero(~np.isfinite(array))
+    if bad.size:
+        raise ValueError(
+            f"{name} must be finite: {bad.size} of {array.size} are not, the first is "
+            f"{array[bad[0]]} in row {bad[0]}{why}"
+        )
 
 
 def refuse_rounding(integers: Iterable[int], name: str) -> None:
@@ -173,6 +181,12 @@ def number(
         bounds += "" if most == math.inf else f" and at most {most:g}"
         raise ValueError(f"{name} must be a number {bounds}, got {value!r}")
     return float(value)
+
+
+def check_choice(name: str, value: Any, allowed: Collection[str]) -> None:
+    """Raise a ValueError unless the value is one of these words."""
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name}={value!r} is not one of {', '.join(allowed)}")
 
 
 def check_flag(**flags: Any) -> None:

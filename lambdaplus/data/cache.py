@@ -6,8 +6,6 @@ days, are deleted when a new one is written. The folder may be deleted at any ti
 written to, the text is read each time. `cache_folder` says where it is.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

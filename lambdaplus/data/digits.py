@@ -1,13 +1,11 @@
 """A ranking data set of images of handwritten digits."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np
 
+from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.data.arguments import whole_number
-from lambdaplus.data.queries import Floats, Ints
 from lambdaplus.data.ranking_data import Fold, RankingData, named_fold
 
 

@@ -1,7 +1,5 @@
 """Readers of one file of any format, and of data sets in the folders of their publishers."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Iterator

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.compute.array_types import Bools, Int32s, Rows
-from lambdaplus.compute.array_types import Floats as Floats  # also from here, with the checks
-from lambdaplus.compute.array_types import Ints as Ints
+from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints, Rows
 from lambdaplus.compute.collective import ONE_MACHINE, Workers
 from lambdaplus.compute.parallel import extremes
-from lambdaplus.data.arguments import identifiers, numbers, plain
+from lambdaplus.data.arguments import flags_of_rows, identifiers, numbers, plain, refuse_infinite
 
 if TYPE_CHECKING:
     from functools import cached_property as cached_property
@@ -63,8 +61,8 @@ class Queries:
     Queries are given by their sizes (``group``) or by one ``qid`` per row; the rows of a query are
     adjacent.  Without queries, all rows, on all workers, are one list, in which a row of weight k
     counts as k rows; with ``one_query`` they are a query, in which weights are factors.
-    ``returned`` is the number of documents of each query that have a rank, those with the highest
-    scores; all by default.
+    ``returned``, (n,) bool, is False for documents without a rank, which have the lowest scores of
+    their query.
     """
 
     def __init__(
@@ -74,7 +72,7 @@ class Queries:
         group: ArrayLike | None = None,
         qid: ArrayLike | None = None,
         weight: ArrayLike | None = None,
-        returned: Ints | None = None,
+        returned: ArrayLike | None = None,
         one_query: bool = False,
         workers: Workers = ONE_MACHINE,
     ) -> None:
@@ -92,7 +90,7 @@ class Queries:
             self._check_whole()
         nothing = divided and not n  # no query is on this worker
         self.boundaries: Ints = np.zeros(1, np.int64) if nothing else _boundaries(n, group, qid)
-        self.returned = returned
+        self.returned = None if returned is None else flags_of_rows(returned, n, "returned")
         self._unit = 1.0  # of multiplicities, a power of two
         self._strata: dict[float | None, Strata] = {}
 
@@ -314,11 +312,7 @@ def _vector(values: ArrayLike, name: str, copy: bool = True, single: bool = Fals
             + (hint if name == "scores" and array.ndim == 2 else "")
         )
     if array.size and not np.isfinite(extremes(array)).all():
-        bad = np.flatnonzero(~np.isfinite(array))
-        raise ValueError(
-            f"{name} must be finite: {bad.size} of {array.size} are not, "
-            f"the first is {array[bad[0]]} in row {bad[0]}"
-        )
+        refuse_infinite(array, name)
     return array
 
 

@@ -1,7 +1,5 @@
 """The numbers of `relative_features`: a matrix of ranks or distances for each kind."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,6 @@ from lambdaplus.compute.parallel import n_pieces, over_tasks
 from lambdaplus.data.queries import by_query
 
 KINDS = ("rank", "z")
-_RUN = 16  # values that are sorted by insertion before runs are merged
 
 Matrix = NDArray[np.floating[Any]]
 
@@ -60,18 +57,18 @@ def _fill(
     longest = 0
     for q in range(boundaries.size - 1):
         longest = max(longest, boundaries[q + 1] - boundaries[q])
-    value, row = np.empty(longest), np.empty(longest, dtype=np.int64)
-    spare_value, spare_row = np.empty(longest), np.empty(longest, dtype=np.int64)
+    known, of_row = np.empty(longest), np.empty(longest, dtype=np.int64)
     for q in range(boundaries.size - 1):
         for column in range(first, last):
             m = 0
             for i in range(boundaries[q], boundaries[q + 1]):
                 given = float(features[rows[i], column])
                 if given == given:
-                    value[m], row[m] = given, rows[i]
+                    known[m], of_row[m] = given, rows[i]
                     m += 1
             if m > 0:
-                _sort(value, row, spare_value, spare_row, m)
+                order = np.argsort(known[:m])
+                value, row = known[:m][order], of_row[:m][order]
                 for k in range(are_ranks.size):
                     if are_ranks[k]:
                         _write_ranks(value, row, m, column, found[k])
@@ -112,32 +109,3 @@ def _write_z(value: Floats, row: Ints, m: int, column: int, found: Matrix) -> No
     deviation = np.sqrt(variance / m)
     for i in range(m):
         found[row[i], column] = ((half * value[i] - low) / width - mean) / deviation
-
-
-@compiled
-def _sort(value: Floats, row: Ints, spare_value: Floats, spare_row: Ints, m: int) -> None:
-    """Sort the first m values, and the rows with them: runs by insertion, which are then merged."""
-    for start in range(0, m, _RUN):
-        for i in range(start + 1, min(start + _RUN, m)):
-            v, r, at = value[i], row[i], i
-            while at > start and value[at - 1] > v:
-                value[at], row[at] = value[at - 1], row[at - 1]
-                at -= 1
-            value[at], row[at] = v, r
-    width = _RUN
-    while width < m:
-        for start in range(0, m - width, 2 * width):
-            middle, stop = start + width, min(start + 2 * width, m)
-            for i in range(start, middle):
-                spare_value[i], spare_row[i] = value[i], row[i]
-            left, right = start, middle
-            for at in range(start, stop):
-                if left == middle:
-                    break
-                if right < stop and value[right] < spare_value[left]:
-                    value[at], row[at] = value[right], row[right]
-                    right += 1
-                else:
-                    value[at], row[at] = spare_value[left], spare_row[left]
-                    left += 1
-        width *= 2

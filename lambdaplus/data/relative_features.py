@@ -10,8 +10,6 @@ Examples
 [[7.0, -0.25], [9.0, 0.25], [0.2, 0.25], [0.1, -0.25]]
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from typing import Any
@@ -126,13 +124,12 @@ def _as_matrix(X: Any) -> Matrix:
 
 def _of_frame(X: Any, kinds: tuple[str, ...], qid: Any, group: Any, replace: bool) -> Any:
     numbers = numbers_by_column(X)
-    by_name: dict[tuple[Any, str], Matrix] = {}
-    for dtype in {array.dtype: None for array in numbers.values()}:  # float32, float64
-        mine = [name for name, array in numbers.items() if array.dtype == dtype]
-        matrix = np.stack([numbers[name] for name in mine], axis=1)
-        for kind, part in zip(kinds, relative_columns(matrix, kinds, qid, group), strict=True):
-            by_name |= {(name, kind): part[:, j] for j, name in enumerate(mine)}
-    new = {relative_name(name, kind): by_name[name, kind] for kind in kinds for name in numbers}
+    matrix = np.stack([*numbers.values()], axis=1)  # float64 if one column is
+    new = {
+        relative_name(name, kind): part[:, j].astype(column.dtype)
+        for kind, part in zip(kinds, relative_columns(matrix, kinds, qid, group), strict=True)
+        for j, (name, column) in enumerate(numbers.items())
+    }
     return with_columns(X, [name for name in X.columns if not (replace and name in numbers)], new)
 
 

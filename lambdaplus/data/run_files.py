@@ -1,7 +1,5 @@
 """Runs (the scores of a system for a set of queries), and their readers."""
 
-from __future__ import annotations
-
 import math
 import os
 import re
@@ -14,10 +12,7 @@ from typing import Any
 import numpy as np
 
 from lambdaplus.data.arguments import (
-    flags_of_rows,
-    identifiers,
     number_of,
-    plain,
     refuse_rounding,
 )
 from lambdaplus.data.letor import numbered_lines
@@ -56,13 +51,7 @@ class Run:
     @property
     def queries(self) -> Queries:
         """Checked labels and queries."""
-        labels, qid = plain(self.labels, "labels"), identifiers(self.qid)
-        queries = Queries(labels, qid=qid)
-        if self.returned is None:
-            return queries
-        returned = flags_of_rows(self.returned, queries.n_documents, "returned")
-        counts = np.add.reduceat(returned.astype(np.int64), queries.boundaries[:-1])
-        return Queries(labels, qid=qid, returned=counts)
+        return Queries(self.labels, qid=self.qid, returned=self.returned)
 
 
 def read_scores(path: str | os.PathLike[str], data: RankingData) -> Run:

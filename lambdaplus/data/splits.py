@@ -1,15 +1,13 @@
 """Splits that keep queries whole: row indices, cross-validation and random splits."""
 
-from __future__ import annotations
-
-import itertools
 from numbers import Integral, Real
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from lambdaplus.data.arguments import check_flag, identifiers, is_flag, whole_number
-from lambdaplus.data.queries import Ints, query_sizes
+from lambdaplus.compute.array_types import Ints
+from lambdaplus.data.arguments import identifiers, is_flag, whole_number
+from lambdaplus.data.queries import query_sizes
 from lambdaplus.data.ranking_data import Fold, RankingData, named_fold
 
 
@@ -78,7 +76,6 @@ def random_splits(
     valid: float = 0.2,
     test: float | None = None,
     *,
-    balanced: bool = False,
     random_state: int = 0,
 ) -> list[Fold]:
     """Split the queries of a data set into training, validation and test at random, `n` times.
@@ -92,10 +89,6 @@ def random_splits(
         Number of queries in each part (int), or share of all queries (float), rounded down. The
         test part gets the remaining queries if `test` is not given. If the parts do not add up to
         all queries, the other queries are left out of the split.
-    balanced : bool, default=False
-        Draw the splits together, so that every query is in training about equally often: the
-        numbers differ by at most one. The same holds for validation and test (Yue, Finley,
-        Radlinski and Joachims, SIGIR 2007, section 6).
     random_state : int, default=0
         Seed of the splits.
 
@@ -117,7 +110,6 @@ def random_splits(
     [('Split1', 10, 5), ('Split2', 10, 5), ('Split3', 10, 5)]
     """
     whole_number("the number of splits", n, least=1)
-    check_flag(balanced=balanced)
     n_queries = data.n_queries
     sizes = [_count(part, n_queries) for part in (train, valid, test) if part is not None]
     sizes += [n_queries - sum(sizes)] * (3 - len(sizes))
@@ -128,10 +120,7 @@ def random_splits(
         )
     rng = np.random.default_rng(random_state)
     part_of = np.repeat(np.arange(4), [*sizes, n_queries - sum(sizes)])  # 3: in no part
-    if balanced:
-        parts = _balanced(rng, n, part_of)
-    else:
-        parts = rng.permuted(np.tile(part_of, (n, 1)), axis=1)
+    parts = rng.permuted(np.tile(part_of, (n, 1)), axis=1)
     return [
         named_fold(f"Split{i}", *(data.take_queries(np.flatnonzero(row == p)) for p in range(3)))
         for i, row in enumerate(parts, start=1)
@@ -197,28 +186,3 @@ def _count(part: float, n_queries: int) -> int:
     if not isinstance(part, Real) or is_flag(part) or not np.isfinite(part):
         raise ValueError(f"{part!r} is neither a number of queries nor a share of them")
     return int(part if isinstance(part, Integral) else part * n_queries + 1e-9)
-
-
-def _balanced(rng: np.random.Generator, n: int, part_of: Ints) -> NDArray[np.int64]:
-    """Part of each query (columns) in each split (rows)."""
-    # Put the queries on a circle. The parts of each split are arcs, and the splits begin at evenly
-    # spaced positions: the number of splits with a query in a part is the mean, rounded up or down.
-    starts = np.arange(n) * len(part_of) // n
-    parts = np.stack([np.roll(part_of, start) for start in starts])
-    parts = rng.permutation(rng.permutation(parts, axis=0), axis=1)
-    # Pairs of splits then exchange queries, which changes neither sizes nor these numbers (the
-    # "curveball" algorithm of Strona et al., Nature Communications 5:4114, 2014).
-    for _ in range(10):
-        for i, j in itertools.pairwise(rng.permutation(n)):
-            for a, b in itertools.combinations(range(4), 2):
-                _trade(rng, parts[i], parts[j], a, b)
-    return parts
-
-
-def _trade(rng: np.random.Generator, one: Ints, other: Ints, a: int, b: int) -> None:
-    """Redistribute the queries that are in part `a` of one split and part `b` of the other."""
-    gives, gets = (one == a) & (other == b), (one == b) & (other == a)
-    pool = rng.permutation(np.flatnonzero(gives | gets))
-    first, second = np.split(pool, [np.count_nonzero(gives)])
-    one[first], other[first] = a, b
-    one[second], other[second] = b, a

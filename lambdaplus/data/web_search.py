@@ -1,11 +1,9 @@
 """Synthetic graded data of any size, similar to those of a web search engine."""
 
-from __future__ import annotations
-
 import numpy as np
 
+from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.data.arguments import whole_number
-from lambdaplus.data.queries import Floats, Ints
 from lambdaplus.data.ranking_data import RankingData
 
 # Documents of MSLR-WEB10K with label 0, 1, ..., 4.
@@ -19,7 +17,7 @@ _BLOCK = 64  # number of queries that are generated together from one random str
 def web_search_like(n_queries: int, n_features: int = 136, *, random_state: int = 0) -> RankingData:
     """Generate queries with graded documents, with the proportions of MSLR-WEB.
 
-    The relevance of a document depends on twelve normally distributed latent variables: it is their
+    The quality of a document depends on twelve normally distributed latent variables: it is their
     weighted sum plus a product of two of them, an effect of the query, and noise. Thresholds divide
     it into labels 0 to 4 with the shares of MSLR-WEB10K (52, 32, 13, 1.8 and 0.7 percent). Each
     feature is a noisy function of one latent variable.
@@ -39,7 +37,7 @@ def web_search_like(n_queries: int, n_features: int = 136, *, random_state: int 
         `qid` is 1, 2, ... `features` are, in this order: 30% counts, skewed integers, many of them
         0; 20% lengths, lognormal; 20% scores, normal; 10% non-monotone features, highest for medium
         values of the latent variable, so that a linear ranker cannot use them alone; 14% noise,
-        independent of relevance; the others are query features, equal for all documents of a query.
+        independent of quality; the others are query features, equal for all documents of a query.
 
     Raises
     ------
@@ -63,20 +61,20 @@ def web_search_like(n_queries: int, n_features: int = 136, *, random_state: int 
     mean_log = np.log(_MEAN_SIZE) - _SPREAD**2 / 2
     group = np.maximum(rng.lognormal(mean_log, _SPREAD, n_queries).round().astype(np.int64), 1)
     problem = _Problem(rng, n_features)
-    features, relevance, end = np.empty((group.sum(), n_features)), np.empty(group.sum()), 0
+    features, quality, end = np.empty((group.sum(), n_features)), np.empty(group.sum()), 0
     for block, own in enumerate(rngs):
         sizes = group[block * _BLOCK : (block + 1) * _BLOCK]
         rows = slice(end, end := end + int(sizes.sum()))
-        relevance[rows] = problem.draw(own, sizes, features[rows])
-    cuts = np.quantile(relevance, np.cumsum(_MSLR)[:-1] / _MSLR.sum())
-    labels = np.searchsorted(cuts, relevance, side="right").astype(np.float64)
+        quality[rows] = problem.draw(own, sizes, features[rows])
+    cuts = np.quantile(quality, np.cumsum(_MSLR)[:-1] / _MSLR.sum())
+    labels = np.searchsorted(cuts, quality, side="right").astype(np.float64)
     return RankingData(
         features, labels, np.repeat(np.arange(1, n_queries + 1), group), "web-search-like"
     )
 
 
 class _Problem:
-    """The model that generates relevance and features from latent variables."""
+    """The model that generates quality and features from latent variables."""
 
     def __init__(self, rng: np.random.Generator, n_features: int) -> None:
         self.weights = rng.dirichlet(np.full(_ASPECTS, 3.0)) ** 0.5  # squares add up to 1
@@ -91,11 +89,11 @@ class _Problem:
         self.scale = rng.lognormal(0.0, 0.4, n_features)
 
     def draw(self, rng: np.random.Generator, sizes: Ints, out: Floats) -> Floats:
-        """Generate the features of some queries; return the relevance of their documents."""
+        """Generate the features of some queries; return the quality of their documents."""
         aspects = rng.standard_normal((sizes.sum(), _ASPECTS))
         signal = (aspects * self.weights).sum(axis=1) + aspects[:, 0] * aspects[:, 1]
         of_query = np.repeat(rng.standard_normal(len(sizes)), sizes)
-        relevance: Floats = signal + 0.8 * of_query + rng.standard_normal(len(signal))
+        quality: Floats = signal + 0.8 * of_query + rng.standard_normal(len(signal))
 
         rng.standard_normal(out=out)  # out is contiguous: whole rows of a C array
         out *= np.sqrt(1.0 - self.clarity**2)
@@ -108,4 +106,4 @@ class _Problem:
         np.exp(-(hump**2), out=hump)
         queries = rng.standard_normal((len(sizes), out[:, self.of_query].shape[1]))
         out[:, self.of_query] = np.repeat(queries, sizes, axis=0)
-        return relevance
+        return quality

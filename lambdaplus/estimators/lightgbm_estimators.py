@@ -1,7 +1,5 @@
 """Subclasses of LightGBM's estimators with the name of a metric as objective."""
 
-from __future__ import annotations
-
 import os
 from functools import cache
 from typing import Any, ClassVar
@@ -10,10 +8,14 @@ import numpy as np
 
 import lambdaplus.lightgbm as lgb
 from lambdaplus.estimators.classifier import RankingClassifier
-from lambdaplus.estimators.objective_names import at_cutoffs, find_metrics, metric_of
+from lambdaplus.estimators.objective_names import (
+    at_cutoffs,
+    find_metrics,
+    metric_of,
+    refuse_unknown,
+)
 from lambdaplus.estimators.parent import ArgumentNames, replaced
 from lambdaplus.estimators.ranker import RankingEstimator
-from lambdaplus.evaluation import eval_metric as our_metric
 from lambdaplus.frameworks.internals import (
     lightgbm_aliases,
     lightgbm_attributes,
@@ -41,13 +43,9 @@ _NOT_EVALUATED = {
 def _refuse_unknown(names: str) -> None:
     """Raise a ValueError for names, separated by commas, that LightGBM would silently ignore."""
     for name in split_names(names):
-        if name.lower() in _NOT_EVALUATED or _is_evaluated(name):
-            continue
-        try:
-            our_metric(name)
-        except ValueError as error:
-            raise ValueError(f"{error}; LightGBM has no metric {name!r} either") from None
-        raise ValueError(f"eval_metric={names!r}: pass several metrics as a list")
+        if not (name.lower() in _NOT_EVALUATED or _is_evaluated(name)):
+            refuse_unknown(name, "LightGBM")
+            raise ValueError(f"eval_metric={names!r}: pass several metrics as a list")
 
 
 @cache

@@ -1,7 +1,5 @@
 """Objectives and metrics by name, those of lambdaplus or of the framework."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -57,6 +55,14 @@ def find_metrics(metrics: Any, objective: Any = None) -> tuple[EvalMetric | None
         elif metric is not None:
             raise ValueError(f"eval_metric={metric!r} is neither a metric nor a function")
     return (eval_metric(*ours, one_group=one_group) if ours else None), native
+
+
+def refuse_unknown(name: str, framework: str) -> None:
+    """Raise a ValueError for a name that lambdaplus does not know, nor the framework."""
+    try:
+        eval_metric(name)
+    except ValueError as error:
+        raise ValueError(f"{error}; {framework} has no metric {name!r} either") from None
 
 
 def metric_of(objective: Any, preferred: Any = None) -> EvalMetric:

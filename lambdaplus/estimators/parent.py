@@ -1,7 +1,5 @@
 """Base class of the estimators, and helpers for arguments of their parents' methods."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

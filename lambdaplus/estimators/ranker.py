@@ -1,7 +1,5 @@
 """Base class of both rankers: `fit` with queries in any order, and `score`."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Self
 
 from lambdaplus.data.queries import Documents, Queries, by_query

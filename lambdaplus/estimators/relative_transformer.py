@@ -1,7 +1,5 @@
 """`RelativeFeatures`: features relative to the query, as a transformer of scikit-learn."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 

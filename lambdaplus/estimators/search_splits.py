@@ -1,7 +1,5 @@
 """Detection of searches and cross-validations of scikit-learn that split queries."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from typing import Any

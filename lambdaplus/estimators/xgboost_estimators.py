@@ -1,7 +1,5 @@
 """Subclasses of XGBoost's estimators with the name of a metric as objective."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any, ClassVar, Self
 
@@ -10,11 +8,10 @@ import numpy as np
 import lambdaplus.xgboost as xgb
 from lambdaplus.data.queries import Documents
 from lambdaplus.estimators.classifier import RankingClassifier
-from lambdaplus.estimators.objective_names import find_metrics, metric_of
+from lambdaplus.estimators.objective_names import find_metrics, metric_of, refuse_unknown
 from lambdaplus.estimators.parent import ArgumentNames, replaced
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.evaluation import EvalMetric
-from lambdaplus.evaluation import eval_metric as our_metric
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.objectives import Objective
 
@@ -49,15 +46,6 @@ class _GivenGradient(xgb.callback.TrainingCallback):  # type: ignore[misc]
         return model
 
 
-def _refuse_unknown(name: str) -> None:
-    """Raise a ValueError for a name that neither lambdaplus nor XGBoost knows."""
-    if _is_unknown(name):
-        try:
-            our_metric(name)
-        except ValueError as error:
-            raise ValueError(f"{error}; XGBoost has no metric {name!r} either") from None
-
-
 @cache
 def _is_unknown(name: str) -> bool:
     """Whether XGBoost, which has no list of its metrics, says that it does not know this one."""
@@ -80,8 +68,8 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> None:
             "XGBoost supports one callable metric: pass that alone, or only names of metrics"
         )
     for name in native:
-        if isinstance(name, str):
-            _refuse_unknown(name)
+        if isinstance(name, str) and _is_unknown(name):
+            refuse_unknown(name, "XGBoost")
     changed: dict[str, Any] = {"eval_metric": native or None}
     callbacks = list(model.callbacks or ())
     if called:

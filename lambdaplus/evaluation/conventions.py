@@ -5,13 +5,11 @@ documents, and in the value of a query without relevant documents.  Each convent
 against the output of its tool.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from lambdaplus.data.arguments import check_fields, is_flag
+from lambdaplus.data.arguments import check_choice, check_fields, is_flag
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 from lambdaplus.metrics.values import Ties
 
@@ -27,8 +25,8 @@ def in_words(names: Iterable[str]) -> str:
 
 def check_rules(ties: Any = None, empty: Any = None) -> None:
     """Raise a ValueError for an unknown rule; None stands for the rule of the convention."""
-    if ties is not None and ties not in TIES:
-        raise ValueError(f"ties={ties!r} is not one of {', '.join(TIES)}")
+    if ties is not None:
+        check_choice("ties", ties, TIES)
     if empty is not None and empty not in ("skip", 0, 1):
         raise ValueError(f"empty={empty!r} is not 'skip', 0 or 1")
 

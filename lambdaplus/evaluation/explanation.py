@@ -1,7 +1,5 @@
 """Explanation of different values of a metric for the same ranking."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
@@ -9,12 +7,11 @@ from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
-from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation.conventions import CONVENTIONS, Convention
-from lambdaplus.evaluation.forms_of_input import Labels, read_input
+from lambdaplus.evaluation.forms_of_input import Input, Labels, read_input
 from lambdaplus.evaluation.result import queries_in_words
 from lambdaplus.evaluation.result_tables import Table, Tabular
-from lambdaplus.evaluation.scoring import evaluate_queries
+from lambdaplus.evaluation.scoring import evaluate_input
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 
 OWN_RULES: dict[str, Any] = {"convention": CONVENTIONS["lambdaplus"], "ties": None, "empty": "skip"}
@@ -118,24 +115,15 @@ def explain(
     [('ties=stable', 0.0361), ('empty=1', 0.1705)]
     """
     read = read_input(labels, scores, group, qid, weight, docno)
-    parsed = parse_metric(metric, **options)
-    return explain_queries(parsed, read.queries, read.scores, read.docno, options, read.judged)
+    return explain_input(parse_metric(metric, **options), read, options)
 
 
-def explain_queries(
-    metric: RankingMetric,
-    queries: Queries,
-    scores: ArrayLike,
-    docno: ArrayLike | None = None,
-    fixed: Collection[str] = (),
-    judged: ArrayLike | None = None,
-) -> Explanation:
-    """Like `explain`, for parsed queries; conventions do not change the options in ``fixed``."""
+def explain_input(metric: RankingMetric, read: Input, fixed: Collection[str] = ()) -> Explanation:
+    """Like `explain`, for what is already parsed; the options in ``fixed`` are kept."""
     kept = {*fixed, *(name for name, _ in metric.changed)}
 
     def value_of(variant: RankingMetric, **rules: Any) -> float:
-        rules |= {"docno": docno, "judged": judged}
-        return evaluate_queries([variant], queries, scores, **rules).mean[str(variant)]
+        return evaluate_input([variant], read, **rules).mean[str(variant)]
 
     def path_to(convention: Convention) -> Path:
         value, steps = ours, []
@@ -147,14 +135,14 @@ def explain_queries(
                 if abs(change) > 1e-12:
                     steps.append(Step(choice, change))
         except ValueError as error:
-            needs_docno = docno is None and convention.rule(metric).ties == "docno"
+            needs_docno = read.docno is None and convention.rule(metric).ties == "docno"
             reason = "ties=docno needs docno=" if needs_docno else str(error)
             return Path(convention, math.nan, (), reason)
         return Path(convention, value, tuple(steps))
 
     ours = value_of(metric, **OWN_RULES)
     paths = [path_to(convention) for convention in CONVENTIONS.values() if convention.has(metric)]
-    return Explanation(metric, ours, tuple(paths), queries.n_queries)
+    return Explanation(metric, ours, tuple(paths), read.queries.n_queries)
 
 
 def _choices(

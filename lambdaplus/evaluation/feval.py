@@ -1,23 +1,17 @@
 """Metrics for LightGBM and XGBoost: feval, custom_metric, eval_metric."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaplus.data.arguments import check_flag
-from lambdaplus.data.queries import Queries
-from lambdaplus.evaluation.scoring import choose_metrics, evaluate_queries, mean_values
+from lambdaplus.evaluation.scoring import choose_metrics, mean_values
 from lambdaplus.frameworks.calls import read_call
 from lambdaplus.frameworks.internals import is_called_by_xgb_ranker, maximise_early_stopping
 from lambdaplus.frameworks.metric_names import reported_names
 from lambdaplus.metrics import Metric, RankingMetric
-from lambdaplus.metrics.declared_arrays import scope
-from lambdaplus.metrics.values import rounded_value
 from lambdaplus.metrics.weighted_sum import WeightedSum, parts_of, sum_of, terms_of, value_of
 
 _UNSET: Any = object()  # LightGBM's estimators pass a group or None; XGBoost's omit the argument
@@ -76,7 +70,7 @@ class EvalMetric:
         sizes = None if group is _UNSET else group
         parts = dict.fromkeys(part for metric in self.metrics for part, _ in parts_of(metric))
         with read_call(y_true_or_preds, y_pred_or_data, sample_weight, sizes) as call:
-            mean = _means(list(parts), call.queries, call.scores, self.one_group)
+            mean = mean_values(list(parts), call.queries, call.scores, self.one_group)
         for name, value in mean.items():
             if math.isnan(value):
                 raise ValueError(
@@ -100,29 +94,6 @@ class EvalMetric:
     def __repr__(self) -> str:
         names = ", ".join(repr(str(metric)) for metric in self.metrics)
         return f"eval_metric({names}{', one_group=True' if self.one_group else ''})"
-
-
-def _means(
-    metrics: list[RankingMetric], queries: Queries, scores: ArrayLike, one_group: bool
-) -> dict[str, float]:
-    """The mean of each metric by its name, the same on all workers; NaN without any value."""
-    if queries.workers.size == 1:
-        return mean_values(metrics, queries, scores, one_group)
-    mean = {}
-    for metric in metrics:
-        ranked = scope(metric, queries, one_group)
-        if ranked.list_workers.size > 1:  # one list, with rows on several workers
-            mean[str(metric)] = rounded_value(metric, ranked, ranked.check_scores(scores))
-            continue
-        sums = np.zeros(2)  # of values times weights, and of weights
-        if ranked.n_queries:
-            query_values = evaluate_queries([metric], ranked, scores).per_query[str(metric)]
-            weights, defined = ranked.query_weights, ~np.isnan(query_values)
-            weights = np.ones_like(query_values) if weights is None else weights
-            sums = np.array([query_values[defined] @ weights[defined], weights[defined].sum()])
-        total, weight = ranked.workers.sum(sums)
-        mean[str(metric)] = float(total / weight) if weight > 0 else math.nan
-    return mean
 
 
 def eval_metric(

@@ -1,7 +1,5 @@
 """Labels and scores as other tools take them: a row for each query, or dictionaries."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeGuard
 
@@ -10,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.data.arguments import identifiers, plain
 from lambdaplus.data.queries import Queries
-from lambdaplus.data.run_files import run_of_dictionaries
+from lambdaplus.data.run_files import Run, run_of_dictionaries
 
 Labels = ArrayLike | Mapping[Any, Mapping[Any, float]]
 """Labels or scores: (n,), (n_queries, m), or a value by query and document number."""
@@ -21,9 +19,15 @@ class Input(NamedTuple):
 
     queries: Queries
     scores: Any  # (n,)
-    names: NDArray[Any] | None  # (n_queries,) identifiers of the queries, if they are known
-    docno: Any  # (n,) or None
-    judged: Any  # (n,) bool or None
+    names: NDArray[Any] | None = None  # (n_queries,) identifiers of the queries, if they are known
+    docno: Any = None  # (n,) or None
+    judged: Any = None  # (n,) bool, False for documents that metrics such as bpref ignore; or None
+
+
+def input_of_run(run: Run) -> Input:
+    """The documents of a run, as they are evaluated."""
+    queries, qid = run.queries, identifiers(run.qid)
+    return Input(queries, run.scores, qid[queries.boundaries[:-1]], run.docno, run.judged)
 
 
 def read_input(
@@ -42,10 +46,7 @@ def read_input(
                 "and document number, {'q1': {'d1': 1}}"
             )
         _refuse("dictionaries", group=group, qid=qid, weight=weight, docno=docno)
-        run = run_of_dictionaries(labels, scores)
-        queries = run.queries
-        names = identifiers(run.qid)[queries.boundaries[:-1]]
-        return Input(queries, run.scores, names, run.docno, run.judged)
+        return input_of_run(run_of_dictionaries(labels, scores))
     labels = plain(labels, "labels")
     if labels.ndim == 2 and labels.shape[1] > 1 and group is None and qid is None:
         scores = plain(scores, "scores")
@@ -60,7 +61,7 @@ def read_input(
     ids = None if qid is None else identifiers(qid)
     queries = Queries(labels, group=group, qid=ids, weight=weight)
     of_queries = None if ids is None else ids[queries.boundaries[:-1]]
-    return Input(queries, scores, of_queries, docno, None)
+    return Input(queries, scores, of_queries, docno)
 
 
 def _is_of_queries(values: Any) -> TypeGuard[Mapping[Any, Mapping[Any, float]]]:

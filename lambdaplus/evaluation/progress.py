@@ -1,7 +1,5 @@
 """Validation values of a training by round, and early stopping."""
 
-from __future__ import annotations
-
 import math
 
 

@@ -1,7 +1,5 @@
 """The result of an evaluation."""
 
-from __future__ import annotations
-
 from collections.abc import KeysView, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.collective import ONE_MACHINE, Workers
 from lambdaplus.evaluation.conventions import Convention
 from lambdaplus.evaluation.result_tables import Table, Tabular
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
@@ -99,9 +98,10 @@ def queries_in_words(n: int) -> str:
     return f"{n} {'query' if n == 1 else 'queries'}"
 
 
-def mean_of(values: Floats, weights: Floats | None = None) -> float:
-    """Weighted mean of the values that are not NaN; NaN if their weights sum to 0."""
+def mean_of(values: Floats, weights: Floats | None = None, workers: Workers = ONE_MACHINE) -> float:
+    """Weighted mean of all workers' values that are not NaN; NaN if their weights sum to 0."""
     defined = ~np.isnan(values)
     weights = np.ones_like(values) if weights is None else weights
-    total = weights[defined].sum()
-    return float(values[defined] @ weights[defined] / total) if total > 0 else float("nan")
+    sums = np.array([values[defined] @ weights[defined], weights[defined].sum()])
+    total, weight = workers.sum(sums)
+    return float(total / weight) if weight > 0 else float("nan")

@@ -1,7 +1,5 @@
 """Comparison of several systems on the same queries, with significance tests."""
 
-from __future__ import annotations
-
 import itertools
 import string
 from collections.abc import Mapping
@@ -264,11 +262,9 @@ def compare_runs(
             )
         ]
     tail = "two-tailed" if alternative == "two-sided" else "one-tailed"
-    marks = (
-        f"Stars: differs from {baseline} at .05, .01, .001"
-        if baseline is not None
-        else f"Letters: better than that run at {alpha:g}"
-    )
+    marks = f"Letters: better than that run at {alpha:g}"
+    if baseline is not None:
+        marks = f"Stars: differs from {baseline} at .05, .01, .001"
     foot = (
         f"{queries_in_words(first.n_queries)}. {marks} ({tail} {TESTS[test]}, "
         f"{'Holm' if correction == 'holm' else 'no'} correction over the tests of a metric).",

@@ -1,7 +1,5 @@
 """Values of ranking metrics: per query, and their means."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -20,16 +18,15 @@ from lambdaplus.evaluation.conventions import (
     check_rules,
     find_convention,
 )
-from lambdaplus.evaluation.forms_of_input import Labels, read_input
+from lambdaplus.evaluation.forms_of_input import Input, Labels, input_of_run, read_input
 from lambdaplus.evaluation.result import Evaluation, mean_of
-from lambdaplus.metrics import CATALOGUE, Metric, RankingMetric
+from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
-from lambdaplus.metrics.names import listed, share_options
+from lambdaplus.metrics.names import SPELLINGS, listed, share_options
 from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.sort import Scored
-from lambdaplus.metrics.values import values
+from lambdaplus.metrics.values import rounded_value, values
 
-Flags = Bools
 BEYOND_FLOAT32 = 1e39  # stands for infinity in float32, so that all infinite scores are tied
 
 
@@ -113,19 +110,16 @@ def evaluate(
     check_flag(one_group=one_group)
     parsed = choose_metrics(listed(metrics), options, convention)
     read = read_input(labels, scores, group, qid, weight, docno)
-    rules: dict[str, Any] = {"ties": ties, "empty": empty, "one_group": one_group}
-    rules |= {"convention": convention, "docno": read.docno, "judged": read.judged}
-    return evaluate_queries(parsed, read.queries, read.scores, qid=read.names, **rules)
+    return evaluate_input(parsed, read, convention, ties=ties, empty=empty, one_group=one_group)
 
 
 def evaluate_run(
     run: Run, metrics: Iterable[Metric], convention: str | Convention = "lambdaplus", **rules: Any
 ) -> Evaluation:
     """Evaluate a run; rules are ``ties`` and ``empty`` of `~lambdaplus.evaluation.evaluate`."""
-    queries, convention = run.queries, find_convention(convention)
-    parsed, qid = choose_metrics(list(metrics), {}, convention), identifiers(run.qid)
-    rules |= {"convention": convention, "docno": run.docno, "judged": run.judged}
-    return evaluate_queries(parsed, queries, run.scores, qid=qid[queries.boundaries[:-1]], **rules)
+    convention = find_convention(convention)
+    parsed = choose_metrics(list(metrics), {}, convention)
+    return evaluate_input(parsed, input_of_run(run), convention, **rules)
 
 
 def choose_metrics(
@@ -146,41 +140,32 @@ def _refuse_equal_names(metrics: list[RankingMetric]) -> None:
     """Raise a ValueError for different metrics with the same name."""
     by_name: dict[str, RankingMetric] = {}
     for metric in metrics:
-        for declared in CATALOGUE:
-            alike = metric.declaration.name in (declared.name, *declared.aliases)
-            if alike and metric.declaration != declared:
-                raise ValueError(
-                    f"your own metric is called {metric.declaration.name}, which is the name of a "
-                    f"metric of the library ({declared.title}): rename it"
-                )
+        declared = SPELLINGS.get(metric.declaration.name, metric.declaration)
+        if metric.declaration != declared:
+            raise ValueError(
+                f"your own metric is called {metric.declaration.name}, which is the name of a "
+                f"metric of the library ({declared.title}): rename it"
+            )
         if by_name.setdefault(str(metric), metric) != metric:
             raise ValueError(f"two different metrics are called {metric}: rename one of them")
 
 
-def evaluate_queries(
+def evaluate_input(
     metrics: list[RankingMetric],
-    queries: Queries,
-    scores: ArrayLike,
+    read: Input,
+    convention: Convention = CONVENTIONS["lambdaplus"],
     *,
-    convention: str | Convention = "lambdaplus",
     ties: TieRule | None = None,
     empty: Empty | None = None,
-    docno: ArrayLike | None = None,
     one_group: bool = False,
-    qid: NDArray[Any] | None = None,
-    judged: ArrayLike | None = None,
 ) -> Evaluation:
-    """Like `evaluate`, for metrics and queries that are already parsed.
-
-    ``qid``, (n_queries,), has the name of each query; ``judged``, (n,) bool, is False for documents
-    that metrics such as bpref ignore.
-    """
-    convention = find_convention(convention)
+    """Like `evaluate`, for metrics and documents that are already parsed."""
     check_rules(ties, empty)
     _refuse_equal_names(metrics)
-    n_queries = queries.n_queries
-    flags = None if judged is None else flags_of_rows(judged, queries.n_documents, "judged")
-    numbers = None if docno is None else identifiers(docno, "docno", queries.n_documents)
+    queries, scores, qid, docno, judged = read
+    n_queries, n = queries.n_queries, queries.n_documents
+    flags = None if judged is None else flags_of_rows(judged, n, "judged")
+    numbers = None if docno is None else identifiers(docno, "docno", n)
     checked = queries.check_scores(scores)
     if convention.single:
         checked = _in_float32(queries, checked)
@@ -222,13 +207,21 @@ def evaluate_queries(
 def mean_values(
     metrics: list[RankingMetric], queries: Queries, scores: ArrayLike, one_group: bool = False
 ) -> dict[str, float]:
-    """The mean of each metric in `evaluate_queries`, without the rest: for each training round."""
+    """The mean of each metric in `evaluate_input`, without the rest: for each training round.
+
+    If queries, or the rows of one list, are on several workers, it is that of all of them.
+    """
     mean = {}
     every = _scored(metrics, queries, queries.check_scores(scores), one_group)
     for metric, scored in zip(metrics, every, strict=True):
-        query_values, ranked = values(metric, scored), scored.queries
+        ranked = scored.queries
+        if ranked.list_workers.size > 1:
+            mean[str(metric)] = rounded_value(metric, ranked, scored.scores)
+            continue
+        query_values = values(metric, scored) if ranked.n_queries else np.empty(0)
         _refuse_infinite(metric, query_values)
-        mean[str(metric)] = mean_of(query_values, ranked.query_weights if ranked.grouped else None)
+        weights = ranked.query_weights if ranked.grouped else None
+        mean[str(metric)] = mean_of(query_values, weights, ranked.workers)
     return mean
 
 
@@ -258,25 +251,14 @@ def _in_float32(queries: Queries, scores: Floats) -> Floats:
     with np.errstate(over="ignore"):
         rounded = scores.astype(np.float32).astype(np.float64)
     rounded = np.clip(rounded, -BEYOND_FLOAT32, BEYOND_FLOAT32)
-    rounded[~_is_returned(queries, scores)] = -2 * BEYOND_FLOAT32
+    if queries.returned is not None:
+        rounded[~queries.returned] = -2 * BEYOND_FLOAT32
     return rounded
 
 
-def _is_returned(queries: Queries, scores: Floats) -> Flags:
-    """Whether a document was returned for its query, (n,)."""
-    if queries.returned is None:
-        return np.ones(scores.size, dtype=bool)
-    query = queries.query_of_row
-    order = np.lexsort((-scores, query))
-    rank = np.arange(scores.size) - queries.boundaries[:-1][query]
-    returned = np.empty(scores.size, dtype=bool)
-    returned[order] = rank < queries.returned[query]
-    return returned
-
-
 def _without_negative_labels(
-    queries: Queries, judged: Flags | None
-) -> tuple[Queries, Flags | None]:
+    queries: Queries, judged: Bools | None
+) -> tuple[Queries, Bools | None]:
     """The queries with label 0 instead of negative ones, and which documents are judged."""
     nonnegative = queries.labels >= 0
     if nonnegative.all():
@@ -291,19 +273,15 @@ def _without_negative_labels(
 
 
 def _values_of_judged(
-    metric: RankingMetric, scored: Scored, judged: Flags, ties: TieRule | None, docno: Any
+    metric: RankingMetric, scored: Scored, judged: Bools, ties: TieRule | None, docno: Any
 ) -> Floats:
     """Values on the judged documents of each query alone; NaN for a query without any."""
-    queries, scores = scored.queries, scored.scores
-    starts = queries.boundaries[:-1]
-    sizes = np.add.reduceat(judged, starts, dtype=np.int64)
-    returned = np.add.reduceat(judged & _is_returned(queries, scores), starts, dtype=np.int64)
-    some = sizes > 0
-    query_values = np.full(some.size, np.nan)
-    if some.any():
-        part = Queries(queries.labels[judged], group=sizes[some], returned=returned[some])
-        numbers = None if docno is None else docno[judged]
-        query_values[some] = _values(metric, Scored(part, scores[judged]), ties, numbers)
+    queries, query_values = scored.queries, np.full(scored.queries.n_queries, np.nan)
+    some, size = np.unique(queries.query_of_row[judged], return_counts=True)
+    if some.size:
+        returned, numbers = (None if x is None else x[judged] for x in (queries.returned, docno))
+        part = Queries(queries.labels[judged], group=size, returned=returned)
+        query_values[some] = _values(metric, Scored(part, scored.scores[judged]), ties, numbers)
     return query_values
 
 

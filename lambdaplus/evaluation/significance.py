@@ -1,14 +1,12 @@
 """Significance tests for two systems on the same queries."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal, get_args
 
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.data.arguments import number, whole_number
+from lambdaplus.data.arguments import check_choice, number, whole_number
 
 Test = Literal["wilcoxon", "t", "randomization"]
 Alternative = Literal["two-sided", "greater"]
@@ -31,8 +29,7 @@ def check_options(
 ) -> None:
     """Raise a ValueError for an invalid option; names are test, alternative and correction."""
     for option, name in names.items():
-        if name not in ALLOWED[option]:
-            raise ValueError(f"{option}={name!r} is not one of {', '.join(ALLOWED[option])}")
+        check_choice(option, name, ALLOWED[option])
     number("alpha", alpha, above=0.0, most=1.0)
     number("confidence", confidence, above=0.0, most=1.0)
     whole_number("resamples", resamples, least=1, below=10**8)
@@ -59,9 +56,8 @@ def p_value(
     if not difference.any():
         return 1.0
     if test == "wilcoxon":
-        nonzero = difference[
-            difference != 0.0
-        ]  # with zeros, SciPy has no exact test of few queries
+        # With zeros, SciPy has no exact test of few queries.
+        nonzero = difference[difference != 0.0]
         return float(stats.wilcoxon(nonzero, alternative=alternative).pvalue)
     if test == "t":
         if n < 2:

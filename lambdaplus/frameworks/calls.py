@@ -3,8 +3,6 @@
 Neither framework is imported here: data sets are recognised by the module of their class.
 """
 
-from __future__ import annotations
-
 import inspect
 import json
 import sys
@@ -210,11 +208,8 @@ def _queries_of(owner: Any, raw: RawData, workers: Workers) -> Queries:
     return queries
 
 
-def _same(kept: RawData, raw: RawData) -> bool:
-    return all(
-        (a is None and b is None) or (a is not None and b is not None and np.array_equal(a, b))
-        for a, b in zip(kept, raw, strict=True)
-    )
+def _same(kept: tuple[Any, ...], raw: tuple[Any, ...]) -> bool:
+    return all(map(np.array_equal, kept, raw))  # None is equal to None only
 
 
 def _new_queries(owner: Any, raw: RawData, workers: Workers) -> Queries:

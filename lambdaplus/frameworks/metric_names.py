@@ -1,7 +1,5 @@
 """Names under which our metrics are reported, beside the frameworks' own metrics."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """Parameters of the frameworks that a custom objective does not read, and what to set instead."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from typing import Any

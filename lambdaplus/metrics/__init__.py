@@ -9,8 +9,8 @@ Examples
 
 from lambdaplus.metrics.catalogue import CATALOGUE
 from lambdaplus.metrics.declaration import Declaration, Metric, RankingMetric
-from lambdaplus.metrics.declared_arrays import LabelCounts
 from lambdaplus.metrics.forms import Cascade, CountAbove, Gains, Window
+from lambdaplus.metrics.label_counts import LabelCounts
 from lambdaplus.metrics.names import metric_names, parse_metric
 from lambdaplus.metrics.parameters import OVER, Parameter
 

@@ -4,8 +4,6 @@ A `Declaration` that is added here gets its value, objective, evaluation functio
 and tests without other changes.
 """
 
-from __future__ import annotations
-
 from lambdaplus.metrics import components as c
 from lambdaplus.metrics.declaration import Declaration
 from lambdaplus.metrics.forms import Cascade, CountAbove, Window

@@ -1,12 +1,10 @@
 """Functions of declarations: discounts by rank, gains by class, and normalizers by query."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.metrics.declaration import RankingMetric
-from lambdaplus.metrics.declared_arrays import LabelCounts
+from lambdaplus.metrics.label_counts import LabelCounts
 
 MOST_TO_ONE = 1e9  # weights of relevant rows to those of others in a rank sum; errors below 1e-6
 

@@ -22,12 +22,11 @@ import numpy as np
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data.arguments import check_fields, is_flag, whole_number
 from lambdaplus.metrics import forms
-from lambdaplus.metrics.declared_arrays import (
-    AGAINST_LABELS,
-    DECLARED_WITHIN,
+from lambdaplus.metrics.label_counts import (
     CountsFunction,
     as_declared,
     read_only,
+    refuse_wrong_order,
 )
 from lambdaplus.metrics.parameters import OVER, RELEVANT, Parameter, Value, as_text
 
@@ -208,15 +207,8 @@ class RankingMetric:
         declared = self.declaration.discount(self, read_only(ranks))
         discount = as_declared(self, "discount", declared, ranks)
         if self.declaration.follows_label_order:
-            rises = np.diff(discount) > DECLARED_WITHIN * np.abs(discount).max(initial=0.0)
-            rises &= np.diff(ranks) > 0
-            if rises.any():
-                at = int(rises.argmax())
-                raise ValueError(
-                    f"{self}: its declaration's discount rises from {discount[at]:g} at rank "
-                    f"{ranks[at]:g} to {discount[at + 1]:g} at rank {ranks[at + 1]:g}"
-                    + AGAINST_LABELS
-                )
+            apart = np.diff(ranks) <= 0  # the same rank, or one of another query
+            refuse_wrong_order(self, "discount", discount, "at rank", ranks, apart)
         return discount if self.cutoff is None else np.where(ranks <= self.cutoff, discount, 0.0)
 
 

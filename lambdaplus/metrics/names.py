@@ -1,7 +1,5 @@
 """Metric names: ``map``, ``ndcg@10``, ``ndcg(gain=linear)@10``, ``map(relevant=2)@5``."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,6 +9,7 @@ from lambdaplus.data.arguments import number_of
 from lambdaplus.metrics.catalogue import AUC, CATALOGUE, PARTIAL_AUC, TOP_PRECISION, P
 from lambdaplus.metrics.declaration import Declaration, Metric, RankingMetric
 
+SPELLINGS = {spelling: d for d in CATALOGUE for spelling in (d.name, *d.aliases)}
 _FORM = re.compile(
     r"(?P<name>[a-z_][a-z0-9_]*?)(?:(?:_cut)?_(?P<trec>[0-9]+))?"  # trec_eval's P_10, ndcg_cut_10
     r"(?:\((?P<options>[^()]*)\))?(?:@(?P<cutoff>.+))?"
@@ -148,10 +147,9 @@ def share_options(names: Sequence[Metric], options: Mapping[str, Any]) -> list[d
 
 
 def _lookup(name: str) -> Declaration:
-    spellings = {spelling: d for d in CATALOGUE for spelling in (d.name, *d.aliases)}
-    if name in spellings:
-        return spellings[name]
-    close = difflib.get_close_matches(name, spellings, n=1)
+    if name in SPELLINGS:
+        return SPELLINGS[name]
+    close = difflib.get_close_matches(name, SPELLINGS, n=1)
     hint = f" (did you mean {close[0]!r}?)" if close else ""
     raise ValueError(f"unknown metric {name!r}{hint}; known: {', '.join(metric_names())}")
 

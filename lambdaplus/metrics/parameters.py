@@ -1,13 +1,11 @@
 """Parameters of ranking metrics, such as the gain of NDCG, and their values as text."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from lambdaplus.data.arguments import number_of, plain
+from lambdaplus.data.arguments import check_choice, number_of, plain
 
 Value = str | float | tuple[float, ...]
 
@@ -45,12 +43,11 @@ class Parameter:
 
     def check(self, value: Any) -> Value:
         """Convert a value to its type; a ValueError says what is allowed."""
+        if self.per_label and not (isinstance(value, str) and value in self.choices):
+            return self._per_label(value)
         if self.choices:
-            if isinstance(value, str) and value in self.choices:
-                return str(value)
-            if self.per_label:
-                return self._per_label(value)
-            raise ValueError(f"{self.name}={value!r} is not one of {', '.join(self.choices)}")
+            check_choice(self.name, value, self.choices)
+            return str(value)
         try:
             number = number_of(value) if isinstance(value, str) else float(value)
         except (TypeError, ValueError, OverflowError):

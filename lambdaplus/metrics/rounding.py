@@ -8,8 +8,6 @@ Counts and weights are integers, so the result depends neither on the order of t
 threads.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -7,8 +7,6 @@ Scores are distributed to buckets of the same width; a bucket with many document
 again between its own extremes; and an insertion sort finishes the order.  All steps are stable.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +33,7 @@ def rank(queries: Queries, scores: ArrayLike) -> Ranking:
     """Rank every query by descending score."""
     checked, order = queries.check_scores(scores), queries.row_order
     ranking = Ranking(np.empty(checked.size, dtype=order.dtype), np.empty(checked.size))
-    over_queries(sort_lists, queries.boundaries, queries.boundaries, checked, order, *ranking)
+    over_queries(sort_lists, queries.boundaries, checked, order, *ranking)
     return ranking
 
 
@@ -199,10 +197,9 @@ class Scored:
     def entries(self, relevant: float | None) -> Entries:
         """The entries of all queries: of two classes if there is a threshold, or of all labels."""
         if relevant not in self._entries:
-            classes = self.queries.strata(relevant).code
-            boundaries, copies = self.queries.boundaries, self.queries.multiplicities
-            merged, _ = merge_ties(boundaries, *self.ranking, classes, copies)
-            self._entries[relevant] = merged
+            queries, code = self.queries, self.queries.strata(relevant).code
+            merged = merge_ties(queries.boundaries, *self.ranking, code, queries.multiplicities)
+            self._entries[relevant] = merged[0]
         return self._entries[relevant]
 
 

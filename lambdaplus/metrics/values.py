@@ -5,18 +5,17 @@ worst order if there is no closed form (ERR, bpref).  Metrics of one data set wi
 tied rows together, as a threshold cannot split them.
 """
 
-from __future__ import annotations
-
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
-from lambdaplus.compute.array_types import Floats, Int32s, Ints
+from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.declared_arrays import MetricArrays, metric_arrays
+from lambdaplus.metrics.forms import Form
 from lambdaplus.metrics.rounding import refuse_many_classes, round_scores
 from lambdaplus.metrics.sort import Entries, Scored, each_alone, split_ties
 
@@ -34,10 +33,8 @@ def values(
     ``ties`` is "expected" (the mean over the orders of tied documents), "worst", "best", "stable"
     (the order of the rows, or ascending ``order``, (n,)), or "together" (as at a threshold).
     """
-    if ties not in (None, *get_args(Ties)):
-        raise ValueError(f"ties={ties!r} is not one of {', '.join(get_args(Ties))}")
     queries, form, pooled = scored.queries, metric.declaration.form, metric.declaration.pooled
-    arrays, ranking = metric_arrays(metric, queries), None
+    arrays, ranking = metric_arrays(metric, queries), scored.ranking
     if ties in ("worst", "best"):
         if not (metric.declaration.binary or form.gain_follows_labels):
             raise ValueError(f"{metric} has no worst order of ties: use ties='expected'")
@@ -46,10 +43,10 @@ def values(
         classes = np.arange(float(arrays.gain.size))
         merit = classes if form.potentials_by_classes else arrays.gain
         merit = merit[np.repeat(arrays.strata[:-1], queries.sizes) + arrays.code]
-        ranking = split_ties(queries, scored.ranking, merit if ties == "worst" else -merit)
+        ranking = split_ties(queries, ranking, merit if ties == "worst" else -merit)
     elif ties == "stable":
         rows = np.arange(float(queries.n_documents)) if order is None else order
-        ranking = split_ties(queries, scored.ranking, rows)
+        ranking = split_ties(queries, ranking, rows)
     elif ties == "together" and pooled is None:
         raise ValueError(f"{metric} does not support ties='together', which needs a threshold")
     elif ties == "expected" and not metric.declaration.closed_ties:
@@ -65,18 +62,11 @@ def values(
     whole = not queries.grouped and (ties is None or queries.weights is not None)
     if pooled is not None and (ties == "together" or whole):
         return _steps(metric, arrays, scored.entries(metric.relevant))
-    ranking = scored.ranking if ranking is None else ranking
     ranked = queries.sizes
     # Documents that were not returned have no rank, but are last for sums of ranks such as AUC.
     if queries.returned is not None and arrays.discount[0] > 0.0:
-        ranked = queries.returned
-    total = np.empty(queries.n_queries)
-    over_queries(
-        form.values, queries.boundaries, queries.boundaries, ranked, ranking.row,
-        ranking.score, arrays.code, arrays.discount, arrays.strata, arrays.gain, total,
-        *arrays.parts,
-    )  # fmt: skip
-    return _complete(arrays, total)
+        ranked = np.add.reduceat(queries.returned, queries.boundaries[:-1], dtype=np.int64)
+    return _values(form, arrays, queries.boundaries, ranked, *ranking, arrays.code)
 
 
 def rounded_value(metric: RankingMetric, queries: Queries, scores: Floats) -> float:
@@ -87,13 +77,19 @@ def rounded_value(metric: RankingMetric, queries: Queries, scores: Floats) -> fl
     entries = round_scores(scores, arrays.code, arrays.gain.size, copies, workers).entries
     if metric.declaration.pooled is not None and not queries.grouped:
         return float(_steps(metric, arrays, entries)[0])
-    single, total = each_alone(entries), np.empty(1)
-    n = single.score.size
-    metric.declaration.form.values(
-        0, 1, single.edges, np.array([n]), np.arange(n), single.score, single.code,
-        arrays.discount, arrays.strata, arrays.gain, total, *arrays.parts,
-    )  # fmt: skip
-    return float(_complete(arrays, total)[0])
+    edges, score, code, *_ = each_alone(entries)
+    rows, form = np.arange(score.size), metric.declaration.form
+    return float(_values(form, arrays, edges, np.diff(edges), rows, score, code)[0])
+
+
+def _values(
+    form: Form, arrays: MetricArrays, boundaries: Ints, ranked: Ints, row: Rows, score: Floats,
+    code: Int32s,
+) -> Floats:  # fmt: skip
+    """The values of lists in ranked order, of which the first ``ranked`` documents have a rank."""
+    total, declared = np.empty(ranked.size), (arrays.discount, arrays.strata, arrays.gain)
+    over_queries(form.values, boundaries, ranked, row, score, code, *declared, total, *arrays.parts)
+    return _complete(arrays, total)
 
 
 def _complete(arrays: MetricArrays, total: Floats) -> Floats:

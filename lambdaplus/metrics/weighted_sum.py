@@ -1,7 +1,5 @@
 """Weighted sums of metrics: ``ndcg@10+0.5*map``."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ discordant, with rho(d) = 1 / (1 + exp(sigma d)), and the Hessian rho (1 - rho) 
 damping, all of them are divided by damping + d.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import NamedTuple
 

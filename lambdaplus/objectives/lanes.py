@@ -5,8 +5,6 @@ kept in registers; `load` and `store` move them from and to rows of a two-dimens
 array with eight columns.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

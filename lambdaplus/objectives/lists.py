@@ -9,8 +9,6 @@ Without queries, row weights are multiplicities: a row of weight k counts as k r
 separate list, in whose weights that of the better row is squared.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

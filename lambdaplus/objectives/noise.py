@@ -13,8 +13,6 @@ order of the rows nor on other queries or threads, and changes in every round.
 Lyzhin, Ustimenko, Gulin, Prokhorenkova 2023, "Which Tricks are Important for Learning to Rank?".
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

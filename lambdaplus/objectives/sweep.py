@@ -12,8 +12,6 @@ with a recurrence down the ranking: docs/mathematics/sweep.md.  A second pass, u
 contributions of the documents below.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

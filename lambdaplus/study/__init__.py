@@ -25,6 +25,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # at run time, names are imported when they are first used
+    from lambdaplus.study.assembly import study_of as study_of
     from lambdaplus.study.config import Config as Config
     from lambdaplus.study.identity import installed_versions as installed_versions
     from lambdaplus.study.identity import versions_in_words as versions_in_words
@@ -46,6 +47,7 @@ else:
     _MODULES = {  # public name: the module that it is imported from
         name: module
         for module, names in (
+            ("assembly", "study_of"),
             ("config", "Config"),
             ("identity", "installed_versions versions_in_words"),
             ("methods", "Fitted Method Task"),

@@ -1,17 +1,12 @@
 """A study from its configuration: data, methods and settings."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from lambdaplus.baselines import QueryScaler
-from lambdaplus.data import Fold, RankingData
-from lambdaplus.data.relative_features import relative_to_query
 from lambdaplus.metrics import parse_metric
-from lambdaplus.study.config import LONG, METRICS, Config
+from lambdaplus.study.config import METRICS, ROUNDS_OF_TRIALS, Config
 from lambdaplus.study.estimator_trainer import refuse_unknown_parameters, train_estimator
 from lambdaplus.study.folds import folds_of
 from lambdaplus.study.methods import Method
@@ -23,22 +18,45 @@ DRAWN = ("leaves", "learning_rate", "documents_in_leaf")  # drawn in a random se
 LOOKS = 200  # evaluations on validation data in a trial of full length
 
 
-def study_of(config: Config, folder: Path | None, jobs: int, threads: int) -> Study:
-    """Read the data and create the study; see `Config.study`."""
+def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads: int = 1) -> Study:
+    """Read the data and create the study.
+
+    Parameters
+    ----------
+    config : Config
+    folder : path, optional
+        Where finished fits are stored; by default in a temporary folder.
+    jobs, threads : int
+        Number of parallel fits, and of threads of each.
+
+    Returns
+    -------
+    Study
+
+    Raises
+    ------
+    ValueError
+        For unknown methods, metrics, folds or options, and invalid data.
+    OSError
+        If the data does not exist, or cannot be read.
+
+    Examples
+    --------
+    >>> config = Config(methods=("lightgbm:lambda_map", "svm:map"), folds="1")
+    >>> len(study_of(config))  # one fit, and one for each of four values of C
+    5
+    """
     methods, metrics = _methods_of(config), config.metrics
     if config.baseline and config.baseline not in [method.name for method in methods]:
         raise ValueError(f"baseline {config.baseline!r} is not one of the methods compared")
-    folds = folds_of(
-        config.data, config.splits, config.shares, config.balanced, config.valid,
-        columns={"qid": config.qid, "label": config.label},
-    )  # fmt: skip
+    folds = folds_of(config)
     if all(np.unique(fold.train.labels).size <= 2 for fold in folds):  # MAUC would be AUC
         if not config.methods:
             methods = [m for m in methods if str(m.criterion) != "mauc" or m.name in config.grid]
         if metrics == METRICS:
             metrics = tuple(metric for metric in metrics if metric != "mauc")
     return Study(
-        [_with_features(folds[i], config) for i in _indices(config.folds, len(folds))],
+        folds,
         methods,
         [*dict.fromkeys(map(parse_metric, metrics))],
         _settings_of(config, threads),
@@ -74,37 +92,10 @@ def _settings_of(config: Config, threads: int) -> Settings:
                 f"{name} is drawn at random with trials: leave it out, or list values of the "
                 "framework's parameter in the method's grid"
             )
-    rounds, patience = LONG if config.trials else (Settings.rounds, Settings.patience)
+    rounds, patience = ROUNDS_OF_TRIALS if config.trials else (Settings.rounds, Settings.patience)
     rounds, patience = config.rounds or rounds, config.patience or patience
     every = max(1, min(rounds // LOOKS, patience)) if config.trials else 1
     return Settings(rounds, patience, **trees, every=every, threads=threads)
-
-
-def _indices(folds: str, n: int) -> list[int]:
-    """Indices of the selected folds: the first N, or those listed."""
-    if not folds:
-        return list(range(n))
-    try:
-        numbers = [int(part) for part in folds.split(",")]
-    except ValueError:
-        raise ValueError(f"folds {folds!r} is not a number or a list such as 1,3") from None
-    if len(numbers) == 1 and "," not in folds:
-        numbers = list(range(1, numbers[0] + 1))
-    if not numbers or min(numbers) < 1 or max(numbers) > n:
-        raise ValueError(f"folds {folds!r}: the data has folds 1 to {n}")
-    return [number - 1 for number in numbers]
-
-
-def _with_features(fold: Fold, config: Config) -> Fold:
-    """The fold with the features that methods are trained on."""
-
-    def changed(part: RankingData) -> RankingData:
-        if config.scaling == "query":
-            scaled = QueryScaler().fit_transform(part.features, qid=part.qid)
-            part = replace(part, features=scaled)
-        return relative_to_query(part, config.relative) if config.relative else part
-
-    return Fold(fold.name, *map(changed, fold.parts))
 
 
 def _features_in_words(config: Config) -> str:

@@ -6,44 +6,34 @@ are passed to the framework.  CatBoost does not pass queries to a custom objecti
 with its own objectives only.
 """
 
-from __future__ import annotations
-
 import difflib
-import inspect
+import functools
 import re
 import warnings
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
-from lambdaplus.data.queries import Floats
 from lambdaplus.frameworks.internals import lightgbm_parameters
 from lambdaplus.objectives import lambda_objective
-from lambdaplus.study.methods import Criterion, Fitted, Parameters, Task
-from lambdaplus.study.settings import Settings
+from lambdaplus.study.methods import Criterion, Fitted, Parameters, Task, Trainer
 from lambdaplus.study.validation import Validation
 
 Predict = Callable[[RankingData, int], Floats]
 """Scores of the documents, (n,) float64, by the trees of the first rounds."""
 
-OBJECTIVE_OPTIONS = frozenset(
-    name
-    for name, parameter in inspect.signature(lambda_objective).parameters.items()
-    if parameter.kind is parameter.KEYWORD_ONLY
-)
+OBJECTIVE_OPTIONS = frozenset(lambda_objective.__kwdefaults__ or ())
 """Names of parameters that configure our objective; others are passed to the framework."""
 
-OF_THE_STUDY = frozenset(
-    (
-        "objective", "loss_function", "metric", "eval_metric", "num_iterations", "n_estimators",
-        "iterations", "num_boost_round", "early_stopping_round", "early_stopping_rounds", "seed",
-        "random_seed", "random_state", "num_threads", "thread_count", "nthread", "n_jobs",
-        "disable_default_eval_metric",
-    )
-)  # fmt: skip
+OF_THE_STUDY = {
+    "objective", "loss_function", "metric", "eval_metric", "num_iterations", "n_estimators",
+    "iterations", "num_boost_round", "early_stopping_round", "early_stopping_rounds", "seed",
+    "random_seed", "random_state", "num_threads", "thread_count", "nthread", "n_jobs",
+    "disable_default_eval_metric",
+}  # fmt: skip
 """Parameters that the study sets itself."""
 
 LOSS_OPTIONS = ("num_neighbors", "noise", "noise_power", "permutations", "decay")
@@ -59,33 +49,33 @@ def training_labels(objective: Any, labels: Floats) -> Floats:
     return (labels >= 1).astype(np.float64) if binary else labels
 
 
-@dataclass(frozen=True)
-class Boosting:
-    """A trainer of boosted trees."""
+def trainer(run: Callable[[Task, Any, dict[str, Any], Validation], Predict]) -> Trainer:
+    """A trainer of boosted trees, from the function that calls the framework.
 
-    run: Callable[[Task, Any, dict[str, Any], Validation], Predict]  # an objective, or its name
-    words: Callable[[Settings], dict[str, Any]]  # the settings as parameters of the framework
-    takes_ours: bool = True  # whether it can be trained with our objectives
+    It trains once; the ranker of each metric has the trees up to its best round.
+    """
 
-    def __call__(self, task: Task) -> dict[Criterion, Fitted]:
-        """Train once; the ranker of each metric has the trees up to its best round."""
-        # CatBoost's losses have an option `noise` too.
-        ours = OBJECTIVE_OPTIONS if self.takes_ours else frozenset()
-        options = {k: v for k, v in task.parameters.items() if k in ours}
+    @functools.wraps(run)
+    def train(task: Task) -> dict[Criterion, Fitted]:
+        target, settings = task.method.target, task.settings
+        # CatBoost's losses have an option `noise`, too.
+        catboost = task.method.family == "catboost"
+        ours = set() if catboost else OBJECTIVE_OPTIONS & task.parameters.keys()
+        options = {name: task.parameters[name] for name in ours}
         others = {k: v for k, v in task.parameters.items() if k not in ours}
         for name in sorted(OF_THE_STUDY & others.keys()):
             raise ValueError(f"{name} cannot be tried, since the study sets it for every method")
-        target = task.method.target
         objective = with_options(target, options) if options else target
-        patience, every = task.settings.patience, task.settings.every
-        validation = Validation(task.valid, task.metrics, patience, every)
-        predict = self.run(task, objective, {**self.words(task.settings), **others}, validation)
+        validation = Validation(task.valid, task.metrics, settings.patience, settings.every)
+        predict = run(task, objective, others, validation)
 
         def fitted(metric: Criterion) -> Fitted:
             best, curve = validation.best_round(metric), validation.progress[metric].values
             return Fitted(lambda part: predict(part, best), best, curve, validation.every)
 
         return {metric: fitted(metric) for metric in task.metrics}
+
+    return train
 
 
 def with_options(target: Any, options: Parameters) -> Any:
@@ -99,39 +89,24 @@ def with_options(target: Any, options: Parameters) -> Any:
     return lambda_objective(metric, **options)
 
 
-def _of_lightgbm(settings: Settings) -> dict[str, Any]:
-    return {
+@trainer
+def train_lightgbm(
+    task: Task, objective: Any, params: dict[str, Any], validation: Validation
+) -> Predict:
+    """Train LightGBM, with our objectives or its own."""
+    import lambdaplus.lightgbm as lgb
+
+    settings = task.settings
+    params = {
         "num_leaves": settings.leaves,
         "learning_rate": settings.learning_rate,
         "min_data_in_leaf": settings.documents_in_leaf,
         "deterministic": True,  # the same model for any number of threads
         "verbosity": -1,
+        **params,
     }
-
-
-def _of_xgboost(settings: Settings) -> dict[str, Any]:
-    return {
-        "grow_policy": "lossguide",  # leaf by leaf, as LightGBM's trees
-        "max_leaves": settings.leaves,
-        "max_depth": 0,
-        "learning_rate": settings.learning_rate,
-        "tree_method": "hist",
-        "base_score": 0.0,  # the default, 0.5, is meant for probabilities
-    }
-
-
-def _of_catboost(settings: Settings) -> dict[str, Any]:
-    depth = max(1, round(np.log2(settings.leaves)))  # its trees are symmetric
-    return {"depth": depth, "learning_rate": settings.learning_rate}
-
-
-def _run_lightgbm(
-    task: Task, objective: Any, params: dict[str, Any], validation: Validation
-) -> Predict:
-    import lambdaplus.lightgbm as lgb
-
     _refuse_what_lightgbm_ignores(params)
-    threads = {"num_threads": task.settings.threads}
+    threads = {"num_threads": settings.threads}
     lengths: list[int] = []  # a round in which LightGBM finds no split leaves no tree
 
     def look(scores: Floats, _: Any) -> tuple[str, float, bool]:
@@ -143,17 +118,13 @@ def _run_lightgbm(
         if validation.over:
             raise lgb.callback.EarlyStopException(state.iteration, state.evaluation_result_list)
 
-    positions = {}
-    if getattr(objective, "uses_positions", False) and hasattr(lgb.Dataset, "get_position"):
-        # The position of each row in its query.
-        positions["position"] = np.concatenate([np.arange(size) for size in task.train.group])
     labels = training_labels(objective, task.train.labels)
-    data = lgb.Dataset(task.train.features, labels, group=task.train.group, **positions)
+    data = lgb.Dataset(task.train.features, labels, group=task.train.group)
     valid = task.valid
     booster = lgb.train(
         {**params, **threads, "objective": objective, "metric": "None", "seed": task.seed},
         data,
-        num_boost_round=task.settings.rounds,
+        num_boost_round=settings.rounds,
         valid_sets=[data.create_valid(valid.features, valid.labels, group=valid.group)],
         feval=look,
         callbacks=[after_round],
@@ -185,9 +156,11 @@ def _refuse_what_lightgbm_ignores(params: Parameters) -> None:
             raise ValueError(f"LightGBM has no parameter {name!r}{hint(name, groups)}")
 
 
-def _run_xgboost(
+@trainer
+def train_xgboost(
     task: Task, objective: Any, params: dict[str, Any], validation: Validation
 ) -> Predict:
+    """Train XGBoost, with our objectives or its own."""
     import lambdaplus.xgboost as xgb
 
     class AfterRound(xgb.callback.TrainingCallback):  # type: ignore[misc]
@@ -202,16 +175,25 @@ def _run_xgboost(
         validation.see(scores)
         return "seen", 0.0
 
-    ours = callable(objective)
-    params |= {"objective": "rank:ndcg" if ours else objective}
+    ours, settings = callable(objective), task.settings
+    params = {
+        "grow_policy": "lossguide",  # leaf by leaf, as LightGBM's trees
+        "max_leaves": settings.leaves,
+        "max_depth": 0,
+        "learning_rate": settings.learning_rate,
+        "tree_method": "hist",
+        "base_score": 0.0,  # the default, 0.5, is meant for probabilities
+        **params,
+        "objective": "rank:ndcg" if ours else objective,
+    }
     _refuse_what_xgboost_ignores(params)
     booster = xgb.train(
         {
-            **params, "seed": task.seed, "nthread": task.settings.threads,
+            **params, "seed": task.seed, "nthread": settings.threads,
             "disable_default_eval_metric": 1,
         },
         matrix(task.train, training_labels(objective, task.train.labels)),
-        num_boost_round=task.settings.rounds,
+        num_boost_round=settings.rounds,
         obj=objective if ours else None,
         evals=[(matrix(task.valid, task.valid.labels), "valid")],
         custom_metric=look,
@@ -245,9 +227,11 @@ def _refuse_what_xgboost_ignores(params: Parameters) -> None:
             raise ValueError(f"XGBoost has no parameter {', '.join(map(repr, unused))}{meant}")
 
 
-def _run_catboost(
+@trainer
+def train_catboost(
     task: Task, objective: str, params: dict[str, Any], validation: Validation
 ) -> Predict:
+    """Train CatBoost, with its own objectives."""
     try:
         import catboost
     except ImportError as error:
@@ -287,6 +271,8 @@ def _run_catboost(
 
     model = catboost.CatBoost(
         {
+            "depth": max(1, round(np.log2(task.settings.leaves))),  # its trees are symmetric
+            "learning_rate": task.settings.learning_rate,
             **params,
             **threads,
             "loss_function": f"{loss}:{options}" if options else loss,
@@ -315,8 +301,3 @@ def hint(name: str, names: Collection[str]) -> str:
     """The most similar known name, as the end of an error message; empty if there is none."""
     close = difflib.get_close_matches(name, names, n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
-
-
-train_lightgbm = Boosting(_run_lightgbm, _of_lightgbm)
-train_xgboost = Boosting(_run_xgboost, _of_xgboost)
-train_catboost = Boosting(_run_catboost, _of_catboost, takes_ours=False)

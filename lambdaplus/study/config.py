@@ -7,23 +7,19 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lambdaplus.evaluation.conventions import CONVENTIONS, in_words
 from lambdaplus.study.settings import Settings
 
-if TYPE_CHECKING:
-    from lambdaplus.study.study import Study
-
 MADE_UP = "web-search-like"
 SCALINGS = ("none", "query")
 SHARES = (0.6, 0.2, 0.2)
-LONG = (1000, 100)  # rounds and patience of trials
+ROUNDS_OF_TRIALS = (1000, 100)  # and their patience
 METRICS = ("auc", "mauc", "map", "mrr", "ndcg@1", "ndcg@5", "ndcg@10")
 
 _KINDS: dict[str, tuple[str, str, Any]] = {
     "str": ("text", "texts", str),
-    "bool": ("true or false", "", bool),
     "int": ("a whole number", "whole numbers", int),
     "float": ("a number", "numbers", int | float),
 }
@@ -36,7 +32,7 @@ def _option(default: Any, text: str) -> Any:
 
 @dataclass(frozen=True)
 class Config:
-    """Configuration of a study: data, methods, metrics and settings.
+    """Configuration of a study, from which `study_of` makes it: data, methods, metrics, settings.
 
     Attributes
     ----------
@@ -50,9 +46,9 @@ class Config:
     splits : int
         Number of `~lambdaplus.data.random_splits` to use instead; of a folder, all queries of the
         first fold are split.
-    shares, balanced
-        Arguments of `~lambdaplus.data.random_splits`: training, validation and test queries of each
-        split, and whether queries are used equally often.  They require `splits`.
+    shares
+        Training, validation and test queries of each split, as of `~lambdaplus.data.random_splits`;
+        they require `splits`.
     valid : float
         Share of training queries for validation if a folder has no validation part.
     methods : tuple of str
@@ -85,9 +81,8 @@ class Config:
 
     Examples
     --------
-    >>> config = Config(methods=("lightgbm:lambda_map", "svm:map"), folds="1")
-    >>> len(config.study())  # one fit, and one for each of four values of C
-    5
+    >>> Config.from_toml('methods = ["svm:map"]').methods
+    ('svm:map',)
     """
 
     data: str = ""
@@ -109,7 +104,6 @@ class Config:
         "Training, validation and test queries of each of --splits: shares (default "
         f"{','.join(map(str, SHARES))}) or numbers, such as 10,5,35.",
     )
-    balanced: bool = _option(False, "Use each query equally often in each part of --splits.")
     valid: float = _option(
         0.0, "Share of training queries for validation if a folder has no such part."
     )
@@ -128,7 +122,9 @@ class Config:
     )
     trials: int = _option(0, "Trials of a random search for each boosted method, fold and seed.")
     rounds: int = _option(
-        0, f"Maximum number of rounds; default: {Settings.rounds}, or {LONG[0]} with --trials."
+        0,
+        f"Maximum number of rounds; default: {Settings.rounds}, or {ROUNDS_OF_TRIALS[0]} with "
+        "--trials.",
     )
     patience: int = 0
     leaves: int = Settings.leaves
@@ -207,28 +203,13 @@ class Config:
         """
         import tomli_w
 
-        default = Config()
-        values = {option.name: getattr(self, option.name) for option in fields(self)}
+        default = vars(Config())
         try:
-            text = tomli_w.dumps({k: v for k, v in values.items() if v != getattr(default, k)})
+            text = tomli_w.dumps({k: v for k, v in vars(self).items() if v != default[k]})
             text.encode()  # the name of a file may have characters that are not Unicode
         except (TypeError, UnicodeEncodeError) as error:
             raise ValueError(f"a study cannot be written as TOML: {error}") from None
         return text
-
-    def study(self, folder: Path | None = None, jobs: int = 1, threads: int = 1) -> Study:
-        """Read the data and create the study.
-
-        Raises
-        ------
-        ValueError
-            For unknown methods, metrics, folds or options, and invalid data.
-        OSError
-            If the data does not exist, or cannot be read.
-        """
-        from lambdaplus.study.assembly import study_of  # the command line needs the options alone
-
-        return study_of(self, folder, jobs, threads)
 
 
 def _check_type(name: str, value: Any, kind: str) -> None:
@@ -238,7 +219,7 @@ def _check_type(name: str, value: Any, kind: str) -> None:
     one, many, types = _KINDS.get(kind, ("a table", "", Mapping))
     values = value if listed and isinstance(value, tuple) else [value]
     right = isinstance(value, tuple) == listed and all(
-        isinstance(each, types) and (types is bool or not isinstance(each, bool)) for each in values
+        isinstance(each, types) and not isinstance(each, bool) for each in values
     )
     if not right:
         raise ValueError(f"{name} = {value!r} should be {f'a list of {many}' if listed else one}")

@@ -1,16 +1,14 @@
 """The trainer of scikit-learn compatible estimators: the baselines, and those of the user."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 from typing import Any
 
 import numpy as np
 
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
 from lambdaplus.data.arguments import numbers
-from lambdaplus.data.queries import Floats
 from lambdaplus.study.boosting import hint
 from lambdaplus.study.methods import Fitted, Method, Task
 
@@ -33,17 +31,12 @@ def train_estimator(task: Task) -> Fitted:
     }
     accepted = inspect.signature(made).parameters
     model = made(**{**{k: v for k, v in own.items() if k in accepted}, **task.parameters})
-    data = {
-        "qid": train.qid,
-        "group": train.group,
-        "eval_set": (valid.features, valid.labels, valid.qid),
-    }
     takes = inspect.signature(model.fit).parameters
+    data: dict[str, Any] = {"qid": train.qid} if "qid" in takes else {"group": train.group}
+    data["eval_set"] = valid.features, valid.labels, valid.qid
     if "eval_qid" in takes:  # as LightGBM's and XGBoost's rankers take evaluation sets
         data |= {"eval_set": [(valid.features, valid.labels)], "eval_qid": [valid.qid]}
     passed = {name: value for name, value in data.items() if name in takes}
-    if "qid" in passed:
-        passed.pop("group", None)
     model.fit(train.features, train.labels, **passed)
     by_query = "qid" in inspect.signature(model.predict).parameters
 

@@ -1,13 +1,10 @@
-"""The folds of a study, from a file, a folder or a built-in data set."""
-
-from __future__ import annotations
+"""The folds of a study: read or generated, and the features that methods are trained on."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 
+from lambdaplus.baselines import QueryScaler
 from lambdaplus.data import (
     Fold,
     RankingData,
@@ -19,22 +16,24 @@ from lambdaplus.data import (
     web_search_like,
 )
 from lambdaplus.data.ranking_data import join
-from lambdaplus.study.config import MADE_UP, SHARES
+from lambdaplus.data.relative_features import relative_to_query
+from lambdaplus.study.config import MADE_UP, SHARES, Config
 
 
-def folds_of(
-    data: str = "",
-    splits: int = 0,
-    shares: tuple[float, ...] = SHARES,
-    balanced: bool = False,
-    valid: float = 0.0,
-    columns: Mapping[str, str] = MappingProxyType({}),
-) -> list[Fold]:
-    """Read or generate the folds of a data set, by options of `Config`."""
-    if len(shares) != 3:
-        raise ValueError(f"shares {shares} should be three: training, validation and test queries")
-    if not splits and (balanced or shares != SHARES):
-        raise ValueError("shares and balanced are options of random splits: set splits as well")
+def folds_of(config: Config) -> list[Fold]:
+    """The folds that the options of a study select, with the features that these ask for."""
+    folds = _all_folds(config)
+    return [_with_features(folds[i], config) for i in _indices(config.folds, len(folds))]
+
+
+def _all_folds(config: Config) -> list[Fold]:
+    data, splits, columns = config.data, config.splits, {"qid": config.qid, "label": config.label}
+    if len(config.shares) != 3:
+        raise ValueError(
+            f"shares {config.shares} should be three: training, validation and test queries"
+        )
+    if not splits and config.shares != SHARES:
+        raise ValueError("shares are those of random splits: set splits as well")
     path, made_up = Path(data), data.partition(":")[0] == MADE_UP
     if (made_up or not data) and any(name != column for name, column in columns.items()):
         raise ValueError("qid and label are columns of CSV and Parquet files: set data as well")
@@ -45,11 +44,11 @@ def folds_of(
     else:
         folds = digits_queries()
         if data:
-            folds = _complete(data, read_folds(path, valid=valid or None, **columns))
+            folds = _complete(data, read_folds(path, valid=config.valid or None, **columns))
         if not splits:
             return folds
         whole = join(folds[0].parts, "all queries")
-    return random_splits(whole, splits, *shares, balanced=balanced)
+    return random_splits(whole, splits, *config.shares)
 
 
 def _complete(data: str, folds: list[Fold]) -> list[Fold]:
@@ -74,3 +73,30 @@ def _made_up(name: str) -> RankingData:
     if not number.isdecimal():
         raise ValueError(f"{name!r} is not {MADE_UP} or {MADE_UP}:N with N queries")
     return web_search_like(int(number))
+
+
+def _indices(folds: str, n: int) -> list[int]:
+    """Indices of the selected folds: the first N, or those listed."""
+    if not folds:
+        return list(range(n))
+    try:
+        numbers = [int(part) for part in folds.split(",")]
+    except ValueError:
+        raise ValueError(f"folds {folds!r} is not a number or a list such as 1,3") from None
+    if "," not in folds:
+        numbers = list(range(1, numbers[0] + 1))
+    if not numbers or min(numbers) < 1 or max(numbers) > n:
+        raise ValueError(f"folds {folds!r}: the data has folds 1 to {n}")
+    return [number - 1 for number in numbers]
+
+
+def _with_features(fold: Fold, config: Config) -> Fold:
+    """The fold with the features that methods are trained on."""
+
+    def changed(part: RankingData) -> RankingData:
+        if config.scaling == "query":
+            scaled = QueryScaler().fit_transform(part.features, qid=part.qid)
+            part = replace(part, features=scaled)
+        return relative_to_query(part, config.relative) if config.relative else part
+
+    return Fold(fold.name, *map(changed, fold.parts))

@@ -6,8 +6,6 @@ of the user's modules that they import.  What cannot be pickled (a lambda, a loc
 or was edited after this process started has a unique digest, so that it is fitted again.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import functools

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
-from lambdaplus.data.queries import Floats
 from lambdaplus.evaluation import eval_metric
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum

@@ -18,8 +18,6 @@ from filelock import FileLock, Timeout
 
 from lambdaplus.data.whole_files import written_whole
 
-OURS = ".lambdaplus"  # subfolder for the lock and the list of written files
-
 
 class OutputFolder:
     """A context manager that creates the folder, and locks it for a run with these input files."""
@@ -27,12 +25,13 @@ class OutputFolder:
     def __init__(self, folder: Path, inputs: Iterable[Path] = ()) -> None:
         self.folder = folder
         self.inputs = [path.resolve() for path in inputs]
-        self._lock = FileLock(folder / OURS / "lock", mode=0o666, thread_local=False)
+        self._own = folder / ".lambdaplus"  # for the lock and the list of written files
+        self._lock = FileLock(self._own / "lock", mode=0o666, thread_local=False)
 
     def __enter__(self) -> OutputFolder:
         if self.folder.exists() and not self.folder.is_dir():
             raise NotADirectoryError(f"{self.folder} is a file: pass a folder as --out")
-        (self.folder / OURS).mkdir(parents=True, exist_ok=True)
+        self._own.mkdir(parents=True, exist_ok=True)
         try:
             self._lock.acquire(blocking=False)
         except Timeout:
@@ -94,13 +93,13 @@ class OutputFolder:
     def _written(self) -> dict[str, list[str]]:
         """Digests of files at the time when they were written, by name."""
         try:
-            noted = json.loads((self.folder / OURS / "written.json").read_text(encoding="utf-8"))
+            noted = json.loads((self._own / "written.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):  # missing or damaged: no file is known to be ours
             return {}
         return noted if isinstance(noted, dict) else {}
 
     def _note(self, written: dict[str, list[str]]) -> None:
-        with written_whole(self.folder / OURS / "written.json") as part:
+        with written_whole(self._own / "written.json") as part:
             part.write_text(json.dumps(written, indent=1), encoding="utf-8")
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
-from lambdaplus.data.queries import Floats
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation.run_comparison import ROUNDING
 from lambdaplus.study.figures import (
     BETTER,
@@ -36,73 +36,43 @@ MOST_LINES = 6  # in a narrow plot
 LEVELS = 60  # number of distinct bar heights; more are not visible and would need large files
 
 
-class Plot(NamedTuple):
-    """A figure with its caption, file name, and section in the report."""
-
-    section: str
-    name: str
-    caption: str
-    figure: Figure
-
-    @property
-    def wide(self) -> bool:
-        """Whether it goes across the page."""
-        return self.figure.get_figwidth() > WIDTH
-
-
-def plots_of(summary: Summary) -> Iterator[Plot]:
-    """Draw the plots that apply to the results.
-
-    Parameters
-    ----------
-    summary : Summary
-        Differences are from its baseline or, without one, from the best method of each metric.
-
-    Yields
-    ------
-    Plot
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    """
-    for draw in PLOTS.values():
-        yield from draw(summary)
+Plot: TypeAlias = "tuple[str, str, Figure]"
+"""The file name, caption and figure of a plot."""
 
 
 def _of_time(summary: Summary) -> Iterator[Plot]:
     if summary.results.seconds:
         caption = "Seconds of training over all folds, seeds and parameters"
-        yield Plot("time", "training_time", caption, training_time(summary.results))
+        yield "training_time", caption, training_time(summary.results)
 
 
 def _of_criteria(summary: Summary) -> Iterator[Plot]:
     if summary.evaluations:
         caption = "Test means, each column shaded from its lowest to its highest value"
-        yield Plot("criteria", "criterion_matrix", caption, criterion_matrix(summary))
+        yield "criterion_matrix", caption, criterion_matrix(summary)
 
 
 def _of_queries(summary: Summary) -> Iterator[Plot]:
+    if (comparison := summary.comparison) is None:
+        return
     for metric in summary.main_metrics:
-        against = summary.baseline if summary.baseline in summary.evaluations else None
-        against = against or summary.best(metric)
-        if against and len(summary.evaluations) > 1 and summary.has_queries(metric):
-            values = {name: e.per_query[metric] for name, e in summary.evaluations.items()}
+        against = comparison.baseline or summary.best(metric)
+        values = {name: of.per_query[metric] for name, of in summary.evaluations.items()}
+        if against and summary.has_queries(metric):
             differences = {n: v - values[against] for n, v in values.items() if n != against}
             caption = (
                 f"{label(metric)} of each method minus that of {against}: a bar for each test "
                 "query, sorted, and the numbers of queries won and lost"
             )
             figure = difference_panels(label(metric), differences)
-            yield Plot("queries", f"differences_{file_name(metric)}", caption, figure)
+            yield f"differences_{file_name(metric)}", caption, figure
 
 
 def _of_curves(summary: Summary) -> Iterator[Plot]:
     for metric, curves in curves_of(summary.results).items():
         caption = f"{label(metric)} on validation data"
         figure = learning_curves(label(metric), curves)
-        yield Plot("curves", f"learning_curves_{file_name(metric)}", caption, figure)
+        yield f"learning_curves_{file_name(metric)}", caption, figure
 
 
 def _of_searches(summary: Summary) -> Iterator[Plot]:
@@ -110,10 +80,10 @@ def _of_searches(summary: Summary) -> Iterator[Plot]:
     for metric in choosers(results) if results.about.trials > 1 else ():
         caption = f"Best validation {label(metric)} after each trial: means over folds and seeds"
         figure = best_values(label(metric), best_by_trial(results, metric))
-        yield Plot("searches", f"trials_{file_name(metric)}", caption, figure)
+        yield f"trials_{file_name(metric)}", caption, figure
 
 
-# The plots of each section of the report.
+# The plots that apply to a study, by section of the report.
 PLOTS: dict[str, Callable[[Summary], Iterator[Plot]]] = {
     "time": _of_time,
     "criteria": _of_criteria,
@@ -178,11 +148,8 @@ def criterion_matrix(summary: Summary) -> Figure:
 
 def shares(means: Floats) -> Floats:
     """Scale each column from 0 (worst) to 1 (best); 1 if all values are the same."""
-    defined = ~np.isnan(means)
-    low = np.min(means, axis=0, initial=np.inf, where=defined)
-    high = np.max(means, axis=0, initial=-np.inf, where=defined)
-    spread = np.where(high > low, high - low, 1.0)
-    return np.asarray(np.where(high > low, (means - low) / spread, np.where(defined, 1.0, np.nan)))
+    low, high = np.fmin.reduce(means), np.fmax.reduce(means)  # not of NaN
+    return np.asarray(1.0 - (high - means) / np.where(high > low, high - low, 1.0))
 
 
 @styled

@@ -3,8 +3,6 @@
 CatBoost is not loaded: its import starts threads, which are lost in a fork.
 """
 
-from __future__ import annotations
-
 import contextlib
 
 from lambdaplus.evaluation import eval_metric

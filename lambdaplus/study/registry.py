@@ -1,7 +1,5 @@
 """The list of methods for comparisons."""
 
-from __future__ import annotations
-
 import importlib.util
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,18 +7,18 @@ from typing import Any
 from lambdaplus.metrics.names import split_names
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import search_space
-from lambdaplus.study.boosting import Boosting, hint, train_catboost, train_lightgbm, train_xgboost
+from lambdaplus.study.boosting import hint, train_catboost, train_lightgbm, train_xgboost
 from lambdaplus.study.estimator_trainer import find_class, train_estimator
-from lambdaplus.study.methods import Method
+from lambdaplus.study.methods import Method, Trainer
 from lambdaplus.study.search_space import Space
 
-_TRAINERS: dict[str, tuple[Boosting, Space]] = {
+_TRAINERS: dict[str, tuple[Trainer, Space]] = {
     "lightgbm": (train_lightgbm, search_space.LIGHTGBM),
     "xgboost": (train_xgboost, search_space.XGBOOST),
     "catboost": (train_catboost, search_space.CATBOOST),
 }
 _WITH_OURS = ("lightgbm", "xgboost")
-_OURS = ("auc", "mauc", "map", "mrr", "ndcg")
+_METRICS = ("auc", "mauc", "map", "mrr", "ndcg")
 
 
 def _native(
@@ -37,7 +35,7 @@ def _ours(framework: str, metric: str) -> Method:
     # All NDCG objectives, ours and the frameworks' own, are validated with NDCG@10.
     criterion = "ndcg@10" if name == "ndcg" else name
     trainer, trees = _TRAINERS[framework]
-    space = {**trees, **search_space.OURS}
+    space = {**trees, **search_space.LAMBDA_OBJECTIVE}
     return Method(f"{framework}:lambda_{name}", trainer, objective, criterion, space=space)
 
 
@@ -68,7 +66,7 @@ METHODS: tuple[Method, ...] = (
     _native("catboost", "YetiRank:mode=MRR", search_space.YETIRANK, "mrr"),
     _native("catboost", "YetiRank:mode=Classic", search_space.YETIRANK),
     _native("catboost", "QueryRMSE"),
-    *(_ours(framework, metric) for framework in _WITH_OURS for metric in _OURS),
+    *(_ours(framework, metric) for framework in _WITH_OURS for metric in _METRICS),
     _estimator("svm:auc", "StructuralSVM", "auc", C, loss="auc", relevant=1.0),
     _estimator("svm:map", "StructuralSVM", "map", C, loss="map"),
     _estimator("svm:ndcg@10", "StructuralSVM", "ndcg@10", C, loss="ndcg@10", relevant=1.0, **STOP),

@@ -1,7 +1,5 @@
 """The results of a study as a self-contained page, and its plots and tables as files."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Callable, Iterator
@@ -12,9 +10,8 @@ from typing import Any
 from lambdaplus.compute.extras import installation
 from lambdaplus.evaluation import Cell, Table
 from lambdaplus.study.estimator_trainer import constructor_in_words, train_estimator
-from lambdaplus.study.figures import needs_matplotlib, save_plot
+from lambdaplus.study.figures import WIDTH, needs_matplotlib, save_plot
 from lambdaplus.study.plots import PLOTS
-from lambdaplus.study.results import Results
 from lambdaplus.study.study_tables import (
     choices_table,
     folds_table,
@@ -28,25 +25,17 @@ from lambdaplus.study.summary import Summary, count
 
 
 def write_report(
-    results: Results,
-    folder: Path,
-    baseline: str | None = None,
-    config_text: str = "",
-    *,
-    data: str = "",
-    date: str = "",
+    summary: Summary, folder: Path, config_text: str = "", *, data: str = "", date: str = ""
 ) -> Path:
     """Write ``report.html``, its plots as PNG and SVG, its tables as Markdown and LaTeX.
 
     Parameters
     ----------
-    results : Results
-        The study may be unfinished: methods without results on every fold have no mean.
+    summary : Summary
+        The study may be unfinished: methods without results on every fold have no mean.  If the
+        baseline has not finished every fold, the report says so.
     folder : path
         The folder in which ``report.html``, ``plots/`` and ``tables/`` are written.
-    baseline : str, optional
-        Method that the others are compared with; by default all pairs are compared.  If the
-        baseline has not finished every fold, it is not used, and the report says so.
     config_text : str
         Configuration of the study, for the last section.
     data, date : str
@@ -62,21 +51,21 @@ def write_report(
     ImportError
         If matplotlib or Jinja2 is not installed.
     ValueError
-        If the baseline is not one of the methods, or the study has not run.
+        If the study has not run.
 
     Warns
     -----
     UserWarning
         If a section failed; the page then shows the error in its place.
     """
-    if not results.about.finished and not results.errors:
-        raise ValueError("nothing has been fitted: run the study first, as study.finish()")
     try:
         from jinja2 import Environment, PackageLoader
     except ImportError:
         raise ImportError(f"reports need Jinja2: {installation('cli')}") from None
     needs_matplotlib()
-    summary = Summary(results, baseline)
+    results = summary.results
+    if not results.about.finished and not results.errors:
+        raise ValueError("nothing has been fitted: run the study first, as study.finish()")
     for name in ("plots", "tables"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     plots: dict[str, list[dict[str, Any]]] = {}
@@ -84,9 +73,9 @@ def write_report(
     failed: dict[str, str] = {}
     for section, draw in PLOTS.items():
         with _noted(section, failed):
-            for plot in draw(summary):
-                svg = save_plot(plot.figure, folder / "plots", plot.name)
-                shown = {"caption": plot.caption, "svg": svg, "wide": plot.wide}
+            for name, caption, figure in draw(summary):
+                svg = save_plot(figure, folder / "plots", name)
+                shown = {"caption": caption, "svg": svg, "wide": figure.get_figwidth() > WIDTH}
                 plots.setdefault(section, []).append(shown)
     for section, (_, content) in SECTIONS.items():
         with _noted(section, failed):
@@ -96,20 +85,15 @@ def write_report(
         if table is not None:
             for ending, text in (("md", table.to_markdown()), ("tex", table.to_latex())):
                 (folder / "tables" / f"{name}.{ending}").write_text(text + "\n", encoding="utf-8")
-    environment = Environment(
-        loader=PackageLoader("lambdaplus.study", ""),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters |= {"shown": _shown, "numeric": _numeric_columns}
+    loader = PackageLoader("lambdaplus.study", "")
+    environment = Environment(loader=loader, autoescape=True, trim_blocks=True)
+    environment.filters |= {"shown": _shown, "numeric": _numeric_columns, "count": count}
     page = environment.get_template("report_template.html").render(
-        title=_title(results),
+        summary=summary,
+        results=results,
+        about=results.about,
         lead=[line for line in (data, date) if line],
         sentences=[*summary.sentences(), *summary.verdicts()],
-        alarms=_alarms(summary),
-        errors=results.errors,
         titles={name: title for name, (title, _) in SECTIONS.items()},
         contents=contents,
         failed=failed,
@@ -132,28 +116,6 @@ def _noted(section: str, failed: dict[str, str]) -> Iterator[None]:
         warnings.warn(f"the section {title!r} of the report failed: {error!r}", stacklevel=3)
 
 
-def _title(results: Results) -> str:
-    methods, folds = count(len(results.methods), "method"), count(len(results.folds), "fold")
-    queries = count(results.about.queries, "test query", "test queries")
-    return f"Comparison of {methods} on {folds}, {queries}"
-
-
-def _alarms(summary: Summary) -> list[str]:
-    about, baseline = summary.results.about, summary.baseline
-    alarms = []
-    if about.finished < about.planned:
-        alarms.append(
-            f"{about.planned - about.finished} of {about.planned} fits are not finished. "
-            "Means are shown for the methods that have finished every fold."
-        )
-    if baseline and (summary.comparison is None or summary.comparison.baseline is None):
-        alarms.append(
-            f"The baseline {baseline} could not be compared: it has not finished every fold, or no "
-            "other method has."
-        )
-    return alarms
-
-
 def _results(summary: Summary) -> dict[str, Any]:
     folds = folds_table(summary.results) if len(summary.results.folds) > 1 else None
     return {"table": results_table(summary, narrow=False), "folds": folds}
@@ -165,36 +127,13 @@ def _searches(summary: Summary) -> dict[str, Any] | None:
 
 
 def _protocol(summary: Summary) -> dict[str, Any]:
-    """How methods were trained, selected and evaluated."""
-    about = summary.results.about
-    own = "each metric separately" if about.trials else "each method's own metric"
-    seeds = f"seed{'s' * (len(about.seeds) > 1)} {', '.join(map(str, about.seeds))}"
-    trained = f"{about.settings}; {seeds}."
-    if about.searched:
-        trained = (
-            f"Random search with {count(about.trials, 'trial')} for each of "
-            f"{count(len(about.searched), 'method')}, on every fold with every seed, with the "
-            "same values of the parameters that all trees have in common. At most "
-            f"{count(about.settings.rounds, 'round')}; training stops after "
-            f"{about.settings.patience} without an improvement of any metric."
-        )
-    return {
-        "lines": [
-            trained,
-            f"Parameters are chosen on validation data by {about.select or own}, by the rules "
-            "of this library; test queries are only used to evaluate the chosen models.",
-            *([about.features] if about.features else []),
-            *(
-                f"{name}: {constructor_in_words(method)}."
-                for name, method in about.methods.items()
-                if method.trainer is train_estimator
-            ),
-            "Training times do not include the compilation of kernels.",
-            f"Versions: {about.versions}.",
-        ],
-        "rules": rules_table(summary.results),
-        "convention": about.convention.name,
+    """The estimators with their parameters, and the rules of the metrics."""
+    estimators = {
+        name: constructor_in_words(method)
+        for name, method in summary.results.about.methods.items()
+        if method.trainer is train_estimator
     }
+    return {"estimators": estimators, "rules": rules_table(summary.results)}
 
 
 # The title of each section, and the function of its content; None if it has plots only.

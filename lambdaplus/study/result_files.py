@@ -1,7 +1,5 @@
 """The results of a study as CSV and Parquet files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

@@ -1,7 +1,5 @@
 """The results of a study as tables, from which reports, files and plots are made."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from lambdaplus.data.queries import Floats
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation import Convention, Evaluation
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.evaluation.result import mean_of

@@ -5,8 +5,6 @@ all methods get the same values of the parameters that all trees have in common,
 does not change the draws of the others.
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 import re
 import zlib
@@ -42,15 +40,15 @@ Space = Mapping[str, Draw]
 
 def draw(space: Space, seed: int, trial: int) -> dict[str, Any]:
     """Draw one set of parameters."""
-    return {name: _draw_one(name, values, seed, trial) for name, values in space.items()}
-
-
-def _draw_one(name: str, values: Draw, seed: int, trial: int) -> Any:
-    like = values.like if isinstance(values, Range) else ""
-    # A stream of random numbers for each name: a draw is the same whatever else is drawn.
-    stream = zlib.crc32((like or name).encode())
-    share = np.random.default_rng([seed, trial, stream]).random()
-    return values.at(share) if isinstance(values, Range) else values[int(share * len(values))]
+    drawn = {}
+    for name, values in space.items():
+        like = getattr(values, "like", "") or name
+        # A stream of random numbers for each name: a draw is the same whatever else is drawn.
+        share = np.random.default_rng([seed, trial, zlib.crc32(like.encode())]).random()
+        drawn[name] = (
+            values.at(share) if isinstance(values, Range) else values[int(share * len(values))]
+        )
+    return drawn
 
 
 # Parameters that all trees have in common ---------------------------------------------------------
@@ -96,7 +94,7 @@ CATBOOST: Space = {
 
 # Options of single objectives ---------------------------------------------------------------------
 
-OURS: Space = {  # options of lambda_objective
+LAMBDA_OBJECTIVE: Space = {
     "sigma": Range(0.3, 3.0, log=True),
     "damping": (None, 0.01, 0.1),
     "noise": (None, 0.3, 1.0, 2.0),

@@ -1,7 +1,5 @@
 """Settings that all methods of a study share."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lambdaplus.data.arguments import number, whole_number

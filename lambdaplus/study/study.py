@@ -1,7 +1,5 @@
 """A study: every method, with every set of its parameters, on every fold with every seed."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import multiprocessing
@@ -23,14 +21,14 @@ from lambdaplus.data.cache import fingerprint
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 from lambdaplus.metrics.names import listed
-from lambdaplus.study.choice import Choice, choose
+from lambdaplus.study.choice import Choice
 from lambdaplus.study.estimator_trainer import find_class, train_estimator
 from lambdaplus.study.identity import digest, versions_in_words
 from lambdaplus.study.methods import Criterion, Method, Task, parse_criterion
 from lambdaplus.study.results import ALL_QUERIES, CURVES, FITS, VALUES, About, Results
 from lambdaplus.study.search_space import draw
 from lambdaplus.study.settings import Settings
-from lambdaplus.study.store import Fit, Store
+from lambdaplus.study.store import load_fits
 from lambdaplus.study.tasks import fit_and_save, fit_from_disk, laid_out
 from lambdaplus.study.workers import PRELOADED, first_line, run_in_processes, working_folder
 
@@ -137,11 +135,15 @@ class Study:
         self._values: dict[_Group, dict[int, dict[str, float]]] = {}
 
     @cached_property
-    def store(self) -> Store:
-        if self.folder is not None:
-            return Store(self.folder)
-        self._temporary = tempfile.TemporaryDirectory(prefix="lambdaplus-")
-        return Store(self._temporary.name)
+    def _fits(self) -> Path:
+        """The folder of finished fits."""
+        if self.folder is None:
+            self._temporary = tempfile.TemporaryDirectory(prefix="lambdaplus-")
+        return Path(self.folder or self._temporary.name) / "fits"
+
+    def file_of(self, task: Task) -> Path:
+        """Where the fit is stored when it is finished."""
+        return self._fits / f"{task.key}.npz"
 
     @cached_property
     def tasks(self) -> list[Task]:
@@ -233,13 +235,13 @@ class Study:
     def _is_stored(self, task: Task) -> bool:
         """Whether the fit is stored; a damaged file causes a warning and is fitted again."""
         try:
-            fit = self.store.load(task.key)
+            fits = load_fits(self.file_of(task))
+        except FileNotFoundError:
+            return False
         except ValueError as damaged:
             warnings.warn(f"{damaged}; it is being fitted again", stacklevel=4)
             return False
-        if fit is None:
-            return False
-        values = {metric: fit.best(metric) for metric in fit.models}
+        values = {metric: fit.best for metric, fit in fits.items()}
         self._values.setdefault(_group(task), {})[task.trial] = values
         self.finished.add(task.key)
         self.__dict__.pop("results", None)  # computed from fewer fits
@@ -264,7 +266,7 @@ class Study:
             error = ""
             try:
                 parts = self._fold_named[task.fold].parts
-                fit_and_save(self.store, task, self._beaten(task), parts)
+                fit_and_save(self.file_of(task), task, self._beaten(task), parts)
             except KeyboardInterrupt:
                 raise
             except BaseException as problem:  # any error only ends this fit
@@ -278,11 +280,11 @@ class Study:
                 for name in {task.fold for task in tasks}
             }
             nothing: Any = None  # in place of data, which each process reads from its files
+            without_data = (replace(task, train=nothing, valid=nothing) for task in tasks)
             work = (
-                (self.store, replace(task, train=nothing, valid=nothing), self._beaten(task),
-                 parts[task.fold])
-                for task in tasks
-            )  # fmt: skip
+                (self.file_of(task), task, self._beaten(task), parts[task.fold])
+                for task in without_data
+            )
             with contextlib.closing(run_in_processes(fit_from_disk, work, self.jobs)) as running:
                 yield from running
 
@@ -290,16 +292,16 @@ class Study:
         """Selected parameters for each fold and seed whose fits are all finished."""
         selects, convention = self.chooses(method), self._convention
         return [
-            choose(tasks, [*map(self._load, tasks)], self._fold_named[fold], selects, convention)
+            Choice(
+                tasks,
+                [load_fits(self.file_of(task)) for task in tasks],
+                self._fold_named[fold],
+                selects,
+                convention,
+            )
             for (name, fold, _), tasks in self._groups.items()
             if name == method.name and all(task.key in self.finished for task in tasks)
         ]
-
-    def _load(self, task: Task) -> Fit:
-        fit = self.store.load(task.key)
-        if fit is None:
-            raise FileNotFoundError(f"{self.store.path(task.key)} was removed during the run")
-        return fit
 
     @cached_property
     def results(self) -> Results:
@@ -313,9 +315,9 @@ class Study:
                 query = qid if len(by_query) == len(qid) else [ALL_QUERIES]
                 columns = {"metric": metric, "query": query, "value": by_query}
                 values.append(pl.DataFrame({**key, **columns}, VALUES, nan_to_null=True))
-            for selecting, model in choice.curves().items():
-                rounds = np.arange(1, len(model.curve) + 1) * model.every
-                columns = {"metric": str(selecting), "round": rounds, "value": model.curve}
+            for selecting, fit in choice.curves().items():
+                rounds = np.arange(1, len(fit.curve) + 1) * fit.every
+                columns = {"metric": str(selecting), "round": rounds, "value": fit.curve}
                 curves.append(pl.DataFrame({**key, **columns}, CURVES))
         fits = pl.DataFrame([row for choice in choices for row in choice.fit_rows()], FITS)
         return Results(

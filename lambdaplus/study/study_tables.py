@@ -1,14 +1,13 @@
 """Tables of the results of a study."""
 
-from __future__ import annotations
-
 import math
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
-from lambdaplus.data.queries import Floats
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation import Cell, Table
 from lambdaplus.objectives import LambdaObjective, lambda_objective
 from lambdaplus.study.results import Results
@@ -182,17 +181,14 @@ def parameter_table(results: Results) -> Table:
         fits = results.fits.filter(pl.col("method") == method)
         drawn = fits["parameters"].str.json_decode(infer_schema_length=None).struct.unnest()
         drawn = drawn.with_columns(rounds=fits["round"]).select(pl.selectors.numeric())
-        chosen = drawn.filter(fits["chosen"])
-        for name in drawn.columns:
-            of_drawn = (drawn[name].quantile(end) for end in (0.0, 1.0))
-            of_chosen = (chosen[name].quantile(share, "linear") for share in (0.25, 0.5, 0.75))
-            quantiles = (*of_drawn, *of_chosen)  # None if None was drawn, or chosen, every time
-            texts = ("-" if value is None else f"{value:.3g}" for value in quantiles)
-            lowest, highest, *quartiles = texts
-            none = f"{chosen[name].null_count()} of {chosen.height}"
-            if not drawn[name].null_count():
-                none = "-"
-            rows.append((method, name, lowest, *quartiles, highest, none))
+        for values in drawn:
+            chosen = values.filter(fits["chosen"])
+            quartiles = (chosen.quantile(share, "linear") for share in (0.25, 0.5, 0.75))
+            # None if None was drawn, or chosen, every time.
+            numbers = (values.quantile(0.0), *quartiles, values.quantile(1.0))
+            texts = ("-" if number is None else f"{number:.3g}" for number in numbers)
+            none = f"{chosen.null_count()} of {len(chosen)}" if values.null_count() else "-"
+            rows.append((method, values.name, *texts, none))
     chosen_heads = ("lower quartile", "median", "upper quartile")
     heads = ("method", "parameter", "lowest drawn", *chosen_heads, "highest drawn", "None chosen")
     return Table(heads, rows)
@@ -206,13 +202,12 @@ def _chosen(results: Results) -> pl.DataFrame:
 
 def warnings_of(results: Results) -> list[str]:
     """Warnings of the chosen fits: each message once, with the number of fits by method."""
-    by_text: dict[str, dict[str, int]] = {}
+    by_text: dict[str, Counter[str]] = {}
     keys = ["method", "fold", "seed", "trial"]
     for row in results.fits.filter("chosen").unique(keys, maintain_order=True).to_dicts():
         for line in row["warnings"].splitlines():
             # Numbers in messages differ between folds, but not before the first bracket.
-            counts = by_text.setdefault(line.partition(" (")[0], {})
-            counts[row["method"]] = counts.get(row["method"], 0) + 1
+            by_text.setdefault(line.partition(" (")[0], Counter())[row["method"]] += 1
     return [
         f"Warning: {text}: "
         + ", ".join(f"{name} ({count(n, 'fit')})" for name, n in counts.items())

@@ -1,13 +1,11 @@
 """The conclusions of a study: significant differences, and sentences about the best methods."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from lambdaplus.evaluation import Convention, Evaluation, RunComparison, compare_runs
+from lambdaplus.evaluation import Evaluation, RunComparison, compare_runs
 from lambdaplus.evaluation.significance import TESTS
 from lambdaplus.study.results import Results
 
@@ -193,8 +191,10 @@ class Summary:
         ]
         if about.repeated:
             lines.append("Tests of significance count a query once, with its mean over the splits.")
-        rules = rules_of(about.convention)
-        lines.append(f"Tied documents, and queries without relevant ones, count {rules}.")
+        whose = about.convention.tool.partition(":")[0].replace("lambdaplus", "this library")
+        lines.append(
+            f"Tied documents, and queries without relevant ones, count by the rules of {whose}."
+        )
         if (comparison := self.comparison) is not None:
             tail = "two-tailed" if comparison.alternative == "two-sided" else "one-tailed"
             lines.append(
@@ -202,12 +202,6 @@ class Summary:
                 "over queries, with Holm's correction for the number of tests of each metric."
             )
         return lines
-
-
-def rules_of(convention: Convention) -> str:
-    """By whose rules test queries are evaluated."""
-    whose = "this library" if convention.name == "lambdaplus" else convention.tool.partition(":")[0]
-    return f"by the rules of {whose}"
 
 
 def label(metric: str) -> str:

@@ -1,7 +1,5 @@
 """The function that runs a task of a study: it trains, scores and stores."""
 
-from __future__ import annotations
-
 import copy
 import time
 import warnings
@@ -18,11 +16,11 @@ from lambdaplus.data import RankingData
 from lambdaplus.data.arguments import numbers
 from lambdaplus.data.cache import fingerprint, read_binary, write_binary
 from lambdaplus.study.methods import Fitted, Task
-from lambdaplus.study.store import Fit, Store
+from lambdaplus.study.store import Fit, save_fits
 
 
 def fit_and_save(
-    store: Store,
+    file: Path,
     task: Task,
     beaten: Mapping[str, float],
     parts: Sequence[RankingData] | Sequence[Path],
@@ -44,18 +42,18 @@ def fit_and_save(
         fitted = task.method.trainer(whole)
         seconds = time.perf_counter() - start
     seconds = max(0.0, seconds - sum(compiling))
-    by_metric = {"": fitted} if isinstance(fitted, Fitted) else fitted
-    models = {str(metric): model for metric, model in by_metric.items()}
-    scores = {}
-    for metric, model in models.items():
-        scores[metric] = np.zeros(0), np.zeros(0)
-        # The first of equal trials is chosen, so that a later one has to be better.
-        if metric not in beaten or np.nanmax([*model.curve, -np.inf]) > beaten[metric]:
-            scores[metric] = (_scores(model, valid, "validation"), _scores(model, test, "test"))
     notes = tuple(dict.fromkeys(str(warning.message) for warning in caught))
+    fits = {}
+    for metric, model in ({"": fitted} if isinstance(fitted, Fitted) else fitted).items():
+        curve = np.asarray(model.curve, dtype=np.float64)
+        of_valid = of_test = np.zeros(0)
+        # The first of equal trials is chosen, so that a later one has to be better.
+        if str(metric) not in beaten or np.nanmax([*curve, -np.inf]) > beaten[str(metric)]:
+            of_valid, of_test = _scores(model, valid, "validation"), _scores(model, test, "test")
+        fits[str(metric)] = Fit(model.rounds, model.every, curve, of_valid, of_test, seconds, notes)
     about = {"method": task.method.name, "fold": task.fold, "seed": task.seed,
              "trial": task.trial, "parameters": task.parameters}  # fmt: skip
-    store.save(task.key, Fit(models, scores, seconds, notes), about)
+    save_fits(file, fits, about)
 
 
 def _own(part: RankingData | Path) -> RankingData:
@@ -75,10 +73,10 @@ def _scores(model: Fitted, of: RankingData | Path, name: str) -> Any:
     return scores
 
 
-def fit_from_disk(store: Store, task: Task, *work: Any) -> None:
+def fit_from_disk(file: Path, task: Task, *work: Any) -> None:
     """`fit_and_save` in a separate process, with the number of threads of its settings."""
     numba.set_num_threads(min(task.settings.threads, numba.get_num_threads()))
-    fit_and_save(store, task, *work)
+    fit_and_save(file, task, *work)
 
 
 def laid_out(data: RankingData, root: Path) -> Path:

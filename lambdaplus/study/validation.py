@@ -1,7 +1,5 @@
 """Validation values of one training by round, and early stopping."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -5,8 +5,6 @@ stopped by killing its process.  Processes are forked from a server that has imp
 and has no threads, so that starting one takes milliseconds.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import pickle

@@ -18,8 +18,8 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
-from lambdaplus.data.queries import Floats
 from papers.session import scaled
 
 COSINE = 0.99

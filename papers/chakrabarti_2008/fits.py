@@ -16,9 +16,10 @@ from lambdaplus.baselines.cutting_planes import Hinges, Pass
 from lambdaplus.baselines.oracles import Loss
 from lambdaplus.baselines.oracles.constraint import Constraint
 from lambdaplus.baselines.oracles.dorm import DORMOracle
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data import Fold, RankingData
-from lambdaplus.data.queries import Floats, Queries
+from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.sort import Ranking
 

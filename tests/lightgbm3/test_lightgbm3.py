@@ -3,9 +3,6 @@
 python -m pytest tests/lightgbm3 tests/test_training.py tests/test_drop_ins.py
 """
 
-from __future__ import annotations
-
-import inspect
 from typing import Any
 
 import numpy as np
@@ -38,19 +35,8 @@ def test_our_estimators_ask_for_lightgbm_4() -> None:
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
-def test_lgbmranker_takes_a_function_of_labels_scores_and_group(
-    weighted: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lgbmranker_takes_a_function_of_labels_scores_and_group(weighted: bool) -> None:
     """LightGBM 3 knows (y, p) and (y, p, group), and multiplies by the weights itself."""
-    for name in ("_LGBMCheckXY", "_LGBMCheckArray"):  # scikit-learn 1.8 renamed an argument
-        check = getattr(lgb.sklearn, name)
-        if "force_all_finite" not in inspect.signature(check).parameters:
-
-            def renamed(*args: Any, check: Any = check, **kwargs: Any) -> Any:
-                kwargs["ensure_all_finite"] = kwargs.pop("force_all_finite", True)
-                return check(*args, **kwargs)
-
-            monkeypatch.setattr(lgb.sklearn, name, renamed)
     data = graded()
     weight = data.row_weights if weighted else None
     options: dict[str, Any] = {"n_estimators": 8, "metric": "None", **QUIET}

@@ -1,7 +1,5 @@
 """Separation oracles: the most violated ranking of every query, for each loss and feature map."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +10,7 @@ from lambdaplus.baselines.oracles.dorm import DORMOracle
 from lambdaplus.baselines.oracles.mrr_map import MRRMapOracle
 from lambdaplus.baselines.oracles.pair_map import PairMapOracle
 from lambdaplus.compute.array_types import Bools
-from lambdaplus.data.arguments import whole_number
+from lambdaplus.data.arguments import check_choice, whole_number
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.sort import Ranking
@@ -59,13 +57,10 @@ def make_loss(
         raise ValueError(
             f"{metric} is not a loss of the structural SVM; known: {', '.join(LOSSES)}"
         )
-    if feature_map not in FEATURE_MAPS:
-        raise ValueError(f"feature_map={feature_map!r} is not one of {', '.join(FEATURE_MAPS)}")
-    supported = FEATURE_MAPS[feature_map]
-    if name not in supported:
-        raise ValueError(
-            f"feature_map={feature_map!r} supports the loss {', '.join(supported)}, not {name}"
-        )
+    check_choice("feature_map", feature_map, FEATURE_MAPS)
+    if name not in FEATURE_MAPS[feature_map]:
+        supported = ", ".join(FEATURE_MAPS[feature_map])
+        raise ValueError(f"feature_map={feature_map!r} supports the loss {supported}, not {name}")
     if feature_map != "po" and not pair_scale:
         raise ValueError(f"pair_scale=False: feature_map={feature_map!r} has no pairs to scale")
     if feature_map == "dorm":

@@ -6,8 +6,6 @@ these decisions form a ranking; with more they may form a cycle, as in Ranking S
 Joachims 2005, sec. 4 (ROC area); Joachims 2006 (ordinal regression); Chakrabarti 2008, eqs. 3, 4.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from lambdaplus.baselines.active_pairs import active_pairs, pairs_by_query

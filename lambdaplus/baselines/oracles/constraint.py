@@ -1,7 +1,5 @@
 """The result of separation oracles: constraints; and the two classes of a ranked query."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -31,9 +29,8 @@ Oracle = Callable[[Ranking], Constraint]
 def of_each_query(kernel: Any, queries: Queries, ranking: Ranking, *arguments: Any) -> Constraint:
     """The constraints by a kernel; a query that it skips has loss 0 and coefficients 0."""
     worst = Constraint(np.zeros(queries.n_queries), np.zeros(queries.n_documents))
-    boundaries, strata = queries.boundaries, queries.strata()
-    classes = strata.code, strata.n_classes
-    over_queries(kernel, boundaries, boundaries, ranking, *classes, *arguments, *worst)
+    code, n_classes = queries.strata().code, queries.strata().n_classes
+    over_queries(kernel, queries.boundaries, ranking, code, n_classes, *arguments, *worst)
     return worst
 
 

@@ -3,8 +3,6 @@
 Le & Smola 2007 (DORM); Chakrabarti et al. 2008, secs. 3.1.3 and 3.5.
 """
 
-from __future__ import annotations
-
 import copy
 from typing import Self
 
@@ -84,8 +82,8 @@ class DORMOracle:
             place[order] = np.arange(row.size) - np.repeat(boundaries[:-1], np.diff(boundaries))
         else:
             over_queries(
-                _merge, boundaries, boundaries, ranking, strata.code, strata.n_classes,
-                self.arrays.discount, self.decay, self.by_row, place,
+                _merge, boundaries, ranking, strata.code, strata.n_classes, self.arrays.discount,
+                self.decay, self.by_row, place,
             )  # fmt: skip
             for q in self.many:
                 self._assign(ranking, slice(*boundaries[q : q + 2]), place)

@@ -3,8 +3,6 @@
 Chakrabarti et al. 2008, eq. 5, sec. 3.6 and fact 3.5.
 """
 
-from __future__ import annotations
-
 from lambdaplus.baselines.oracles.constraint import Constraint, of_each_query, split
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled

@@ -9,8 +9,6 @@ Yue et al. 2007, sec. 3.2 (MAP); Chakrabarti et al. 2008, secs. 3.1 to 3.4 (NDCG
 docs/mathematics/structural-svm.md.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

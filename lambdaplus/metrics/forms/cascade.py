@@ -1,7 +1,5 @@
 """Readers who stop: reciprocal rank, ERR, pFound, bpref and partial AUC."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +8,8 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.metrics.declared_arrays import CountsFunction, LabelCounts
 from lambdaplus.metrics.forms.form import Form
+from lambdaplus.metrics.label_counts import CountsFunction, LabelCounts
 
 
 @compiled

@@ -1,7 +1,5 @@
 """Counts of the documents above: average precision, and concordance."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -9,8 +7,8 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.metrics.declared_arrays import CountsFunction, Coupling, LabelCounts
-from lambdaplus.metrics.forms.form import Form
+from lambdaplus.metrics.forms.form import Coupling, Form
+from lambdaplus.metrics.label_counts import CountsFunction, LabelCounts
 
 
 @compiled

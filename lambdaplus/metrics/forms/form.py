@@ -6,14 +6,25 @@ at p and a at q (a discordant pair) by V(p) - V(q).  docs/mathematics/metric-as-
 formula of the potentials U and V, which is the same for all forms.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from lambdaplus.metrics.declared_arrays import Coupling, LabelCounts
+from lambdaplus.compute.array_types import Floats
+from lambdaplus.metrics.label_counts import LabelCounts
+
+
+class Coupling(NamedTuple):
+    """What documents add to the terms of those below: row[x] * column[c] of class c to class x."""
+
+    row: Floats  # (s,)
+    column: Floats  # (s,)
+
+    @property
+    def within_class(self) -> Floats:
+        """What a document adds to another one of its class, (s,)."""
+        return self.row * self.column
 
 
 class Form(ABC):

@@ -1,7 +1,5 @@
 """Discounted sums of gains: NDCG, P@k, and AUC as a sum of ranks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,8 +7,8 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.metrics.declared_arrays import LabelCounts
 from lambdaplus.metrics.forms.form import Form
+from lambdaplus.metrics.label_counts import LabelCounts
 
 
 @dataclass(frozen=True)

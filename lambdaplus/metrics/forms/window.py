@@ -1,7 +1,5 @@
 """Windows of ranks: R-precision, and the precision of predicted classes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +8,8 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.metrics.declared_arrays import LabelCounts
 from lambdaplus.metrics.forms.form import Form
+from lambdaplus.metrics.label_counts import LabelCounts
 
 
 @dataclass(frozen=True)
