@@ -118,7 +118,7 @@ def test_clusters_of_few_scores_are_not_rounded(
     monkeypatch.setattr("lambdaplus.metrics.distinct_scores.MOST_DISTINCT", most)
     code = RARE.astype(np.int32)
     with limit_threads(threads):
-        assert slots_of_few(more, code, 2, ONE_MACHINE) is None
+        assert slots_of_few(more, code, 2, most, ONE_MACHINE) is None
         rounded = rounding.round_scores(scores, code, 2, None)
     assert_array_equal(rounded_scores(rounded), scores)
     assert np.unique(rounded.entries.score).size == most

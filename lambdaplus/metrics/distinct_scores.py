@@ -15,17 +15,25 @@ from lambdaplus.compute.parallel import over_tasks, piece_slices
 from lambdaplus.metrics.cells import Slots
 
 MOST_DISTINCT = 2**15
-TABLE_BITS = 16
+ROWS_PER_SCORE = 8  # with fewer, cells are faster
+TABLE_BITS = 16  # of places, twice as many as scores
 HASH = 0x9E3779B97F4A7C15  # 2^64 divided by the golden ratio, as in Fibonacci hashing
 
 
-def slots_of_few(score: Reals, code: Int32s, n_classes: int, workers: Workers) -> Slots | None:
-    """The slots of the rows, without rounding; None for more than `MOST_DISTINCT` scores."""
+def most_distinct(n: int) -> int:
+    """The largest number of different scores of n documents that are not rounded."""
+    return min(MOST_DISTINCT, n // ROWS_PER_SCORE)
+
+
+def slots_of_few(
+    score: Reals, code: Int32s, n_classes: int, most: int, workers: Workers
+) -> Slots | None:
+    """The slots of the rows, without rounding; None for more than ``most`` different scores."""
     # In bits, -0.0 is another number than 0.0, and -1 is a NaN, which no score is.
     bits = score.view(np.int32 if score.itemsize == 4 else np.int64)
     minus_zero = np.array([-0.0], score.dtype).view(bits.dtype)[0]
     pieces = piece_slices(score.size)
-    slot, most = np.empty(score.size, np.int32), min(MOST_DISTINCT, score.size)
+    slot = np.empty(score.size, np.int32)
     numbered = [np.empty(most, bits.dtype) for _ in pieces]
     sizes = [np.zeros(most * n_classes, np.int32) for _ in pieces]
     n_found = np.zeros(len(pieces), np.int64)
@@ -36,14 +44,14 @@ def slots_of_few(score: Reals, code: Int32s, n_classes: int, workers: Workers) -
         n_found[i] = _number(bits[rows], code[rows], n_classes, minus_zero, *table, *found)
 
     over_tasks(number, len(pieces))
-    if workers.largest(n_found[n_found.argmax()][None])[0] > MOST_DISTINCT:
+    if workers.largest(n_found[n_found.argmax()][None])[0] > most:
         return None
     found = [part[:n].view(score.dtype) for part, n in zip(numbered, n_found, strict=True)]
     distinct, place = np.unique(-np.concatenate(found).astype(np.float64), return_inverse=True)
     if workers.size > 1:
         here, distinct = distinct, np.unique(workers.concatenate(distinct))
         place = np.searchsorted(distinct, here)[place]
-    if distinct.size > MOST_DISTINCT:
+    if distinct.size > most:
         return None
     places = np.split(place, np.cumsum(n_found)[:-1])
     counted = [part[: n * n_classes] for part, n in zip(sizes, n_found, strict=True)]

@@ -18,7 +18,7 @@ from lambdaplus.compute.collective import ONE_MACHINE, Workers
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_tasks
 from lambdaplus.metrics.cells import Slots, find_cells, first_parts, slots_in_cells
-from lambdaplus.metrics.distinct_scores import slots_of_few
+from lambdaplus.metrics.distinct_scores import most_distinct, slots_of_few
 from lambdaplus.metrics.sort import Entries
 
 LONG_LIST = 32_768  # documents from which a list is rounded
@@ -67,7 +67,7 @@ def round_scores(
     n = int(workers.sum(np.array([score.size]))[0])
     parts, slots = first_parts(score, workers), None
     if parts.share_in_crowded(n) >= CLUSTERED:
-        slots = slots_of_few(score, code, n_classes, workers)
+        slots = slots_of_few(score, code, n_classes, most_distinct(n), workers)
     if slots is None:
         slots = slots_in_cells(score, code, n_classes, find_cells(score, n, parts, workers))
     if copies is None:
