@@ -5,6 +5,8 @@ Sources: the parsers of the Learning to Rank plugins of Elasticsearch (o19s) and
 Vespa's importers of XGBoost and LightGBM models.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Sequence
 from itertools import count
