@@ -9,8 +9,6 @@ The kernels run over all rows in each round, so their indices are unsigned, for 
 check of the sign.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ A hash table numbers the distinct scores, which is faster than cutting the range
 clusters are apart.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from lambdaplus.compute.array_types import Int32s, Reals, Rows
