@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 import typer
+from sklearn import config_context
 from threadpoolctl import threadpool_limits
 from typer.core import TyperGroup
 
@@ -73,7 +74,8 @@ def test_the_code_of_a_page_runs(page: Path) -> None:
 def run_blocks(page: Path) -> None:
     text = page.read_text()
     names: dict[str, Any] = {"__name__": "__main__"}
-    with threadpool_limits(1):  # on little data threads only wait for each other
+    # On little data, threads only wait for each other; settings of scikit-learn end with the page.
+    with threadpool_limits(1), config_context():
         for block in BLOCK.finditer(text):
             above = "\n" * text.count("\n", 0, block.start(2))  # so that an error names the line
             for program in programs(block[1], block[2]):
