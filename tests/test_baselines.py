@@ -178,6 +178,8 @@ def test_labels_that_are_all_the_same_teach_nothing(ranker: Any) -> None:
         (SVMAccuracy, {"variant": "acc5"}, "variant='acc5'"),
         (SVMCombo, {"slack": "both"}, "slack='both'"),
         (SVMCombo, {"losses": None}, "losses=None must be a non-empty list of losses"),
+        (McRank, {"n_jobs": ""}, "n_jobs must be a whole number, .* got ''"),
+        (McRank, {"n_jobs": [1]}, r"n_jobs must be a whole number, .* got \[1\]"),
         (RankBoost, {"metric": "ndgc"}, "did you mean 'ndcg'"),
         (SVMCombo, {"losses": []}, "non-empty list"),
         (SVMCombo, {"losses": "map"}, "must be a non-empty list"),

@@ -69,7 +69,7 @@ class McRank(ValidatedRanker):
     min_child_samples: Annotated[int, whole_number] = 20
     metric: Metric = "ndcg@10"
     patience: AtLeastOne | None = 30
-    n_jobs: int | None = None
+    n_jobs: Annotated[int, partial(whole_number, least=-(2**31), below=2**31)] | None = None
     random_state: Any = None
 
     def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:
