@@ -1,6 +1,7 @@
 """What all baselines have in common: conventions, order of rows, threads, errors."""
 
 import pickle
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from lambdaplus.baselines import (
     SVMCombo,
     ThresholdFeatures,
 )
+from lambdaplus.baselines.allowed_values import AtLeastOne
 from lambdaplus.compute.parallel import limit_threads
 
 VALIDATED = [
@@ -192,3 +194,18 @@ def test_wrong_parameters_are_named(estimator: Any, options: Any, message: str) 
     data = graded(24)
     with pytest.raises(ValueError, match=message):
         estimator(**options).fit(data.features, data.labels, qid=data.qid)
+
+
+def test_parameters_of_subclasses_are_checked() -> None:
+    class Plain(RankSVM):
+        model: "OnlyForTypeCheckers"  # type: ignore[name-defined] # noqa: F821
+
+    @dataclass(eq=False, repr=False)
+    class WithMore(RankSVM):
+        more: AtLeastOne = 1
+
+    data = graded(24)
+    for wrong in (Plain(C=-1.0), WithMore(C=-1.0), WithMore(more=0)):
+        with pytest.raises(ValueError, match=r"^(C|more) must be"):
+            wrong.fit(data.features, data.labels, qid=data.qid)
+    Plain().fit(data.features, data.labels, qid=data.qid)

@@ -1,5 +1,7 @@
 """McRank: boosted trees classify documents by relevance; the expected class ranks them."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Annotated, Any, Literal
