@@ -1,6 +1,7 @@
 """What all baselines have in common: conventions, order of rows, threads, errors."""
 
 import pickle
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from lambdaplus.baselines import (
     SVMCombo,
     ThresholdFeatures,
 )
+from lambdaplus.baselines.allowed_values import AtLeastOne
 from lambdaplus.compute.parallel import limit_threads
 
 VALIDATED = [
@@ -178,6 +180,8 @@ def test_labels_that_are_all_the_same_teach_nothing(ranker: Any) -> None:
         (SVMAccuracy, {"variant": "acc5"}, "variant='acc5'"),
         (SVMCombo, {"slack": "both"}, "slack='both'"),
         (SVMCombo, {"losses": None}, "losses=None must be a non-empty list of losses"),
+        (McRank, {"n_jobs": ""}, "n_jobs must be a whole number, .* got ''"),
+        (McRank, {"n_jobs": [1]}, r"n_jobs must be a whole number, .* got \[1\]"),
         (RankBoost, {"metric": "ndgc"}, "did you mean 'ndcg'"),
         (SVMCombo, {"losses": []}, "non-empty list"),
         (SVMCombo, {"losses": "map"}, "must be a non-empty list"),
@@ -190,3 +194,18 @@ def test_wrong_parameters_are_named(estimator: Any, options: Any, message: str) 
     data = graded(24)
     with pytest.raises(ValueError, match=message):
         estimator(**options).fit(data.features, data.labels, qid=data.qid)
+
+
+def test_parameters_of_subclasses_are_checked() -> None:
+    class Plain(RankSVM):
+        model: "OnlyForTypeCheckers"  # type: ignore[name-defined] # noqa: F821
+
+    @dataclass(eq=False, repr=False)
+    class WithMore(RankSVM):
+        more: AtLeastOne = 1
+
+    data = graded(24)
+    for wrong in (Plain(C=-1.0), WithMore(C=-1.0), WithMore(more=0)):
+        with pytest.raises(ValueError, match=r"^(C|more) must be"):
+            wrong.fit(data.features, data.labels, qid=data.qid)
+    Plain().fit(data.features, data.labels, qid=data.qid)

@@ -11,7 +11,7 @@ from lambdaplus import gradients
 from lambdaplus.compute.collective import ONE_MACHINE
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.metrics import CATALOGUE, cells, rounding
-from lambdaplus.metrics.distinct_scores import slots_of_few
+from lambdaplus.metrics.distinct_scores import first_place, slots_of_few
 
 Floats = NDArray[np.float64]
 
@@ -233,3 +233,11 @@ def test_no_score_is_rounded_further_than_a_cell(kind: str) -> None:
     assert np.abs(found - scores).max() <= part
     assert rounded.entries.size.sum() == N
     assert (np.diff(rounded.entries.score) <= 0).all()
+
+
+@pytest.mark.parametrize("step", [1, 46_368, 75_025])
+def test_scores_at_regular_distances_are_spread_over_the_table(step: int) -> None:
+    """Two of the distances, in units in the last place, are Fibonacci numbers."""
+    scores = (np.float32(1.0).view(np.int32) + step * np.arange(6_400)).astype(np.int32)
+    places = np.array([first_place(bits) for bits in scores], np.int64)
+    assert np.bincount(places // 2**10, minlength=64).max() < 200  # where 100 are expected

@@ -1,5 +1,7 @@
 """Base classes of the baselines: reading of data, validation data, and prediction."""
 
+from __future__ import annotations
+
 import math
 from abc import abstractmethod
 from collections.abc import Iterable

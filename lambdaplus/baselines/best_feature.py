@@ -1,5 +1,7 @@
 """The best single feature, a minimal baseline for learned rankers."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,5 +1,7 @@
 """AUC SVMs of each class against the rest, added up."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The committee perceptron for ranking, and the classic perceptrons that it generalises."""
 
+from __future__ import annotations
+
 import copy
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass

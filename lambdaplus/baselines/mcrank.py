@@ -1,5 +1,7 @@
 """McRank: boosted trees classify documents by relevance; the expected class ranks them."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -69,7 +71,7 @@ class McRank(ValidatedRanker):
     min_child_samples: Annotated[int, whole_number] = 20
     metric: Metric = "ndcg@10"
     patience: AtLeastOne | None = 30
-    n_jobs: int | None = None
+    n_jobs: Annotated[int, partial(whole_number, least=-(2**31), below=2**31)] | None = None
     random_state: Any = None
 
     def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:

@@ -1,5 +1,7 @@
 """RankBoost: boosting of threshold rankers on pairs of documents, which are not stored."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Annotated, Literal

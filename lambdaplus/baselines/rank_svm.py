@@ -1,5 +1,7 @@
 """RankSVM: a linear ranker with large margins on all pairs of documents."""
 
+from __future__ import annotations
+
 import warnings
 from dataclasses import KW_ONLY, dataclass
 from functools import partial

@@ -1,5 +1,7 @@
 """Base class of the structural SVMs: the problem, its solution, its path and its warnings."""
 
+from __future__ import annotations
+
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable

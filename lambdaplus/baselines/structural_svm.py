@@ -1,5 +1,7 @@
 """The structural SVM of one loss: AUC, MAP, NDCG or MRR."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass
 
 from lambdaplus.baselines.allowed_values import AtLeastOne, Positive

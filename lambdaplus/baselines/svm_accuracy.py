@@ -1,5 +1,7 @@
 """Accuracy SVMs: classifiers of relevant documents, whose decision function ranks documents."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 

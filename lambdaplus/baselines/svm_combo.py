@@ -1,5 +1,7 @@
 """SVMCombo: several losses at once."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal

@@ -1,5 +1,7 @@
 """Transformers: scaling of features within queries, and indicator features."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 

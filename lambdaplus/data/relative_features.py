@@ -10,6 +10,8 @@ Examples
 [[7.0, -0.25], [9.0, 0.25], [0.2, 0.25], [0.1, -0.25]]
 """
 
+from __future__ import annotations
+
 import dataclasses
 from collections.abc import Sequence
 from typing import Any

@@ -1,5 +1,7 @@
 """Splits that keep queries whole: row indices, cross-validation and random splits."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
 
 import numpy as np

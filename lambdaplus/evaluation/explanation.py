@@ -1,5 +1,7 @@
 """Explanation of different values of a metric for the same ranking."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace

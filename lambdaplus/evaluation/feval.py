@@ -1,5 +1,7 @@
 """Metrics for LightGBM and XGBoost: feval, custom_metric, eval_metric."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -1,5 +1,7 @@
 """Values of ranking metrics: per query, and their means."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 

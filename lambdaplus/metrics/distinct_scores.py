@@ -57,16 +57,25 @@ def slots_of_few(
 
 
 @compiled
+def first_place(b: int) -> np.uint64:
+    """The place in the table from which a score, by its bits, is looked for."""
+    # Twice: one product would bring scores at some regular distances to the same places.
+    product = np.uint64(b) * np.uint64(HASH)
+    product = (product ^ (product >> np.uint64(32))) * np.uint64(HASH)
+    return product >> np.uint64(64 - TABLE_BITS)
+
+
+@compiled
 def _number(
     bits: Rows, code: Int32s, n_classes: int, minus_zero: int, key: Rows, number: Int32s,
     found: Rows, slot: Int32s, size: Int32s,
 ) -> int:  # fmt: skip
     """Number the scores in the order in which they occur; one more than fit if there are more."""
-    n_found, classes, shift = 0, np.int32(n_classes), np.uint64(64 - TABLE_BITS)
+    n_found, classes = 0, np.int32(n_classes)
     last = np.uint64(key.size - 1)
     for i in range(bits.size):
         b = bits[i] if bits[i] != minus_zero else bits.dtype.type(0)
-        at = (np.uint64(b) * np.uint64(HASH)) >> shift
+        at = first_place(b)
         while key[at] != b:
             if key[at] == -1:
                 if n_found == found.size:

@@ -5,6 +5,8 @@ entries are put into ranked lists with potentials (`lists`); sums over pairs (`s
 and written to rows.
 """
 
+from __future__ import annotations
+
 import math
 from functools import partial
 from typing import Any

@@ -1,5 +1,7 @@
 """Objectives for LightGBM and XGBoost: of a metric, or of a weighted sum of metrics."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field

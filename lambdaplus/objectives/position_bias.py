@@ -5,6 +5,8 @@ Documents at the first positions are clicked more often, regardless of their rel
 ``position=``.
 """
 
+from __future__ import annotations
+
 import weakref
 from typing import Any
 
