@@ -5,6 +5,7 @@ import importlib.metadata
 import itertools
 import pathlib
 import re
+import sys
 import tomllib
 from dataclasses import fields, replace
 from typing import Any
@@ -53,6 +54,13 @@ def quick(data: pathlib.Path, out: pathlib.Path, methods: str, *options: str) ->
     result = compare(data, out, "--methods", methods, *few, *options)
     assert result.exit_code == 0, result.output
     return result
+
+
+def test_a_missing_package_is_named_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "lambdaplus.study.assembly", None)
+    ended = invoke("compare")
+    assert ended.exit_code == 2
+    assert re.fullmatch(r"lambdaplus compare: .*lambdaplus\.study\.assembly.*\n", ended.stderr)
 
 
 def rows(path: pathlib.Path) -> list[dict[str, str]]:

@@ -190,6 +190,28 @@ def test_a_damaged_file_or_that_of_another_fit_is_named_and_fitted_again(
     assert again.results.values.equals(first.results.values)
 
 
+def test_the_folder_of_fits_may_be_the_working_folder(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    here: Any = ""  # a path in text
+    first = study(here, odd("FirstFeature"))
+    first.finish()
+    assert {*tmp_path.glob("fits/*.npz")} == {tmp_path / first.file_of(t) for t in first.tasks}
+
+
+def test_fits_that_are_not_there_are_not_called_damaged(tmp_path: pathlib.Path) -> None:
+    found = study(tmp_path, odd("FirstFeature"))
+    found.finish()
+    gone = found.file_of(found.tasks[0])
+    gone.unlink()
+    with pytest.raises(FileNotFoundError, match=f"{gone.name} was removed during the run"):
+        _ = found.results
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RuntimeError, match="NotADirectoryError"):  # and without a warning
+        study(tmp_path / "file", odd("FirstFeature")).finish()
+
+
 @examples(300)
 @given(st.data())
 def test_a_damaged_fit_is_named_or_whole(tmp_path: pathlib.Path, draw: st.DataObject) -> None:

@@ -378,6 +378,9 @@ def test_missing_package_is_named(
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(ImportError, match=re.escape(f"lambdaplus[{extra}]")):
         write_report(Summary(results), tmp_path)
+    if missing == "matplotlib":  # the plots can be drawn alone
+        with pytest.raises(ImportError, match=re.escape(f"lambdaplus[{extra}]")):
+            training_time(results)
 
 
 def values_of(means: dict[str, float], noise: float = 0.1) -> Results:

@@ -59,11 +59,11 @@ def compare(
     """Train methods on folds and compare them. Run the command again to continue after a stop."""
     from rich.console import Console
 
-    from lambdaplus.study import study_of
-
     console = Console(markup=False, emoji=False)  # a path may contain [red] or :bug:
     cores = os.cpu_count() or 1
     with errors_of("compare"):
+        from lambdaplus.study import study_of
+
         config = Config()
         if data is not None and data.suffix == ".toml":
             config = Config.read(data)

@@ -10,7 +10,7 @@ import difflib
 import functools
 import re
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Set
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,10 @@ def training_labels(objective: Any, labels: Floats) -> Floats:
     return (labels >= 1).astype(np.float64) if binary else labels
 
 
-def trainer(run: Callable[[Task, Any, dict[str, Any], Validation], Predict]) -> Trainer:
+def trainer(
+    run: Callable[[Task, Any, dict[str, Any], Validation], Predict],
+    options_of_ours: Set[str] = OBJECTIVE_OPTIONS,
+) -> Trainer:
     """A trainer of boosted trees, from the function that calls the framework.
 
     It trains once; the ranker of each metric has the trees up to its best round.
@@ -58,9 +61,7 @@ def trainer(run: Callable[[Task, Any, dict[str, Any], Validation], Predict]) -> 
     @functools.wraps(run)
     def train(task: Task) -> dict[Criterion, Fitted]:
         target, settings = task.method.target, task.settings
-        # CatBoost's losses have an option `noise`, too.
-        catboost = task.method.family == "catboost"
-        ours = set() if catboost else OBJECTIVE_OPTIONS & task.parameters.keys()
+        ours = options_of_ours & task.parameters.keys()
         options = {name: task.parameters[name] for name in ours}
         others = {k: v for k, v in task.parameters.items() if k not in ours}
         for name in sorted(OF_THE_STUDY & others.keys()):
@@ -227,7 +228,7 @@ def _refuse_what_xgboost_ignores(params: Parameters) -> None:
             raise ValueError(f"XGBoost has no parameter {', '.join(map(repr, unused))}{meant}")
 
 
-@trainer
+@functools.partial(trainer, options_of_ours=frozenset())  # CatBoost's losses have `noise`, too
 def train_catboost(
     task: Task, objective: str, params: dict[str, Any], validation: Validation
 ) -> Predict:

@@ -59,6 +59,7 @@ def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
 
     @functools.wraps(draw)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> Figure:
+        needs_matplotlib()
         with style():
             return draw(*args, **kwargs)
 

@@ -54,7 +54,7 @@ def save_fits(file: Path, fits: Fits, about: dict[str, Any]) -> None:
 
 
 def load_fits(file: Path) -> Fits:
-    """Load a finished training; a FileNotFoundError if there is none, a ValueError if damaged."""
+    """Load a finished training; a FileNotFoundError if it is gone, a ValueError if damaged."""
     try:
         with np.load(file, allow_pickle=False) as arrays:
             about = json.loads(str(arrays["about"]))
@@ -65,7 +65,7 @@ def load_fits(file: Path) -> Fits:
                 for place, (metric, numbers) in enumerate(about["fits"].items())
             }
     except FileNotFoundError:
-        raise
+        raise FileNotFoundError(f"{file} was removed during the run") from None
     except Exception as error:  # a damaged zip file can raise many types of errors
         raise ValueError(
             f"{file} is damaged or not this fit ({type(error).__name__}: {error}): remove it "

@@ -137,9 +137,10 @@ class Study:
     @cached_property
     def _fits(self) -> Path:
         """The folder of finished fits."""
-        if self.folder is None:
-            self._temporary = tempfile.TemporaryDirectory(prefix="lambdaplus-")
-        return Path(self.folder or self._temporary.name) / "fits"
+        if self.folder is not None:
+            return Path(self.folder) / "fits"
+        self._temporary = tempfile.TemporaryDirectory(prefix="lambdaplus-")
+        return Path(self._temporary.name) / "fits"
 
     def file_of(self, task: Task) -> Path:
         """Where the fit is stored when it is finished."""
@@ -234,10 +235,11 @@ class Study:
 
     def _is_stored(self, task: Task) -> bool:
         """Whether the fit is stored; a damaged file causes a warning and is fitted again."""
-        try:
-            fits = load_fits(self.file_of(task))
-        except FileNotFoundError:
+        file = self.file_of(task)
+        if not file.exists():
             return False
+        try:
+            fits = load_fits(file)
         except ValueError as damaged:
             warnings.warn(f"{damaged}; it is being fitted again", stacklevel=4)
             return False
