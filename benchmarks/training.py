@@ -1,6 +1,6 @@
 """Time of trainings with our objectives and the frameworks' own, measured in turns.
 
-    python benchmarks/training.py [--queries 1500] [--rows 300000] [--table 1000000] [--rounds 100]
+    python benchmarks/training.py [--queries 1500] [--rows 300000] [--table 1000000] [--rounds 40]
         [--threads 1] [--fits 5]
 
 Trees are those of the frameworks by default.  Data: README's example, queries of about 120
@@ -221,7 +221,7 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=1500)
     parser.add_argument("--rows", type=int, default=300_000)
     parser.add_argument("--table", type=int, default=1_000_000, help="rows without queries")
-    parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--fits", type=int, default=5, help="of each classifier, 0 for none")
     given = parser.parse_args()
