@@ -159,14 +159,15 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
     pos_label : label, optional
         The class to rank first; the rarer one by default.
     calibration : {"sigmoid", "isotonic"}, optional
-        Method of `~sklearn.calibration.CalibratedClassifierCV` for probabilities.  By default,
-        there is no `predict_proba`.
+        Method of `~sklearn.calibration.CalibratedClassifierCV` for probabilities, after which
+        `predict` chooses the more probable class.  By default, `predict` chooses the trained class
+        as often as it occurs, and probabilities are by "sigmoid".
     cv : int, splitter, None or "auto", default="auto"
-        Threshold and calibration need scores of rows that the model has not seen: the last
+        Threshold and probabilities need scores of rows that the model has not seen: the last
         evaluation set of `fit` or, without one, each of ``cv`` folds of the training rows, for
-        which one more model is trained.  With None, training rows set the threshold, and new rows
-        of the trained class are often below it.  "auto" is 3 with ``calibration`` or fewer than 500
-        rows of the trained class, and None otherwise.
+        which one more model is trained.  "auto" is 2 folds, of which only the first is used if
+        there are 500 rows of the trained class.  With None, training rows set the threshold, new
+        rows of the trained class are often below it, and there is no `predict_proba`.
     **kwargs
         The parameters of LGBMClassifier, with its defaults.
 
@@ -175,11 +176,18 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
     pos_label_ : label
         The trained class.
     offset_ : float
-        Raw score above which a row is predicted to be of the trained class.  As many of the rows
-        that set it are above it as belong to the class or, with calibration, rows above it have a
-        probability above 1/2.
-    calibrator_ : CalibratedClassifierCV
-        Of raw scores, (n, 1).
+        Raw score above which a row is predicted to be of the trained class.  Of the rows that set
+        it, about as many are above it as belong to the class or, with ``calibration``, those with
+        a probability above 1/2.  Weights of rows count, those of classes do not.
+    calibrator_ : object
+        Its ``predict_proba`` has raw scores, (n, 1), as input.
+
+    Notes
+    -----
+    Models of the folds are trained with the callbacks that run before a round, such as
+    ``lightgbm.reset_parameter``, in `XGBoostClassifier` with ``LearningRateScheduler``, and with no
+    others.  SHAP values add up to the raw score, which is `decision_function` plus ``offset_`` for
+    the trained class.
 
     Examples
     --------
@@ -188,7 +196,7 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
     >>> random = np.random.default_rng(0)
     >>> X = random.normal(size=(2000, 3))
     >>> y = np.where(X[:, 0] + random.normal(size=2000) > 3, "fraud", "ok")
-    >>> model = LightGBMClassifier(n_estimators=20, calibration="sigmoid", verbose=-1)
+    >>> model = LightGBMClassifier(n_estimators=20, verbose=-1)
     >>> model = model.fit(X[:1000], y[:1000])
     >>> model.classes_.tolist(), str(model.pos_label_), model.predict_proba(X[1000:]).shape
     (['fraud', 'ok'], 'fraud', (1000, 2))
@@ -217,6 +225,15 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
     def _training_scores(self, X: Any) -> Any:
         scores = self.__dict__.pop("_last_scores", None)
         return self._raw(X) if scores is None else scores
+
+    def _rounds(self) -> dict[str, int]:
+        names = [name for name in lightgbm_aliases("num_iterations") if name in self.get_params()]
+        return dict.fromkeys(names, max(1, self.booster_.current_iteration()))
+
+    @staticmethod
+    def _changing(callbacks: Any) -> list[Any]:
+        """Those that run before a round, such as ``lightgbm.reset_parameter``."""
+        return [one for one in callbacks or () if getattr(one, "before_iteration", False)]
 
     def _raw(self, X: Any, **kwargs: Any) -> Any:
         if not any(kwargs.get(name) for name in self._other_outputs):

@@ -187,5 +187,14 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
             self.pos_label_ = 1
             self.offset_ = float(self.get_booster().attr(_OFFSET) or 0.0)
 
+    def _rounds(self) -> dict[str, int]:
+        return {"n_estimators": max(1, self.get_booster().num_boosted_rounds())}
+
+    @staticmethod
+    def _changing(callbacks: Any) -> list[Any]:
+        """XGBoost's scheduler; what others do to a training is not known."""
+        kind = xgb.callback.LearningRateScheduler
+        return [one for one in callbacks or () if isinstance(one, kind)]
+
     def _raw(self, X: Any, **kwargs: Any) -> Any:
         return xgb.XGBModel.predict(self, X, **{**kwargs, "output_margin": True})
