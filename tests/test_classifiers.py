@@ -1,5 +1,6 @@
 """LightGBMClassifier and XGBoostClassifier: the trained class, decisions and probabilities."""
 
+import copy
 import pickle
 import threading
 from functools import cache
@@ -555,17 +556,109 @@ def test_kinds_of_data_and_copies(kind: Any) -> None:
     assert not hasattr(clone(calibrated), "calibrator_")
 
 
-def test_a_loaded_model_of_xgboost_predicts_the_same_codes(tmp_path: Path) -> None:
-    X, y, Xt, _ = data()
-    model = made(XGBoostClassifier, early_stopping_rounds=3).fit(
-        X, np.array(["ok", "fraud"])[y], eval_set=[(X, np.array(["ok", "fraud"])[y])], verbose=False
-    )
+LABELS = [["ok", "fraud"], [1, 0], [False, True], [7.0, -9.0], np.array(["ok", "fraud"], object)]
+
+
+@pytest.mark.parametrize("labels", LABELS, ids=str)
+@pytest.mark.parametrize("calibration", [None, "sigmoid", "isotonic"])
+def test_a_loaded_model_of_xgboost_is_the_same(
+    labels: Any, calibration: Any, tmp_path: Path
+) -> None:
+    X, y, Xt, yt = data()
+    names = np.array(labels)
+    options: dict[str, Any] = {"objective": "auc", "eval_metric": ["map", "auc"]}
+    options |= {"early_stopping_rounds": 3}
+    fit = {"X": X, "y": names[y], "eval_set": [(Xt, names[yt])], "verbose": False}
+    model = made(XGBoostClassifier, calibration=calibration, **options).fit(**fit)
     model.save_model(tmp_path / "model.json")
-    loaded = XGBoostClassifier()
+    model.get_booster().save_model(tmp_path / "booster.ubj")
+    given = [tmp_path / "model.json", tmp_path / "booster.ubj", model.get_booster().save_raw()]
+    used = made(XGBoostClassifier, pos_label=1).fit(X, y)
+    for source, loaded in zip(given, [XGBoostClassifier(), XGBoostClassifier(), used], strict=True):
+        loaded.load_model(source)
+        again = XGBoostClassifier()
+        loaded.save_model(tmp_path / "again.json")
+        again.load_model(tmp_path / "again.json")
+        for one in (loaded, again, copy.copy(loaded), copy.deepcopy(loaded), pickled(loaded)):
+            assert_array_equal(one.decision_function(Xt), model.decision_function(Xt))
+            assert_array_equal(one.predict(Xt), model.predict(Xt))
+            assert_array_equal(one.predict_proba(Xt), model.predict_proba(Xt))
+            assert_array_equal(one.classes_, model.classes_)
+            assert one.classes_.dtype == model.classes_.dtype
+            assert (one.pos_label_, one.offset_) == (model.pos_label_, model.offset_)
+            assert one.calibration == calibration
+            assert one.score(Xt, names[yt]) == model.score(Xt, names[yt])
+            assert {name: one.get_params()[name] for name in ("objective", "eval_metric")} == {
+                "objective": "auc", "eval_metric": ["map", "auc"],
+            }  # fmt: skip
+    more = {"n_estimators": 12, "n_jobs": 1, "random_state": 0, "early_stopping_rounds": 3}
+    for one in (loaded, clone(loaded)):
+        one.set_params(**more).fit(**fit)
+        assert_array_equal(raw(one, Xt), raw(model, Xt))
+        assert one.evals_result_ == model.evals_result_
+
+
+def pickled(model: Any) -> Any:
+    return pickle.loads(pickle.dumps(model))
+
+
+def test_a_model_without_probabilities_is_loaded_without(tmp_path: Path) -> None:
+    X, y, Xt, _ = data()
+    made(XGBoostClassifier, cv=None).fit(X, y).save_model(tmp_path / "model.json")
+    loaded = made(XGBoostClassifier).fit(X, y)
     loaded.load_model(tmp_path / "model.json")
-    assert_array_equal(loaded.decision_function(Xt), -model.decision_function(Xt))
-    assert_array_equal(loaded.predict(Xt), (model.predict(Xt) == "fraud").astype(int))
-    assert not hasattr(loaded, "predict_proba")
+    with pytest.raises(AttributeError, match="no predict_proba here"):
+        loaded.predict_proba(Xt)
+
+
+def test_other_classes_refuse_a_classifier_that_ranks(tmp_path: Path) -> None:
+    """XGBClassifier would take scores for probabilities, and 734 rows for positive instead of 6."""
+    X, y, Xt, _ = data()
+    model = made(XGBoostClassifier).fit(X, y)
+    model.save_model(tmp_path / "model.json")
+    for other in (xgb.XGBClassifier(), xgb.XGBRegressor(), xgb.XGBRanker()):
+        with pytest.raises(TypeError, match=r"different type.*got: lambdaplus\.XGBoostClassifier"):
+            other.load_model(tmp_path / "model.json")
+    booster = xgb.Booster(model_file=tmp_path / "model.json")
+    assert_array_equal(booster.predict(xgb.DMatrix(Xt), output_margin=True), raw(model, Xt))
+
+
+def test_models_whose_threshold_is_not_theirs_are_not_loaded(tmp_path: Path) -> None:
+    X, y, Xt, _ = data()
+    model = made(XGBoostClassifier).fit(X, y)
+    further = xgb.train({}, xgb.DMatrix(X, y), 2, xgb_model=model.get_booster())
+    loaded = made(XGBoostClassifier, objective="auc").fit(X, y)
+    expected = loaded.predict_proba(Xt)
+    for booster, rounds in ((further, 14), (model.get_booster()[:5], 5)):
+        booster.save_model(tmp_path / "model.json")
+        with pytest.raises(ValueError, match=f"has {rounds} rounds, and its threshold is that of"):
+            loaded.load_model(tmp_path / "model.json")
+        assert_array_equal(loaded.predict_proba(Xt), expected)  # it is as it was
+    days = np.array(["2026-01-01", "2026-01-02"], "datetime64[D]")
+    model = made(XGBoostClassifier).fit(X, days[y])
+    model.save_model(tmp_path / "model.json")
+    with pytest.raises(ValueError, match="labels that a file cannot hold: pickle the estimator"):
+        loaded.load_model(tmp_path / "model.json")
+
+
+@pytest.mark.parametrize("objective", ["binary:logistic", "binary:logitraw"])
+def test_models_of_xgboosts_own_classifier_are_loaded_as_by_it(
+    objective: str, tmp_path: Path
+) -> None:
+    X, y, Xt, _ = data()
+    model = made(xgb.XGBClassifier, objective=objective).fit(X, y)
+    further = made(xgb.XGBClassifier, objective=objective)
+    further.fit(X, y, xgb_model=made(XGBoostClassifier).fit(X, y).get_booster())
+    for one in (model, further):
+        one.save_model(tmp_path / "model.json")
+        loaded = made(XGBoostClassifier).fit(X, y)
+        loaded.load_model(tmp_path / "model.json")
+        assert loaded.objective == objective
+        assert not hasattr(loaded, "offset_")
+        assert_array_equal(loaded.predict(Xt), one.predict(Xt))
+        ours = made(XGBoostClassifier, objective=objective).fit(X, y)
+        ours.save_model(tmp_path / "model.json")
+        one.load_model(tmp_path / "model.json")
 
 
 @both

@@ -1,5 +1,7 @@
 """The estimators are LightGBM's and XGBoost's own, with a metric's name as objective."""
 
+import copy
+import dataclasses
 import inspect
 import pickle
 import warnings
@@ -164,14 +166,76 @@ def test_every_name_of_a_parameter_works(kind: Any, options: dict[str, Any]) -> 
         assert model.get_params()[name] == clone(model).get_params()[name] == value
 
 
-def test_a_loaded_model_of_xgboost_predicts_the_same(tmp_path: Path) -> None:
+OBJECTIVES = [
+    "mrr",
+    "map@5 + 0.5*ndcg(gain=linear)",
+    lambda_objective("ndcg@5", sigma=2.0, normalize=False, noise=0.5, damping=0.02),
+    lp.objectives.combine({lambda_map: 1.0, lp.lambda_auc: 0.25}),
+    lp.metrics.parse_metric("rbp(persistence=0.9)"),
+    lp.metrics.parse_metric("err").declaration,
+    "rank:pairwise",
+]
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES, ids=str)
+@pytest.mark.parametrize(
+    "metric",
+    [
+        None,
+        "mrr",
+        ["ndcg@3", "mrr"],
+        eval_metric("auc"),
+        lp.metrics.parse_metric("err").declaration,
+    ],
+    ids=str,
+)
+def test_a_loaded_model_of_xgboost_is_the_same(objective: Any, metric: Any, tmp_path: Path) -> None:
+    """With the objective ``rank:ndcg``, as it was loaded, score and the next fit were others."""
     fit, valid = halves(XGBoostRanker)
-    model = made(XGBoostRanker, objective="mrr").fit(**fit)
+    model = made(XGBoostRanker, objective=objective, eval_metric=metric).fit(**fit)
     model.save_model(tmp_path / "model.json")
     loaded = XGBoostRanker()
     loaded.load_model(tmp_path / "model.json")
     assert_array_equal(loaded.predict(valid["X"]), model.predict(valid["X"]))
-    assert '"rank:ndcg"' in (tmp_path / "model.json").read_text()
+    for one in (loaded, copy.deepcopy(loaded), pickle.loads(pickle.dumps(loaded)), clone(loaded)):
+        if hasattr(one, "_Booster"):
+            assert one.score(**valid) == model.score(**valid)
+        one.set_params(n_estimators=8, n_jobs=1, random_state=0).fit(**fit)
+        assert_array_equal(one.predict(valid["X"]), model.predict(valid["X"]))
+        assert curves(one) == curves(model)
+    plain = xgb.XGBRanker()
+    plain.load_model(tmp_path / "model.json")  # scores are scores
+    assert_array_equal(plain.predict(valid["X"]), model.predict(valid["X"]))
+    if isinstance(objective, str) and "rank:" not in objective:
+        assert '"rank:ndcg"' in (tmp_path / "model.json").read_text()
+
+
+def squares(scores: Any, given: Any) -> Any:
+    return scores - given.get_label(), np.ones_like(scores)
+
+
+def test_what_a_file_cannot_hold_is_asked_for(tmp_path: Path) -> None:
+    fit, valid = halves(XGBoostRanker)
+    own = dataclasses.replace(
+        lp.metrics.parse_metric("ndcg").declaration, name="own", surrogate=None
+    )
+    for options, other, name in (
+        ({"objective": squares}, {}, "objective=squares"),
+        ({"objective": own}, {"objective": lambda_map}, "objective=Declaration"),
+        ({"objective": lambda_objective(own)}, {}, "objective=lambda_objective.'own'"),
+        ({"eval_metric": ["map", own]}, {"eval_metric": "map"}, "eval_metric=Declaration"),
+    ):
+        model = made(XGBoostRanker, **options).fit(**fit)
+        model.save_model(tmp_path / "model.json")
+        loaded = XGBoostRanker(**other)
+        with pytest.raises(ValueError, match=f"trained with {name}.*which a file cannot hold"):
+            loaded.load_model(tmp_path / "model.json")
+        with pytest.raises(NotFittedError):
+            loaded.predict(valid["X"])
+        loaded = XGBoostRanker(**options)
+        loaded.load_model(tmp_path / "model.json")
+        assert_array_equal(loaded.predict(valid["X"]), model.predict(valid["X"]))
+        assert all(loaded.get_params()[key] is value for key, value in options.items())
 
 
 @every_estimator

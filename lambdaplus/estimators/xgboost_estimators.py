@@ -1,5 +1,6 @@
 """Subclasses of XGBoost's estimators with the name of a metric as objective."""
 
+import json
 from functools import cache
 from typing import Any, ClassVar, Self
 
@@ -11,12 +12,22 @@ from lambdaplus.estimators.classifier import RankingClassifier
 from lambdaplus.estimators.objective_names import find_metrics, metric_of, refuse_unknown
 from lambdaplus.estimators.parent import ArgumentNames, replaced
 from lambdaplus.estimators.ranker import RankingEstimator
+from lambdaplus.estimators.saved_models import (
+    as_saved,
+    calibrator_as_saved,
+    labels_as_saved,
+    restored,
+    restored_calibrator,
+    restored_labels,
+    save_with,
+    saved_with,
+)
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.objectives import Objective
 
 _ARGS = ArgumentNames("base_margin", "base_margin_eval_set", "sample_weight_eval_set", "xgb_model")
-_OFFSET = "lambdaplus_offset"  # attribute of the booster, which is saved with it
+_SAVED_TYPE = "lambdaplus.XGBoostClassifier"
 
 
 class _GivenGradient(xgb.callback.TrainingCallback):  # type: ignore[misc]
@@ -88,6 +99,20 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> None:
         callbacks.insert(0, _GivenGradient(objective if called else None, metrics))
     with replaced(model, callbacks=callbacks or None, **changed):
         fit(**call)
+    save_with(model.get_booster(), **_asked_for(model))
+
+
+def _asked_for(model: Any) -> dict[str, Any]:
+    """The parameters that a saved model needs for `score` and the next `fit`."""
+    return {name: as_saved(getattr(model, name)) for name in ("objective", "eval_metric")}
+
+
+def _restored(model: Any, saved: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: restored(name, saved[name], getattr(model, name))
+        for name in ("objective", "eval_metric")
+        if name in saved
+    }
 
 
 class XGBoostRanker(RankingEstimator, xgb.XGBRanker):  # type: ignore[misc]
@@ -104,7 +129,8 @@ class XGBoostRanker(RankingEstimator, xgb.XGBRanker):  # type: ignore[misc]
 
     Notes
     -----
-    The saved model has the objective ``rank:ndcg``, which search engines accept.
+    The saved model has the objective ``rank:ndcg``, which search engines accept.  `load_model` of
+    this class restores objective and metric as well.
 
     Examples
     --------
@@ -128,6 +154,19 @@ class XGBoostRanker(RankingEstimator, xgb.XGBRanker):  # type: ignore[misc]
     def get_xgb_params(self) -> dict[str, Any]:
         return self._for_framework(super().get_xgb_params())
 
+    def load_model(self, fname: Any) -> None:
+        """Load a saved model, with its objective and metric.
+
+        Raises
+        ------
+        ValueError
+            If it was trained with a function, which a file cannot hold, and this estimator does
+            not have the same one.
+        """
+        found = _restored(self, saved_with(xgb.Booster(model_file=fname)))
+        super().load_model(fname)
+        self.__dict__.update(found)
+
     def _weights(self, data: Documents, weights: Any) -> Any:
         """Weights of queries; from those of rows, if these are equal in each query."""
         queries = data.queries
@@ -148,6 +187,8 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
 
     Parameters, attributes and errors are those of `LightGBMClassifier`; ``**kwargs`` are parameters
     of XGBClassifier.  The saved model has the objective ``binary:logitraw``, which predicts scores.
+    `load_model` of this class restores threshold, probabilities and labels as well, and that of
+    XGBClassifier, which would take scores for probabilities, refuses the file.
 
     Examples
     --------
@@ -176,16 +217,61 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
             )
         super().fit(X, y, **kwargs)
         if hasattr(self, "offset_"):
-            self.get_booster().set_attr(**{_OFFSET: repr(self.offset_)})
+            booster = self.get_booster()
+            save_with(
+                booster, **_asked_for(self), rounds=booster.num_boosted_rounds(),
+                labels=labels_as_saved(self.classes_),
+                positive=int(self.classes_[1] == self.pos_label_), threshold=self.offset_,
+                calibrator=calibrator_as_saved(getattr(self, "calibrator_", None)),
+                calibration=self.calibration, chosen=self.pos_label is not None,
+            )  # fmt: skip
         return self
 
+    def save_model(self, fname: Any) -> None:
+        """Save the model to a file that `xgboost.Booster` and `load_model` of this class read."""
+        ours = {"_get_type": lambda: _SAVED_TYPE} if hasattr(self, "offset_") else {}
+        with replaced(self, **ours):
+            super().save_model(fname)
+
     def load_model(self, fname: Any) -> None:
-        """Load a saved model, which then predicts 1 for the trained class and 0 for the other."""
+        """Load a saved model, with its labels, threshold, probabilities, objective and metric.
+
+        Raises
+        ------
+        ValueError
+            If labels, objective or metric are of a kind that a file cannot hold, and for a model
+            that has been trained further or cut since its threshold was set.
+        """
+        booster = xgb.Booster(model_file=fname)
+        saved, kind = saved_with(booster), None
+        if (meta := booster.attr("scikit_learn")) is not None:
+            kind = json.loads(meta)["_estimator_type"]
+        if kind not in (_SAVED_TYPE, None):
+            saved = {} if "threshold" in saved else saved  # trained further by XGBoost's own
+        if "threshold" in saved:
+            if saved["labels"] is None:
+                raise ValueError(
+                    "the saved model has labels that a file cannot hold: pickle the estimator"
+                )
+            if saved["rounds"] != (rounds := booster.num_boosted_rounds()):
+                raise ValueError(
+                    f"the saved model has {rounds} rounds, and its threshold is that of "
+                    f"{saved['rounds']}: load it into xgboost.Booster, whose scores have no "
+                    "threshold, or fit it again"
+                )
+        found = _restored(self, saved)
         self._forget()
-        super().load_model(fname)
-        if self.objective == self._saved_as:
-            self.pos_label_ = 1
-            self.offset_ = float(self.get_booster().attr(_OFFSET) or 0.0)
+        with replaced(self, **({"_get_type": lambda: kind} if kind == _SAVED_TYPE else {})):
+            super().load_model(fname)
+        self.__dict__.update(found)
+        if "threshold" in saved:
+            self._labels = restored_labels(saved["labels"])
+            self.pos_label_ = self._labels[saved["positive"]]
+            self.offset_ = saved["threshold"]
+            self.calibration = saved["calibration"]
+            self.pos_label = self.pos_label_ if saved["chosen"] else None
+            if saved["calibrator"] is not None:
+                self.calibrator_ = restored_calibrator(saved["calibrator"])
 
     def _rounds(self) -> dict[str, int]:
         return {"n_estimators": max(1, self.get_booster().num_boosted_rounds())}
