@@ -442,9 +442,9 @@ def test_copies_have_the_same_parameters_and_predictions(kind: Any, tmp_path: Pa
         clone(model).predict(valid["X"])
     assert_array_equal(clone(model).fit(**fit).predict(valid["X"]), model.predict(valid["X"]))
     joblib.dump(model, tmp_path / "model")
-    for copy in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "model")):
-        assert_array_equal(raw(copy, valid["X"]), raw(model, valid["X"]))
-        assert repr(copy.get_params()) == repr(model.get_params())  # nan is not nan
+    for other in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "model")):
+        assert_array_equal(raw(other, valid["X"]), raw(model, valid["X"]))
+        assert repr(other.get_params()) == repr(model.get_params())  # nan is not nan
     model.set_params(n_estimators=3, objective="auc").fit(**fit)
     assert model.get_params()["objective"] == "auc"
     assert "objective='auc'" in repr(model)
