@@ -604,6 +604,94 @@ def test_a_callable_that_names_no_metric_needs_one() -> None:
         assert model.score(data.features, data.labels, qid=data.qid) > 0.7
 
 
+# -- the metric that early stopping watches ------------------------------------------------------
+
+
+def stopping(kind: Any, **options: Any) -> tuple[int, dict[str, list[float]]]:
+    """The best round, from 0, and the curves."""
+    fit, _ = halves(kind)
+    options = {"n_estimators": 60, "learning_rate": 0.5, "early_stopping_rounds": 4, **options}
+    model = made(kind, objective="map", **options).fit(**fit)
+    best = model.best_iteration_ - 1 if of_lightgbm(kind) else model.best_iteration
+    [found] = curves(model).values()
+    return best, {name: list(values) for name, values in found.items()}
+
+
+LOSS = {LightGBMRanker: "l2", LightGBMClassifier: "l2"}
+
+
+@pytest.mark.filterwarnings("ignore:early stopping watches")
+@pytest.mark.parametrize("metric", ["map", "mrr"])
+@every_estimator
+def test_early_stopping_watches_the_metric_that_is_promised(kind: Any, metric: str) -> None:
+    loss = LOSS.get(kind, "rmse")
+    for names in ([metric, loss], [loss, metric], [metric, "auc", loss], [loss, metric, "auc"]):
+        if kind in (XGBoostClassifier, LightGBMClassifier) and metric == "mrr":
+            names = [{"mrr": "mauc"}.get(name, name) for name in names]
+        options = {"first_metric_only": True} if of_lightgbm(kind) else {}
+        best, found = stopping(kind, eval_metric=names, **options)
+        watched = names[0] if of_lightgbm(kind) else names[-1]
+        pick = np.argmin if watched == loss else np.argmax
+        curve = found[watched]
+        assert best == pick(curve)
+        assert len(curve) in (best + 5, 60)
+        assert set(found) == set(names)
+        # The curves are in an order in which the framework's own rule picks the same one.
+        assert list(found)[0 if of_lightgbm(kind) else -1] == watched
+
+
+@pytest.mark.parametrize("kind", [XGBoostRanker, XGBoostClassifier])
+def test_callbacks_of_the_user_watch_the_last_metric(kind: Any) -> None:
+    metric = "mrr" if kind is XGBoostRanker else "mauc"
+    for name, watched in ((None, metric), ("rmse", "rmse"), (metric, metric)):
+        stop = xgb.callback.EarlyStopping(rounds=4, metric_name=name)
+        options = {"early_stopping_rounds": None, "callbacks": [stop]}
+        best, found = stopping(kind, eval_metric=["rmse", metric], **options)
+        assert best == (np.argmin if watched == "rmse" else np.argmax)(found[watched])
+
+
+@pytest.mark.parametrize(
+    ("kind", "loss"),
+    [
+        (LightGBMClassifier, "binary_logloss"),
+        (LightGBMRanker, "l2"),
+        (XGBoostClassifier, "logloss"),
+        (XGBoostRanker, "rmse"),
+    ],
+)
+def test_a_watched_loss_of_labels_is_warned_of(kind: Any, loss: str) -> None:
+    """Scores that rank are no predictions: log-loss stopped the training at round 0 to 2."""
+    place = "first in eval_metric" if of_lightgbm(kind) else "last in eval_metric"
+    message = rf"watches '{loss}', which takes scores for .* of lambda_map only rank.*{place}"
+    with pytest.warns(UserWarning, match=message):
+        stopping(kind, eval_metric=loss)
+    good = {"eval_metric": ["map", loss], "first_metric_only": True}
+    good = good if of_lightgbm(kind) else {"eval_metric": [loss, "map"]}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "early stopping watches")
+        stopping(kind, **good)
+        fit, _ = halves(kind)
+        made(kind, eval_metric=loss).fit(**fit)  # without early stopping
+
+
+def test_a_function_that_xgboost_minimises_is_warned_of() -> None:
+    def success(labels: Any, scores: Any, sample_weight: Any = None) -> float:
+        return float(labels[np.argmax(scores)] > 0)
+
+    line = r"callbacks=\[xgboost.callback.EarlyStopping\(rounds=4, maximize=True\)\]"
+    with pytest.warns(UserWarning, match=f"early stopping minimises 'success'. .*{line}"):
+        best, found = stopping(XGBoostRanker, eval_metric=success)
+    assert best == np.argmin(found["success"])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "XGBoost's early stopping")
+        options = {"callbacks": [xgb.callback.EarlyStopping(rounds=4, maximize=True)]}
+        best, found = stopping(
+            XGBoostRanker, eval_metric=success, early_stopping_rounds=None, **options
+        )
+        assert best == np.argmax(found["success"])
+        stopping(XGBoostClassifier, eval_metric=sklearn.metrics.mean_squared_error)
+
+
 # -- names of metrics ----------------------------------------------------------------------------
 
 

@@ -9,16 +9,19 @@ import numpy as np
 import lambdaplus.lightgbm as lgb
 from lambdaplus.estimators.classifier import RankingClassifier
 from lambdaplus.estimators.objective_names import (
+    are_ours,
     at_cutoffs,
     find_metrics,
     metric_of,
     refuse_unknown,
+    warn_of_watched_losses,
 )
 from lambdaplus.estimators.parent import ArgumentNames, replaced
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.frameworks.internals import (
     lightgbm_aliases,
     lightgbm_attributes,
+    lightgbm_early_stopping,
     lightgbm_parameter,
     set_lightgbm_objective,
     with_own_parameters,
@@ -77,6 +80,17 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, **changed
             _refuse_unknown(name)
     if metrics is not None and "eval_at" in call:
         metrics = at_cutoffs(metrics, call["eval_at"])
+    first = metrics is not None and are_ours(wanted)[0]
+    if metrics is not None and first and native:
+        order = _OursFirst(len(metrics.metrics))
+        call["callbacks"] = [order, *(call.get("callbacks") or ())]
+    stopping = lightgbm_early_stopping(params, call.get("callbacks")) if native and ours else ""
+    if stopping == "all" or (stopping == "first" and not first):
+        watched = native if stopping == "all" else native[:1]
+        warn_of_watched_losses(
+            watched, objective, "put a metric of rankings, such as 'map', first in eval_metric, "
+            "and set first_metric_only=True",
+        )  # fmt: skip
     call["eval_metric"] = [*native, *([] if metrics is None else [metrics])]
     # LightGBM would evaluate the metric of its own objective, which refuses many labels.
     off = "None" if not metric_is_set and (ours or metrics is not None) else None
@@ -84,6 +98,28 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, **changed
     set_lightgbm_objective(model, objective)
     with replaced(model, **attributes), lgb.constant_features_explained():
         fit(**call)
+
+
+class _OursFirst:
+    """A callback that puts the last values of each evaluation set first, as they were asked for.
+
+    LightGBM evaluates its own metrics first; with ``first_metric_only``, it watches the first.
+    """
+
+    order = -1000  # before any other
+    before_iteration = False
+
+    def __init__(self, n_ours: int) -> None:
+        self.n_ours = n_ours
+
+    def __call__(self, state: Any) -> None:
+        by_set: dict[str, list[Any]] = {}
+        for value in state.evaluation_result_list or ():
+            by_set.setdefault(value[0], []).append(value)
+        n = self.n_ours
+        ordered = [value for values in by_set.values() for value in values[-n:] + values[:-n]]
+        if ordered:
+            state.evaluation_result_list[:] = ordered
 
 
 class _LastScores:

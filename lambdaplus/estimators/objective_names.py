@@ -1,6 +1,7 @@
 """Objectives and metrics by name, those of lambdaplus or of the framework."""
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -55,6 +56,28 @@ def find_metrics(metrics: Any, objective: Any = None) -> tuple[EvalMetric | None
         elif metric is not None:
             raise ValueError(f"eval_metric={metric!r} is neither a metric nor a function")
     return (eval_metric(*ours, one_group=one_group) if ours else None), native
+
+
+def are_ours(metrics: Any) -> list[bool]:
+    """Whether each of the metrics given is of lambdaplus."""
+    listed = metrics if isinstance(metrics, list | tuple) else [metrics]
+    return [find_metrics(metric)[0] is not None for metric in listed]
+
+
+_OF_RANKINGS = ("auc", "average_precision", "map", "mean_average_precision", "ndcg", "lambdarank",
+                "pre", "rank_xendcg", "xendcg", "xe_ndcg")  # fmt: skip
+
+
+def warn_of_watched_losses(names: Iterable[Any], objective: Any, instead: str) -> None:
+    """Warn if early stopping watches a loss of the framework, which takes scores at face value."""
+    for name in names:
+        if isinstance(name, str) and not name.lower().startswith(_OF_RANKINGS):
+            warnings.warn(
+                f"early stopping watches {name!r}, which takes scores for predictions of labels. "
+                f"Those of {objective.__name__} only rank, so it stops at the wrong round: "
+                f"{instead}",
+                stacklevel=6,
+            )
 
 
 def refuse_unknown(name: str, framework: str) -> None:

@@ -1,6 +1,6 @@
 """Subclasses of XGBoost's estimators with the name of a metric as objective."""
 
-import json
+import warnings
 from functools import cache
 from typing import Any, ClassVar, Self
 
@@ -9,7 +9,13 @@ import numpy as np
 import lambdaplus.xgboost as xgb
 from lambdaplus.data.queries import Documents
 from lambdaplus.estimators.classifier import RankingClassifier
-from lambdaplus.estimators.objective_names import find_metrics, metric_of, refuse_unknown
+from lambdaplus.estimators.objective_names import (
+    are_ours,
+    find_metrics,
+    metric_of,
+    refuse_unknown,
+    warn_of_watched_losses,
+)
 from lambdaplus.estimators.parent import ArgumentNames, replaced
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.estimators.saved_models import (
@@ -23,6 +29,7 @@ from lambdaplus.estimators.saved_models import (
     saved_with,
 )
 from lambdaplus.evaluation import EvalMetric
+from lambdaplus.frameworks.internals import named_for_files, xgboost_type_of_file
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.objectives import Objective
 
@@ -34,11 +41,16 @@ class _GivenGradient(xgb.callback.TrainingCallback):  # type: ignore[misc]
     """Callback that replaces the objective and the metric which each round calls.
 
     `xgboost.XGBRanker` does not accept a callable objective, and calls a metric query by query.
+    These early stoppings maximise the metric if they watch it.
     """
 
-    def __init__(self, objective: Any, metric: EvalMetric | None) -> None:
+    def __init__(
+        self, objective: Any, metric: EvalMetric | None, is_last: bool, stops: list[Any]
+    ) -> None:
         self.objective = objective
         self.metric = metric
+        self.is_last = is_last  # whether the last value is that of our metric
+        self.stops = stops
 
     def before_training(self, model: Any) -> Any:
         update, eval_set = model.update, model.eval_set
@@ -47,10 +59,24 @@ class _GivenGradient(xgb.callback.TrainingCallback):  # type: ignore[misc]
             update(dtrain, iteration, self.objective or fobj)
 
         def evaluate(evals: Any, iteration: int, feval: Any, output_margin: bool) -> Any:
-            return eval_set(evals, iteration, self.metric or feval, output_margin)
+            line = eval_set(evals, iteration, self.metric or feval, output_margin)
+            if self.metric is None or self.is_last:
+                return line
+            # XGBoost's own values come first; early stopping watches the last name of the line.
+            start, *values = line.split("\t")
+            n_ours = len(self.metric.metrics) * len(evals)
+            return "\t".join([start, *values[-n_ours:], *values[:-n_ours]])
 
         model.update, model.eval_set = update_with_objective, evaluate
         return model
+
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        ours = set() if self.metric is None else {*map(str, self.metric.metrics)}
+        for stop in self.stops if evals_log else ():
+            data = evals_log.get(stop.data or [*evals_log][-1], {})
+            if stop.maximize is None and (stop.metric_name or ["", *data][-1]) in ours:
+                stop.maximize = True
+        return False
 
     def after_training(self, model: Any) -> Any:
         del model.update, model.eval_set
@@ -81,25 +107,47 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> None:
     for name in native:
         if isinstance(name, str) and _is_unknown(name):
             refuse_unknown(name, "XGBoost")
-    changed: dict[str, Any] = {"eval_metric": native or None}
     callbacks = list(model.callbacks or ())
+    changed: dict[str, Any] = {"eval_metric": native or None}
+    if model.early_stopping_rounds and (called or metrics is not None):
+        callbacks.append(xgb.callback.EarlyStopping(rounds=model.early_stopping_rounds))
+        changed["early_stopping_rounds"] = None
+    stops = [one for one in callbacks if isinstance(one, xgb.callback.EarlyStopping)]
+    ours_last = metrics is not None and are_ours(wanted)[-1]
+    if ours and native and not ours_last and any(stop.metric_name is None for stop in stops):
+        warn_of_watched_losses(
+            native[-1:], objective, "put a metric of rankings, such as 'map', last in eval_metric"
+        )
+    if called and not ours_last:
+        _warn_of_direction(native[-1:], stops)
     if called:
         warn_of_unused(model.get_xgb_params(), objective, stacklevel=5)
         changed |= {"objective": model._saved_as, "base_score": model.base_score or 0.0}
-    if metrics is not None:
-        if not native:
-            more = getattr(model, "kwargs", None) or {}
-            changed["kwargs"] = {"disable_default_eval_metric": 1, **more}
-        if model.early_stopping_rounds:
-            # XGBoost minimises metrics whose names it does not know.
-            stop = xgb.callback.EarlyStopping(rounds=model.early_stopping_rounds, maximize=True)
-            callbacks.append(stop)
-            changed["early_stopping_rounds"] = None
+    if metrics is not None and not native:
+        more = getattr(model, "kwargs", None) or {}
+        changed["kwargs"] = {"disable_default_eval_metric": 1, **more}
     if called or metrics is not None:
-        callbacks.insert(0, _GivenGradient(objective if called else None, metrics))
+        replacing = _GivenGradient(objective if called else None, metrics, ours_last, stops)
+        callbacks.insert(0, replacing)
     with replaced(model, callbacks=callbacks or None, **changed):
         fit(**call)
     save_with(model.get_booster(), **_asked_for(model))
+
+
+def _warn_of_direction(watched: list[Any], stops: list[Any]) -> None:
+    """Warn if XGBoost minimises a function that may be one to maximise."""
+    for metric in watched:
+        name = getattr(metric, "__name__", "")
+        maximised = name.startswith(("auc", "map", "ndcg", "pre")) and name != "mape"
+        lower_is_better = name.endswith(("_error", "_loss", "_deviance"))  # scikit-learn's names
+        free = [stop for stop in stops if stop.maximize is None and stop.metric_name is None]
+        if callable(metric) and free and not (maximised or lower_is_better):
+            warnings.warn(
+                f"XGBoost's early stopping minimises {name or metric!r}. To maximise it, pass "
+                "callbacks=[xgboost.callback.EarlyStopping(rounds="
+                f"{free[0].rounds}, maximize=True)] in place of early_stopping_rounds",
+                stacklevel=6,
+            )
 
 
 def _asked_for(model: Any) -> dict[str, Any]:
@@ -229,8 +277,8 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
 
     def save_model(self, fname: Any) -> None:
         """Save the model to a file that `xgboost.Booster` and `load_model` of this class read."""
-        ours = {"_get_type": lambda: _SAVED_TYPE} if hasattr(self, "offset_") else {}
-        with replaced(self, **ours):
+        name = _SAVED_TYPE if hasattr(self, "offset_") else None
+        with replaced(self, **named_for_files(name)):
             super().save_model(fname)
 
     def load_model(self, fname: Any) -> None:
@@ -243,11 +291,9 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
             that has been trained further or cut since its threshold was set.
         """
         booster = xgb.Booster(model_file=fname)
-        saved, kind = saved_with(booster), None
-        if (meta := booster.attr("scikit_learn")) is not None:
-            kind = json.loads(meta)["_estimator_type"]
-        if kind not in (_SAVED_TYPE, None):
-            saved = {} if "threshold" in saved else saved  # trained further by XGBoost's own
+        saved, kind = saved_with(booster), xgboost_type_of_file(booster)
+        if kind not in (_SAVED_TYPE, None) and "threshold" in saved:
+            saved = {}  # trained further by XGBoost's own
         if "threshold" in saved:
             if saved["labels"] is None:
                 raise ValueError(
@@ -261,7 +307,7 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
                 )
         found = _restored(self, saved)
         self._forget()
-        with replaced(self, **({"_get_type": lambda: kind} if kind == _SAVED_TYPE else {})):
+        with replaced(self, **named_for_files(kind if kind == _SAVED_TYPE else None)):
             super().load_model(fname)
         self.__dict__.update(found)
         if "threshold" in saved:
