@@ -169,6 +169,7 @@ class LightGBMRanker(RankingEstimator, lgb.LGBMRanker):  # type: ignore[misc]
     True
     """
 
+    _framework: ClassVar = "LightGBM"
     _names: ClassVar = _ARGS
     _train = _train
 

@@ -5,6 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation import EvalMetric, eval_metric
 from lambdaplus.metrics import Declaration, RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum
@@ -78,6 +81,39 @@ def warn_of_watched_losses(names: Iterable[Any], objective: Any, instead: str) -
                 f"{instead}",
                 stacklevel=6,
             )
+
+
+def warn_of_two_rules(metrics: Any, sets: Sequence[Queries], framework: str) -> None:
+    """Warn if a framework's metric of the same name has another value on these sets of queries.
+
+    The one that is evaluated is that of lambdaplus.
+    """
+    for metric in metrics if isinstance(metrics, list | tuple) else [metrics]:
+        if not isinstance(metric, str) or not sets or not any(are_ours(metric)):
+            continue
+        [ours] = eval_metric(metric).metrics
+        name = "" if isinstance(ours, WeightedSum) else ours.declaration.name
+        empty = [int(_without_relevant(queries).sum()) for queries in sets]
+        rules = ""
+        if name == "auc" and framework == "LightGBM":
+            rules = "the mean of the AUC of each query, and LightGBM's is that of all rows at once"
+        elif name in ("ndcg", "map") and any(empty):
+            i = int(np.argmax(empty))
+            rules = (
+                f"without the queries that have no relevant document, {empty[i]} of "
+                f"{sets[i].n_queries} in evaluation set {i}, and {framework}'s counts them as 1"
+            )
+        if rules:
+            warnings.warn(
+                f"eval_metric={metric!r} is a metric of lambdaplus here: {rules}. For the other "
+                f"value, call lambdaplus.evaluate(..., convention={framework.lower()!r})",
+                stacklevel=5,
+            )
+
+
+def _without_relevant(queries: Queries) -> Any:
+    """Whether all labels of each query are at most 0, (n_queries,)."""
+    return np.maximum.reduceat(queries.labels, queries.boundaries[:-1]) <= 0.0
 
 
 def refuse_unknown(name: str, framework: str) -> None:

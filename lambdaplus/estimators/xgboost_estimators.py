@@ -191,6 +191,7 @@ class XGBoostRanker(RankingEstimator, xgb.XGBRanker):  # type: ignore[misc]
     1.0
     """
 
+    _framework: ClassVar = "XGBoost"
     _names: ClassVar = _ARGS
     _saved_as: ClassVar = "rank:ndcg"
     _train = _train
