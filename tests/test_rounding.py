@@ -187,7 +187,7 @@ def test_damped_and_weighted_gradients_are_near(
 
 
 @pytest.mark.parametrize("metric", ["auc", "map"])
-@pytest.mark.parametrize("heavy", [1e3, 1e15, 1e90])
+@pytest.mark.parametrize("heavy", [1e3, 1e15, 1e30])
 def test_heavy_rows_do_not_hide_light_ones(
     metric: str, heavy: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
