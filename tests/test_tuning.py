@@ -212,7 +212,9 @@ def test_parameters_that_are_drawn_again_are_one_trial(
         )  # fmt: skip
         study.finish()
         for name in (method.name, single.name):
-            fits = study.results.fits.filter((pl.col("method") == name) & (pl.col("metric") == "map"))
+            fits = study.results.fits.filter(
+                (pl.col("method") == name) & (pl.col("metric") == "map")
+            )
             assert fits["trial"].to_list() == [0, 1]
             assert fits["parameters"].n_unique() == 2
             assert fits.filter("chosen")["validation"].to_list() == [fits["validation"].max()]
@@ -235,9 +237,7 @@ def test_a_trial_without_scores_is_fitted_again_where_no_other_beats_it(
 
 
 def test_a_trainer_returns_a_ranker_for_each_metric(folds: list[Fold]) -> None:
-    method = Method(
-        "one:metric", lambda task: {MAP: one_fitted(task)}, space={"sign": (1.0, -1.0)}
-    )
+    method = Method("one:metric", lambda task: {MAP: one_fitted(task)}, space={"sign": (1.0, -1.0)})
     study = Study(folds[:1], [method], METRICS, trials=2)
     with pytest.raises(RuntimeError, match="the trainer returned no ranker for mrr, ndcg@5"):
         study.finish()
