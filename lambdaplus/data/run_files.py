@@ -173,15 +173,12 @@ def run_of_dictionaries(
         for document in {**returned, **judged} or judgements:
             label, score = judged.get(document, 0.0), returned.get(document, below)
             rows.append((label, score, query, document, document in returned, document in judged))
-    labels, values, queries, documents, returned_, judged_ = zip(*rows, strict=True)
+    columns: list[Any] = [*zip(*rows, strict=True)]
     # NumPy would merge the queries 1 and "1".
-    qid, docno = (
-        identifiers(queries, "the list of queries"),
-        identifiers(documents, "the list of documents"),
-    )
-    return Run(
-        name, *map(np.array, (labels, values)), qid, docno, *map(np.array, (returned_, judged_))
-    )
+    qid = identifiers(columns[2], "the list of queries")
+    docno = identifiers(columns[3], "the list of documents")
+    labels, values, given, judged_ = (np.array(columns[i]) for i in (0, 1, 4, 5))
+    return Run(name, labels, values, qid, docno, given, judged_)
 
 
 def _check_values(values: Mapping[Any, Mapping[Any, Any]], what: str) -> None:
