@@ -174,7 +174,8 @@ class LambdaObjective(Objective):
         share = "" if self.damped == 1.0 else f", damped={shortest(self.damped)}"
         return (
             f"lambda_objective({str(self.metric)!r}, sigma={shortest(self.sigma)}, "
-            f"normalize={self.normalize}, damping={self.damping}{share}{noise}{one}{other}{balance})"
+            f"normalize={self.normalize}, damping={self.damping}"
+            f"{share}{noise}{one}{other}{balance})"
         )
 
 
