@@ -1,7 +1,6 @@
 """Every row of the page "Moving an existing pipeline"."""
 
 import importlib
-import json
 import re
 import warnings
 from collections.abc import Callable
