@@ -19,7 +19,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score
+from sklearn.inspection import permutation_importance
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    cross_val_score,
+    cross_validate,
+)
 from sklearn.pipeline import Pipeline
 from small_data import Small, graded
 
@@ -475,6 +482,58 @@ def test_searches_and_routing(kind: Any) -> None:
     assert found[0] == pytest.approx(expected)
     with pytest.raises(ValueError, match="enable_metadata_routing=True"):
         cross_val_score(made(kind), **given, error_score="raise")
+
+
+@rankers
+def test_a_scorer_gives_the_metric_in_tools_of_scikit_learn(kind: Any) -> None:
+    data = graded()
+    order = np.random.default_rng(0).permutation(data.n)
+    X, y, qid = data.features[order], data.labels[order], data.qid[order]
+    scorers = {name: lp.scorer(name) for name in ("ndcg@5", "map + 0.5*mrr")}
+    scorers["linear"] = lp.scorer("ndcg", gain="linear")
+    folds = query_folds(qid=qid, n_splits=3)
+    with sklearn.config_context(enable_metadata_routing=True):
+        found = cross_validate(
+            made(kind), X, y, cv=folds, scoring=scorers, params={"qid": qid}, n_jobs=2
+        )
+        search = GridSearchCV(
+            made(kind), {"max_depth": [1, 3]}, scoring=scorers["ndcg@5"], cv=folds
+        )
+        search.fit(X, y, qid=qid)
+    train, test = folds[0]
+    model = made(kind).fit(X[train], y[train], qid=qid[train])
+    rows = test[np.argsort(qid[test], kind="stable")]
+    held_out: dict[str, Any] = {"qid": qid[rows]}
+    args = (y[rows], model.predict(X[rows]))
+    values = evaluate(*args, **held_out, metrics=["ndcg@5", "map", "mrr"])
+    assert found["test_ndcg@5"][0] == pytest.approx(values["ndcg@5"])
+    assert found["test_map + 0.5*mrr"][0] == pytest.approx(values["map"] + 0.5 * values["mrr"])
+    linear = evaluate(*args, **held_out, metrics="ndcg(gain=linear)")["ndcg(gain=linear)"]
+    assert found["test_linear"][0] == pytest.approx(linear)
+    assert search.best_score_ == max(search.cv_results_["mean_test_score"]) > 0
+    scoring = lp.scorer("ndcg@5", qid=qid[test])
+    assert scoring(model, X[test], y[test]) == pytest.approx(values["ndcg@5"])
+    importance = permutation_importance(
+        model, X[test], y[test], scoring=scoring, n_repeats=2, random_state=0
+    )
+    assert importance.importances_mean.argmax() == 0  # the strongest feature
+    assert repr(scoring).count("ndcg@5") == 1
+    with pytest.raises(ValueError, match=r"ndcg@5 ranks.*set group="):
+        lp.scorer("ndcg@5")(model, X[test], y[test])
+    with pytest.raises(ValueError, match="qid has"):
+        scoring(model, X[train], y[train])
+    weights = np.where(qid[rows] % 2, 1.0, 3.0)
+    weighted = evaluate(*args, **held_out, weight=weights, metrics="ndcg@5")["ndcg@5"]
+    found = scoring(model, X[test], y[test], sample_weight=np.where(qid[test] % 2, 1.0, 3.0))
+    assert found == pytest.approx(weighted)
+
+
+def test_a_scorer_of_a_classifier_takes_its_scores() -> None:
+    data = graded()
+    model = made(XGBoostClassifier).fit(data.features, data.binary)
+    found = lp.scorer("auc")(model, data.features, data.binary)
+    expected = sklearn.metrics.roc_auc_score(data.binary, model.decision_function(data.features))
+    assert found == pytest.approx(expected)
 
 
 SMALL: dict[str, Any] = {"n_estimators": 3, "n_jobs": 1, "random_state": 0}
