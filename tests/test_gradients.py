@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lambdaplus import gradients, lambda_objective
+from lambdaplus import evaluate, gradients, lambda_objective
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.metrics import CATALOGUE, parse_metric
 from lambdaplus.objectives import sums
@@ -397,7 +397,7 @@ def test_an_auc_weight_of_k_is_k_rows(
 
 
 @pytest.mark.parametrize("metric", ["auc", "mauc", "map"])
-@pytest.mark.parametrize("scale", [1e-3, 1e-9, 1e-18, 1e-96, 1e90])
+@pytest.mark.parametrize("scale", [1e-3, 1e-9, 1e-18, 1e-28, 1e28])
 def test_the_scale_of_weights_is_that_of_the_gradient(metric: str, scale: float) -> None:
     labels, scores, weight = pooled_query(8)
     expected = gradients(labels, scores, metric=metric, weight=weight)
@@ -455,6 +455,38 @@ def test_a_weight_of_zero_is_no_row(name: str, ties: int | None, normalize: bool
     assert_identical([part[~kept] for part in found], [np.zeros((~kept).sum())] * 2)
     # A row of weight 0 still splits one decay in two, which changes the rounding.
     assert_close([part[kept] for part in found], absent, (1e-8, 1e-8))
+
+
+@pytest.mark.parametrize("metric", ["mauc", "mauc(classes=all)"])
+@pytest.mark.parametrize("label", [0, 1, 2])
+def test_a_class_of_weight_zero_is_no_class(metric: str, label: int) -> None:
+    labels, scores, weight = pooled_query(None, 60)
+    labels = np.random.default_rng(2).integers(0, 3, 60)
+    kept = labels != label
+    whole = labels, scores, np.where(kept, weight, 0.0)
+    part = labels[kept], scores[kept], weight[kept]
+    value, expected = (
+        evaluate(y, s, weight=w, metrics=metric)[metric] for y, s, w in (whole, part)
+    )
+    assert value == pytest.approx(expected, rel=1e-12)
+    objective = lambda_objective(metric)
+    found, absent = (objective(y, s, w) for y, s, w in (whole, part))
+    assert_close([one[kept] for one in found], absent, (1e-6, 1e-5))
+
+
+@each_pooled
+def test_weights_of_a_single_class_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="all classes but one have weight 0"):
+        gradients([0, 1, 0], [1.0, 2.0, 3.0], metric=name, weight=[1, 0, 2])
+
+
+@pytest.mark.parametrize("score", [1e130, -1e308, 1e-300])
+@pytest.mark.parametrize("n", [50, 40_000])  # a sorted list, and a rounded one
+def test_equal_scores_of_any_size_are_ties(n: int, score: float) -> None:
+    labels = np.arange(n) % 2
+    for metric in ("auc", "map"):
+        tied = gradients(labels, np.zeros(n), metric=metric)
+        assert_identical(gradients(labels, np.full(n, score), metric=metric), tied)
 
 
 @each_pooled

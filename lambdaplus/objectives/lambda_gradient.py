@@ -80,7 +80,8 @@ class LambdaGradient:
             # That of log-loss at the base rates, so that bounds of Hessians mean the same.
             self.total = float((count * (1.0 - count / count.sum())).sum())
             if balance:
-                self.of_class = (count * (count.size / count.sum())) ** balance
+                # Rows of weight 0 do not count, nor do classes of such rows.
+                self.of_class = (count * ((count > 0).sum() / count.sum())) ** balance
         self.workers = queries.list_workers
         self._refuse()
 
@@ -135,6 +136,13 @@ class LambdaGradient:
     def _refuse(self) -> None:
         """Raise a ValueError for metrics and data that have no gradient."""
         gain, added = self.arrays.gain, self.arrays.coupling.within_class
+        if self.copies is not None:
+            count = self.queries.strata(self.metric.relevant).count
+            if (count > 0).sum() == 1 < count.size:
+                raise ValueError(
+                    f"{self.metric}: the rows of all classes but one have weight 0, so there is "
+                    "nothing to rank: pass weights above 0 for some rows of the others"
+                )
         if self.copies is not None and added.any() and (gain < added).any():
             raise ValueError(
                 f"{self.metric} of weighted rows without queries has swap deltas of both signs, "

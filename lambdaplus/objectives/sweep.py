@@ -9,10 +9,11 @@ contribution of the documents above is computed from two sums for each class and
     M = sum over i of (U_i - U_r) exp(-rate (s_i - s_r)),
 
 with a recurrence down the ranking: docs/mathematics/sweep.md.  A second pass, up, adds the
-contributions of the documents below.
+contributions of the documents below.  If the swap delta of two classes is the same for all pairs,
+there are no potentials (``U`` and ``V`` are None), and E alone is needed.
 
-Two octets of rates are swept together, since half of the cost of an element does not depend on rates.
-The second one is skipped if there is none.
+Two octets of rates are swept together, since half of the cost of an element does not depend on
+them.  The second one is skipped if there is none.
 """
 
 from typing import Any
@@ -47,7 +48,7 @@ def aligned(rows: int) -> Any:
 @compiled(error_model="numpy")
 def sweep_two_classes(
     which: Ints, start: Ints, stop: Ints, gain_at: Ints, gain: Floats, n_classes: Ints,
-    score: Floats, code: Int32s, U: Floats, V: Floats, weight: Floats, rates: Floats,
+    score: Floats, code: Int32s, U: Any, V: Any, weight: Floats, rates: Floats,
     concordant: Floats, discordant: Floats, curvature: Floats, first_way: int, last_way: int,
     gradient: Floats, hessian: Floats, received: Floats,
 ) -> None:  # fmt: skip
@@ -60,7 +61,7 @@ def sweep_two_classes(
     for k in range(which.size):
         begin, end, at = start[which[k]], stop[which[k]], gain_at[which[k]]
         chunks, met = (end - begin + CHUNK - 1) // CHUNK, 0.0
-        pair_weight = splat(abs(gain[at + 1] - gain[at]))
+        pair_weight = splat(abs(gain[at + 1] - gain[at]) if gain.size else 1.0)
         # An octet has LANES rates, which are swept together; the contributions of octets add up.
         # Names with a y belong to the second octet of a turn, if there are two.
         for octet in range(0, rates.shape[0], 2):
@@ -77,7 +78,8 @@ def sweep_two_classes(
                 # discordant, those with a class-1 document above are concordant; going up, it is
                 # the other way round.
                 down = way == DOWN
-                P_0, P_1 = (V, U) if down else (U, V)
+                if U is not None:
+                    P_0, P_1 = (V, U) if down else (U, V)
                 from_0 = pick(down, of_discordant, of_concordant)
                 from_1 = pick(down, of_concordant, of_discordant)
                 from_0y = pick(down, of_discordant_y, of_concordant_y)
@@ -111,17 +113,21 @@ def sweep_two_classes(
                         before = max(i - 1, begin) if down else min(i + 1, end - 1)
                         row = (i if down else i + 1) - low
                         x = load(decays, row)
-                        gap_0 = splat(abs(P_0[before] - P_0[i]))
-                        gap_1 = splat(abs(P_1[before] - P_1[i]))
                         # The class is a factor, since a branch would be hard to predict.
                         of_class_1 = weight[i] * float(code[i])
                         of_class_0 = weight[i] - of_class_1
-                        # M <- (M + g E) x, then E <- E x: the recurrence of
-                        # docs/mathematics/sweep.md with the gap g. M comes first, since it takes
-                        # the E of the element before. Potentials never increase with the rank, so
-                        # absolute gaps are right on both ways, and no terms cancel.
-                        M_0 = madd(madd(gap_0, E_0, M_0), x, tiny)
-                        M_1 = madd(madd(gap_1, E_1, M_1), x, tiny)
+                        if U is None:
+                            # The E of the elements before, which is the sum itself.
+                            M_0, M_1 = madd(E_0, x, tiny), madd(E_1, x, tiny)
+                        else:
+                            gap_0 = splat(abs(P_0[before] - P_0[i]))
+                            gap_1 = splat(abs(P_1[before] - P_1[i]))
+                            # M <- (M + g E) x, then E <- E x: the recurrence of
+                            # docs/mathematics/sweep.md with the gap g. M comes first, since it
+                            # takes the E of the element before. Potentials never increase with the
+                            # rank, so absolute gaps are right on both ways, and no terms cancel.
+                            M_0 = madd(madd(gap_0, E_0, M_0), x, tiny)
+                            M_1 = madd(madd(gap_1, E_1, M_1), x, tiny)
                         # Only now the element joins its class, for those that follow: it is no
                         # partner of its own.
                         E_0 = madd(E_0, x, splat(of_class_0 + TINY))
@@ -134,8 +140,11 @@ def sweep_two_classes(
                         bends = mul(madd(of_0, splat(1.0), of_1), curve)
                         if two:
                             x = load(decays, STEPS + row)
-                            M_0y = madd(madd(gap_0, E_0y, M_0y), x, tiny)
-                            M_1y = madd(madd(gap_1, E_1y, M_1y), x, tiny)
+                            if U is None:
+                                M_0y, M_1y = madd(E_0y, x, tiny), madd(E_1y, x, tiny)
+                            else:
+                                M_0y = madd(madd(gap_0, E_0y, M_0y), x, tiny)
+                                M_1y = madd(madd(gap_1, E_1y, M_1y), x, tiny)
                             E_0y = madd(E_0y, x, splat(of_class_0 + TINY))
                             E_1y = madd(E_1y, x, splat(of_class_1 + TINY))
                             of_0, of_1 = mul(M_0y, splat(of_class_1)), mul(M_1y, splat(of_class_0))
@@ -154,7 +163,7 @@ def sweep_two_classes(
 @compiled(error_model="numpy")
 def sweep_many_classes(
     which: Ints, start: Ints, stop: Ints, gain_at: Ints, gain: Floats, n_classes: Ints,
-    score: Floats, code: Int32s, U: Floats, V: Floats, weight: Floats, rates: Floats,
+    score: Floats, code: Int32s, U: Any, V: Any, weight: Floats, rates: Floats,
     concordant: Floats, discordant: Floats, curvature: Floats, first_way: int, last_way: int,
     gradient: Floats, hessian: Floats, received: Floats,
 ) -> None:  # fmt: skip
@@ -174,7 +183,7 @@ def sweep_many_classes(
             for b in range(classes):
                 # The row is the class of the element that gets the sum, the column that of its
                 # partners.
-                pair_weight = abs(gain[at + a] - gain[at + b])
+                pair_weight = abs(gain[at + a] - gain[at + b]) if gain.size else 1.0
                 with_better[a, b] = pair_weight if b > a else 0.0
                 with_worse[a, b] = pair_weight if b < a else 0.0
         for octet in range(0, rates.shape[0], 2):
@@ -211,16 +220,20 @@ def sweep_many_classes(
                         before = max(i - 1, begin) if down else min(i + 1, end - 1)
                         row = (i if down else i + 1) - low
                         x = load(decays, row)
-                        gap, own, times = splat(abs(U[before] - U[i])), code[i], weight[i]
+                        own, times = code[i], weight[i]
+                        if U is not None:
+                            gap = splat(abs(U[before] - U[i]))
                         worse = better = zero
                         for c in range(classes):
                             # The same recurrence, for all classes with one gap: one potential
                             # serves them all. The pair weight is applied to the moved sum, so that
                             # coefficients are applied once, below.
                             count = load(E, c)
-                            moved = madd(madd(gap, count, load(M, c)), x, tiny)
-                            store(moved, M, c)
-                            store(madd(count, x, tiny), E, c)
+                            moved = kept = madd(count, x, tiny)
+                            if U is not None:
+                                moved = madd(madd(gap, count, load(M, c)), x, tiny)
+                                store(moved, M, c)
+                            store(kept, E, c)
                             better = madd(moved, splat(with_better[own, c]), better)
                             worse = madd(moved, splat(with_worse[own, c]), worse)
                         # The element joins its class. Its own class has the weight 0 in both
@@ -234,9 +247,11 @@ def sweep_many_classes(
                             x, worse, better = load(decays, STEPS + row), zero, zero
                             for c in range(classes):
                                 count = load(E, classes + c)
-                                moved = madd(madd(gap, count, load(M, classes + c)), x, tiny)
-                                store(moved, M, classes + c)
-                                store(madd(count, x, tiny), E, classes + c)
+                                moved = kept = madd(count, x, tiny)
+                                if U is not None:
+                                    moved = madd(madd(gap, count, load(M, classes + c)), x, tiny)
+                                    store(moved, M, classes + c)
+                                store(kept, E, classes + c)
                                 better = madd(moved, splat(with_better[own, c]), better)
                                 worse = madd(moved, splat(with_worse[own, c]), worse)
                             joined = load(E, classes + own)
