@@ -20,6 +20,7 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
 from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import average_precision_score, brier_score_loss, f1_score, log_loss
 from sklearn.model_selection import (
@@ -621,6 +622,41 @@ def test_other_classes_refuse_a_classifier_that_ranks(tmp_path: Path) -> None:
             other.load_model(tmp_path / "model.json")
     booster = xgb.Booster(model_file=tmp_path / "model.json")
     assert_array_equal(booster.predict(xgb.DMatrix(Xt), output_margin=True), raw(model, Xt))
+
+
+def test_a_booster_is_put_back_with_its_threshold(tmp_path: Path) -> None:
+    X, y, Xt, _ = data()
+    model = made(XGBoostClassifier).fit(X, y)
+    other = made(XGBoostClassifier)
+    other._Booster = model.get_booster()
+    for act in (other.predict, other.decision_function):
+        with pytest.raises(ValueError, match=r"call load_model\(booster.save_raw\(\)\)"):
+            act(Xt)
+    with pytest.raises(NotFittedError):
+        other.predict_proba(Xt)
+    other = made(XGBoostClassifier)
+    other.load_model(model.get_booster().save_raw())
+    assert_array_equal(other.predict_proba(Xt), model.predict_proba(Xt))
+    further = made(XGBoostClassifier, n_estimators=3).fit(X, y, xgb_model=model.get_booster())
+    assert further.get_booster().num_boosted_rounds() == 15
+    assert further.offset_ != model.offset_
+    native = made(XGBoostClassifier, objective="binary:logistic")
+    native.fit(X, y, xgb_model=model.get_booster()).predict(Xt)
+    model.offset_ += 1.0
+    model.save_model(tmp_path / "model.json")
+    other.load_model(tmp_path / "model.json")
+    assert other.offset_ == model.offset_
+    assert_array_equal(other.predict(Xt), model.predict(Xt))
+
+
+@pytest.mark.parametrize("n", [45, 60])
+def test_rows_whose_halves_cannot_be_split_set_the_threshold(n: int) -> None:
+    X, y = data()[0][:n], (np.arange(n) % 5 == 0).astype(int)
+    model = made(LightGBMClassifier).fit(X, y)
+    assert not hasattr(model, "predict_proba")
+    assert model.offset_ == made(LightGBMClassifier, cv=None).fit(X, y).offset_
+    with pytest.raises(ValueError, match="cannot split a feature"):
+        made(LightGBMClassifier, cv=2).fit(X, y)
 
 
 def test_models_whose_threshold_is_not_theirs_are_not_loaded(tmp_path: Path) -> None:

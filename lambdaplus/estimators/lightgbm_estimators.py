@@ -8,6 +8,7 @@ import numpy as np
 
 import lambdaplus.lightgbm as lgb
 from lambdaplus.estimators.classifier import RankingClassifier
+from lambdaplus.estimators.held_out import HeldOut
 from lambdaplus.estimators.objective_names import (
     are_ours,
     at_cutoffs,
@@ -258,6 +259,16 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
             self._last_scores = last.scores
         else:
             _train(self, fit, call, objective, **changed)
+
+    def _held_out(self, call: dict[str, Any], objective: Objective, model: Any) -> HeldOut:
+        try:
+            return super()._held_out(call, objective, model)
+        except lgb.NothingToSplitError:
+            if self.cv != "auto":
+                raise
+            # Halves of a few dozen rows cannot be split.
+            scores = np.asarray(self._raw(call["X"]), dtype=np.float64)
+            return HeldOut(scores, call["y"], call.get("sample_weight"), calibrates=False)
 
     def _training_scores(self, X: Any) -> Any:
         scores = self.__dict__.pop("_last_scores", None)

@@ -36,6 +36,10 @@ def saved_with(booster: Any) -> dict[str, Any]:
     return dict(json.loads(booster.attr(ATTRIBUTE) or "{}"))
 
 
+def forget_saved(booster: Any) -> None:
+    booster.set_attr(**{ATTRIBUTE: None})
+
+
 def as_saved(value: Any) -> Any:
     """An objective or metrics as names and expressions; only a name of what has none."""
     if value is None or isinstance(value, str):

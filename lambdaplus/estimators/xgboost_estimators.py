@@ -21,6 +21,7 @@ from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.estimators.saved_models import (
     as_saved,
     calibrator_as_saved,
+    forget_saved,
     labels_as_saved,
     restored,
     restored_calibrator,
@@ -265,19 +266,37 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
                 "sklearn.utils.class_weight.compute_sample_weight"
             )
         super().fit(X, y, **kwargs)
-        if hasattr(self, "offset_"):
-            booster = self.get_booster()
-            save_with(
-                booster, **_asked_for(self), rounds=booster.num_boosted_rounds(),
-                labels=labels_as_saved(self.classes_),
-                positive=int(self.classes_[1] == self.pos_label_), threshold=self.offset_,
-                calibrator=calibrator_as_saved(getattr(self, "calibrator_", None)),
-                calibration=self.calibration, chosen=self.pos_label is not None,
-            )  # fmt: skip
+        self._save_with_booster()
         return self
+
+    def _save_with_booster(self) -> None:
+        if not hasattr(self, "offset_"):
+            return
+        booster = self.get_booster()
+        save_with(
+            booster, **_asked_for(self), rounds=booster.num_boosted_rounds(),
+            labels=labels_as_saved(self.classes_),
+            positive=int(self.classes_[1] == self.pos_label_), threshold=float(self.offset_),
+            calibrator=calibrator_as_saved(getattr(self, "calibrator_", None)),
+            calibration=self.calibration, chosen=self.pos_label is not None,
+        )  # fmt: skip
+
+    def predict(self, X: Any, **kwargs: Any) -> Any:
+        """The class of each row, (n,), or other outputs that the parent's `predict` has."""
+        self._refuse_unread_booster()
+        return super().predict(X, **kwargs)
+
+    def _refuse_unread_booster(self) -> None:
+        """Raise a ValueError if a booster with a threshold was put into this estimator."""
+        if not hasattr(self, "offset_") and "threshold" in saved_with(self.get_booster()):
+            raise ValueError(
+                "this booster has a threshold and labels, which this estimator has not taken from "
+                "it: call load_model(booster.save_raw())"
+            )
 
     def save_model(self, fname: Any) -> None:
         """Save the model to a file that `xgboost.Booster` and `load_model` of this class read."""
+        self._save_with_booster()  # the threshold may have been changed since
         name = _SAVED_TYPE if hasattr(self, "offset_") else None
         with replaced(self, **named_for_files(name)):
             super().save_model(fname)
@@ -295,6 +314,8 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
         saved, kind = saved_with(booster), xgboost_type_of_file(booster)
         if kind not in (_SAVED_TYPE, None) and "threshold" in saved:
             saved = {}  # trained further by XGBoost's own
+            forget_saved(booster)
+            fname = booster.save_raw()
         if "threshold" in saved:
             if saved["labels"] is None:
                 raise ValueError(
@@ -330,4 +351,5 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
         return [one for one in callbacks or () if isinstance(one, kind)]
 
     def _raw(self, X: Any, **kwargs: Any) -> Any:
+        self._refuse_unread_booster()
         return xgb.XGBModel.predict(self, X, **{**kwargs, "output_margin": True})
