@@ -267,6 +267,19 @@ def test_processes_change_nothing_and_more_trials_go_on(folds: list[Fold], tmp_p
         kept = files
 
 
+def test_methods_that_train_the_same_trees_are_named(folds: list[Fold]) -> None:
+    same = "lightgbm:ndcg@1,lightgbm:ndcg@10,lightgbm:p@5,lightgbm:recall@10,lightgbm:map"
+    with pytest.warns(UserWarning, match="train the same trees") as caught:
+        make_study(folds, f"{same},xgboost:map,lightgbm:mrr")
+    assert [str(warning.message).partition(" train")[0] for warning in caught] == [
+        "lightgbm:lambda_ndcg@1, lightgbm:lambda_ndcg@10",
+        "lightgbm:lambda_p@5, lightgbm:lambda_recall@10, lightgbm:lambda_map",
+    ]
+    models = [fitted(name, {})[MAP].predict(made_up(2)).tolist() for name in same.split(",")]
+    assert models[0] == models[1] != models[2]
+    assert models[2] == models[3] == models[4]
+
+
 # Trainers ----------------------------------------------------------------------------------------
 
 

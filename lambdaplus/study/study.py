@@ -21,6 +21,7 @@ from lambdaplus.data.cache import fingerprint
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 from lambdaplus.metrics.names import listed
+from lambdaplus.objectives.equal_objectives import equal_objectives
 from lambdaplus.study.choice import Choice
 from lambdaplus.study.estimator_trainer import find_class, train_estimator
 from lambdaplus.study.identity import digest, versions_in_words
@@ -130,6 +131,12 @@ class Study:
             raise ValueError(
                 f"folds x methods x seeds x trials are {fits:,} fits; a study may have at most "
                 f"{MOST_FITS:,}"
+            )
+        for alike in _equal_methods(self.methods):
+            warnings.warn(
+                f"{', '.join(alike)} train the same trees, since the same surrogate weighs their "
+                "pairs: they differ in the metric that chooses rounds and parameters at most",
+                stacklevel=3,
             )
         self._convention = find_convention(self.convention)
         self._values: dict[_Group, dict[int, dict[str, float]]] = {}
@@ -367,6 +374,15 @@ class Study:
             planned=len(self),
             finished=len(self.finished),
         )
+
+
+def _equal_methods(methods: Sequence[Method]) -> list[list[str]]:
+    """Names of methods that differ in their objectives, which train the same trees."""
+    by_rest: dict[Any, dict[str, Any]] = {}
+    for method in methods:
+        rest = method.trainer, repr((method.fixed, method.grid, method.space))
+        by_rest.setdefault(rest, {})[method.name] = method.target
+    return [names for targets in by_rest.values() for names in equal_objectives(targets)]
 
 
 def _group(task: Task) -> _Group:
