@@ -82,6 +82,13 @@ def test_a_column_has_one_purpose(tmp_path: Path) -> None:
             read(file, label="qid")
 
 
+def test_queries_of_two_files_are_named(tmp_path: Path) -> None:
+    with pytest.warns(
+        UserWarning, match=r"1 query is in both .*train.csv and .*test.csv, such as 1"
+    ):
+        fold_of(tmp_path, CSV)
+
+
 def test_other_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"a\.txt is neither \.csv nor \.parquet"):
         read_columns(tmp_path / "a.txt")

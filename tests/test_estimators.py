@@ -687,6 +687,17 @@ def test_other_functions_that_split_queries_are_told(kind: Any, how: str) -> Non
 
 
 @rankers
+def test_no_queries_for_no_evaluation_set(kind: Any) -> None:
+    data = graded()
+    given = data.features, data.labels
+    kind(**SMALL).fit(*given, qid=data.qid, eval_qid=[])
+    with pytest.raises(ValueError, match="evaluation set 0 has no queries: pass eval_qid="):
+        kind(**SMALL).fit(
+            *given, qid=data.qid, eval_set=[(given[0][:50], given[1][:50])], eval_qid=[]
+        )
+
+
+@rankers
 def test_searches_of_equal_objectives_are_told(kind: Any) -> None:
     data = graded()
     space = {"objective": ["ndcg@1", "ndcg@5", "p@5", "map", "mrr"]}

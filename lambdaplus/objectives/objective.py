@@ -363,8 +363,9 @@ def combine(parts: Mapping[Objective, float]) -> CombinedObjective:
         raise ValueError("combine needs at least one objective")
     for part in parts:
         if not isinstance(part, Objective) or isinstance(part.metric, WeightedSum):
+            shown = part.name if isinstance(part, Declaration) else part
             raise TypeError(
-                f"{part!r} is not a lambda objective: create parts with lambda_objective, or pass "
+                f"{shown!r} is not a lambda objective: create parts with lambda_objective, or pass "
                 "an expression such as 'ndcg@10 + 0.5*map' to lambda_objective"
             )
         if part.uses_positions:

@@ -20,6 +20,7 @@ from lambdaplus.data.arguments import whole_number
 from lambdaplus.data.cache import fingerprint
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
+from lambdaplus.metrics.declared_arrays import has_values
 from lambdaplus.metrics.names import listed
 from lambdaplus.objectives.equal_objectives import equal_objectives
 from lambdaplus.study.choice import Choice
@@ -86,7 +87,7 @@ class Study:
     ------
     ValueError
         If an argument is empty, two have the same name, a metric, convention or number is invalid,
-        or there are more than 100,000 fits.
+        no metric has a value on the test queries of a fold, or there are more than 100,000 fits.
     """
 
     folds: Sequence[Fold]
@@ -139,7 +140,31 @@ class Study:
                 stacklevel=3,
             )
         self._convention = find_convention(self.convention)
+        self._refuse_folds_without_values()
         self._values: dict[_Group, dict[int, dict[str, float]]] = {}
+
+    def _refuse_folds_without_values(self) -> None:
+        """A fold on whose test queries no metric is defined is an error; for some, a warning.
+
+        A mean over folds needs all of them.
+        """
+        for fold in self.folds:
+            without = [
+                str(metric)
+                for metric in map(self._convention.metric, self._evaluated)
+                if self._convention.rule(metric).empty == "skip"
+                and not has_values(metric, fold.test.queries)
+            ]
+            if not without:
+                continue
+            said = (
+                f"no test query of {fold.name} has a value of {', '.join(without)}, for lack of "
+                "relevant documents or others, so means over folds have none either: leave this "
+                "fold out, or split the queries in another way"
+            )
+            if len(without) == len(self._evaluated):
+                raise ValueError(said)
+            warnings.warn(said, stacklevel=4)
 
     @cached_property
     def _fits(self) -> Path:
