@@ -196,6 +196,7 @@ WEIGHT = np.random.default_rng(5).choice([0.0, 0.01, 1.0, 3.5, 100.0], N)
     ("given", "largest", "mean"),
     [
         ({"damping": 0.01}, 4, 4),  # 1 / (0.01 + d) bends most at distances as small as some cells
+        ({"damping": 0.01, "damped": 0.5}, 4, 4),
         ({"weight": WEIGHT}, 10, 60),  # the rows of an entry have its mean weight
     ],
 )
