@@ -185,6 +185,13 @@ def test_flags_are_numbers_however_they_are_written(
     np.testing.assert_array_equal(data.features[:, 0], numbers)
 
 
+@pytest.mark.parametrize("dtype", [polars.UInt8, polars.Int16, polars.UInt64, polars.Int64])
+def test_integers_of_every_width_are_features(tmp_path: Path, dtype: Any) -> None:
+    frame = polars.DataFrame({"qid": [1, 1], "label": [0, 1]})
+    frame.with_columns(x=polars.Series([1, 7], dtype=dtype)).write_parquet(tmp_path / "a.parquet")
+    assert read_columns(tmp_path / "a.parquet").features.tolist() == [[1], [7]]
+
+
 @pytest.mark.parametrize(
     ("name", "cells", "words"),
     [
