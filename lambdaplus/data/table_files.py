@@ -253,6 +253,8 @@ def _parsed(column: polars.Series) -> tuple[NDArray[np.float64], NDArray[np.intp
     cells = column.str.strip_chars()
     empty = cells.is_null() | cells.is_in(["", "NULL"])
     numbers = cells.cast(float, strict=False)
+    beyond = (numbers.is_infinite() & cells.str.contains("[0-9]")).fill_null(value=False)
+    numbers = numbers.set(beyond, None)  # 1e400 is no number that float64 has
     return numbers.to_numpy(), np.flatnonzero((numbers.is_null() & ~empty).to_numpy())
 
 
