@@ -78,7 +78,7 @@ def test_invalid_csv_files_are_refused_with_the_place(
 def test_numbers_beyond_float64_are_named(tmp_path: Path) -> None:
     file = written(tmp_path / "a.csv", CSV.replace("0.25", "1e400"))
     with pytest.raises(
-        ValueError, match="column 'bm25' mixes numbers and text; .* '1e400' in row 2"
+        ValueError, match=r"column 'bm25' mixes numbers and text; .* '1e400' in row 2"
     ):
         read_columns(file)
 
