@@ -43,8 +43,8 @@ def scope(metric: RankingMetric, queries: Queries, one_group: bool = False) -> Q
         return queries.as_one_query
     raise ValueError(
         f"{metric} ranks the documents of each query, but the data has no queries: set group= (or "
-        "qid=); if all rows are one ranking, pass one_group=True, which evaluate, eval_metric, "
-        "lambda_objective and gradients have"
+        "qid=); if all rows are one ranking, pass one_group=True to evaluate, eval_metric or "
+        f"gradients, or train with lambda_objective({str(metric)!r}, one_group=True)"
     )
 
 
