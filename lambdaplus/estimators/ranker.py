@@ -12,7 +12,7 @@ from lambdaplus.estimators.parent import (
     refuse_masked,
     replace_evaluation_sets,
 )
-from lambdaplus.estimators.search_splits import warn_of_split_queries
+from lambdaplus.estimators.search_splits import warn_of_equal_objectives, warn_of_split_queries
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.objectives import Objective
 
@@ -62,12 +62,14 @@ class RankingEstimator(FrameworkEstimator):
         Warns
         -----
         UserWarning
-            If a search or cross-validation of scikit-learn splits queries; if a metric in
-            ``eval_metric`` has another value than that of the same name in the framework; and if
-            early stopping watches a loss, which scores that rank do not lower.
+            If a search or cross-validation of scikit-learn splits queries, or tries objectives that
+            train the same model; if a metric in ``eval_metric`` has another value than that of the
+            same name in the framework; and if early stopping watches a loss, which scores that rank
+            do not lower.
         """
         call = arguments(super().fit, X, y, *args, **kwargs)  # type: ignore[misc]
         objective = find_objective(self.objective)
+        warn_of_equal_objectives()
         self._put_in_query_order(call, objective, qid, eval_qid)
         self._train(super().fit, call, objective)  # type: ignore[misc]
         return self
