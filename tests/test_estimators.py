@@ -523,7 +523,7 @@ def test_a_scorer_gives_the_metric_in_tools_of_scikit_learn(kind: Any) -> None:
     assert repr(scoring).count("ndcg@5") == 1
     with pytest.raises(ValueError, match=r"ndcg@5 ranks.*set group="):
         lp.scorer("ndcg@5")(model, X[test], y[test])
-    with pytest.raises(ValueError, match="qid has"):
+    with pytest.raises(ValueError, match="qid must have one entry per row"):
         scoring(model, X[train], y[train])
     weights = np.where(qid[rows] % 2, 1.0, 3.0)
     weighted = evaluate(*args, **held_out, weight=weights, metrics="ndcg@5")["ndcg@5"]
