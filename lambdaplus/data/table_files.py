@@ -169,6 +169,22 @@ class TableFile:
             )
         return None
 
+    def codes(self, name: str) -> tuple[NDArray[np.float64] | None, int]:
+        """A column of text as codes of its sorted values, (n,), and their number.
+
+        Codes are 0, 1, ..., and NaN where a cell is empty; None for dates and other types.
+        """
+        import polars
+
+        column = self._frame[name]
+        if column.dtype not in (polars.String, polars.Categorical, polars.Enum):
+            return None, 0
+        text = column.cast(polars.String)
+        text = text.set(text.str.strip_chars() == "", None)
+        values = text.drop_nulls().unique().sort()
+        codes = text.replace_strict(values, polars.int_range(len(values), eager=True))
+        return codes.cast(polars.Float64).to_numpy(), len(values)
+
     def identifiers(self, name: str) -> NDArray[Any]:
         """A column as (n,) int64, or as str if a conversion to int64 would lose information."""
         column = self._frame[name]
