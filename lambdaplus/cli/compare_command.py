@@ -43,8 +43,8 @@ def compare(
             help="A folder in the layout of LETOR, MSLR, Yahoo or Istella (Fold1..FoldN, or one "
             "train/vali/test; .xz and .gz are supported); one svmlight, .csv or .parquet file, or "
             "web-search-like:N for N synthetic queries, which are split into five folds of queries "
-            "(or of rows, with --qid none), or --splits; or a TOML file with options, including data. By default, a built-in data "
-            "set: query by example on handwritten digits."
+            "(or of rows, with --qid none), or --splits; or a TOML file with options, including "
+            "data. By default, a built-in data set: query by example on handwritten digits."
         ),
     ] = None,
     report: Annotated[

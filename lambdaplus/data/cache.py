@@ -124,7 +124,7 @@ def read_binary(folder: Path, *, verify: bool = False) -> RankingData:
             raise ValueError(f"{folder / name} is damaged")
 
     # Compiled code needs plain arrays, not numpy.memmap.
-    arrays = {
+    arrays: dict[str, Any] = {
         name: np.asarray(np.load(folder / f"{name}.npy", mmap_mode="c", allow_pickle=False))
         for name in _ARRAYS
         if f"{name}.npy" in about["sums"]

@@ -6,7 +6,7 @@ import string
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -108,7 +108,7 @@ class RunComparison(Tabular):
         if it differs from the baseline at level 0.05, 0.01 or 0.001.
         """
         mark = self._letters_of_beaten if self.baseline is None else self._stars
-        rows = []
+        rows: list[list[Any]] = []
         for name in self.names:
             rows.append([name if self.baseline else f"{self._letters[name]} {name}"])
             for metric, means in self.means.items():
@@ -305,8 +305,8 @@ def compare_runs(
         marks = f"Stars: differs from {baseline} at .05, .01, .001"
     what, how = queries_in_words(first.n_queries), TESTS[test]
     if of_runs:
-        tables = next(tables for tables in first.rows.values() if tables)
-        what = f"{sum(table.labels.size for table in tables):,} rows without queries"
+        ranked = next(ranked for ranked in first.rows.values() if ranked)
+        what = f"{sum(table.labels.size for table in ranked):,} rows without queries"
         how = "DeLong test for AUC, bootstrap over rows for other metrics"
     unweighted = (
         "Queries count equally, whatever their weights: means differ from those of the evaluations."
@@ -367,7 +367,8 @@ def _interval(
 
 
 def _error(found: Spread, signs: Floats) -> float:
-    return float(np.sqrt(max(0.0, signs @ found.covariance @ signs)))
+    variance = float(signs @ found.covariance @ signs)
+    return math.sqrt(variance) if variance > 0 else 0.0 * variance  # NaN remains
 
 
 def _pair_of_tables(

@@ -43,7 +43,7 @@ def spread(
     if metric.declaration.name == "auc":
         relevant = float(metric["relevant"])
         parts = [_delong([run[t] for run in runs], relevant) for t in range(len(runs[0]))]
-        return Spread(sum(parts) / len(parts) ** 2, np.empty((0, len(runs))))
+        return Spread(np.sum(parts, axis=0) / len(parts) ** 2, np.empty((0, len(runs))))
     rows = sum(table.labels.size * len(table.scores) for table in runs[0])
     affordable = max(FEWEST_RESAMPLES, MOST_ROWS // rows)
     random = np.random.default_rng(seed)

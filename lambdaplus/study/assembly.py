@@ -75,9 +75,7 @@ def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads:
     )
 
 
-def _without_queries(
-    config: Config, methods: list[Method]
-) -> tuple[list[Method], tuple[str, ...]]:
+def _without_queries(config: Config, methods: list[Method]) -> tuple[list[Method], tuple[str, ...]]:
     """The methods and metrics of a table without queries; a ValueError for those that need them."""
     metrics = METRICS_OF_ROWS if config.metrics == METRICS else config.metrics
     names = ", ".join(method.name for method in METHODS_OF_ROWS)
@@ -90,8 +88,8 @@ def _without_queries(
     for method in methods:
         if not method.without_queries:
             raise ValueError(
-                f"{method.name} needs queries, but the table has none: use {names}, or an estimator "
-                "as module:Class"
+                f"{method.name} needs queries, but the table has none: use {names}, or an "
+                "estimator as module:Class"
             )
     return methods, metrics
 

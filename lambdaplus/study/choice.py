@@ -77,8 +77,8 @@ class Choice:
         for metric, by in self.selects.items():
             metrics_of.setdefault(self.chosen(by), []).append(metric)
         merged: dict[str, Any] = {kind: dict.fromkeys(map(str, self.selects)) for kind in _KINDS}
-        # The queries of a test count equally; in a table without queries, weights are those of rows.
-        lists = {"qid": test.qid} if test.grouped else {"weight": test.weights}
+        # Test queries count equally, whatever the weights of their rows.
+        lists: dict[str, Any] = {"qid": test.qid} if test.grouped else {"weight": test.weights}
         for fit, metrics in metrics_of.items():
             by_rules = {metric: self.convention.metric(metric) for metric in metrics}
             found = evaluate(

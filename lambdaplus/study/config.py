@@ -197,13 +197,7 @@ class Config:
                 several = values if isinstance(values, list | tuple) else ()
                 if any(isinstance(value, float) and math.isnan(value) for value in several):
                     raise ValueError(f"grid: a value of {method}'s {name} is NaN")
-        roles = {name: getattr(self, name) for name in ("qid", "label", "weight")}
-        for name, column in roles.items():
-            if column and list(roles.values()).count(column) > 1:
-                twice = " and ".join(other for other in roles if roles[other] == column)
-                raise ValueError(f"{twice} are the same column, {column!r}")
-            if not column and name != "weight":
-                raise ValueError(f"{name} is empty: leave it out for the default")
+        self._check_columns()
         for name in ("trials", "splits"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} = {getattr(self, name)} should be at least 0")
@@ -215,6 +209,15 @@ class Config:
             from lambdaplus.data.relative_features import checked_kinds
 
             checked_kinds(self.relative)
+
+    def _check_columns(self) -> None:
+        roles = {name: getattr(self, name) for name in ("qid", "label", "weight")}
+        for name, column in roles.items():
+            if column and list(roles.values()).count(column) > 1:
+                twice = " and ".join(other for other in roles if roles[other] == column)
+                raise ValueError(f"{twice} are the same column, {column!r}")
+            if not column and name != "weight":
+                raise ValueError(f"{name} is empty: leave it out for the default")
 
     def to_toml(self) -> str:
         """All fields, including defaults; empty lists and tables are left out.

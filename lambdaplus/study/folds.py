@@ -47,29 +47,22 @@ def _all_folds(config: Config) -> tuple[list[Fold], list[str]]:
         )
     if not splits and config.shares != SHARES:
         raise ValueError("shares are those of random splits: set splits as well")
-    path, made_up = Path(data), data.partition(":")[0] == MADE_UP
-    of_columns = [config.weight, *config.features, *config.drop]
-    if (made_up or not data) and (
-        any(name != column for name, column in columns.items()) or any(of_columns)
-    ):
-        raise ValueError(
-            "qid, label, weight, features and drop are columns of CSV and Parquet files: set data "
-            "as well"
-        )
-    notes: list[str] = []
-    table = path.suffix.lower() in SUFFIXES
-    if config.qid == NO_QUERIES and (path.is_dir() or not table):
-        raise ValueError("--qid none is for a single CSV or Parquet file, which is split into folds")
-    if data and not path.is_dir():
-        if table and not made_up:
-            _refuse_missing(path)
-            whole, notes = read_table_of(path, config)
-        elif any(of_columns):
-            raise ValueError(f"{path} is neither .csv nor .parquet, so its columns have no names")
-        else:
-            if not made_up:
-                _refuse_missing(path)
-            whole = _made_up(data) if made_up else read_data(path, **columns)
+    if not data or Path(data).is_dir():
+        if not data:
+            _refuse_columns(config, "the built-in digits have none: set data as well")
+        elif config.qid == NO_QUERIES:
+            raise ValueError(
+                "--qid none is for a single CSV or Parquet file, which is split into folds"
+            )
+        folds, notes = digits_queries(), list[str]()
+        if data:
+            read = _complete(data, read_folds(data, valid=config.valid or None, **columns))
+            folds, notes = selected(read, config)
+        if not splits:
+            return folds, notes
+        whole = join(folds[0].parts, "all queries")
+    else:
+        whole, notes = _one_set(config)
         if not splits:
             return _cross_validation(whole, data), notes
         if not whole.grouped:
@@ -77,15 +70,29 @@ def _all_folds(config: Config) -> tuple[list[Fold], list[str]]:
                 "--splits divides queries: a table without queries is split into five folds of "
                 "rows; leave --splits out"
             )
-    else:
-        folds = digits_queries()
-        if data:
-            folds = _complete(data, read_folds(path, valid=config.valid or None, **columns))
-            folds, notes = selected(folds, config)
-        if not splits:
-            return folds, notes
-        whole = join(folds[0].parts, "all queries")
     return random_splits(whole, splits, *config.shares), notes
+
+
+def _one_set(config: Config) -> tuple[RankingData, list[str]]:
+    """The queries of a file or of generated data, and sentences about the columns of a table."""
+    path = Path(config.data)
+    if config.data.partition(":")[0] == MADE_UP:
+        _refuse_columns(config, "generated data has none: set data as well")
+        return _made_up(config.data), []
+    _refuse_missing(path)
+    if path.suffix.lower() in SUFFIXES:
+        return read_table_of(path, config)
+    _refuse_columns(config, f"{path} is neither .csv nor .parquet, so its columns have no names")
+    return read_data(path), []
+
+
+def _refuse_columns(config: Config, why: str) -> None:
+    """Raise a ValueError if options name columns, which the data does not have."""
+    named = (config.qid, config.label) != (Config.qid, Config.label)
+    if named or config.weight or config.features or config.drop:
+        raise ValueError(
+            f"qid, label, weight, features and drop are columns of CSV and Parquet files; {why}"
+        )
 
 
 def _cross_validation(whole: RankingData, data: str) -> list[Fold]:
@@ -101,7 +108,7 @@ def _cross_validation(whole: RankingData, data: str) -> list[Fold]:
         relevant = int((whole.labels >= 1).sum())
         raise ValueError(
             f"{data} has {relevant} rows with a label of 1 or more, and "
-            f"{whole.labels.size - relevant} others: {N_FOLDS} folds need at least {N_FOLDS} of each"
+            f"{whole.labels.size - relevant} others: {N_FOLDS} folds need {N_FOLDS} of each"
         ) from None
 
 

@@ -51,8 +51,9 @@ def _of_time(summary: Summary) -> Iterator[Plot]:
 def _of_criteria(summary: Summary) -> Iterator[Plot]:
     if summary.evaluations:
         caption = (
-            f"Test means. The darker a cell, the closer it is to the best of its column; a cell "
-            f"without shade is {decimal(depth_of(_means(summary)), 3)} or more below it"
+            "Test means. The stronger the shade of a cell, the closer it is to the best of its "
+            "column; a cell without shade is "
+            f"{decimal(depth_of(_means(summary)), 3)} or more below it"
         )
         yield "criterion_matrix", caption, criterion_matrix(summary)
 
@@ -130,14 +131,17 @@ def criterion_matrix(summary: Summary) -> Figure:
     axes.invert_yaxis()
     for (row, column), mean in np.ndenumerate(means):
         own = criteria[methods[row]] == metrics[column]
-        axes.text(column, row, "-" if np.isnan(mean) else decimal(mean), ha="center", va="center", fontsize=8,
+        text = "-" if np.isnan(mean) else decimal(float(mean))
+        axes.text(column, row, text, ha="center", va="center", fontsize=8,
                   weight="bold" if own else "normal")  # fmt: skip
     for row in range(1, len(methods)):
         if criteria[methods[row]] != criteria[methods[row - 1]]:
             axes.axhline(row - 0.5, color=INK, linewidth=0.8)
     axes.set_xticks(range(len(metrics)), list(map(label, metrics)))
     one = summary.results.about.select
-    by = one or summary.results.about.each_metric_selects  # one metric for all, or each its own models
+    by = (
+        one or summary.results.about.each_metric_selects
+    )  # one metric for all, or each its own models
     names = [short(m) if by else f"{short(m)}  ({label(criteria[m])})" for m in methods]
     axes.set_yticks(range(len(methods)), names)
     axes.tick_params(length=0, labeltop=True, labelbottom=False)
@@ -251,10 +255,9 @@ def learning_curves(metric: str, curves: pl.DataFrame) -> Figure:
         mean = until.group_by("round").agg(pl.col("value").mean()).sort("round")
         axes.plot(mean["round"], mean["value"], color=SERIES[0])
         axes.set_title(short(str(method), 28), loc="left", fontsize=8)
-    values = curves["value"].drop_nulls().drop_nans()
-    if len(values) and (low := values.quantile(0.05)) is not None and low < values.max():
-        top, bottom = float(str(values.max())), float(low)
-        panels[0].set_ylim(bottom, top + 0.05 * (top - bottom))
+    values = curves["value"].drop_nulls().drop_nans().to_numpy()
+    if values.size and (low := np.quantile(values, 0.05)) < (top := values.max()):
+        panels[0].set_ylim(low, top + 0.05 * (top - low))
     return figure
 
 

@@ -187,7 +187,7 @@ class Study:
 
     @property
     def _grouped(self) -> bool:
-        """Whether the data has queries; otherwise each metric chooses its rounds, as in a search."""
+        """Whether the data has queries; if not, each metric chooses its rounds."""
         return self.folds[0].test.grouped
 
     @cached_property
@@ -336,7 +336,10 @@ class Study:
                 columns = {"metric": metric, "query": query, "value": by_query}
                 values.append(pl.DataFrame({**key, **columns}, VALUES, nan_to_null=True))
             rows[choice.method.name, choice.fold.name, choice.seed] = choice.evaluation.rows
-            means = {"metric": [*map(str, choice.validation)], "value": [*choice.validation.values()]}
+            means = {
+                "metric": [*map(str, choice.validation)],
+                "value": [*choice.validation.values()],
+            }
             validation.append(pl.DataFrame({**key, **means}, VALIDATION))
             for selecting, fit in choice.curves().items():
                 rounds = np.arange(1, len(fit.curve) + 1) * fit.every
@@ -378,7 +381,9 @@ class Study:
             tested=sum(fold.test.n_queries for fold in self.folds),
             rows=0 if self._grouped else sum(fold.test.labels.size for fold in self.folds),
             data=self.data,
-            left_out=tuple(dict.fromkeys(name for fold in self.folds for name in fold.train.categories)),
+            left_out=tuple(
+                dict.fromkeys(name for fold in self.folds for name in fold.train.categories)
+            ),
             without_relevant=len(relevant) - sum(relevant.values()),
             planned=len(self),
             finished=len(self.finished),

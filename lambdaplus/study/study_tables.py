@@ -103,7 +103,7 @@ def _marks(summary: Summary, metric: str) -> dict[str, str]:
 
 
 def verdict_table(summary: Summary) -> Table | None:
-    """The best of lambdaplus and of the others by each metric, and their difference on test data."""
+    """The best of lambdaplus and of the others by each metric, and their difference."""
     if not summary.verdicts:
         return None
     rows = [
@@ -119,9 +119,9 @@ def verdict_table(summary: Summary) -> Table | None:
     ]
     heads = ("metric", f"best {summary.other_side}", "best lambdaplus", "diff.", "95 % interval")
     foot = (
-        f"Both are chosen on validation data; diff.: lambdaplus minus {summary.other_side}, on test "
-        f"data. {ABOVE} {BELOW}: significant, p < {decimal(ALPHA, 2)} after Holm's correction over "
-        "the metrics. Without an arrow, the difference can be chance.",
+        f"Both are chosen on validation data; diff.: lambdaplus minus {summary.other_side}, on "
+        f"test data. {ABOVE} {BELOW}: significant, p < {decimal(ALPHA, 2)} after Holm's correction "
+        "over the metrics. Without an arrow, the difference can be chance.",
     )
     return Table((*heads, "p"), rows, foot, narrow=True)
 

@@ -20,6 +20,7 @@ MOST_VALUES = 255  # of a category
 ROWS_OF_A_VALUE = 10  # on average, at least; text with fewer, such as a title, is left out
 WEIGHTS = {"weight", "weights", "sample_weight", "row_weight", "instance_weight"}
 NO_QUERIES = "none"
+MOST_NAMES = 60  # of features that are listed
 
 
 def read_table_of(file: Path, config: Config) -> tuple[RankingData, list[str]]:
@@ -188,33 +189,20 @@ def _doubts(data: RankingData, config: Config) -> list[str]:
 
 
 def _counts_rows(column: Floats) -> bool:
-    whole = np.isfinite(column).all() and bool((column == np.floor(column)).all())
-    return whole and column.size > 100 and np.unique(column).size == column.size
+    whole = np.isfinite(column).all() and (column == np.floor(column)).all()
+    return bool(whole) and column.size > 100 and np.unique(column).size == column.size
 
 
 def data_in_words(folds: Sequence[Fold], notes: Sequence[str]) -> list[str]:
     """What a study uses: rows, queries, features; queries that are in training and test data."""
-    seen: dict[object, tuple[int, bool]] = {}
-    for number, fold in enumerate(folds):
-        for part in fold.parts:
-            starts = part.queries.boundaries
-            relevant = np.logical_or.reduceat(part.labels >= 1, starts[:-1]).tolist()
-            sizes = part.queries.sizes.tolist()
-            for qid, size, has in zip(part.qid[starts[:-1]].tolist(), sizes, relevant, strict=True):
-                seen[qid if part.grouped else (number, part.name)] = size, has
-    first = folds[0]
-    names, categories = first.train.feature_names, first.train.categories
-    width = first.train.features.shape[1]
-    if first.test.grouped:
-        rows, without = sum(size for size, _ in seen.values()), sum(not has for _, has in seen.values())
-        head = f"{rows:,} rows, {_count(len(seen), 'query', 'queries')}, {without:,} of them without a relevant document"
-    else:
-        tested = [part for part in first.parts]
-        rows = sum(part.labels.size for part in tested)
-        relevant_rows = sum(int((part.labels >= 1).sum()) for part in tested)
-        head = f"{rows:,} rows, {relevant_rows:,} of them with a label of 1 or more, as one ranking without queries"
-    listed = ", ".join(name for name in names if name not in categories)
-    said = [f"{head}; {_count(width, 'feature')}{f': {listed}' if names and width <= 60 else ''}."]
+    train = folds[0].train
+    names = [name for name in train.feature_names if name not in train.categories]
+    width = train.features.shape[1]
+    said = _size_in_words(folds[0])
+    if any(_size_in_words(fold) != said for fold in folds):
+        said = f"{folds[0].name}: {said}"
+    listed = f": {', '.join(names)}" if names and width <= MOST_NAMES else ""
+    lines = [f"{said}; {_count(width, 'feature')}{listed}."]
     shared = {
         fold.name: len(common)
         for fold in folds
@@ -222,11 +210,30 @@ def data_in_words(folds: Sequence[Fold], notes: Sequence[str]) -> list[str]:
     }
     if shared:
         where = ", ".join(f"{name} ({n:,})" for name, n in shared.items())
-        said.append(
+        lines.append(
             "Some queries have the same identifier in training and in test data; if they are the "
             f"same queries, test values are too high: {where}."
         )
-    return [*said, *notes]
+    return [*lines, *notes]
+
+
+def _size_in_words(fold: Fold) -> str:
+    rows = sum(part.labels.size for part in fold.parts)
+    if not fold.test.grouped:
+        relevant = sum(int((part.labels >= 1).sum()) for part in fold.parts)
+        return (
+            f"{rows:,} rows, {relevant:,} of them with a label of 1 or more, as one ranking "
+            "without queries"
+        )
+    has = [
+        np.logical_or.reduceat(part.labels >= 1, part.queries.boundaries[:-1])
+        for part in fold.parts
+    ]
+    queries = np.concatenate(has)
+    return (
+        f"{rows:,} rows; {_count(queries.size, 'query', 'queries')}, {int((~queries).sum()):,} "
+        "without a relevant document"
+    )
 
 
 def _count(n: int, one: str, many: str = "") -> str:
