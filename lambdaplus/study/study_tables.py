@@ -46,7 +46,7 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
     by_origin: dict[str, list[str]] = {}
     for method in results.methods:
         by_origin.setdefault(about.methods[method].origin, []).append(method)
-    for origin, methods in by_origin.items():
+    for origin, methods in sorted(by_origin.items(), key=lambda item: item[0] == "lambdaplus"):
         if narrow:
             whose = origin if origin in ("lambdaplus", "yours") else f"{origin}, built-in"
             rows.append([f"{whose}:", *("" for _ in heads), ""])

@@ -46,7 +46,7 @@ def read_table_of(file: Path, config: Config) -> tuple[RankingData, list[str]]:
     qid = table.identifiers(queries) if queries else np.zeros(labels.size, dtype=np.int64)
     if queries and np.unique(qid).size == 1:
         raise ValueError(
-            f"{file}, column {queries!r} has the value {qid[0]!r} in all rows, but folds are made "
+            f"{file}, column {queries!r} has the value {qid.item(0)!r} in all rows, but folds are made "
             "of queries: name another column with --qid, or pass --qid none, so that folds are "
             "made of rows and all rows are one ranking"
         )
@@ -72,7 +72,6 @@ def read_table_of(file: Path, config: Config) -> tuple[RankingData, list[str]]:
         rows = rows_by_query(qid)
         data = replace(rows_of_data(replace(data, qid=qid), rows), grouped=True)
     return data, [
-        *([f"Categories: {', '.join(categories)}."] if categories else []),
         *([f"Left out: {', '.join(left_out)}."] if left_out else []),
         *_weight_in_words(config),
         *_doubts(data, config),
@@ -196,12 +195,16 @@ def _counts_rows(column: Floats) -> bool:
 def data_in_words(folds: Sequence[Fold], notes: Sequence[str]) -> list[str]:
     """What a study uses: rows, queries, features; queries that are in training and test data."""
     train = folds[0].train
-    names = [name for name in train.feature_names if name not in train.categories]
+    names = [
+        f"{name} (category)" if name in train.categories else name for name in train.feature_names
+    ]
     width = train.features.shape[1]
     said = _size_in_words(folds[0])
     if any(_size_in_words(fold) != said for fold in folds):
         said = f"{folds[0].name}: {said}"
     listed = f": {', '.join(names)}" if names and width <= MOST_NAMES else ""
+    if train.categories and not listed:
+        listed = f", of which categories: {', '.join(train.categories)}"
     lines = [f"{said}; {_count(width, 'feature')}{listed}."]
     shared = {
         fold.name: len(common)
