@@ -201,9 +201,9 @@ def test_columns_of_a_table_are_features_categories_weights_or_left_out(
     assert shops == [by_weight[weight] for weight in whole.weights.tolist()]
     assert None in shops
     assert " ".join(notes) == (
-        "Left out: doc (--drop), a column without a name, title (text with 400 different values). "
-        "Weights: weight, in training and in validation values. In test means and in tests, each "
-        "query counts equally."
+        "Left out: doc (--drop), a column without a name (row numbers that pandas wrote), title "
+        "(text with 400 different values). Weights: weight, in training and in validation values. "
+        "In test means and in tests, each query counts equally."
     )
     study = study_of(Config(data=str(file)))
     assert study.data[0].startswith("400 rows; 40 queries, ")

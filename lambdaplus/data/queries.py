@@ -343,8 +343,9 @@ def _weights(weight: ArrayLike, n: int) -> Floats:
     for bad, problem in (
         (weights < 0, "weights must not be negative"),
         (
-            (weights > 1e100) | ((weights > 0) & (weights < 1e-100)),
-            "weights must be 0 or from 1e-100 to 1e100, since their sums and products are needed",
+            (weights > 1e30) | ((weights > 0) & (weights < 1e-30)),
+            "weights must be 0 or from 1e-30 to 1e30, since gradients are float32: divide them by "
+            "a constant",
         ),
     ):
         if bad.any():

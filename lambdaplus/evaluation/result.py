@@ -49,14 +49,14 @@ class Evaluation(Tabular):
     conventions : dict of str to str
         Rules with which each metric was computed.
     convention : Convention
+    weights : (n_queries,) float64 or None
+        Weight of each query in the means, if row weights were passed.
     metrics : dict of str to RankingMetric
         The metric with each name; empty after unpickling, since user-defined metrics may not be
         picklable.
     rows : dict of str to tuple of Rows
         The rows that a metric ranks as one list, if there are no queries, for `compare_runs`.  With
         several tables, such as the test rows of folds, the value is the mean over them.
-    weighted : bool
-        Whether queries have different weights in the mean.
 
     Notes
     -----
@@ -72,9 +72,9 @@ class Evaluation(Tabular):
     qid: NDArray[Any]
     conventions: dict[str, str]
     convention: Convention
+    weights: Floats | None = None
     metrics: Mapping[str, RankingMetric] = field(default_factory=dict)
     rows: Mapping[str, tuple[Rows, ...]] = field(default_factory=dict)
-    weighted: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "metrics": {}}

@@ -55,8 +55,9 @@ def evaluate(
         Finite numbers; a document with a higher score is ranked higher.  Also both (n_queries, m),
         with a row for each query, as scikit-learn's ndcg_score takes them; or two dictionaries of
         values by query and document number, qrels and run, as pytrec_eval, ir_measures and ranx
-        take them.  Then judged documents that were not returned rank below all others, documents
-        that were not judged have label 0, and queries that were not judged are left out.
+        take them, or ranx's Qrels and Run.  Then judged documents that were not returned rank below
+        all others, documents that were not judged have label 0, and queries that were not judged
+        are left out.
     group : (n_queries,) array_like of int, optional
         Query sizes.  If neither ``group`` nor ``qid`` is given, AUC, MAUC and MAP treat all rows
         as one ranking, like scikit-learn's roc_auc_score and average_precision_score.
@@ -195,7 +196,6 @@ def evaluate_input(
         rules[name] = _rules(metric, ranked, convention, tie_rule, default)
         if not queries.grouped and metric.declaration.pooled and not ranked.grouped:
             rows[name] = (Rows(queries.labels, (checked,), queries.weights),)
-    of_queries = queries.query_weights if queries.grouped else None
     relevant = np.logical_or.reduceat(queries.labels >= 1, queries.boundaries[:-1])
     return Evaluation(
         per_query=per_query,
@@ -206,9 +206,9 @@ def evaluate_input(
         qid=np.arange(n_queries) if qid is None else qid,
         conventions=rules,
         convention=convention,
+        weights=queries.query_weights if queries.grouped else None,
         metrics={str(metric): metric for metric in metrics},
         rows=rows,
-        weighted=of_queries is not None and bool(np.ptp(of_queries)),
     )
 
 

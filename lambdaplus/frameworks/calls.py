@@ -21,10 +21,15 @@ from numpy.typing import NDArray
 
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.collective import ONE_MACHINE, LightGBMWorkers, Workers, XGBoostWorkers
-from lambdaplus.compute.parallel import limit_threads
+from lambdaplus.compute.parallel import Team, limit_threads, on_team
 from lambdaplus.data.arguments import plain
 from lambdaplus.data.queries import Queries
-from lambdaplus.frameworks.internals import calling_booster, lightgbm_parameter, xgboost_field
+from lambdaplus.frameworks.internals import (
+    calling_booster,
+    lightgbm_parameter,
+    openmp_functions,
+    xgboost_field,
+)
 
 Framework = Literal["lightgbm", "xgboost", "arrays"]
 
@@ -111,13 +116,13 @@ def _signature_of_calls(kind: type) -> inspect.Signature:
 def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) -> Iterator[Call]:
     """Read the arguments ``(scores, data set)`` or ``(labels, scores, weight, group)``.
 
-    An error within this context is raised on all workers of the training, and no more threads are
-    used than the training's.
+    An error within this context is raised on all workers of the training, and threads are those of
+    the training.
     """
     framework, booster = framework_of(second), calling_booster()
     workers = _workers_of(framework, second, booster)
-    threads = None if booster is None else _threads_of(booster)
-    with workers.together(), limit_threads(threads):
+    threads = 0 if booster is None else _threads_of(booster)
+    with workers.together(), limit_threads(threads), on_team(_team_of(booster, threads)):
         if framework == "arrays":
             sizes = None if group is None else plain(group, "group")
             weights = None if weight is None else plain(weight, "weight")
@@ -172,6 +177,16 @@ def _threads_of(booster: Any) -> int:
             threads = config["learner"]["generic_param"].get("nthread")
         _threads[booster] = max(int(threads or 0), 0)
     return _threads[booster]
+
+
+def _team_of(booster: Any, threads: int) -> Team | None:
+    """The OpenMP threads of a training; None if they are unknown, or in a call by hand."""
+    framework = framework_of(booster)
+    functions = None if framework == "arrays" else openmp_functions(framework)
+    if functions is None:
+        return None
+    parallel, most = functions
+    return Team(threads or most(), parallel)
 
 
 def refuse_bagging_by_query(params: Mapping[str, Any]) -> None:

@@ -59,7 +59,8 @@ def lift_of(low: float, high: float) -> float:
     # Halves, since high - low itself may overflow.
     if high * 0.5 - low * 0.5 > 1e300:
         return 2.0**-600
-    return 2.0**600 if high - low < 1e-290 else 1.0
+    # Scores so close together are small, unless they are all the same.
+    return 2.0**600 if 0.0 < high - low < 1e-290 else 1.0
 
 
 @compiled

@@ -12,13 +12,12 @@ from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.queries import rows_by_query
 from lambdaplus.data.ranking_data import rows_of_data
-from lambdaplus.data.table_files import TableFile
+from lambdaplus.data.table_files import INDEX, WEIGHT_NAMES, TableFile
 from lambdaplus.study.boosting import hint
 from lambdaplus.study.config import Config
 
 MOST_VALUES = 255  # of a category
 ROWS_OF_A_VALUE = 10  # on average, at least; text with fewer, such as a title, is left out
-WEIGHTS = {"weight", "weights", "sample_weight", "row_weight", "instance_weight"}
 NO_QUERIES = "none"
 MOST_NAMES = 60  # of features that are listed
 
@@ -46,9 +45,9 @@ def read_table_of(file: Path, config: Config) -> tuple[RankingData, list[str]]:
     qid = table.identifiers(queries) if queries else np.zeros(labels.size, dtype=np.int64)
     if queries and np.unique(qid).size == 1:
         raise ValueError(
-            f"{file}, column {queries!r} has the value {qid.item(0)!r} in all rows, but folds are made "
-            "of queries: name another column with --qid, or pass --qid none, so that folds are "
-            "made of rows and all rows are one ranking"
+            f"{file}, column {queries!r} has the value {qid.item(0)!r} in all rows, but folds are "
+            "made of queries: name another column with --qid, or pass --qid none, so that folds "
+            "are made of rows and all rows are one ranking"
         )
     taken = {label, *filter(None, (queries, weight))}
     wanted = _wanted(config, table.names, taken)
@@ -75,6 +74,12 @@ def read_table_of(file: Path, config: Config) -> tuple[RankingData, list[str]]:
         *([f"Left out: {', '.join(left_out)}."] if left_out else []),
         *_weight_in_words(config),
         *_doubts(data, config),
+        *(
+            f"{name} has integers beyond 2**53, which become equal to others: pass --drop {name} "
+            "if they are identifiers."
+            for name in features
+            if name not in categories and table.has_rounded(name)
+        ),
     ]
 
 
@@ -110,8 +115,8 @@ def _features_of(
     categories: list[str] = []
     left_out = [f"{name} (--drop)" for name in config.drop]
     for name in wanted:
-        if name == "" or name.startswith("Unnamed: "):  # as pandas writes and reads its index
-            left_out.append("a column without a name")
+        if INDEX.fullmatch(name) and name not in config.features:
+            left_out.append(f"{name or 'a column without a name'} (row numbers that pandas wrote)")
             continue
         try:
             column = table.feature(name)
@@ -174,7 +179,7 @@ def _doubts(data: RankingData, config: Config) -> list[str]:
     for name, column in zip(data.feature_names, data.features.T, strict=True):
         if name in config.features:
             continue
-        if name.lower() in WEIGHTS:
+        if name.strip().lower() in WEIGHT_NAMES:
             said.append(
                 f"{name} is used as a feature: pass --weight {name} if it weights the rows, or "
                 f"--drop {name}."
