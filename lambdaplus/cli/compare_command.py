@@ -168,14 +168,14 @@ def _run(
     from lambdaplus.study.outputs import OutputFolder
     from lambdaplus.study.workers import working_folder
 
-    console.print(f"Data: {config.data or DIGITS}", soft_wrap=True)
-    for line in study.data:
-        console.print(f"  {line}", soft_wrap=True)
     with OutputFolder(out, inputs) as folder, working_folder() as made:
         # Raise this error before the first fit, not after the last.
         folder.refuse_foreign([*TABLES, *(["report.html"] if report else [])])
         (made / "study.toml").write_text(config.to_toml() + "\n", encoding="utf-8")
         folder.refuse_foreign(["study.toml"], made)
+        console.print(f"Data: {config.data or DIGITS}", soft_wrap=True)
+        for line in study.data:
+            console.print(f"  {line}", soft_wrap=True)
         try:
             with _warnings_told(console), _stoppable():
                 _fit(study, console)

@@ -5,7 +5,6 @@ import inspect
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
@@ -48,7 +47,7 @@ def train_estimator(task: Task) -> Fitted:
 
     def predict(part: RankingData) -> Floats:
         features = numeric_part(part).features
-        if is_classifier(model):
+        if hasattr(model, "classes_"):
             if hasattr(model, "decision_function"):
                 return numbers(model.decision_function(features), "scores")
             return numbers(model.predict_proba(features)[:, -1], "scores")
