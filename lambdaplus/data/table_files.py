@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.extras import installation
-from lambdaplus.data.arguments import identifiers, int_or_text, refuse_rounding
+from lambdaplus.data.arguments import hint, identifiers, int_or_text, refuse_rounding
 from lambdaplus.data.queries import rows_by_query
 from lambdaplus.data.ranking_data import RankingData
 
@@ -147,7 +147,8 @@ class TableFile:
         self.names = self._frame.columns
         if missing := [name for name in needed if name not in self.names]:
             raise ValueError(
-                f"{file} has no column {', '.join(map(repr, missing))}; it has: "
+                f"{file} has no column "
+                f"{', '.join(f'{name!r}{hint(name, self.names)}' for name in missing)}; it has: "
                 f"{', '.join(self.names)}. Pass the names of its columns"
             )
 

@@ -6,17 +6,17 @@ are passed to the framework.  CatBoost does not pass queries to a custom objecti
 with its own objectives only.
 """
 
-import difflib
 import functools
 import re
 import warnings
-from collections.abc import Callable, Collection, Set
+from collections.abc import Callable, Set
 from typing import Any
 
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
+from lambdaplus.data.arguments import hint
 from lambdaplus.data.ranking_data import numeric_part
 from lambdaplus.frameworks.internals import lightgbm_parameters
 from lambdaplus.objectives import lambda_objective
@@ -320,9 +320,3 @@ def train_catboost(
         return np.asarray(scores, dtype=np.float64)
 
     return predict
-
-
-def hint(name: str, names: Collection[str]) -> str:
-    """The most similar known name, as the end of an error message; empty if there is none."""
-    close = difflib.get_close_matches(name, names, n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -8,9 +8,8 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
-from lambdaplus.data.arguments import numbers
+from lambdaplus.data.arguments import hint, numbers
 from lambdaplus.data.ranking_data import numeric_part
-from lambdaplus.study.boosting import hint
 from lambdaplus.study.methods import Fitted, Method, Task
 
 _CRITERION = ("metric", "eval_metric")  # arguments that are the validation metric of the method

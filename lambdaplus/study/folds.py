@@ -17,10 +17,10 @@ from lambdaplus.data import (
     read_folds,
     web_search_like,
 )
+from lambdaplus.data.arguments import refuse_missing
 from lambdaplus.data.ranking_data import join, numeric_part
 from lambdaplus.data.relative_features import relative_to_query
 from lambdaplus.data.table_files import SUFFIXES
-from lambdaplus.study.boosting import hint
 from lambdaplus.study.config import MADE_UP, SHARES, Config
 from lambdaplus.study.table_input import NO_QUERIES, read_table_of, selected
 
@@ -79,7 +79,7 @@ def _one_set(config: Config) -> tuple[RankingData, list[str]]:
     if config.data.partition(":")[0] == MADE_UP:
         _refuse_columns(config, "generated data has none: set data as well")
         return _made_up(config.data), []
-    _refuse_missing(path)
+    refuse_missing(path)
     if path.suffix.lower() in SUFFIXES:
         return read_table_of(path, config)
     _refuse_columns(config, f"{path} is neither .csv nor .parquet, so its columns have no names")
@@ -110,17 +110,6 @@ def _cross_validation(whole: RankingData, data: str) -> list[Fold]:
             f"{data} has {relevant} rows with a label of 1 or more, and "
             f"{whole.labels.size - relevant} others: {N_FOLDS} folds need {N_FOLDS} of each"
         ) from None
-
-
-def _refuse_missing(path: Path) -> None:
-    """Raise a FileNotFoundError for a path that does not exist, with a similar name if any."""
-    if path.exists():
-        return
-    folder = path.parent
-    if not folder.is_dir():
-        raise FileNotFoundError(f"there is no folder {folder}, so no {path}")
-    names = sorted(entry.name for entry in folder.iterdir())
-    raise FileNotFoundError(f"there is no file or folder {path}{hint(path.name, names)}")
 
 
 def _complete(data: str, folds: list[Fold]) -> list[Fold]:

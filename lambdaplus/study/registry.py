@@ -4,10 +4,11 @@ import importlib.util
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lambdaplus.data.arguments import hint
 from lambdaplus.metrics.names import split_names
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import search_space
-from lambdaplus.study.boosting import hint, train_catboost, train_lightgbm, train_xgboost
+from lambdaplus.study.boosting import train_catboost, train_lightgbm, train_xgboost
 from lambdaplus.study.estimator_trainer import find_class, train_estimator
 from lambdaplus.study.methods import POINTWISE, Method, Trainer
 from lambdaplus.study.search_space import Space
