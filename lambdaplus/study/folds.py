@@ -1,6 +1,7 @@
 """The folds of a study: read or generated, and the features that methods are trained on."""
 
 import re
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -56,8 +57,11 @@ def _all_folds(config: Config) -> tuple[list[Fold], list[str]]:
             )
         folds, notes = digits_queries(), list[str]()
         if data:
-            read = _complete(data, read_folds(data, valid=config.valid or None, **columns))
-            folds, notes = selected(read, config)
+            with warnings.catch_warnings():
+                if config.weight or config.features or config.drop:  # columns were considered
+                    warnings.filterwarnings("ignore", ".*read as features")
+                read = read_folds(data, valid=config.valid or None, **columns)
+            folds, notes = selected(_complete(data, read), config)
         if not splits:
             return folds, notes
         whole = join(folds[0].parts, "all queries")
