@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import lightgbm
 import numpy as np
 import xgboost
-from contenders import short_queries
+from contenders import short_queries, web_search
 from rich.progress import track
 from sklearn.metrics import average_precision_score, roc_auc_score
 from tables import keep
@@ -301,13 +301,16 @@ def classifiers(rows: int, fits: int, threads: int) -> dict[str, Table]:
     return {title: Table(["", "seconds of a fit", "to its parent", *COSTS, "leaves"], lines)}
 
 
-# The names of a metric: ours, LightGBM's, XGBoost's.
+# A metric, LightGBM's parameters of it, and its name in XGBoost.
 WITH_QUERIES = [
-    ("ndcg@10", "ndcg@10", "ndcg@10"),
-    ("map", "map@100000", "map"),
+    ("ndcg@10", {"metric": "ndcg", "eval_at": [10]}, "ndcg@10"),
+    ("map", {"metric": "map", "eval_at": [100_000]}, "map"),
     ("auc", None, "auc"),
 ]
-WITHOUT = [("auc", "auc", "auc"), ("map", "average_precision", "aucpr")]
+WITHOUT = [
+    ("auc", {"metric": "auc"}, "auc"),
+    ("map", {"metric": "average_precision"}, "aucpr"),
+]
 
 
 def metrics(
@@ -322,9 +325,9 @@ def metrics(
     for ours, in_lightgbm, in_xgboost in WITHOUT if group is None else WITH_QUERIES:
         metric, steps = lp.eval_metric(ours), dict[tuple[str, bool], Callable[[], Any]]()
         if in_lightgbm:
-            known = {"objective": "l2", "metric": in_lightgbm, "num_threads": threads}
-            model = lightgbm.Booster({"verbose": -1, **known}, rows)
-            other = lightgbm.Booster({"verbose": -1, **known, "metric": "None"}, rows)
+            shared = {**LIGHTGBM, "objective": "l2", "num_threads": threads}
+            model = lightgbm.Booster({**shared, **in_lightgbm}, rows)
+            other = lightgbm.Booster(shared, rows)
             steps["LightGBM", False] = partial(model.eval_train)
             steps["LightGBM", True] = partial(other.eval_train, metric)
         known = {"nthread": threads, "base_score": 0.0}
@@ -341,8 +344,7 @@ def metrics(
             turns = {str(own): steps[framework, own] for own in (False, True)}
             times = seconds(turns, rounds, threads)
             of_both = [f"{1000 * np.median(each.rounds):.2f}" for each in times.values()]
-            theirs = in_lightgbm if framework == "LightGBM" else in_xgboost
-            lines.append([f"{framework}, {theirs}", *of_both, ratio(times, "True", "False")])
+            lines.append([f"{framework}, {ours}", *of_both, ratio(times, "True", "False")])
     title = f"Metrics: {name}, {labels.size:,} rows, {in_words(threads)}"
     return {title: Table(["", "its own, ms", "eval_metric, ms", "ratio"], lines)}
 
@@ -360,7 +362,7 @@ def main() -> None:
     rounds, threads = given.rounds, given.threads
     short = in_short_queries(given.rows)
     made = {
-        **ranking("README's example", digits_queries()[0].train, rounds, threads),
+        **ranking("README's example", digits_queries()[0].train, 5 * rounds, threads),
         **ranking(
             "queries of about 120 documents", web_search_like(given.queries), rounds, threads
         ),
@@ -369,16 +371,16 @@ def main() -> None:
     }
     for rows in (10_000, given.table) if given.fits else ():
         made |= classifiers(rows, given.fits, threads)
-    digits, web = digits_queries()[0].train, web_search_like(given.validation // 120)
-    for name, rows in {
+    digits, (labels, sizes, scores) = digits_queries()[0].train, web_search(given.validation // 120)
+    for name, evaluated in {
         "README's example": (np.asarray(digits.features), digits.labels, digits.group),
-        "queries of about 120 documents": (np.asarray(web.features), web.labels > 0, web.group),
+        "queries of about 120 documents": (scores[:, None], labels > 0, sizes),
         "rare positives": (*rare_rows(given.validation, 0), None),
     }.items():
-        made |= metrics(name, *rows, rounds, threads)
-    sizes = " ".join(f"--{name} {value}" for name, value in vars(given).items())
+        made |= metrics(name, *evaluated, rounds, threads)
+    options = " ".join(f"--{name} {value}" for name, value in vars(given).items())
     name = "training" + "-1-thread" * (threads == 1)
-    keep(name, f"python benchmarks/training.py {sizes}", made)
+    keep(name, f"python benchmarks/training.py {options}", made)
 
 
 if __name__ == "__main__":
