@@ -25,6 +25,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from small_data import rare
 from test_estimators import raw
 
+from lambdaplus import lambda_objective
 from lambdaplus.estimators import LightGBMClassifier, XGBoostClassifier
 
 KINDS = [LightGBMClassifier, XGBoostClassifier]
@@ -102,6 +103,20 @@ def test_another_class_is_trained_on_request(kind: Any) -> None:
     name = "init_model" if kind is LightGBMClassifier else "xgb_model"
     with pytest.raises(ValueError, match=r"ranks 0 first, not 1: pass pos_label=.*0"):
         made(kind).fit(X, y, **{name: model})
+
+
+@both
+@pytest.mark.parametrize(
+    "objective", ["ndcg", "p@100", "p@1%", "auc(max_fpr=0.1)", "map + 0.5*ndcg@10"]
+)
+def test_all_rows_are_one_ranking_for_every_metric(kind: Any, objective: str) -> None:
+    X, y, X_test, y_test = data()
+    named = made(kind, objective=objective, eval_metric=objective)
+    found = named.fit(X, y, **sets(kind, (X_test, y_test))).decision_function(X_test)
+    same = made(kind, objective=lambda_objective(objective, one_group=True)).fit(X, y)
+    assert_allclose(found + named.offset_, same.decision_function(X_test) + same.offset_)
+    assert average_precision_score(y_test, found) > 2 * y_test.mean()
+    assert clone(named).objective == objective
 
 
 def test_class_weights_are_weights_of_rows() -> None:

@@ -17,7 +17,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score
+from sklearn.feature_selection import RFECV
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    cross_val_predict,
+    cross_val_score,
+    permutation_test_score,
+)
 from sklearn.pipeline import Pipeline
 from small_data import Small, graded
 
@@ -651,3 +659,56 @@ def test_searches_that_split_queries_are_told(kind: Any, how: str) -> None:
             split(cv=GroupKFold(3), params={**params, "groups": data.qid})
             kind(objective="map", **SMALL).fit(data.features, data.labels, qid=data.qid)
     assert too_high.mean() > 0
+
+
+@rankers
+@pytest.mark.parametrize("how", ["cross_val_predict", "permutation_test_score", "RFECV"])
+def test_other_functions_that_split_queries_are_told(kind: Any, how: str) -> None:
+    data = graded()
+    model = kind(objective="map", **SMALL)
+    for cv, cuts in ((KFold(3, shuffle=True, random_state=0), True), (GroupKFold(3), False)):
+        folds = list(cv.split(data.features, groups=data.qid))
+        with (
+            sklearn.config_context(enable_metadata_routing=True),
+            warnings.catch_warnings(record=True) as caught,
+        ):
+            warnings.simplefilter("always")
+            if how == "cross_val_predict":
+                cross_val_predict(model, data.features, data.labels, cv=folds,
+                                  params={"qid": data.qid})  # fmt: skip
+            elif how == "permutation_test_score":
+                permutation_test_score(model, data.features, data.labels, cv=folds,
+                                       n_permutations=1, params={"qid": data.qid})  # fmt: skip
+            else:
+                search = RFECV(model, cv=folds, importance_getter="feature_importances_")
+                search.fit(data.features, data.labels, qid=data.qid)
+        told = [one for one in caught if "splits queries" in str(one.message)]
+        assert bool(told) == cuts
+
+
+@rankers
+def test_no_queries_for_no_evaluation_set(kind: Any) -> None:
+    data = graded()
+    given = data.features, data.labels
+    kind(**SMALL).fit(*given, qid=data.qid, eval_qid=[])
+    with pytest.raises(ValueError, match="evaluation set 0 has no queries: pass eval_qid="):
+        kind(**SMALL).fit(
+            *given, qid=data.qid, eval_set=[(given[0][:50], given[1][:50])], eval_qid=[]
+        )
+
+
+@rankers
+def test_searches_of_equal_objectives_are_told(kind: Any) -> None:
+    data = graded()
+    space = {"objective": ["ndcg@1", "ndcg@5", "p@5", "map", "mrr"]}
+    search = GridSearchCV(kind(**SMALL), space, cv=query_folds(qid=data.qid, n_splits=2))
+    with sklearn.config_context(enable_metadata_routing=True):
+        with pytest.warns(UserWarning, match="train the same model") as caught:
+            search.fit(data.features, data.labels, qid=data.qid)
+        assert {str(one.message).partition(", which")[0] for one in caught} == {
+            "this search tries ndcg@1, ndcg@5", "this search tries p@5, map"
+        }  # fmt: skip
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            search.set_params(param_grid={"objective": ["ndcg", "map", "mrr"]})
+            search.fit(data.features, data.labels, qid=data.qid)

@@ -167,8 +167,7 @@ class TableFile:
             long = column.filter(column.str.contains(_LONG_INTEGER))
             refuse_rounding(map(int, long.to_list()), where)
         elif column.dtype.is_numeric() or column.dtype in (polars.Boolean, polars.Null):
-            bounds: tuple[Any, Any] = (column.min(), column.max())
-            if column.dtype.is_integer() and any(abs(bound or 0) > 2**53 for bound in bounds):
+            if column.dtype.is_integer() and self._is_long(column):
                 refuse_rounding(column.drop_nulls().to_list(), where)
             numbers = column.cast(polars.Float64).to_numpy()
         else:  # polars would cast dates, durations and categories
@@ -180,6 +179,12 @@ class TableFile:
                 f"{bad[0] + 1} below the header"
             )
         return numbers
+
+    @staticmethod
+    def _is_long(column: polars.Series) -> bool:
+        """Whether a column of integers has some beyond 2^53."""
+        bounds: tuple[Any, Any] = (column.min(), column.max())
+        return any(abs(bound or 0) > 2**53 for bound in bounds)
 
     def feature(self, name: str) -> NDArray[np.float64] | None:
         """A column as a feature, (n,), NaN where a cell is empty; None for text or dates."""
@@ -231,8 +236,8 @@ class TableFile:
         column = self._frame[name]
         if column.dtype == polars.String:
             long = column.filter(column.str.contains(_LONG_INTEGER)).to_list()
-        elif column.dtype.is_integer():
-            long = column.filter((column > 2**53) | (column < -(2**53))).to_list()
+        elif column.dtype.is_integer() and self._is_long(column):
+            long = column.drop_nulls().to_list()
         else:
             return False
         return any(int(cell) != float(cell) for cell in long)
@@ -265,6 +270,8 @@ def _parsed(column: polars.Series) -> tuple[NDArray[np.float64], NDArray[np.intp
     cells = column.str.strip_chars()
     empty = cells.is_null() | cells.is_in(["", "NULL"])
     numbers = cells.cast(float, strict=False)
+    beyond = (numbers.is_infinite() & cells.str.contains("[0-9]")).fill_null(value=False)
+    numbers = numbers.set(beyond, None)  # 1e400 is no number that float64 has
     return numbers.to_numpy(), np.flatnonzero((numbers.is_null() & ~empty).to_numpy())
 
 

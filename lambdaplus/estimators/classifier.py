@@ -124,7 +124,7 @@ class RankingClassifier(FrameworkEstimator):
         """
         train = super().fit  # type: ignore[misc]
         call = arguments(train, X, y, *args, **kwargs)
-        objective = find_objective(self.objective)
+        objective = find_objective(self.objective, one_ranking=True)
         self._forget()
         if not isinstance(objective, Objective):
             self._train(train, call, objective)

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from lambdaplus.evaluation import EvalMetric, eval_metric
 from lambdaplus.metrics import Declaration, RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum
-from lambdaplus.objectives import lambda_objective
+from lambdaplus.objectives import CombinedObjective, LambdaObjective, lambda_objective
 
 Named = str | Declaration | RankingMetric | WeightedSum
 
@@ -21,17 +21,29 @@ NATIVE: Mapping[str, str] = {
 """The frameworks' own ranking objectives, and the metric of `score` for each."""
 
 
-def find_objective(objective: Any) -> Any:
-    """The objective for a metric; anything else is returned unchanged, for the framework."""
-    if not isinstance(objective, Named):
-        return objective
-    try:
-        named = objective.removeprefix("lambda_") if isinstance(objective, str) else objective
-        return lambda_objective(named)
-    except ValueError:
-        if isinstance(objective, str):
-            return objective
-        raise
+def find_objective(objective: Any, one_ranking: bool = False) -> Any:
+    """The objective for a metric; anything else is returned unchanged, for the framework.
+
+    With ``one_ranking``, as in classifiers, it treats all rows as one ranking for any metric.
+    """
+    if isinstance(objective, Named):
+        try:
+            named = objective.removeprefix("lambda_") if isinstance(objective, str) else objective
+            objective = lambda_objective(named)
+        except ValueError:
+            if not isinstance(objective, str):
+                raise
+    return _of_one_ranking(objective) if one_ranking else objective
+
+
+def _of_one_ranking(objective: Any) -> Any:
+    """The objective with ``one_group``; some metrics rank all rows together without it."""
+    if isinstance(objective, CombinedObjective):
+        parts = [(replace(cast(Any, part), one_group=True), w) for part, w in objective.parts]
+        return CombinedObjective(tuple(parts))
+    if isinstance(objective, LambdaObjective) and not objective.metric.declaration.pooled:
+        return replace(objective, one_group=True)
+    return objective
 
 
 def find_metrics(metrics: Any, objective: Any = None) -> tuple[EvalMetric | None, list[Any]]:

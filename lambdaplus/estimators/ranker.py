@@ -12,7 +12,7 @@ from lambdaplus.estimators.parent import (
     refuse_masked,
     replace_evaluation_sets,
 )
-from lambdaplus.estimators.search_splits import warn_of_split_queries
+from lambdaplus.estimators.search_splits import warn_of_equal_objectives, warn_of_split_queries
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.objectives import Objective
 
@@ -60,10 +60,12 @@ class RankingEstimator(FrameworkEstimator):
         Warns
         -----
         UserWarning
-            If a search or cross-validation of scikit-learn splits queries.
+            If a search or cross-validation of scikit-learn splits queries, and if a search tries
+            objectives that train the same model.
         """
         call = arguments(super().fit, X, y, *args, **kwargs)  # type: ignore[misc]
         objective = find_objective(self.objective)
+        warn_of_equal_objectives()
         self._put_in_query_order(call, objective, qid, eval_qid)
         self._train(super().fit, call, objective)  # type: ignore[misc]
         return self

@@ -20,7 +20,9 @@ from lambdaplus.data.arguments import whole_number
 from lambdaplus.data.cache import fingerprint
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
+from lambdaplus.metrics.declared_arrays import has_values
 from lambdaplus.metrics.names import listed
+from lambdaplus.objectives.equal_objectives import equal_objectives
 from lambdaplus.study.choice import Choice
 from lambdaplus.study.estimator_trainer import find_class, train_estimator
 from lambdaplus.study.identity import digest, versions_in_words
@@ -95,7 +97,7 @@ class Study:
     ------
     ValueError
         If an argument is empty, two have the same name, a metric, convention or number is invalid,
-        or there are more than 100,000 fits.
+        no metric has a value on the test queries of a fold, or there are more than 100,000 fits.
     """
 
     folds: Sequence[Fold]
@@ -142,8 +144,38 @@ class Study:
                 f"folds x methods x seeds x trials are {fits:,} fits; a study may have at most "
                 f"{MOST_FITS:,}"
             )
+        for alike in _equal_methods(self.methods):
+            warnings.warn(
+                f"{', '.join(alike)} train the same trees, since the same surrogate weighs their "
+                "pairs: they differ in the metric that chooses rounds and parameters at most",
+                stacklevel=3,
+            )
         self._convention = find_convention(self.convention)
+        self._refuse_folds_without_values()
         self._values: dict[_Group, dict[int, dict[str, float]]] = {}
+
+    def _refuse_folds_without_values(self) -> None:
+        """A fold on whose test queries no metric is defined is an error; for some, a warning.
+
+        A mean over folds needs all of them.
+        """
+        for fold in self.folds:
+            without = [
+                str(metric)
+                for metric in map(self._convention.metric, self._evaluated)
+                if self._convention.rule(metric).empty == "skip"
+                and not has_values(metric, fold.test.queries)
+            ]
+            if not without:
+                continue
+            said = (
+                f"no test query of {fold.name} has a value of {', '.join(without)}, for lack of "
+                "relevant documents or others, so means over folds have none either: leave this "
+                "fold out, or split the queries in another way"
+            )
+            if len(without) == len(self._evaluated):
+                raise ValueError(said)
+            warnings.warn(said, stacklevel=4)
 
     @cached_property
     def _fits(self) -> Path:
@@ -399,6 +431,15 @@ class Study:
             planned=len(self),
             finished=len(self.finished),
         )
+
+
+def _equal_methods(methods: Sequence[Method]) -> list[list[str]]:
+    """Names of methods that differ in their objectives, which train the same trees."""
+    by_rest: dict[Any, dict[str, Any]] = {}
+    for method in methods:
+        rest = method.trainer, repr((method.fixed, method.grid, method.space))
+        by_rest.setdefault(rest, {})[method.name] = method.target
+    return [names for targets in by_rest.values() for names in equal_objectives(targets)]
 
 
 def _group(task: Task) -> _Group:
