@@ -221,6 +221,22 @@ def test_an_error_of_a_thread_of_a_team_is_raised(team: Team, where: str) -> Non
     assert sorted(done) == [0, 1, 2, 3, 4]
 
 
+def test_after_an_error_the_other_threads_take_no_further_work(team: Team) -> None:
+    done: list[int] = []
+
+    def fail_at_once(task: int) -> None:
+        time.sleep(0.001)
+        if not task:
+            raise ZeroDivisionError
+        done.append(task)
+
+    for used in (team, None):  # or the pool
+        done.clear()
+        with on_team(used), pytest.raises(ZeroDivisionError):
+            parallel.over_tasks(fail_at_once, 1000)
+        assert len(done) < 500
+
+
 @pytest.mark.skipif(os.name == "nt", reason="os.kill ends the process")
 def test_ctrl_c_ends_a_team_and_the_next_one_works(team: Team) -> None:
     def press(task: int) -> None:
