@@ -243,10 +243,15 @@ def test_ctrl_c_ends_a_team_and_the_next_one_works(team: Team) -> None:
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(0.01)
 
-    for tasks in (2, 3, 10):
-        with pytest.raises(KeyboardInterrupt):
-            parallel.over_tasks(press, tasks)
-    parallel.over_tasks(lambda _: None, 3)
+    # A shell starts jobs in the background without it.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        for tasks in (2, 3, 10):
+            with pytest.raises(KeyboardInterrupt):
+                parallel.over_tasks(press, tasks)
+        parallel.over_tasks(lambda _: None, 3)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_a_team_is_used_if_at_least_half_of_it_works(monkeypatch: Any) -> None:
@@ -346,7 +351,8 @@ INTERRUPTED = """
 make = (of_lightgbm, of_xgboost)[int(sys.argv[1])]
 model = make(2)
 model.update(fobj=lp.lambda_map)
-import _thread, random
+import _thread, random, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
 for _ in range(100):
     timer = threading.Timer(random.uniform(0.0, 0.05), _thread.interrupt_main)
     try:
