@@ -175,9 +175,8 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
     pos_label_ : label
         The trained class.
     offset_ : float
-        Raw score above which a row is predicted to be of the trained class.  As many of the rows
-        that set it are above it as belong to the class or, with calibration, rows above it have a
-        probability above 1/2.
+        Raw-score threshold for `predict`: as many of the rows that set it are above it as belong
+        to the trained class or, with calibration, rows above it have a probability above 1/2.
     calibrator_ : CalibratedClassifierCV
         Of raw scores, (n, 1).
 

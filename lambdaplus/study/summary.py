@@ -130,7 +130,9 @@ class Summary:
                 by_outcome.setdefault(outcome, []).append(label(metric))
         outcomes = sorted(by_outcome, key=lambda outcome: (outcome.startswith("no"), outcome))
         said = "; ".join(outcome + _listed(by_outcome[outcome]) for outcome in outcomes)
-        return f"The best of lambdaplus against the best of the others: {said}." if said else ""
+        return (
+            f"Best lambdaplus method compared with the best other method: {said}." if said else ""
+        )
 
     def below_by_own_metric(self) -> str:
         """Which objectives of lambdaplus are below the best by their own metric, and why."""
@@ -144,8 +146,8 @@ class Summary:
         ]
         return (
             f"Significantly below the highest mean of its own metric: {_listed(below)}. An "
-            "objective learns from the pairs that change its metric, so one that weighs more pairs "
-            "can be better, even by this metric."
+            "objective learns from the pairs that change its metric, so an objective that uses "
+            "more pairs may be better even for this metric."
             if below
             else ""
         )
@@ -191,9 +193,9 @@ class Summary:
         ]
         if about.repeated:
             lines.append("Tests of significance count a query once, with its mean over the splits.")
-        whose = about.convention.tool.partition(":")[0].replace("lambdaplus", "this library")
+        whose = about.convention.tool.partition(":")[0]
         lines.append(
-            f"Tied documents, and queries without relevant ones, count by the rules of {whose}."
+            f"Ties and queries without relevant documents follow the convention of {whose}."
         )
         if (comparison := self.comparison) is not None:
             tail = "two-tailed" if comparison.alternative == "two-sided" else "one-tailed"
