@@ -891,7 +891,7 @@ def test_searches_that_split_queries_are_told(kind: Any, how: str) -> None:
     with sklearn.config_context(enable_metadata_routing=True):
         split = partial(cross_val_score, model, X, data.labels, params=params, error_score="raise")
         with pytest.warns(
-            UserWarning, match=r"splits queries: \d+ have rows .* cv=lambdaplus\.query_folds"
+            UserWarning, match=r"splits queries: \d+ queries have .* cv=lambdaplus\.query_folds"
         ):
             too_high = split(cv=KFold(3, shuffle=True, random_state=0))
         with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Columns of pandas and polars frames as arrays of floats, and frames with more columns."""
+"""Convert columns of pandas and polars frames to float arrays, and append columns to frames."""
 
 from __future__ import annotations
 

@@ -59,8 +59,8 @@ class Queries:
     """Checked labels, query boundaries and weights of one data set; a ValueError for invalid ones.
 
     Queries are given by their sizes (``group``) or by one ``qid`` per row; the rows of a query are
-    adjacent.  Without queries, all rows, on all workers, are one list, in which a row of weight k
-    counts as k rows; with ``one_query`` they are a query, in which weights are factors.
+    adjacent.  Without queries, all rows of all workers form one ranking, in which a row of weight
+    k counts as k rows; with ``one_query`` they are a query, in which weights are factors.
     ``returned``, (n,) bool, is False for documents without a rank, which have the lowest scores of
     their query.
     """

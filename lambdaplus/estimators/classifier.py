@@ -98,7 +98,7 @@ class RankingClassifier(FrameworkEstimator):
         super().__init__(objective=objective, **kwargs)  # type: ignore[call-arg]
 
     def fit(self, X: Any, y: Any, *args: Any, **kwargs: Any) -> Self:
-        """Train like the parent class, with all of its arguments, and calibrate if requested.
+        """Fit the classifier, and calibrate if requested.  Accepts the parent's arguments.
 
         Parameters
         ----------

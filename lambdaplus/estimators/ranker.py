@@ -28,7 +28,7 @@ class RankingEstimator(FrameworkEstimator):
     def fit(
         self, X: Any, y: Any, *args: Any, qid: Any = None, eval_qid: Any = None, **kwargs: Any
     ) -> Self:
-        """Train like the parent class, with all of its arguments and those below.
+        """Fit the ranker.  Accepts the parent's arguments, and those below.
 
         Parameters
         ----------

@@ -36,8 +36,8 @@ def warn_of_split_queries(qid: Any) -> None:
             cut = np.intersect1d(fitted, test)
             if cut.size:
                 warnings.warn(
-                    f"this cross-validation splits queries: {cut.size} have rows that are fitted "
-                    "and others that are scored, so scores are not those of new queries. Pass "
+                    f"this cross-validation splits queries: {cut.size} queries have rows in both "
+                    "training and test folds, so scores are not those of new queries. Pass "
                     "cv=lambdaplus.query_folds(qid=qid, n_splits=5), or cv=GroupKFold() with "
                     "groups=qid",
                     stacklevel=4,

@@ -77,4 +77,6 @@ def _is_of_queries(values: Any) -> TypeGuard[Mapping[Any, Mapping[Any, float]]]:
 def _refuse(form: str, **arguments: Any) -> None:
     for name, value in arguments.items():
         if value is not None:
-            raise ValueError(f"{name}= cannot be passed with {form}: pass arrays with a row each")
+            raise ValueError(
+                f"{name}= cannot be passed with {form}: pass flat arrays, one entry per document"
+            )

@@ -65,7 +65,7 @@ def evaluate(
         Query of each row; the rows of a query are adjacent.
     weight : (n,) array_like, optional
         Row weights.  The weight of a query in the mean is the mean weight of its rows; without
-        queries, weights are multiplicities.
+        queries, a row of weight k counts as k identical rows.
     metrics : str, RankingMetric or Declaration, or iterable of these
     convention : str
         Tool whose gains, discounts, divisors and rules for ties and empty queries are used:

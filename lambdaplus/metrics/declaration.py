@@ -65,8 +65,8 @@ class Declaration:
     aliases : tuple of str
     pooled : {"middle", "last"}, optional
         Set if the metric is defined on one data set without queries.  Tied rows are then one step,
-        as at a threshold, and weights are multiplicities; the discount of a step is that of the
-        middle or last rank among its copies.  Only for Gains and CountAbove.
+        as at a threshold, and a row of weight k counts as k identical rows; the discount of a step
+        is that of the middle or last rank among its copies.  Only for Gains and CountAbove.
     follows_label_order : bool
         Whether ranking by label gives the highest value.  If not, discount and gain are not checked
         for their order; an objective still ranks by label, so give a ``refusal`` if it should not.

@@ -239,14 +239,15 @@ def lambda_objective(
         `~lambdaplus.metrics.metric_names` lists all names.  A sum such as ``"ndcg@10 + 0.5*map"``
         optimises several metrics; `combine` describes the meaning of the weights.
     sigma : float, default=1.0
-        Steepness of the logistic function of pairs.  With a larger value, the gradient is
+        Scale of score differences in the pairwise loss.  With a larger value, the gradient is
         concentrated earlier on pairs that are in the wrong order.
     normalize : bool, default=True
         Scale the gradient of each query by log2(1 + S) / S, where S is the sum over its pairs of
         ``2 |lambda|``, so that every query contributes and Hessians exceed the thresholds of the
         frameworks (``min_child_weight``, ``min_sum_hessian_in_leaf``).  One data set without
-        queries is scaled so that absolute gradients sum to that of log-loss at the base rates,
-        n times the sum over classes of p (1 - p), where p is the class's share of the n rows.
+        queries is scaled so that the absolute gradients sum to those of log-loss at a constant
+        prediction of the base rate: n times the sum over classes of p (1 - p), where p is the
+        class's share of the n rows.
     damping : float or None, default=0.01 for NDCG and DCG with a cutoff, None for all others
         Divide each pair by ``damping + |score distance|`` (unless all scores of the query are
         equal), which gives more weight to pairs with close scores, as LightGBM and XGBoost do with
@@ -259,8 +260,8 @@ def lambda_objective(
         in rankings by noisy scores, as in CatBoost's YetiRank, where the scale is 1.
     one_group : bool, default=False
         Treat a data set without queries as a single query, which is always the case for AUC, MAUC
-        and MAP.  For these metrics row weights are multiplicities; for AUC, a row of weight k gets
-        the sum of the gradients of k copies (see the how-to page on weights).  For other metrics,
+        and MAP.  For these metrics a row of weight k counts as k identical rows; for AUC, it gets
+        the sum of their gradients (see the how-to page on weights).  For other metrics,
         a weight multiplies the gradient of its row.
     surrogate : str, RankingMetric or Declaration, optional
         The metric whose swap deltas weight the pairs; ``metric`` is still the one that is
