@@ -157,13 +157,17 @@ def _run(work: Callable[[int, int], None], edges: list[int], threads: int) -> No
     threads, ranges = min(threads, len(each)), iter(each)
 
     def work_on_ranges() -> None:
-        with limit_threads(1 if threads > 1 else None):  # those at work start no others
+        before = _limit.set(1)  # threads at work start no others
+        try:
             for a, b in ranges:  # all threads share this iterator
                 work(a, b)
+        finally:
+            _limit.reset(before)
 
     team = _team.get()
     if threads <= 1:
-        work_on_ranges()
+        for a, b in ranges:
+            work(a, b)
     elif team is not None and _is_used(team, threads):
         team.run(work_on_ranges)
     else:

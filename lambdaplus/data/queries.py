@@ -228,7 +228,8 @@ class Queries:
     def check_scores(self, scores: ArrayLike, single: bool = False) -> Floats:
         """Convert scores to float64; a ValueError names the first one that is not finite.
 
-        With ``single``, an array of float32 is returned as it is.
+        With ``single``, an array of float32 is returned as it is, and whether scores are finite is
+        not checked: `first_parts` does, which needs their extremes anyway.
         """
         checked = _vector(scores, "scores", copy=False, single=single)
         if checked.size != self.n_documents:
@@ -311,7 +312,7 @@ def _vector(values: ArrayLike, name: str, copy: bool = True, single: bool = Fals
             f"{name} must be one-dimensional, got shape {array.shape}"
             + (hint if name == "scores" and array.ndim == 2 else "")
         )
-    if array.size and not np.isfinite(extremes(array)).all():
+    if array.size and not single and not np.isfinite(extremes(array)).all():
         refuse_infinite(array, name)
     return array
 

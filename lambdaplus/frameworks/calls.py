@@ -26,6 +26,7 @@ from lambdaplus.data.arguments import plain
 from lambdaplus.data.queries import Queries
 from lambdaplus.frameworks.internals import (
     calling_booster,
+    lightgbm_field,
     lightgbm_parameter,
     openmp_functions,
     xgboost_field,
@@ -261,18 +262,18 @@ def _read_xgboost(data: Any) -> RawData:
 
 
 def _read_lightgbm(data: Any) -> RawData:
-    # get_field reads the data in use; get_label and others may return earlier values.
-    labels = data.get_field("label")
+    # These are the data in use; get_label and others may return earlier values.
+    labels = lightgbm_field(data, "label")
     labels = np.empty(0) if labels is None else labels
     sizes = _group_sizes(data)
     if sizes is None or sizes.sum() != labels.size:  # LightGBM may lose the groups of a subset
         whole, taken = _rows_taken(data)
         sizes = sizes if whole is None else taken[taken > 0]
-    return RawData(labels, sizes, data.get_field("weight"))
+    return RawData(labels, sizes, lightgbm_field(data, "weight"))
 
 
 def _group_sizes(data: Any) -> Ints | None:
-    bounds = data.get_field("group")
+    bounds = lightgbm_field(data, "group")
     if bounds is None or len(bounds) < 2:
         return None
     sizes: Ints = np.subtract(bounds[1:], bounds[:-1], dtype=np.int64)

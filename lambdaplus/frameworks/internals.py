@@ -98,6 +98,29 @@ def own_metrics(booster: Any) -> frozenset[str]:
     return _own_metrics[booster]
 
 
+def lightgbm_field(data: Any, name: str) -> NDArray[Any] | None:
+    """A field of a constructed lightgbm.Dataset; do not keep or change the array.
+
+    It is LightGBM's own memory, which ``get_field`` would copy.  That of "group" has the first row
+    of each query.
+    """
+    from lightgbm import basic
+
+    handle = getattr(data, "_handle" if hasattr(data, "_handle") else "handle")  # LightGBM 4, 3
+    if handle is None:  # not constructed: LightGBM's own error
+        return data.get_field(name)  # type: ignore[no-any-return]
+    size, kind, address = ctypes.c_int(), ctypes.c_int(), ctypes.c_void_p()
+    basic._safe_call(
+        basic._LIB.LGBM_DatasetGetField(
+            handle, name.encode(), *map(ctypes.byref, (size, address, kind))
+        )
+    )
+    if not size.value:
+        return None
+    number = {0: ctypes.c_float, 1: ctypes.c_double, 2: ctypes.c_int32}[kind.value]
+    return np.ctypeslib.as_array((number * size.value).from_address(address.value or 0))
+
+
 class _Described:
     """An array by its description, from which NumPy makes an array."""
 

@@ -31,7 +31,11 @@ class Ranking(NamedTuple):
 
 def rank(queries: Queries, scores: ArrayLike) -> Ranking:
     """Rank every query by descending score."""
-    checked, order = queries.check_scores(scores), queries.row_order
+    return _rank(queries, queries.check_scores(scores))
+
+
+def _rank(queries: Queries, checked: Floats) -> Ranking:
+    order = queries.row_order
     ranking = Ranking(np.empty(checked.size, dtype=order.dtype), np.empty(checked.size))
     over_queries(sort_lists, queries.boundaries, checked, order, *ranking)
     return ranking
@@ -184,16 +188,15 @@ def _merge(
 
 
 class Scored:
-    """Scores of a data set, sorted once for all metrics that need it."""
+    """Checked scores of a data set, sorted once for all metrics that need it."""
 
-    def __init__(self, queries: Queries, scores: ArrayLike) -> None:
-        self.queries = queries
-        self.scores = queries.check_scores(scores)
+    def __init__(self, queries: Queries, checked: Floats) -> None:
+        self.queries, self.scores = queries, checked
         self._entries: dict[float | None, Entries] = {}
 
     @cached_property
     def ranking(self) -> Ranking:
-        return rank(self.queries, self.scores)
+        return _rank(self.queries, self.scores)
 
     def entries(self, relevant: float | None) -> Entries:
         """The entries of all queries: of two classes if there is a threshold, or of all labels."""
