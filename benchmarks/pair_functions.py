@@ -65,7 +65,7 @@ TREES = {
 }
 QUERIES = (300, 300, 2000)  # of generated sets
 ONE_RULE = 0.001
-CHOSEN = dict.fromkeys(METRICS, "none")  # by `choose`; the test queries are read for these alone
+CHOSEN = dict.fromkeys(METRICS, "half")  # by `choose`; test queries are read for these alone
 
 
 @dataclass(unsafe_hash=True)
@@ -227,8 +227,10 @@ def weights_of(fits: list[dict[str, Any]]) -> dict[str, float]:
 
 
 def mean_and_error(each: Floats, sets: Weights) -> tuple[float, float]:
-    """The weighted mean over sets, and its standard error."""
-    n, weights = each.size, np.array(list(sets.values())) / sum(sets.values())
+    """The weighted mean over the sets that have a value, and its standard error."""
+    known = ~np.isnan(each)
+    each, weights = each[known], np.array(list(sets.values()))[known]
+    n, weights = each.size, weights / weights.sum()
     mean = float(weights @ each)
     return mean, float(np.sqrt((weights**2 * (each - mean) ** 2).sum() * n / (n - 1)))
 
@@ -246,7 +248,12 @@ def is_level(values: Values, name: str, best: str, sets: Weights, slack: float =
 
 def choice(values: Values, sets: Weights) -> tuple[str, str]:
     """The best share, and the one that the rule takes: none, if it is level with the best."""
-    shares = [name for name in SHARES if name in values]
+    # A share that was not trained on every set is shown, but it is no candidate.
+    shares = [
+        name
+        for name in SHARES
+        if name in values and not np.isnan(gains(values, name, "none", sets)).any()
+    ]
     best = max(shares, key=lambda name: mean_and_error(gains(values, name, "none", sets), sets)[0])
     return best, "none" if is_level(values, "none", best, sets) else best
 
@@ -268,7 +275,7 @@ def table_of(metric: str, values: Values, sets: Weights) -> Table:
             cells[1 - list(TRAINERS).index(own[name])] = ""
         rows.append([
             name + (f" ({', '.join(marks)})" if marks else ""),
-            *(f"{value:+.4f}" for value in both), *cells, str_of(*mean_and_error(both, sets)),
+            *("" if np.isnan(value) else f"{value:+.4f}" for value in both), *cells, str_of(*mean_and_error(both, sets)),
         ])  # fmt: skip
     foot = (
         f"validation {metric} less that of no damping, mean over draws, trees and frameworks; "
