@@ -246,15 +246,21 @@ def is_level(values: Values, name: str, best: str, sets: Weights, slack: float =
     return mean >= -error - slack
 
 
-def choice(values: Values, sets: Weights) -> tuple[str, str]:
-    """The best share, and the one that the rule takes: none, if it is level with the best."""
-    # A share that was not trained on every set is shown, but it is no candidate.
-    shares = [
+def candidates(values: Values, sets: Weights) -> list[str]:
+    """The shares that were trained on every set; others are shown only."""
+    return [
         name
         for name in SHARES
         if name in values and not np.isnan(gains(values, name, "none", sets)).any()
     ]
-    best = max(shares, key=lambda name: mean_and_error(gains(values, name, "none", sets), sets)[0])
+
+
+def choice(values: Values, sets: Weights) -> tuple[str, str]:
+    """The best share, and the one that the rule takes: none, if it is level with the best."""
+    best = max(
+        candidates(values, sets),
+        key=lambda name: mean_and_error(gains(values, name, "none", sets), sets)[0],
+    )
     return best, "none" if is_level(values, "none", best, sets) else best
 
 
@@ -275,7 +281,8 @@ def table_of(metric: str, values: Values, sets: Weights) -> Table:
             cells[1 - list(TRAINERS).index(own[name])] = ""
         rows.append([
             name + (f" ({', '.join(marks)})" if marks else ""),
-            *("" if np.isnan(value) else f"{value:+.4f}" for value in both), *cells, str_of(*mean_and_error(both, sets)),
+            *("" if np.isnan(value) else f"{value:+.4f}" for value in both), *cells,
+            str_of(*mean_and_error(both, sets)),
         ])  # fmt: skip
     foot = (
         f"validation {metric} less that of no damping, mean over draws, trees and frameworks; "
@@ -290,7 +297,8 @@ def one_rule(by_metric: dict[str, Values], sets: Weights) -> list[str]:
         name
         for name in SHARES
         if all(
-            name in values and is_level(values, name, choice(values, sets)[0], sets, ONE_RULE)
+            name in candidates(values, sets)
+            and is_level(values, name, choice(values, sets)[0], sets, ONE_RULE)
             for values in by_metric.values()
         )
     ]
