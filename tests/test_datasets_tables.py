@@ -75,11 +75,26 @@ def test_invalid_csv_files_are_refused_with_the_place(
         read_columns(written(tmp_path / "a.csv", text))
 
 
+def test_numbers_beyond_float64_are_named(tmp_path: Path) -> None:
+    file = written(tmp_path / "a.csv", CSV.replace("0.25", "1e400"))
+    with pytest.raises(
+        ValueError, match=r"column 'bm25' mixes numbers and text; .* '1e400' in row 2"
+    ):
+        read_columns(file)
+
+
 def test_a_column_has_one_purpose(tmp_path: Path) -> None:
     file = written(tmp_path / "a.csv", CSV)
     for read in (read_columns, read_table):
         with pytest.raises(ValueError, match=r"a.csv: the column 'qid' cannot be used for two"):
             read(file, label="qid")
+
+
+def test_queries_of_two_files_are_named(tmp_path: Path) -> None:
+    with pytest.warns(
+        UserWarning, match=r"1 query is in both .*train.csv and .*test.csv, such as 1"
+    ):
+        fold_of(tmp_path, CSV)
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
@@ -176,6 +191,13 @@ def test_flags_are_numbers_however_they_are_written(
     text = f"qid,label,{name}\n" + "".join(f"1,{i},{cell}\n" for i, cell in enumerate(cells))
     data = read_columns(written(tmp_path / "a.csv", text))
     np.testing.assert_array_equal(data.features[:, 0], numbers)
+
+
+@pytest.mark.parametrize("dtype", [polars.UInt8, polars.Int16, polars.UInt64, polars.Int64])
+def test_integers_of_every_width_are_features(tmp_path: Path, dtype: Any) -> None:
+    frame = polars.DataFrame({"qid": [1, 1], "label": [0, 1]})
+    frame.with_columns(x=polars.Series([1, 7], dtype=dtype)).write_parquet(tmp_path / "a.parquet")
+    assert read_columns(tmp_path / "a.parquet").features.tolist() == [[1], [7]]
 
 
 @pytest.mark.parametrize(

@@ -384,6 +384,7 @@ def test_dictionaries_are_those_of_pytrec_eval() -> None:
         (({"q": {"d": None}}, {"q": {"d": 1.0}}), "the label of d in q is None"),
         (({"q": {"d": 1}}, {"p": {"d": 1.0}}), "no query of the scores is among the 1 judged"),
         (({"q": {"d": 1}}, {"q": {"d": float("nan")}}), "the score of d in q is nan, not a finite"),
+        (({"q": {}}, {"q": {}}), "no query of the scores has a document"),
         (({"q": {"d": 1}}, {"q": {"d": None}}), "the score of d in q is None, not a finite"),
         (({"q": {"d": 1}}, {"q": {"d": "0.5"}}), "the score of d in q is '0.5', not a finite"),
         (

@@ -267,6 +267,31 @@ def test_processes_change_nothing_and_more_trials_go_on(folds: list[Fold], tmp_p
         kept = files
 
 
+def test_folds_without_values_are_refused_before_the_first_fit(folds: list[Fold]) -> None:
+    test = replace(folds[1].test, labels=np.zeros(150))
+    broken = [folds[0], replace(folds[1], test=test)]
+    with pytest.raises(ValueError, match="no test query of Fold1 has a value of map, ndcg@5, mrr"):
+        make_study(broken, "lightgbm:map")
+    make_study(broken, "lightgbm:map", convention="lightgbm")  # by which the value is 1
+    test = replace(folds[1].test, labels=np.ones(150))
+    broken = [folds[0], replace(folds[1], test=test)]
+    with pytest.warns(UserWarning, match="no test query of Fold1 has a value of auc, for lack"):
+        Study(broken, find_methods("lightgbm:map"), ["map", "auc"])
+
+
+def test_methods_that_train_the_same_trees_are_named(folds: list[Fold]) -> None:
+    same = "lightgbm:ndcg@1,lightgbm:ndcg@10,lightgbm:p@5,lightgbm:recall@10,lightgbm:map"
+    with pytest.warns(UserWarning, match="train the same trees") as caught:
+        make_study(folds, f"{same},xgboost:map,lightgbm:mrr")
+    assert [str(warning.message).partition(" train")[0] for warning in caught] == [
+        "lightgbm:lambda_ndcg@1, lightgbm:lambda_ndcg@10",
+        "lightgbm:lambda_p@5, lightgbm:lambda_recall@10, lightgbm:lambda_map",
+    ]
+    models = [fitted(name, {})[MAP].predict(made_up(2)).tolist() for name in same.split(",")]
+    assert models[0] == models[1] != models[2]
+    assert models[2] == models[3] == models[4]
+
+
 # Trainers ----------------------------------------------------------------------------------------
 
 

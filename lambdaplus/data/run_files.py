@@ -173,6 +173,8 @@ def run_of_dictionaries(
         for document in {**returned, **judged} or judgements:
             label, score = judged.get(document, 0.0), returned.get(document, below)
             rows.append((label, score, query, document, document in returned, document in judged))
+    if not rows:
+        raise ValueError(f"no query of {source} has a document")
     columns: list[Any] = [*zip(*rows, strict=True)]
     # NumPy would merge the queries 1 and "1".
     qid = identifiers(columns[2], "the list of queries")

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.extras import installation
-from lambdaplus.data.arguments import identifiers, int_or_text, refuse_rounding
+from lambdaplus.data.arguments import hint, identifiers, int_or_text, refuse_rounding
 from lambdaplus.data.queries import rows_by_query
 from lambdaplus.data.ranking_data import RankingData
 
@@ -25,7 +25,7 @@ SUFFIXES = (".csv", ".parquet")
 WEIGHT_NAMES = ("weight", "weights", "sample_weight", "query_weight", "w")
 # Numbers as spreadsheets write them: 0,5 and 1,000.5 and 5 %. As text they would be left out.
 _FOREIGN = r"^\s*[-+]?[0-9]+([.,][0-9]+)*\s*%$|^\s*[-+]?[0-9]+(,[0-9]+)+(\.[0-9]+)?\s*$"
-_INDEX = re.compile("|Unnamed: 0|__index_level_0__")
+INDEX = re.compile("|Unnamed: 0|__index_level_0__")
 _LONG_INTEGER = r"^\s*[+-]?[0-9]{16,}\s*$"
 
 
@@ -98,7 +98,7 @@ def read_columns(
 def _warn_of_columns(table: TableFile, left_out: list[str], features: list[str]) -> None:
     """Warn of columns whose use may be a surprise."""
     weights = [name for name in features if name.strip().lower() in WEIGHT_NAMES]
-    indices = [name for name in features if _INDEX.fullmatch(name)]
+    indices = [name for name in features if INDEX.fullmatch(name)]
     for names, what in (
         (left_out, "are no numbers and left out: convert those that are features to numbers"),
         (weights, "are read as features: if they are weights, leave them out of the file"),
@@ -147,7 +147,8 @@ class TableFile:
         self.names = self._frame.columns
         if missing := [name for name in needed if name not in self.names]:
             raise ValueError(
-                f"{file} has no column {', '.join(map(repr, missing))}; it has: "
+                f"{file} has no column "
+                f"{', '.join(f'{name!r}{hint(name, self.names)}' for name in missing)}; it has: "
                 f"{', '.join(self.names)}. Pass the names of its columns"
             )
 
@@ -166,8 +167,7 @@ class TableFile:
             long = column.filter(column.str.contains(_LONG_INTEGER))
             refuse_rounding(map(int, long.to_list()), where)
         elif column.dtype.is_numeric() or column.dtype in (polars.Boolean, polars.Null):
-            bounds: tuple[Any, Any] = (column.min(), column.max())
-            if column.dtype.is_integer() and any(abs(bound or 0) > 2**53 for bound in bounds):
+            if column.dtype.is_integer() and self._is_long(column):
                 refuse_rounding(column.drop_nulls().to_list(), where)
             numbers = column.cast(polars.Float64).to_numpy()
         else:  # polars would cast dates, durations and categories
@@ -179,6 +179,12 @@ class TableFile:
                 f"{bad[0] + 1} below the header"
             )
         return numbers
+
+    @staticmethod
+    def _is_long(column: polars.Series) -> bool:
+        """Whether a column of integers has some beyond 2^53."""
+        bounds: tuple[Any, Any] = (column.min(), column.max())
+        return any(abs(bound or 0) > 2**53 for bound in bounds)
 
     def feature(self, name: str) -> NDArray[np.float64] | None:
         """A column as a feature, (n,), NaN where a cell is empty; None for text or dates."""
@@ -207,6 +213,22 @@ class TableFile:
             )
         return None
 
+    def codes(self, name: str) -> tuple[NDArray[np.float64] | None, int]:
+        """A column of text as codes of its sorted values, (n,), and their number.
+
+        Codes are 0, 1, ..., and NaN where a cell is empty; None for dates and other types.
+        """
+        import polars
+
+        column = self._frame[name]
+        if column.dtype not in (polars.String, polars.Categorical, polars.Enum):
+            return None, 0
+        text = column.cast(polars.String)
+        text = text.set(text.str.strip_chars() == "", None)
+        values = text.drop_nulls().unique().sort()
+        codes = text.replace_strict(values, polars.int_range(len(values), eager=True))
+        return codes.cast(polars.Float64).to_numpy(), len(values)
+
     def has_rounded(self, name: str) -> bool:
         """Whether a column has integers that a float64 cannot represent."""
         import polars
@@ -214,8 +236,8 @@ class TableFile:
         column = self._frame[name]
         if column.dtype == polars.String:
             long = column.filter(column.str.contains(_LONG_INTEGER)).to_list()
-        elif column.dtype.is_integer():
-            long = column.filter((column > 2**53) | (column < -(2**53))).to_list()
+        elif column.dtype.is_integer() and self._is_long(column):
+            long = column.drop_nulls().to_list()
         else:
             return False
         return any(int(cell) != float(cell) for cell in long)
@@ -248,6 +270,8 @@ def _parsed(column: polars.Series) -> tuple[NDArray[np.float64], NDArray[np.intp
     cells = column.str.strip_chars()
     empty = cells.is_null() | cells.is_in(["", "NULL"])
     numbers = cells.cast(float, strict=False)
+    beyond = (numbers.is_infinite() & cells.str.contains("[0-9]")).fill_null(value=False)
+    numbers = numbers.set(beyond, None)  # 1e400 is no number that float64 has
     return numbers.to_numpy(), np.flatnonzero((numbers.is_null() & ~empty).to_numpy())
 
 

@@ -32,7 +32,7 @@ def check_pair_options(
     sigma: float, normalize: bool, damping: float | None, damped: float = 1.0
 ) -> None:
     """Raise a ValueError for values of the wrong type or out of range."""
-    number("sigma", sigma, least=1e-100, most=1e100)
+    number("sigma", sigma, least=1e-15, most=1e15)  # its square fits float32
     check_flag(normalize=normalize)
     if damping is not None and number("damping, if not None,", damping, least=0.0):
         number("damping, if not 0 or None,", damping, least=1e-6, most=1e6)

@@ -271,7 +271,9 @@ def lambda_objective(
         evaluated.  The default is that of the declaration (``reciprocal_ranks`` for MRR;
         MAP for success@k, P@k, recall@k, F1@k, R-precision and ``top_precision``, whose value few
         swaps change), or else ``metric`` without its cutoff (NDCG for ``"ndcg@10"``).
-        ``surrogate=metric`` weights the pairs by the metric itself.
+        ``surrogate=metric`` weights the pairs by the metric itself.  Metrics with the same
+        surrogate train the same model on data with queries: ``"ndcg@1"`` and ``"ndcg@100"``, or
+        ``"p@5"``, ``"recall@10"`` and ``"map"``.
     balance : float, default=0.5
         For data without queries, the Hessians of class c are multiplied by
         ``(k n_c / n) ** balance``, where n_c of n rows are of that class and k is the number of
@@ -366,8 +368,9 @@ def combine(parts: Mapping[Objective, float]) -> CombinedObjective:
         raise ValueError("combine needs at least one objective")
     for part in parts:
         if not isinstance(part, Objective) or isinstance(part.metric, WeightedSum):
+            shown = part.name if isinstance(part, Declaration) else part
             raise TypeError(
-                f"{part!r} is not a lambda objective: create parts with lambda_objective, or pass "
+                f"{shown!r} is not a lambda objective: create parts with lambda_objective, or pass "
                 "an expression such as 'ndcg@10 + 0.5*map' to lambda_objective"
             )
         if part.uses_positions:
