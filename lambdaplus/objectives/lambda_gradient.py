@@ -23,6 +23,7 @@ from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays, scope
 from lambdaplus.metrics.rounding import LONG_LIST, MOST_CLASSES, refuse_many_classes, round_scores
 from lambdaplus.metrics.sort import Entries, each_alone, merge_ties, rank_some
+from lambdaplus.objectives.label_tree import split_labels
 from lambdaplus.objectives.lists import ranked_lists
 from lambdaplus.objectives.noise import NOTHING, mixed, neighbour_sums
 from lambdaplus.objectives.sums import Sums, add_pairs, no_sums
@@ -161,8 +162,10 @@ class LambdaGradient:
         sums = no_sums(compared.score.size, entries.edges.size - 1)
         spread = entries.score[entries.edges[:-1]] - entries.score[entries.edges[1:] - 1]
         weighted = self.copies is not None
+        all_pairs = self.all_pairs or signed
         for lists in ranked_lists(self.metric, self.arrays, first, compared, weighted):
-            add_pairs(lists, spread, self.sigma, self.damping, self.all_pairs or signed, sums)
+            for few in [lists] if all_pairs else split_labels(lists):
+                add_pairs(few, spread, self.sigma, self.damping, all_pairs, sums)
         return sums.of_entries(entries.size) if signed else sums
 
     def _factor(self, sums: Sums, scale: Floats) -> Floats:
