@@ -328,6 +328,15 @@ def swap_deltas(metric: RankingMetric, ranked: Labels, data: Labels | None = Non
     return deltas
 
 
+def neighbour_deltas(metric: RankingMetric, ranked: Labels, data: Labels | None = None) -> Floats:
+    """The same if the document at place q is first moved to the place below p, (n, n)."""
+    deltas = np.zeros((len(ranked), len(ranked)))
+    for p, q in itertools.combinations(range(len(ranked)), 2):
+        moved = [*ranked[: p + 1], ranked[q], *ranked[p + 1 : q], *ranked[q + 1 :]]
+        deltas[p, q] = deltas[q, p] = swap_deltas(metric, moved, data or ranked)[p, p + 1]
+    return deltas
+
+
 def classes(metric: RankingMetric, labels: Labels) -> list[float]:
     """Labels as the metric sees them: relevant or not, if it knows no grades."""
     if not metric.declaration.binary:
@@ -385,7 +394,8 @@ def lambda_gradients(
     ranked = [labels[i] for i in order]
     gradient, hessian, total = np.zeros(len(labels)), np.zeros(len(labels)), 0.0
     if not math.isnan(value(metric, ranked, data)):
-        deltas = swap_deltas(metric, ranked, data)
+        equal = dict(metric.changed).get("pairs") == "equal"
+        deltas = (neighbour_deltas if equal else swap_deltas)(metric, ranked, data)
         for better, worse in itertools.permutations(range(len(labels)), 2):
             if seen[better] <= seen[worse]:
                 continue

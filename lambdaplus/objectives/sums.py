@@ -138,8 +138,8 @@ def _functions(
 @compiled(error_model="numpy")
 def visit_pairs(
     which: Ints, first: int, last: int, start: Ints, stop: Ints, gain_at: Ints, gain: Floats,
-    n_classes: Ints, score: Floats, code: Int32s, U: Floats, V: Floats, weight: Floats,
-    sigma: float, damping: float, gradient: Floats, hessian: Floats, received: Floats,
+    n_classes: Ints, score: Floats, code: Int32s, U: Any, V: Any, weight: Floats, sigma: float,
+    damping: float, gradient: Floats, hessian: Floats, received: Floats,
 ) -> None:  # fmt: skip
     """Like the kernels of `sweep`, but in O(n^2), which is faster on short lists.
 
@@ -159,12 +159,13 @@ def visit_pairs(
                 # is the same.
                 wrong = 1.0 / (1.0 + math.exp(sigma * distance))  # rho, for a concordant pair
                 slope = wrong * (1.0 - wrong)
-                if a > b:
-                    delta = abs(U[p] - U[q])
-                else:
-                    delta = abs(V[p] - V[q])
+                if a < b:
                     wrong = 1.0 - wrong
-                delta *= sigma * abs(gain[at + a] - gain[at + b]) * weight[p] * weight[q]
+                delta = sigma * weight[p] * weight[q]
+                if gain.size:
+                    delta *= abs(gain[at + a] - gain[at + b])
+                if U is not None:
+                    delta *= abs(U[p] - U[q]) if a > b else abs(V[p] - V[q])
                 if damping > 0.0:
                     delta /= damping + distance
                 # The better element is pushed up, by a negative gradient.

@@ -9,7 +9,8 @@ contribution of the documents above is computed from two sums for each class and
     M = sum over i of (U_i - U_r) exp(-rate (s_i - s_r)),
 
 with a recurrence down the ranking: docs/mathematics/sweep.md.  A second pass, up, adds the
-contributions of the documents below.
+contributions of the documents below.  If the swap delta of two classes is the same for all pairs,
+there are no potentials (``U`` and ``V`` are None), and E alone is needed.
 """
 
 from typing import Any
@@ -42,7 +43,7 @@ def aligned(rows: int) -> Any:
 @compiled(error_model="numpy")
 def sweep_two_classes(
     which: Ints, start: Ints, stop: Ints, gain_at: Ints, gain: Floats, n_classes: Ints,
-    score: Floats, code: Int32s, U: Floats, V: Floats, weight: Floats, rates: Floats,
+    score: Floats, code: Int32s, U: Any, V: Any, weight: Floats, rates: Floats,
     concordant: Floats, discordant: Floats, curvature: Floats, first_way: int, last_way: int,
     gradient: Floats, hessian: Floats, received: Floats,
 ) -> None:  # fmt: skip
@@ -55,7 +56,7 @@ def sweep_two_classes(
     for k in range(which.size):
         begin, end, at = start[which[k]], stop[which[k]], gain_at[which[k]]
         chunks, met = (end - begin + CHUNK - 1) // CHUNK, 0.0
-        pair_weight = splat(abs(gain[at + 1] - gain[at]))
+        pair_weight = splat(abs(gain[at + 1] - gain[at]) if gain.size else 1.0)
         # An octet has LANES rates, which are swept together; the contributions of octets add up.
         for octet in range(rates.shape[0]):
             rate, laid_out = load(rates, octet), -1
@@ -67,7 +68,8 @@ def sweep_two_classes(
                 # discordant, those with a class-1 document above are concordant; going up, it is
                 # the other way round.
                 down = way == DOWN
-                P_0, P_1 = (V, U) if down else (U, V)
+                if U is not None:
+                    P_0, P_1 = (V, U) if down else (U, V)
                 from_0 = pick(down, of_discordant, of_concordant)
                 from_1 = pick(down, of_concordant, of_discordant)
                 # The sums E and M of the module's docstring over the class-0 and the class-1
@@ -95,15 +97,19 @@ def sweep_two_classes(
                         # and M are 0.
                         before = max(i - 1, begin) if down else min(i + 1, end - 1)
                         x = load(decays, (i if down else i + 1) - low)
-                        gap_0, gap_1 = abs(P_0[before] - P_0[i]), abs(P_1[before] - P_1[i])
                         # The class is a factor, since a branch would be hard to predict.
                         relevant, times = float(code[i]), weight[i]
-                        # M <- (M + g E) x, then E <- E x: the recurrence of
-                        # docs/mathematics/sweep.md with the gap g. M comes first, since it takes
-                        # the E of the element before. Potentials never increase with the rank, so
-                        # absolute gaps are right on both ways, and no terms cancel.
-                        M_0 = madd(madd(splat(gap_0), E_0, M_0), x, tiny)
-                        M_1 = madd(madd(splat(gap_1), E_1, M_1), x, tiny)
+                        if U is None:
+                            # The E of the elements before, which is the sum itself.
+                            M_0, M_1 = madd(E_0, x, tiny), madd(E_1, x, tiny)
+                        else:
+                            gap_0, gap_1 = abs(P_0[before] - P_0[i]), abs(P_1[before] - P_1[i])
+                            # M <- (M + g E) x, then E <- E x: the recurrence of
+                            # docs/mathematics/sweep.md with the gap g. M comes first, since it
+                            # takes the E of the element before. Potentials never increase with the
+                            # rank, so absolute gaps are right on both ways, and no terms cancel.
+                            M_0 = madd(madd(splat(gap_0), E_0, M_0), x, tiny)
+                            M_1 = madd(madd(splat(gap_1), E_1, M_1), x, tiny)
                         # Only now the element joins its class, for those that follow: it is no
                         # partner of its own.
                         E_0 = madd(E_0, x, splat(times * (1.0 - relevant) + TINY))
@@ -127,7 +133,7 @@ def sweep_two_classes(
 @compiled(error_model="numpy")
 def sweep_many_classes(
     which: Ints, start: Ints, stop: Ints, gain_at: Ints, gain: Floats, n_classes: Ints,
-    score: Floats, code: Int32s, U: Floats, V: Floats, weight: Floats, rates: Floats,
+    score: Floats, code: Int32s, U: Any, V: Any, weight: Floats, rates: Floats,
     concordant: Floats, discordant: Floats, curvature: Floats, first_way: int, last_way: int,
     gradient: Floats, hessian: Floats, received: Floats,
 ) -> None:  # fmt: skip
@@ -147,7 +153,7 @@ def sweep_many_classes(
             for b in range(classes):
                 # The row is the class of the element that gets the sum, the column that of its
                 # partners.
-                pair_weight = abs(gain[at + a] - gain[at + b])
+                pair_weight = abs(gain[at + a] - gain[at + b]) if gain.size else 1.0
                 with_better[a, b] = pair_weight if b > a else 0.0
                 with_worse[a, b] = pair_weight if b < a else 0.0
         for octet in range(rates.shape[0]):
@@ -176,16 +182,20 @@ def sweep_many_classes(
                         i = low + step if down else high - 1 - step
                         before = max(i - 1, begin) if down else min(i + 1, end - 1)
                         x = load(decays, (i if down else i + 1) - low)
-                        gap, own, times = splat(abs(U[before] - U[i])), code[i], weight[i]
+                        own, times = code[i], weight[i]
+                        if U is not None:
+                            gap = splat(abs(U[before] - U[i]))
                         worse = better = zero
                         for c in range(classes):
                             # The same recurrence, for all classes with one gap: one potential
                             # serves them all. The pair weight is applied to the moved sum, so that
                             # coefficients are applied once, below.
                             count = load(E, c)
-                            moved = madd(madd(gap, count, load(M, c)), x, tiny)
-                            store(moved, M, c)
-                            store(madd(count, x, tiny), E, c)
+                            moved = kept = madd(count, x, tiny)
+                            if U is not None:
+                                moved = madd(madd(gap, count, load(M, c)), x, tiny)
+                                store(moved, M, c)
+                            store(kept, E, c)
                             better = madd(moved, splat(with_better[own, c]), better)
                             worse = madd(moved, splat(with_worse[own, c]), worse)
                         # The element joins its class. Its own class has the weight 0 in both
