@@ -7,15 +7,16 @@ weights of its documents, none of which is negative, so nothing cancels:
 
     gain_a - gain_b = (gain_a - m) * 1 + 1 * (m - gain_b).
 
-So each node is two lists of two classes, and all pairs of n documents with L labels take
-O(n log L).  A node of few labels or documents is not split: a list of many classes is faster.
+So each node is two lists of two classes, or one if all pairs weigh the same, and all pairs of n
+documents with L labels take O(n log L).  A node of few labels or documents is not split: a list of
+many classes is faster.
 """
 
 from collections.abc import Iterator
 
 import numpy as np
 
-from lambdaplus.compute.array_types import Floats, Int32s, Ints
+from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.objectives.lists import ListArrays, Lists
 
@@ -30,39 +31,41 @@ def split_labels(lists: Lists) -> Iterator[Lists]:
     """
     arrays = lists.arrays
     many = (arrays.n_classes > FEW_LABELS) & (arrays.stop - arrays.start > FEW_ELEMENTS)
-    many &= _rising(arrays.gain_at, arrays.n_classes, arrays.gain)
     if not many.any():
         yield lists
         return
+    many &= rising(arrays.gain_at, arrays.n_classes, arrays.gain)
     if not many.all():
         yield _some(lists, ~many)
-    query, start, stop = lists.query[many], arrays.start[many], arrays.stop[many]
-    low = arrays.gain_at[many]
-    # A node has the elements order[begin:end], in ranked order, of the labels low to high - 1.
-    size = stop - start
-    end = np.cumsum(size)
-    order, label = np.empty(int(end[-1]), np.int64), np.empty(arrays.code.size, np.int64)
-    upto = np.zeros(arrays.gain.size + 1, np.int64)  # elements of the labels before each label
-    _plant(start, end - size, end, low, arrays.code, order, label, upto)
-    begin, high = end - size, low + arrays.n_classes[many]
+    start, n_classes = arrays.start[many], arrays.n_classes[many]
+    size, query = arrays.stop[many] - start, lists.query[many]
+    # A node has the elements order[begin:end], in ranked order, and the labels low to high - 1,
+    # which are numbered through all lists.
+    end, high = np.cumsum(size), np.cumsum(n_classes)
+    begin, low = end - size, high - n_classes
+    order, label = np.empty(int(size.sum()), np.int64), np.empty(arrays.code.size, np.int64)
+    upto = np.zeros(int(n_classes.sum()) + 1, np.int64)  # elements of the labels before each label
+    _plant(start, begin, end, low, arrays.code, order, label, upto)
+    gain = arrays.gain
+    if gain.size:
+        gain = gain[np.repeat(arrays.gain_at[many] - low, n_classes) + np.arange(upto.size - 1)]
     # The gains of two classes with a pair weight of 1 are behind those of the labels.
-    gain = np.concatenate([arrays.gain, [0.0, 1.0]])
+    gains = np.append(gain, [0.0, 1.0]) if gain.size else gain
     while query.size:
         nodes = query, begin, end, low, high
-        found, elements, children = _split(
-            *nodes, order, label, upto, arrays.gain, arrays.score, arrays.U, arrays.weight
+        found, (entry, code, weight), children = _split(
+            *nodes, order, label, upto, gain, arrays.weight
         )
-        of_lists, (entry, code, score, U, weight) = found.T.copy(), elements
-        list_query, start, stop, gain_at, n_classes = of_lists
-        if stop.size:
-            ranked = score, code, U, U, weight
-            yield Lists(
-                ListArrays(start, stop, gain_at, gain, n_classes, *ranked), list_query, entry
-            )
+        list_query, starts, stops, gain_at, classes = found.T.copy()
+        U = None if arrays.U is None else arrays.U[entry]
+        if stops.size:
+            ranked = arrays.score[entry], code, U, U, weight
+            its = ListArrays(starts, stops, gain_at, gains, classes, *ranked)
+            yield Lists(its, list_query, entry)
         query, begin, end, low, high = children.T.copy()
 
 
-def _some(lists: Lists, which: Ints) -> Lists:
+def _some(lists: Lists, which: Bools) -> Lists:
     arrays, (start, stop, gain_at, gain, n_classes) = lists.arrays, lists.arrays[:5]
     bounds = start[which], stop[which], gain_at[which]
     return Lists(
@@ -71,12 +74,14 @@ def _some(lists: Lists, which: Ints) -> Lists:
 
 
 @compiled
-def _rising(gain_at: Ints, n_classes: Ints, gain: Floats) -> Ints:
-    rising = np.ones(gain_at.size, np.bool_)
-    for k in range(gain_at.size):
-        for x in range(gain_at[k] + 1, gain_at[k] + n_classes[k]):
-            rising[k] &= gain[x] >= gain[x - 1]
-    return rising
+def rising(gain_at: Ints, n_classes: Ints, gain: Floats) -> Bools:
+    """Whether the gains of each list do not fall with the label; true without gains."""
+    all_rise = np.ones(gain_at.size, np.bool_)
+    if gain.size:
+        for k in range(gain_at.size):
+            for x in range(gain_at[k] + 1, gain_at[k] + n_classes[k]):
+                all_rise[k] &= gain[x] >= gain[x - 1]
+    return all_rise
 
 
 @compiled
@@ -95,18 +100,41 @@ def _plant(
 
 
 @compiled
+def middle_of(edge: Ints, first: int, last: int) -> int:
+    """The label of a node that divides its elements most evenly, so that a frequent one is alone.
+
+    ``edge`` is the number of elements of the labels before each label; the node has those from
+    ``first`` to ``last - 1``, and both halves have at least one.
+    """
+    half = (edge[first] + edge[last]) // 2
+    middle = first + np.searchsorted(edge[first:last], half)
+    if middle > first and edge[middle] - half > half - edge[middle - 1]:
+        middle -= 1
+    return min(max(middle, first + 1), last - 1)
+
+
+@compiled
+def between(gain: Floats, first: int, middle: int, last: int) -> float:
+    """A number m between the gains of both halves; that of a half of one label, whose |gain - m|
+    is then 0."""
+    if middle - first == 1:
+        return float(gain[first])
+    return float(gain[middle] if last - middle == 1 else 0.5 * (gain[middle - 1] + gain[middle]))
+
+
+@compiled
 def _split(
     query: Ints, begin: Ints, end: Ints, low: Ints, high: Ints, order: Ints, label: Ints,
-    upto: Ints, gain: Floats, score: Floats, U: Floats, weight: Floats,
-) -> tuple[Ints, tuple[Ints, Int32s, Floats, Floats, Floats], Ints]:  # fmt: skip
+    upto: Ints, gain: Floats, weight: Floats,
+) -> tuple[Ints, tuple[Ints, Int32s, Floats], Ints]:  # fmt: skip
     """Lists and elements of the nodes of one level, and the nodes of the next one."""
     most = 0
     for k in range(query.size):
         most += 2 * (end[k] - begin[k])
     entry, code = np.empty(most, np.int64), np.empty(most, np.int32)
-    of_score, of_U, of_weight = np.empty(most), np.empty(most), np.empty(most)
-    lists, children = np.empty((2 * query.size, 5), np.int64), np.empty((2 * query.size, 5), np.int64)
-    spare = np.empty(most // 2, np.int64)
+    weights, spare = np.empty(most), np.empty(most // 2, np.int64)
+    lists = np.empty((2 * query.size, 5), np.int64)
+    children = np.empty((2 * query.size, 5), np.int64)
     n = n_lists = n_children = 0
     for k in range(query.size):
         first, last, size = low[k], high[k], end[k] - begin[k]
@@ -116,46 +144,38 @@ def _split(
                 lists[n_lists] = query[k], n, n + size, first, last - first
                 n_lists += 1
                 for i in order[begin[k] : end[k]]:
-                    entry[n], code[n] = i, label[i] - first
-                    of_score[n], of_U[n], of_weight[n] = score[i], U[i], weight[i]
+                    entry[n], code[n], weights[n] = i, label[i] - first, weight[i]
                     n += 1
             continue
-        # The label that divides the elements most evenly, so that frequent labels are split off.
-        half = upto[first] + size // 2
-        middle = first + np.searchsorted(upto[first:last], half)
-        if middle > first and upto[middle] - half > half - upto[middle - 1]:
-            middle -= 1
-        middle = min(max(middle, first + 1), last - 1)
-        # A half of one label has the distance 0 to m, and then one of the two lists is empty.
-        m = 0.5 * (gain[middle - 1] + gain[middle])
-        if middle - first == 1:
-            m = gain[first]
-        elif last - middle == 1:
-            m = gain[middle]
-        for of_upper in (True, False):
-            if (last - middle if of_upper else middle - first) == 1:
+        middle = middle_of(upto, first, last)
+        m = between(gain, first, middle, last) if gain.size else 0.0
+        for h in range(2):
+            # In the first list, |gain - m| is a factor of the lower half, in the second one of the
+            # upper half.  It is 0 if the half is one label.
+            if not gain.size:
+                if h == 1:
+                    continue
+            elif (middle - first if h == 0 else last - middle) == 1:
                 continue
             lists[n_lists] = query[k], n, n + size, gain.size, 2
             n_lists += 1
             for i in order[begin[k] : end[k]]:
-                upper = label[i] >= middle
-                distance = abs(gain[label[i]] - m) if upper == of_upper else 1.0
-                entry[n], code[n] = i, upper
-                of_score[n], of_U[n], of_weight[n] = score[i], U[i], weight[i] * distance
+                half = 1 if label[i] >= middle else 0
+                factor = abs(gain[label[i]] - m) if gain.size and half == h else 1.0
+                entry[n], code[n], weights[n] = i, half, weight[i] * factor
                 n += 1
-        # Lower labels first, in ranked order each.
-        lower, upper_size = begin[k], 0
+        # The elements of lower labels first, in ranked order each.
+        lower, n_upper = begin[k], 0
         for j in range(begin[k], end[k]):
             i = order[j]
             if label[i] < middle:
                 order[lower] = i
                 lower += 1
             else:
-                spare[upper_size] = i
-                upper_size += 1
-        order[lower : end[k]] = spare[:upper_size]
+                spare[n_upper] = i
+                n_upper += 1
+        order[lower : end[k]] = spare[:n_upper]
         children[n_children] = query[k], begin[k], lower, first, middle
         children[n_children + 1] = query[k], lower, end[k], middle, last
         n_children += 2
-    elements = entry[:n], code[:n], of_score[:n], of_U[:n], of_weight[:n]
-    return lists[:n_lists], elements, children[:n_children]
+    return lists[:n_lists], (entry[:n], code[:n], weights[:n]), children[:n_children]
