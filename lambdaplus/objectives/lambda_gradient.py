@@ -21,11 +21,22 @@ from lambdaplus.data.arguments import check_flag, number
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays, scope
-from lambdaplus.metrics.rounding import LONG_LIST, MOST_CLASSES, refuse_many_classes, round_scores
+from lambdaplus.metrics.rounding import (
+    LONG_LIST,
+    MOST_CLASSES,
+    refuse_many_classes,
+    round_scores,
+    round_to_cells,
+)
 from lambdaplus.metrics.sort import Entries, each_alone, merge_ties, rank_some
-from lambdaplus.objectives.label_tree import split_labels
+from lambdaplus.objectives.label_tree import rising, split_labels
 from lambdaplus.objectives.lists import ranked_lists
 from lambdaplus.objectives.noise import NOTHING, mixed, neighbour_sums
+from lambdaplus.objectives.rounded_tree import (
+    ManyLabels,
+    rows_by_label,
+    sums_of_many_labels,
+)
 from lambdaplus.objectives.sums import Sums, add_pairs, no_sums
 
 
@@ -108,12 +119,45 @@ class LambdaGradient:
     def _of_long_query(self, q: int, scores: Floats, out: Any) -> None:
         rows, weights = slice(*self.queries.boundaries[q : q + 2]), self.queries.weights
         n_classes = int(self.arrays.strata[q + 1] - self.arrays.strata[q])
+        if n_classes > MOST_CLASSES:
+            self._of_many_labels(q, scores, out)
+            return
         rounded = round_scores(
             scores[rows], self.arrays.code[rows], n_classes, self.copies, self.workers
         )
         weight = None if weights is None else weights[rows]
         values = self._values(q, rounded.entries)
         rounded.write_rows(values, weight, *(part[rows] for part in out))
+
+    def _of_many_labels(self, q: int, scores: Floats, out: Any) -> None:
+        """Write the gradient of one long query with a tree of labels."""
+        queries, arrays = self.queries, self.arrays
+        rows, strata = slice(*queries.boundaries[q : q + 2]), slice(*arrays.strata[q : q + 2])
+        cell_score, cell = round_to_cells(scores[rows])
+        count = queries.strata(self.metric.relevant).count[strata].astype(np.int64)
+        edge = np.append(0, np.cumsum(count))
+        order = queries.row_order[rows] - rows.start
+        if edge.size <= order.size:  # some labels have several rows
+            order = rows_by_label(arrays.code[rows], cell, edge, cell_score.size)
+        many = ManyLabels(
+            cell[order],
+            cell_score,
+            edge,
+            gain=np.empty(0) if self._counts_pairs else arrays.gain[strata],
+            discount=np.empty(0) if self.metric.equal_pairs else arrays.discount[: order.size],
+        )
+        sums = sums_of_many_labels(many, self.sigma, self.damping)
+        factor = self._factor(sums, arrays.scale[q : q + 1])[0]
+        for part, total in zip(out, (sums.gradient, sums.hessian), strict=True):
+            values = factor * total
+            if queries.weights is not None:
+                values *= queries.weights[rows][order]
+            part[rows][order] = values
+
+    @property
+    def _counts_pairs(self) -> bool:
+        """Whether all pairs of different labels weigh the same."""
+        return self.metric.equal_pairs and self.metric.declaration.form.potentials_by_classes
 
     def _long_queries(self) -> list[int]:
         if self.workers.size > 1:  # each has a part of the scores
@@ -122,10 +166,13 @@ class LambdaGradient:
             return []
         if self.queries.longest < LONG_LIST:
             return []
-        rounded = (np.diff(self.queries.boundaries) >= LONG_LIST) & (
-            np.diff(self.arrays.strata) <= MOST_CLASSES
-        )
-        return np.flatnonzero(rounded).tolist()
+        strata, n_classes = self.arrays.strata, np.diff(self.arrays.strata)
+        possible = n_classes <= MOST_CLASSES
+        one_list = self.metric.equal_pairs or not self.metric.declaration.form.potentials_by_classes
+        if one_list and self.copies is None:
+            gain = np.empty(0) if self._counts_pairs else self.arrays.gain
+            possible |= rising(strata[:-1], n_classes, gain)
+        return np.flatnonzero((np.diff(self.queries.boundaries) >= LONG_LIST) & possible).tolist()
 
     def _refuse(self) -> None:
         """Raise a ValueError for metrics and data that have no gradient."""
