@@ -30,7 +30,8 @@ def split_labels(lists: Lists) -> Iterator[Lists]:
     Lists of many labels whose gains rise with the label are split, level by level; others are not.
     """
     arrays = lists.arrays
-    many = (arrays.n_classes > FEW_LABELS) & (arrays.stop - arrays.start > FEW_ELEMENTS)
+    few = (FEW_LABELS, FEW_ELEMENTS) if lists.factors is None else (1, 1)
+    many = (arrays.n_classes > few[0]) & (arrays.stop - arrays.start > few[1])
     if not many.any():
         yield lists
         return
@@ -49,12 +50,16 @@ def split_labels(lists: Lists) -> Iterator[Lists]:
     gain = arrays.gain
     if gain.size:
         gain = gain[np.repeat(arrays.gain_at[many] - low, n_classes) + np.arange(upto.size - 1)]
+    factors = np.empty((0, 2))
+    if lists.factors is not None:
+        of_label = np.repeat(arrays.gain_at[many] - low, n_classes) + np.arange(upto.size - 1)
+        factors = lists.factors[of_label]
     # The gains of two classes with a pair weight of 1 are behind those of the labels.
     gains = np.append(gain, [0.0, 1.0]) if gain.size else gain
     while query.size:
         nodes = query, begin, end, low, high
         found, (entry, code, weight), children = _split(
-            *nodes, order, label, upto, gain, arrays.weight
+            *nodes, order, label, upto, gain, factors, arrays.weight, *few
         )
         list_query, starts, stops, gain_at, classes = found.T.copy()
         U = None if arrays.U is None else arrays.U[entry]
@@ -125,7 +130,7 @@ def between(gain: Floats, first: int, middle: int, last: int) -> float:
 @compiled
 def _split(
     query: Ints, begin: Ints, end: Ints, low: Ints, high: Ints, order: Ints, label: Ints,
-    upto: Ints, gain: Floats, weight: Floats,
+    upto: Ints, gain: Floats, factors: Floats, weight: Floats, few_labels: int, few_elements: int,
 ) -> tuple[Ints, tuple[Ints, Int32s, Floats], Ints]:  # fmt: skip
     """Lists and elements of the nodes of one level, and the nodes of the next one."""
     most = 0
@@ -138,7 +143,7 @@ def _split(
     n = n_lists = n_children = 0
     for k in range(query.size):
         first, last, size = low[k], high[k], end[k] - begin[k]
-        if last - first <= FEW_LABELS or size <= FEW_ELEMENTS:
+        if last - first <= few_labels or size <= few_elements:
             # One list of these labels.
             if last - first > 1:
                 lists[n_lists] = query[k], n, n + size, first, last - first
@@ -162,6 +167,8 @@ def _split(
             for i in order[begin[k] : end[k]]:
                 half = 1 if label[i] >= middle else 0
                 factor = abs(gain[label[i]] - m) if gain.size and half == h else 1.0
+                if factors.size:
+                    factor *= factors[label[i], half]
                 entry[n], code[n], weights[n] = i, half, weight[i] * factor
                 n += 1
         # The elements of lower labels first, in ranked order each.

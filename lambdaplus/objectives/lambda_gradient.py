@@ -85,7 +85,8 @@ class LambdaGradient:
             count = queries.strata(metric.relevant).count
             # That of log-loss at the base rates, so that bounds of Hessians mean the same.
             self.total = float((count * (1.0 - count / count.sum())).sum())
-            if balance:
+            # Of classes, not of many labels.
+            if balance and any(known.name == "relevant" for known in metric.declaration.parameters):
                 self.of_class = (count * (count.size / count.sum())) ** balance
         self.workers = queries.list_workers
         self._refuse()
@@ -169,13 +170,18 @@ class LambdaGradient:
         strata, n_classes = self.arrays.strata, np.diff(self.arrays.strata)
         possible = n_classes <= MOST_CLASSES
         one_list = self.metric.equal_pairs or not self.metric.declaration.form.potentials_by_classes
-        if one_list and self.copies is None:
+        if one_list and self.copies is None and not self.metric.compares_some:
             gain = np.empty(0) if self._counts_pairs else self.arrays.gain
             possible |= rising(strata[:-1], n_classes, gain)
         return np.flatnonzero((np.diff(self.queries.boundaries) >= LONG_LIST) & possible).tolist()
 
     def _refuse(self) -> None:
         """Raise a ValueError for metrics and data that have no gradient."""
+        if self.noise and self.metric.compares_some:
+            raise ValueError(
+                f"{self.metric} has no noisy rankings, whose neighbours may not be comparable: "
+                "pass noise=None"
+            )
         gain, added = self.arrays.gain, self.arrays.coupling.within_class
         if self.copies is not None and added.any() and (gain < added).any():
             raise ValueError(
@@ -211,7 +217,8 @@ class LambdaGradient:
         weighted = self.copies is not None
         all_pairs = self.all_pairs or signed
         for lists in ranked_lists(self.metric, self.arrays, first, compared, weighted):
-            for few in [lists] if all_pairs else split_labels(lists):
+            whole = all_pairs and lists.factors is None
+            for few in [lists] if whole else split_labels(lists):
                 add_pairs(few, spread, self.sigma, self.damping, all_pairs, sums)
         return sums.of_entries(entries.size) if signed else sums
 
