@@ -421,6 +421,11 @@ def classes(metric: RankingMetric, labels: Labels) -> list[float]:
     return [float(label >= metric["relevant"]) for label in labels]
 
 
+def ideal_scores(metric: RankingMetric, labels: Labels) -> list[float]:
+    """Scores of the best order: the labels, except for a risk."""
+    return classes(metric, labels) if metric.declaration.name == "cindex" else list(labels)
+
+
 def order_of(labels: Labels, scores: Labels) -> list[int]:
     """Documents by score, descending; tied ones by label, ascending."""
     return sorted(range(len(labels)), key=lambda i: (-scores[i], labels[i]))

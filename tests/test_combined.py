@@ -1,5 +1,6 @@
 """Weighted sums of objectives: expressions, gradients, metrics, and both frameworks."""
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -185,7 +186,7 @@ def test_own_labels_that_do_not_fit_are_refused() -> None:
         lp.eval_map.on(purchases, purchases)
     with pytest.raises(TypeError, match="cannot have labels of its own"):
         lp.lambda_map.on(purchases).on(purchases)
-    model = lp.LightGBMRanker(lp.lambda_map.on(purchases), n_estimators=2, verbose=-1)
+    model = lp.LightGBMRanker(objective=lp.lambda_map.on(purchases), n_estimators=2, verbose=-1)
     with pytest.raises(ValueError, match="sort rows and labels by qid first"):
         model.fit(scores[:, None], clicks, qid=np.arange(90) % 2)
 

@@ -206,10 +206,13 @@ def test_a_sum_of_pairs_is_zero_and_hessians_are_not_negative() -> None:
         assert hessian.min() >= 0
 
 
-def test_lists_of_many_classes_are_not_rounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    labels = np.arange(N) % (rounding.MOST_CLASSES + 1.0)
+def test_lists_of_many_classes_that_have_no_tree_are_not_rounded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The gains of MAUC do not rise with the label."""
+    labels = np.sqrt(np.arange(N) % (rounding.MOST_CLASSES + 1.0) ** 2).round()
     scores = spread("normal", labels)
-    given = {"metric": "ndcg", "one_group": True}
+    given = {"metric": "mauc", "one_group": True}
     exact = exactly(monkeypatch, labels, scores, **given)
     assert_array_equal(gradients(labels, scores, **given), exact)
 
