@@ -555,3 +555,10 @@ def test_pairs_of_a_long_list_are_visited_in_calls_that_end_soon(
     assert_close(gradients(labels, scores, **given_), expected, (1e-12, 1e-12))
     assert len(pairs) > 4
     assert max(pairs) <= 500
+
+
+def test_a_list_for_each_pair_of_many_labels_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    labels, scores = many_labels("as many as documents", 60, 0)
+    monkeypatch.setattr("lambdaplus.objectives.lambda_gradient.MOST_SECONDS", 1e-5)
+    with pytest.warns(UserWarning, match="err has a list for each pair of labels.* up to 60"):
+        gradients(labels, scores, metric="err", group=[60])

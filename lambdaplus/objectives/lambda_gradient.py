@@ -8,6 +8,7 @@ and written to rows.
 from __future__ import annotations
 
 import math
+import warnings
 from functools import partial
 from typing import Any
 
@@ -38,6 +39,10 @@ from lambdaplus.objectives.rounded_tree import (
     sums_of_many_labels,
 )
 from lambdaplus.objectives.sums import Sums, add_pairs, no_sums
+
+
+# Of a document and a pair of labels, with lists of their own; and when to warn.
+SECONDS_BY_PAIR_OF_LABELS, MOST_SECONDS = 1e-8, 5.0
 
 
 def check_pair_options(sigma: float, normalize: bool, damping: float | None) -> None:
@@ -90,6 +95,7 @@ class LambdaGradient:
                 self.of_class = (count * (count.size / count.sum())) ** balance
         self.workers = queries.list_workers
         self._refuse()
+        self._warn_of_many_labels()
 
     def at(self, scores: ArrayLike, dtype: type = np.float64) -> tuple[Any, Any]:
         """Gradient and Hessian of every row times its weight, (n,) of this type each."""
@@ -196,6 +202,22 @@ class LambdaGradient:
             if self.metric.declaration.signed_deltas:
                 raise ValueError(f"{on} would have to visit every pair: train on one machine")
             refuse_many_classes(self.arrays.gain.size, on)
+
+    def _warn_of_many_labels(self) -> None:
+        """Warn if each pair of labels has a list of its own, which takes long for many labels."""
+        form, metric = self.metric.declaration.form, self.metric
+        if not form.potentials_by_classes or metric.equal_pairs or metric.declaration.binary:
+            return
+        sizes, labels = np.diff(self.queries.boundaries), np.diff(self.arrays.strata)
+        took = SECONDS_BY_PAIR_OF_LABELS * float((sizes * labels.astype(np.float64) ** 2 / 2).sum())
+        if took > MOST_SECONDS:
+            warnings.warn(
+                f"{metric} has a list for each pair of labels, and a query has up to "
+                f"{labels.max():,} of them: each round takes about {took:.0f} s. Group the labels "
+                "into grades, or use a metric whose cost is O(n log L), such as "
+                "concordance(pairs=equal) or ndcg(gain=linear)",
+                stacklevel=2,
+            )
 
     def _values(self, first: int, entries: Entries) -> Floats:
         """Gradient and Hessian of a document of each of these entries, (m, 2)."""
