@@ -3,7 +3,7 @@
     python benchmarks/many_labels.py [--figure many_labels.png] [--returns] [--seeds 5]
 
 Times are of one thread, the least of several calls: all pairs by the tree of labels, all pairs one
-by one, and the tree for labels in 20 grades of equal size.  --returns trains on generated returns of
+by one, and the tree for 20 grades of labels.  --returns trains on generated returns of
 2,000 names a day: effects of dates, Student's t with 3 degrees of freedom, and a signal whose rank
 correlation with returns is about .03 for the best predictor.  Rounds and learning rate are chosen
 on validation dates; test dates are read once.
@@ -58,7 +58,9 @@ def measure() -> list[dict[str, Any]]:
             rows.append(row)
             print(
                 f"{metric:25} {n:8,} documents and labels: "
-                + ", ".join(f"{k} {1e3 * v:.2f} ms" for k, v in row.items() if k not in ("metric", "n")),
+                + ", ".join(
+                    f"{k} {1e3 * v:.2f} ms" for k, v in row.items() if k not in ("metric", "n")
+                ),
                 flush=True,
             )
     for labels_of in (2, 4, 8, 16, 32, 64, 256, 5_000):
@@ -87,7 +89,9 @@ def generated_returns(seed: int) -> tuple[Any, Any]:
     random = np.random.default_rng(seed)
     n = NAMES * sum(DATES)
     X = random.normal(size=(n, FEATURES)).astype(np.float32)
-    signal = 0.5 * X[:, 0] + 0.4 * np.tanh(X[:, 1] * X[:, 2]) + 0.4 * (X[:, 3] > 0.5) - 0.3 * X[:, 4]
+    signal = (
+        0.5 * X[:, 0] + 0.4 * np.tanh(X[:, 1] * X[:, 2]) + 0.4 * (X[:, 3] > 0.5) - 0.3 * X[:, 4]
+    )
     signal = (signal - signal.mean()) / signal.std()
     date = np.repeat(random.standard_t(3, sum(DATES)), NAMES)
     scale = np.repeat(np.exp(0.4 * random.normal(size=sum(DATES))), NAMES)
@@ -149,7 +153,8 @@ def compare_returns(seeds: int) -> None:
     for name, values in found.items():
         apart = first - np.array(values)
         error = apart.std(ddof=1) / np.sqrt(seeds) if seeds > 1 else np.nan
-        print(f"{name}: {np.mean(values):.4f}; lambda spearman less it: {apart.mean():+.4f} ± {error:.4f}")
+        less = f"{apart.mean():+.4f} ± {error:.4f}"
+        print(f"{name}: {np.mean(values):.4f}; lambda spearman less it: {less}")
 
 
 def main() -> None:

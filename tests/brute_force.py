@@ -300,8 +300,9 @@ def bpref(ranked: Labels, relevant: float) -> float:
 TEXTBOOK: dict[str, Callable[..., float]] = {
     definition.__name__: definition
     for definition in (
-        auc, pauc, mauc, class_auc, concordance, cindex, spearman, gini, hand_till, mrr, reciprocal_ranks, success, dcg,
-        ndcg, err, pfound, rbp, top_precision, top_recall, lift, f1, recall, rprec, bpref,
+        auc, pauc, mauc, class_auc, concordance, cindex, spearman, gini, hand_till, mrr,
+        reciprocal_ranks, success, dcg, ndcg, err, pfound, rbp, top_precision, top_recall, lift,
+        f1, recall, rprec, bpref,
     )
 }  # fmt: skip
 TEXTBOOK |= {"map": average_precision, "p": precision}

@@ -151,7 +151,7 @@ def test_the_metric_is_the_weighted_sum_of_means() -> None:
         eval_metric("mrr+map")(np.zeros(4), np.zeros(4), None, [4])
 
 
-# Labels of its own ---------------------------------------------------------------------------------
+# Labels of its own -------------------------------------------------------------------------------
 
 
 def two_columns() -> tuple[Any, Any, Any]:

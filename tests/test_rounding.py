@@ -254,7 +254,9 @@ MANY = {
 }
 
 
-@pytest.mark.parametrize("kind", ["normal", "heavy tails", "few distinct", "two leaves", "cluster 5"])
+@pytest.mark.parametrize(
+    "kind", ["normal", "heavy tails", "few distinct", "two leaves", "cluster 5"]
+)
 @pytest.mark.parametrize("labels", MANY)
 @pytest.mark.parametrize("metric", ["ndcg(gain=linear)", "concordance(pairs=equal)"])
 def test_rounding_hardly_changes_the_gradient_of_many_labels(

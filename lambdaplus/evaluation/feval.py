@@ -111,16 +111,16 @@ class EvalMetric:
         sizes = None if group is _UNSET else group
         parts = dict.fromkeys(part for metric in self.metrics for part, _ in parts_of(metric))
         with read_call(y_true_or_preds, y_pred_or_data, sample_weight, sizes) as call:
-            mean = mean_values(list(parts), self._queries(call.queries), call.scores, self.one_group)
+            mean = mean_values(
+                list(parts), self._queries(call.queries), call.scores, self.one_group
+            )
         for name, value in mean.items():
             if math.isnan(value):
                 raise ValueError(
                     f"{name} has no value on any query of this data set: no query has a relevant "
                     "document (and, for AUC, another one), or all weights are 0"
                 )
-        values = {
-            f"{metric}{self.suffix}": value_of(metric, mean) for metric in self.metrics
-        }
+        values = {f"{metric}{self.suffix}": value_of(metric, mean) for metric in self.metrics}
         if call.framework == "arrays" and group is _UNSET:
             maximise_early_stopping([self.__name__])
             if len(self.metrics) > 1:

@@ -28,9 +28,7 @@ TOP = Parameter(
     "highest grade; label l satisfies with probability (2^l - 1) / 2^top",
     limits=(0.0, 900.0),
 )
-FRACTION = Parameter(
-    "fraction", 0.01, "share of the documents that is counted", limits=(0.0, 1.0)
-)
+FRACTION = Parameter("fraction", 0.01, "share of the documents that is counted", limits=(0.0, 1.0))
 PERSISTENCE = "probability that the reader continues to the next rank"
 
 AUC = Declaration(

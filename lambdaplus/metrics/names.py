@@ -102,7 +102,8 @@ def parse_metric(
     if cutoff and cutoff.endswith("%"):
         if declaration.name not in OF_SHARES:
             raise ValueError(
-                f"in {name!r}: only p, recall and lift support a share of the list, as in p@{cutoff}"
+                f"in {name!r}: only p, recall and lift support a share of the list, as in "
+                f"p@{cutoff}"
             )
         if "fraction" in in_name:
             raise ValueError(

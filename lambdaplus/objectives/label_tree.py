@@ -120,11 +120,26 @@ def middle_of(edge: Ints, first: int, last: int) -> int:
 
 @compiled
 def between(gain: Floats, first: int, middle: int, last: int) -> float:
-    """A number m between the gains of both halves; that of a half of one label, whose |gain - m|
-    is then 0."""
+    """A number m between the gains of both halves: that of a half of one label, if there is one."""
     if middle - first == 1:
         return float(gain[first])
     return float(gain[middle] if last - middle == 1 else 0.5 * (gain[middle - 1] + gain[middle]))
+
+
+@compiled
+def _divide(order: Ints, label: Ints, begin: int, end: int, middle: int, spare: Ints) -> int:
+    """Put the elements of lower labels first, in ranked order each; return where others begin."""
+    lower, n_upper = begin, 0
+    for j in range(begin, end):
+        i = order[j]
+        if label[i] < middle:
+            order[lower] = i
+            lower += 1
+        else:
+            spare[n_upper] = i
+            n_upper += 1
+    order[lower:end] = spare[:n_upper]
+    return lower
 
 
 @compiled
@@ -171,17 +186,7 @@ def _split(
                     factor *= factors[label[i], half]
                 entry[n], code[n], weights[n] = i, half, weight[i] * factor
                 n += 1
-        # The elements of lower labels first, in ranked order each.
-        lower, n_upper = begin[k], 0
-        for j in range(begin[k], end[k]):
-            i = order[j]
-            if label[i] < middle:
-                order[lower] = i
-                lower += 1
-            else:
-                spare[n_upper] = i
-                n_upper += 1
-        order[lower : end[k]] = spare[:n_upper]
+        lower = _divide(order, label, begin[k], end[k], middle, spare)
         children[n_children] = query[k], begin[k], lower, first, middle
         children[n_children + 1] = query[k], lower, end[k], middle, last
         n_children += 2

@@ -40,7 +40,6 @@ from lambdaplus.objectives.rounded_tree import (
 )
 from lambdaplus.objectives.sums import Sums, add_pairs, no_sums
 
-
 # Of a document and a pair of labels, with lists of their own; and when to warn.
 SECONDS_BY_PAIR_OF_LABELS, MOST_SECONDS = 1e-8, 5.0
 

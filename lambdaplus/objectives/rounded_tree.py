@@ -136,9 +136,7 @@ def _joined_cells(size: Ints, score: Floats) -> list[tuple[Int32s, Floats]]:
 
 
 @compiled
-def _weight_within(
-    b: int, e: int, with_gains: bool, before: Floats, moments: Floats
-) -> float:
+def _weight_within(b: int, e: int, with_gains: bool, before: Floats, moments: Floats) -> float:
     """The weight of all pairs of the rows b to e - 1: the sum of the differences of their gains.
 
     From sums over the rows before each row, of gains and of gains times the number of the row;
@@ -372,7 +370,9 @@ def _of_slots(
                                 slope = high_value - low_value
                                 slope /= slots[s, MOST] - slots[s, LEAST]
                                 values[s, to + 2 + part] = slope
-                            values[s, to + part] = low_value - values[s, to + 2 + part] * slots[s, LEAST]
+                            values[s, to + part] = (
+                                low_value - values[s, to + 2 + part] * slots[s, LEAST]
+                            )
                         else:
                             values[s, to + part] = high_value
 

@@ -92,9 +92,7 @@ def _visits(which: Ints, size: Ints) -> Iterator[tuple[Ints, int, int]]:
             yield np.array([one]), begin, begin + step
 
 
-def _sweep_short(
-    kernel: Any, which: Ints, size: Ints, arrays: tuple[Any, ...], out: Sums
-) -> None:
+def _sweep_short(kernel: Any, which: Ints, size: Ints, arrays: tuple[Any, ...], out: Sums) -> None:
     """Sweep each of many lists on one thread, those of many elements in all on several."""
     if which.size:
         upto = np.cumsum(size[which])
