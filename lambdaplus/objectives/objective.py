@@ -166,6 +166,14 @@ class LambdaObjective(Objective):
             self.noise = number("noise, if not None,", self.noise, least=0.0, most=1e100) or None
         self.balance = number("balance", self.balance, least=0.0, most=1.0)
         check_flag(one_group=self.one_group)
+        if self.metric != self.surrogate:
+            for metric in (self.metric, self.surrogate):
+                if metric.declaration.labels is not None:
+                    raise ValueError(
+                        f"{metric} reads labels in a way of its own, so it needs the pairs of "
+                        f"itself: surrogate={str(self.surrogate)!r} for {self.metric} is not "
+                        "possible"
+                    )
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row times its weight, (n,) float64 each."""
