@@ -73,6 +73,12 @@ def test_a_long_list_is_exact_and_rows_and_threads_do_not_matter() -> None:
     np.testing.assert_allclose(found[0].sum(), 0, atol=1e-7 * np.abs(found[0]).sum())
 
 
+def test_without_queries_it_is_scaled_as_log_loss() -> None:
+    time, event, scores = survival(100)
+    gradient, _ = lambda_objective("cindex")(survival_labels(time, event), scores)
+    assert np.abs(gradient).sum() == pytest.approx(50, rel=1e-6)
+
+
 def test_survival_labels_and_refusals() -> None:
     assert survival_labels([5, 3], [1, 0]).tolist() == [5.0, -3.0]
     for time, event, words in (

@@ -85,6 +85,9 @@ class LambdaGradient:
         self.all_pairs = all_pairs
         self.arrays, self.copies = metric_arrays(metric, queries), queries.multiplicities
         self.of_class = np.empty(0)  # factors of the Hessians of each class
+        self.total = 0.0  # what absolute gradients without queries add up to; 0 with queries
+        if metric.compares_some and not queries.divided:
+            self.total = queries.n_documents / 2  # as for log-loss of two equal classes
         if not queries.grouped:
             count = queries.strata(metric.relevant).count
             # That of log-loss at the base rates, so that bounds of Hessians mean the same.
@@ -246,7 +249,7 @@ class LambdaGradient:
     def _factor(self, sums: Sums, scale: Floats) -> Floats:
         if not self.normalize:
             return scale
-        if not self.queries.grouped and self.metric.declaration.pooled:
+        if self.total and (self.metric.declaration.pooled or self.metric.compares_some):
             size = float(np.abs(sums.gradient).sum())
             return np.full(1, self.total / size) if size * scale[0] > NOTHING else scale
         S = sums.received * scale
