@@ -91,6 +91,11 @@ class Declaration:
         Name of the metric whose swap deltas weight the pairs in training by default, for a metric
         that few swaps change; empty for the metric itself without its cutoff.
 
+    Notes
+    -----
+    Only functions of a module can be pickled.  With a lambda, or a function in a function, models
+    and objectives of this metric cannot be saved by pickle or joblib, nor sent to other processes.
+
     Raises
     ------
     ValueError

@@ -44,12 +44,15 @@ from lambdaplus.objectives.sums import Sums, add_pairs, no_sums
 SECONDS_BY_PAIR_OF_LABELS, MOST_SECONDS = 1e-8, 5.0
 
 
-def check_pair_options(sigma: float, normalize: bool, damping: float | None) -> None:
+def check_pair_options(
+    sigma: float, normalize: bool, damping: float | None, damped: float = 1.0
+) -> None:
     """Raise a ValueError for values of the wrong type or out of range."""
-    number("sigma", sigma, least=1e-100, most=1e100)
+    number("sigma", sigma, least=1e-15, most=1e15)  # its square fits float32
     check_flag(normalize=normalize)
     if damping is not None and number("damping, if not None,", damping, least=0.0):
         number("damping, if not 0 or None,", damping, least=1e-6, most=1e6)
+    number("damped", damped, least=0.0, most=1.0)
 
 
 def objective_metric(metric: str | RankingMetric | Declaration, **options: Any) -> RankingMetric:
@@ -75,12 +78,15 @@ class LambdaGradient:
         sigma: float,
         normalize: bool,
         damping: float | None,
+        damped: float = 1.0,
         noise: float | None = None,
         balance: float = 0.0,
         all_pairs: bool = False,
     ) -> None:
         self.metric, self.queries = metric, queries
-        self.sigma, self.normalize, self.damping = float(sigma), normalize, float(damping or 0.0)
+        self.sigma, self.normalize = float(sigma), normalize
+        self.damping = float(damping or 0.0) if damped else 0.0
+        self.damped = float(damped)
         self.noise = noise if queries.grouped else None
         self.all_pairs = all_pairs
         self.arrays, self.copies = metric_arrays(metric, queries), queries.multiplicities
@@ -94,7 +100,8 @@ class LambdaGradient:
             self.total = float((count * (1.0 - count / count.sum())).sum())
             # Of classes, not of many labels.
             if balance and any(known.name == "relevant" for known in metric.declaration.parameters):
-                self.of_class = (count * (count.size / count.sum())) ** balance
+                # Rows of weight 0 do not count, nor do classes of such rows.
+                self.of_class = (count * ((count > 0).sum() / count.sum())) ** balance
         self.workers = queries.list_workers
         self._refuse()
         self._warn_of_many_labels()
@@ -155,7 +162,7 @@ class LambdaGradient:
             gain=np.empty(0) if self._counts_pairs else arrays.gain[strata],
             discount=np.empty(0) if self.metric.equal_pairs else arrays.discount[: order.size],
         )
-        sums = sums_of_many_labels(many, self.sigma, self.damping)
+        sums = sums_of_many_labels(many, self.sigma, self.damping, self.damped)
         factor = self._factor(sums, arrays.scale[q : q + 1])[0]
         for part, total in zip(out, (sums.gradient, sums.hessian), strict=True):
             values = factor * total
@@ -191,6 +198,13 @@ class LambdaGradient:
                 "pass noise=None"
             )
         gain, added = self.arrays.gain, self.arrays.coupling.within_class
+        if self.copies is not None:
+            count = self.queries.strata(self.metric.relevant).count
+            if (count > 0).sum() == 1 < count.size:
+                raise ValueError(
+                    f"{self.metric}: the rows of all classes but one have weight 0, so there is "
+                    "nothing to rank: pass weights above 0 for some rows of the others"
+                )
         if self.copies is not None and added.any() and (gain < added).any():
             raise ValueError(
                 f"{self.metric} of weighted rows without queries has swap deltas of both signs, "
@@ -243,7 +257,7 @@ class LambdaGradient:
         for lists in ranked_lists(self.metric, self.arrays, first, compared, weighted):
             whole = all_pairs and lists.factors is None
             for few in [lists] if whole else split_labels(lists):
-                add_pairs(few, spread, self.sigma, self.damping, all_pairs, sums)
+                add_pairs(few, spread, self.sigma, self.damping, self.damped, all_pairs, sums)
         return sums.of_entries(entries.size) if signed else sums
 
     def _factor(self, sums: Sums, scale: Floats) -> Floats:
@@ -322,8 +336,9 @@ def gradients(
     all_pairs : bool, default=False
         Visit every pair, in O(n^2), instead of using the sweep.
     **options
-        ``sigma=1.0``, ``normalize=False`` and ``damping=None`` of `lambda_objective`; and
-        parameters of the metric, such as ``gain="linear"`` or ``relevant=2``.
+        ``sigma=1.0``, ``normalize=False``, ``damping=None`` and ``damped=1.0`` of
+        `lambda_objective`; and parameters of the metric, such as ``gain="linear"`` or
+        ``relevant=2``.
 
     Returns
     -------
@@ -343,7 +358,7 @@ def gradients(
     [0.3655, -0.5, 0.1345]
     """
     check_flag(one_group=one_group, all_pairs=all_pairs)
-    textbook: dict[str, Any] = {"sigma": 1.0, "normalize": False, "damping": None}
+    textbook: dict[str, Any] = {"sigma": 1.0, "normalize": False, "damping": None, "damped": 1.0}
     of_pairs = {name: options.pop(name, value) for name, value in textbook.items()}
     check_pair_options(**of_pairs)
     optimised = objective_metric(metric, **options)

@@ -146,7 +146,7 @@ class LambdaObjective(Objective):
     metric : RankingMetric
     surrogate : RankingMetric
         The metric whose swap deltas weight the pairs; ``metric`` itself if there is no other.
-    sigma, damping, noise, balance : float
+    sigma, damping, damped, noise, balance : float
         Damping and noise may be None.
     normalize, one_group : bool
     """
@@ -159,9 +159,10 @@ class LambdaObjective(Objective):
     noise: float | None = None
     one_group: bool = False
     balance: float = BALANCE
+    damped: float = 1.0
 
     def __post_init__(self) -> None:
-        check_pair_options(self.sigma, self.normalize, self.damping)
+        check_pair_options(self.sigma, self.normalize, self.damping, self.damped)
         if self.noise is not None:
             self.noise = number("noise, if not None,", self.noise, least=0.0, most=1e100) or None
         self.balance = number("balance", self.balance, least=0.0, most=1.0)
@@ -188,7 +189,7 @@ class LambdaObjective(Objective):
             return np.empty(0), np.empty(0)
         gradient = LambdaGradient(
             self.surrogate, ranked, sigma=self.sigma, normalize=self.normalize,
-            damping=self.damping, noise=self.noise, balance=self.balance,
+            damping=self.damping, damped=self.damped, noise=self.noise, balance=self.balance,
         )  # fmt: skip
         return gradient.at(scores, dtype)
 
@@ -200,9 +201,11 @@ class LambdaObjective(Objective):
         one = ", one_group=True" if self.one_group else ""
         other = "" if self.surrogate == self.metric else f", surrogate={str(self.surrogate)!r}"
         balance = "" if self.balance == BALANCE else f", balance={shortest(self.balance)}"
+        share = "" if self.damped == 1.0 else f", damped={shortest(self.damped)}"
         return (
             f"lambda_objective({str(self.metric)!r}, sigma={shortest(self.sigma)}, "
-            f"normalize={self.normalize}, damping={self.damping}{noise}{one}{other}{balance})"
+            f"normalize={self.normalize}, damping={self.damping}"
+            f"{share}{noise}{one}{other}{balance})"
         )
 
 
@@ -299,6 +302,7 @@ def lambda_objective(
     sigma: float = 1.0,
     normalize: bool = True,
     damping: float | Literal["default"] | None = "default",
+    damped: float = 1.0,
     noise: float | None = None,
     one_group: bool = False,
     surrogate: str | RankingMetric | None = None,
@@ -326,6 +330,9 @@ def lambda_objective(
         Divide each pair by ``damping + |score distance|`` (unless all scores of the query are
         equal), which gives more weight to pairs with close scores, as LightGBM and XGBoost do with
         0.01.
+    damped : float, default=1.0
+        The share of a pair's weight that is divided, if there is damping: its weight is multiplied
+        by ``1 - damped + damped / (damping + |score distance|)``.
     noise : float or None, default=None
         Scale of logistic noise, for data with queries: half of the gradient comes from neighbours
         in rankings by noisy scores, as in CatBoost's YetiRank, where the scale is 1.
@@ -339,7 +346,9 @@ def lambda_objective(
         evaluated.  The default is that of the declaration (``reciprocal_ranks`` for MRR;
         MAP for success@k, P@k, recall@k, F1@k, R-precision and ``top_precision``, whose value few
         swaps change), or else ``metric`` without its cutoff (NDCG for ``"ndcg@10"``).
-        ``surrogate=metric`` weights the pairs by the metric itself.
+        ``surrogate=metric`` weights the pairs by the metric itself.  Metrics with the same
+        surrogate train the same model on data with queries: ``"ndcg@1"`` and ``"ndcg@100"``, or
+        ``"p@5"``, ``"recall@10"`` and ``"map"``.
     balance : float, default=0.5
         For data without queries, the Hessians of class c are multiplied by
         ``(k n_c / n) ** balance``, where n_c of n rows are of that class and k is the number of
@@ -378,8 +387,8 @@ def lambda_objective(
     for name, own in zip(names, shares, strict=True):
         parsed = objective_metric(name, **own)
         other = _default_surrogate(parsed) if surrogate is None else objective_metric(surrogate)
-        damped = _default_damping(parsed, other) if damping == "default" else damping
-        shared = sigma, normalize, damped, noise, one_group, balance
+        divided = _default_damping(parsed, other) if damping == "default" else damping
+        shared = sigma, normalize, divided, noise, one_group, balance, damped
         parts.append(LambdaObjective(parsed, other, *shared))
     if len(parts) == 1 and weights == (1.0,):
         return parts[0]
@@ -441,8 +450,9 @@ def combine(parts: Mapping[Objective, float]) -> CombinedObjective:
         raise ValueError("combine needs at least one objective")
     for part in parts:
         if not isinstance(part, Objective) or isinstance(part.metric, WeightedSum):
+            shown = part.name if isinstance(part, Declaration) else part
             raise TypeError(
-                f"{part!r} is not a lambda objective: create parts with lambda_objective, or pass "
+                f"{shown!r} is not a lambda objective: create parts with lambda_objective, or pass "
                 "an expression such as 'ndcg@10 + 0.5*map' to lambda_objective"
             )
         if part.uses_positions:

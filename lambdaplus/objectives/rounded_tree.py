@@ -69,7 +69,7 @@ def _rows_by_label(code: Int32s, cell: Int32s, place: Ints, size: Ints) -> Ints:
     return order
 
 
-def sums_of_many_labels(many: ManyLabels, sigma: float, damping: float) -> Sums:
+def sums_of_many_labels(many: ManyLabels, sigma: float, damping: float, damped: float) -> Sums:
     """The sums over all pairs, by row in the order of `rows_by_label`."""
     n, size = many.cell.size, np.bincount(many.cell, minlength=many.cell_score.size)
     counts = np.diff(many.edge)
@@ -93,9 +93,9 @@ def sums_of_many_labels(many: ManyLabels, sigma: float, damping: float) -> Sums:
     while nodes.size:
         split, leaves, nodes = _plan(nodes, many.edge, gain.size > 0, *sums)
         if leaves.size:
-            _add_leaves(leaves, many, rows, sigma, damping, out)
+            _add_leaves(leaves, many, rows, sigma, damping, damped, out)
         if split.size:
-            _add_level(split, many, rows, sigma, damping, out)
+            _add_level(split, many, rows, sigma, damping, damped, out)
     return out
 
 
@@ -181,7 +181,13 @@ def _plan(
 
 
 def _add_level(
-    split: Ints, many: ManyLabels, rows: Rows, sigma: float, damping: float, out: Sums
+    split: Ints,
+    many: ManyLabels,
+    rows: Rows,
+    sigma: float,
+    damping: float,
+    damped: float,
+    out: Sums,
 ) -> None:
     """Add the sums over the pairs of rows in different halves of these nodes."""
     first, middle, last, power = (np.ascontiguousarray(part) for part in split.T)
@@ -217,7 +223,7 @@ def _add_level(
     gains = np.array([0.0, 1.0] if rows.gain.size else [])
     elements = score, code, potential, potential, weight
     arrays = ListArrays(start, stop, zeros, gains, zeros + 2, *elements)
-    sums = _sums_of_lists(arrays, rows.spread, sigma, damping, out)
+    sums = _sums_of_lists(arrays, rows.spread, sigma, damping, damped, out)
     values = np.zeros((slot[-1], 8))
     found = weight, sums.gradient, sums.hessian
     _of_slots(slot, slots, points, start, per_node, of_slot, *found, values)
@@ -226,12 +232,12 @@ def _add_level(
 
 
 def _sums_of_lists(
-    arrays: ListArrays, spread: float, sigma: float, damping: float, out: Sums
+    arrays: ListArrays, spread: float, sigma: float, damping: float, damped: float, out: Sums
 ) -> Sums:
     n_lists = arrays.start.size
     sums = no_sums(arrays.score.size, n_lists)
     lists = Lists(arrays, np.arange(n_lists), np.empty(0, np.int64))
-    add_pairs(lists, np.full(n_lists, spread), sigma, damping, False, sums)
+    add_pairs(lists, np.full(n_lists, spread), sigma, damping, damped, False, sums)
     out.received[0] += sums.received.sum()
     return sums
 
@@ -396,7 +402,13 @@ def _write(
 
 
 def _add_leaves(
-    leaves: Ints, many: ManyLabels, rows: Rows, sigma: float, damping: float, out: Sums
+    leaves: Ints,
+    many: ManyLabels,
+    rows: Rows,
+    sigma: float,
+    damping: float,
+    damped: float,
+    out: Sums,
 ) -> None:
     """Add the sums over all pairs of the rows of each leaf."""
     first, last = leaves.T
@@ -407,7 +419,7 @@ def _add_leaves(
     U = rows.U[row] if rows.U.size else None
     elements = many.cell_score[many.cell[row]], code, U, U, np.ones(row.size)
     arrays = ListArrays(stop - size, stop, first.copy(), many.gain, last - first, *elements)
-    sums = _sums_of_lists(arrays, rows.spread, sigma, damping, out)
+    sums = _sums_of_lists(arrays, rows.spread, sigma, damping, damped, out)
     out.gradient[row] += sums.gradient
     out.hessian[row] += sums.hessian
 
