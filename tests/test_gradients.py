@@ -557,7 +557,7 @@ def test_one_data_set_is_scaled_as_log_loss_at_its_base_rates(
     plain = gradients(labels, scores, **given_)
     found = gradients(labels, scores, normalize=True, **given_)
     copies = weight if weighted else np.ones(len(labels))
-    classes = labels if name == "mauc" else labels > 0
+    classes = labels if name in ("mauc", "gini") else labels > 0
     of_log_loss = 0.0
     for c in np.unique(classes):
         errors = (classes == c) - np.average(classes == c, weights=copies)
