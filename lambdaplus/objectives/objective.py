@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -51,6 +52,7 @@ class Objective(ABC):
     metric: RankingMetric | WeightedSum
     one_group: bool
     uses_positions = False  # whether it needs the positions of documents
+    has_own_labels = False  # whether it, or a part of it, was made by `on`
     __signature__ = SignatureOfCalls()
 
     @property
@@ -100,6 +102,26 @@ class Objective(ABC):
                 hessian = HESSIAN_FACTOR_IN_XGBOOST * hessian
         return gradient.astype(np.float32, copy=False), hessian.astype(np.float32, copy=False)
 
+    def on(self, labels: ArrayLike) -> ObjectiveOn:
+        """The same objective for other labels of the training data, as a part of `combine`.
+
+        Parameters
+        ----------
+        labels : (n,) array_like
+            A label for each row of the training data, in its order, which are used instead of
+            those that LightGBM or XGBoost pass.
+
+        Returns
+        -------
+        ObjectiveOn
+
+        Raises
+        ------
+        ValueError
+            For invalid labels; and in a training, if the number of rows is another.
+        """
+        return ObjectiveOn(self, labels)
+
     def compares_within_queries(self, queries: Queries) -> bool:
         """Whether pairs are within queries, or within all rows as one query."""
         return queries.grouped
@@ -147,6 +169,14 @@ class LambdaObjective(Objective):
             self.noise = number("noise, if not None,", self.noise, least=0.0, most=1e100) or None
         self.balance = number("balance", self.balance, least=0.0, most=1.0)
         check_flag(one_group=self.one_group)
+        if self.metric != self.surrogate:
+            for metric in (self.metric, self.surrogate):
+                if metric.declaration.labels is not None:
+                    raise ValueError(
+                        f"{metric} reads labels in a way of its own, so it needs the pairs of "
+                        f"itself: surrogate={str(self.surrogate)!r} for {self.metric} is not "
+                        "possible"
+                    )
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row times its weight, (n,) float64 each."""
@@ -183,6 +213,47 @@ class LambdaObjective(Objective):
         )
 
 
+class ObjectiveOn(Objective):
+    """An objective for labels that it carries, made by `Objective.on`.
+
+    Attributes
+    ----------
+    objective : Objective
+    labels : (n,) float64
+    metric : RankingMetric or WeightedSum
+    """
+
+    has_own_labels = True
+
+    def __init__(self, objective: Objective, labels: ArrayLike) -> None:
+        if objective.uses_positions or isinstance(objective, ObjectiveOn):
+            raise TypeError(f"{objective!r} cannot have labels of its own: call on() of its part")
+        self.objective, self.labels = objective, Queries(labels).labels
+        self.metric, self.one_group = objective.metric, objective.one_group
+        self._kept: WeakKeyDictionary[Queries, Queries] = WeakKeyDictionary()
+
+    def _own(self, queries: Queries) -> Queries:
+        if queries not in self._kept:
+            self._kept[queries] = queries.with_own_labels(self.labels, repr(self))
+        return self._kept[queries]
+
+    def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
+        """Gradient and Hessian of every row times its weight, (n,) float64 each."""
+        return self.objective.derivatives(self._own(queries), scores)
+
+    def compares_within_queries(self, queries: Queries) -> bool:
+        return self.objective.compares_within_queries(queries)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_kept": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _kept=WeakKeyDictionary())
+
+    def __repr__(self) -> str:
+        return f"{self.objective!r}.on(<{self.labels.size} labels>)"
+
+
 @dataclass(unsafe_hash=True, repr=False)
 class CombinedObjective(Objective):
     """A weighted sum of objectives; create it with `combine`, or `lambda_objective` of a sum.
@@ -200,9 +271,17 @@ class CombinedObjective(Objective):
     one_group: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        terms = [(cast(RankingMetric, part.metric), weight) for part, weight in self.parts]
+        # The metric of the labels of the data set, if any part is of these.
+        named = [each for each in self.parts if not isinstance(each[0], ObjectiveOn)]
+        named = named or [*self.parts[:1]]
+        terms = [(cast(RankingMetric, part.metric), weight) for part, weight in named]
         self.metric = WeightedSum(tuple(terms))
         self.one_group = all(part.one_group for part, _ in self.parts)
+
+    @property
+    def has_own_labels(self) -> bool:  # type: ignore[override]
+        """Whether any part was made by `on`."""
+        return any(isinstance(part, ObjectiveOn) for part, _ in self.parts)
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row times its weight, (n,) float64 each."""
@@ -325,7 +404,8 @@ def _default_surrogate(metric: RankingMetric) -> RankingMetric:
     """The metric whose swap deltas weight the pairs; see `lambda_objective`."""
     declared = metric.declaration
     if declared.surrogate:
-        return parse_metric(declared.surrogate, relevant=metric.relevant)
+        options = {"relevant": metric.relevant} if declared.binary else {}
+        return parse_metric(declared.surrogate, **options)
     return declared(**dict[str, Any](metric.changed)) if declared.cutoff == "optional" else metric
 
 
