@@ -44,6 +44,7 @@ TWO_CLASSES = [
     Setting("ndcg", "dorm", cutoff=3, decay=3),
     Setting("ndcg", "dorm", cutoff=3, decay=2),
     Setting("ndcg", "dorm", cutoff=2, decay=5),
+    Setting("ndcg", "dorm", cutoff=2, decay=np.reciprocal),
 ]
 GRADED = [setting for setting in TWO_CLASSES if setting.feature_map == "dorm"]
 
@@ -208,6 +209,14 @@ def test_good_by_good_is_not_exact_for_ndcg() -> None:
             "must be a whole number, at least 1, got 0",
         ),
         ("ndcg", {"feature_map": "dorm", "decay": 2.5}, "got 2.5"),
+        ("ndcg", {"feature_map": "dorm", "decay": np.sqrt}, "decay must .* not grow with the rank"),
+        ("ndcg", {"feature_map": "dorm", "decay": np.negative}, "finite weight, not below 0"),
+        (
+            "ndcg",
+            {"feature_map": "dorm", "decay": np.zeros_like},
+            "decay must be above 0 at rank 1",
+        ),
+        ("ndcg", {"feature_map": "dorm", "decay": np.sum}, r"each of 3 ranks; its shape is \(\)"),
     ],
 )
 def test_what_is_refused(loss: str, options: dict[str, Any], message: str) -> None:
