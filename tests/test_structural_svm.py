@@ -115,6 +115,16 @@ def test_epsilon_ranks_where_zero_is_optimal() -> None:
         model.set_params(epsilon=0.0).fit(X, labels)
 
 
+def test_zero_may_be_optimal_up_to_the_tolerance_only() -> None:
+    """The warning says so, and a smaller tolerance finds what is better."""
+    data = graded(30)
+    model = StructuralSVM("mrr", "mrr", C=0.05, tol=0.05)
+    arguments = data.features, data.labels, data.qid
+    with pytest.warns(UserWarning, match=r"w = 0 is optimal up to 4.8e-02 .*: try a smaller tol"):
+        assert not model.fit(*arguments).coef_.any()
+    assert model.set_params(tol=1e-6).fit(*arguments).coef_.any()
+
+
 def test_history_is_that_of_a_cutting_plane_method() -> None:
     data = graded()
     model = StructuralSVM("map", C=100.0, tol=1e-5).fit(data.features, data.labels, data.qid)

@@ -30,7 +30,7 @@ class StructuralSVM(StructuralRanker):
         Weight of the mean hinge relative to ``|w|^2 / 2``.
     tol : float
         Relative duality gap, (primal - dual) / primal, at which to stop; a ConvergenceWarning says
-        if it is not reached, and a UserWarning if w = 0 is optimal.
+        if it is not reached, and a UserWarning if w = 0 is optimal up to this gap.
     decay : "smooth", int or callable
         For the map "dorm": A(rank) is the discount of the loss without its cutoff, such as
         1 / log2(1 + rank); or this discount down to a rank, and 0 beyond (Chakrabarti et al. report
