@@ -13,7 +13,8 @@ from small_data import Small, folds_of, graded, tiny
 
 from lambdaplus.baselines import ClassAUCSVM, StructuralSVM, SVMCombo
 from lambdaplus.baselines.oracles import Loss
-from lambdaplus.data import digits_queries
+from lambdaplus.data import RankingData, digits_queries
+from papers.algorithm_1 import algorithm_1
 
 MODELS: dict[str, dict[str, Any]] = {
     "auc": {"loss": "auc"},
@@ -78,11 +79,17 @@ def test_certified_on_a_fold_of_real_data_at_every_c(name: str, data_folder: Pat
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.2])
-def test_epsilon_stops_as_the_pseudocode_does(epsilon: float) -> None:
-    """Yue et al. 2007, algorithm 1, with each quadratic program solved anew."""
+@pytest.mark.parametrize("in_turn", [False, True])
+def test_epsilon_stops_as_the_pseudocode_does(epsilon: float, in_turn: bool) -> None:
+    """Yue et al. 2007, algorithm 1: a quadratic program after all queries, or after each one."""
     data, C = tiny(), 20.0
     every = [(loss, psi) for loss, psi in constraints(Setting("map"), data) if len(loss) > 1]
     w, working = np.zeros(3), [[np.zeros(4)] for _ in every]
+
+    def solved() -> np.ndarray:
+        planes = [(np.array(mine)[:, 0], np.array(mine)[:, 1:]) for mine in working]
+        return minimum(planes, C / len(data.sizes), w)
+
     while True:
         added = False
         for (loss, psi), mine in zip(every, working, strict=True):
@@ -92,10 +99,16 @@ def test_epsilon_stops_as_the_pseudocode_does(epsilon: float) -> None:
             if value[worst] > slack + epsilon:
                 mine.append(np.append(loss[worst], psi[worst]))
                 added = True
+                w = solved() if in_turn else w
         if not added:
             break
-        planes = [(np.array(mine)[:, 0], np.array(mine)[:, 1:]) for mine in working]
-        w = minimum(planes, C / len(data.sizes), w)
+        w = solved()
+    if in_turn:
+        whole = RankingData(data.features, data.labels, data.qid)
+        trained = algorithm_1(whole, C, epsilon, loss="map")
+        np.testing.assert_allclose(trained.w, w, atol=1e-3 * np.abs(w).max())
+        assert trained.n_constraints == sum(map(len, working)) - len(working)
+        return
     model = StructuralSVM("map", C=C, tol=1e-9, epsilon=epsilon)
     model.fit(data.features, data.labels, data.qid)
     np.testing.assert_allclose(model.coef_, w, atol=1e-4 * np.abs(w).max())

@@ -1,11 +1,13 @@
 """What the paper says, and whether it holds here.
 
-Better and worse mean: in the mean, and by a Wilcoxon signed-rank test over queries.
+The paper has no tests: better means in the mean, and even, close or robust that a Wilcoxon
+signed-rank test over queries is not significant.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
@@ -18,8 +20,14 @@ from papers.session import points, versus
 NDCG_10 = "ndcg(discount=letor)@10"
 CRITERIA = ("map", "mrr", NDCG_10)
 COMPONENTS = ("svm:map", "svm:mrr", "svm:mrr-po", "svm:ndcg-nc")
-SHARED, SEPARATE = "svm:combo-shared", "svm:combo-separate"
-SMOOTH, DORM, MCRANK = "svm:dorm", "svm:dorm-30", "mcrank:multiclass"
+COMBOS = {  # by slack, and whether their maps are scaled to one size
+    (slack, scaled): f"svm:combo-{slack}{'-one-size' if scaled else ''}"
+    for scaled in (False, True)
+    for slack in ("shared", "separate")
+}
+DORM, SORTED, MCRANK = "svm:dorm", "svm:dorm-sorted", "mcrank:multiclass"
+DORMS = {DORM: "", SORTED: "correct ranking sorted"}
+DECAYS: tuple[str | int, ...] = ("smooth", 30, 10)
 UNSCALED = ("svm:auc", "svm:map", "svm:ndcg@10")
 NDCG, MERGED, ASSIGNED = "SVMndcg", "DORM, merged", "DORM, assigned"  # trainers that are timed
 Times = Mapping[str, Mapping[str, Record]]  # by data and trainer
@@ -40,12 +48,15 @@ def path_claims(paths: Mapping[str, Sequence[Record]]) -> Iterator[Claim]:
         fall["svm:auc"] > slow,
         falls("svm:auc", "svm:map", "svm:ndcg@10"),
     )
-    yield Claim(
-        "Figure 4",
-        "DORM and SVMmrr, with feature maps of their own, also reduce their slack more.",
-        min(fall[SMOOTH], fall["svm:mrr"]) > slow,
-        falls(SMOOTH, "svm:mrr"),
-    )
+    own = [("DORM", name, reading) for name, reading in DORMS.items()]
+    for what, name, reading in (*own, ("SVMmrr", "svm:mrr", "")):
+        yield Claim(
+            "Figure 4",
+            f"{what}, with a feature map of its own, also reduces its slack more.",
+            fall[name] > slow,
+            falls(name),
+            reading,
+        )
     near = [last[name] for name in ("svm:map", "svm:ndcg@10")]
     shares = ", ".join(f"{end['share']:.3f}" for end in (*near, last["svm:auc"]))
     closer = min(end["share"] for end in near) > last["svm:auc"]["share"]
@@ -57,37 +68,48 @@ def path_claims(paths: Mapping[str, Sequence[Record]]) -> Iterator[Claim]:
     )
 
 
-def study_claims(results: Results, summed: Results) -> Iterator[Claim]:
-    """Figures 7 and 9, sections 3.1, 3.7, 4.2, 4.5 and 4.6.
+def study_claims(results: Results, summed: Results, decays: Results) -> Iterator[Claim]:
+    """Figures 7 and 9, sections 3.1, 3.5, 3.7, 4.2, 4.5 and 4.6.
 
-    ``summed`` are the SVMs whose pairs are not averaged.
+    ``summed`` are the SVMs whose pairs are not averaged, ``decays`` DORM with several decays.
     """
     yield against(
         results, "Figure 7", "For MRR, its own feature map has a large gain over that of pairs.",
         "svm:mrr", "svm:mrr-po", "mrr",
     )  # fmt: skip
-    even = against(
-        results, "Figure 9", "SVMndcg and DORM come out about even in NDCG@10.",
-        "svm:ndcg@10", SMOOTH, NDCG_10, even=True,
-    )  # fmt: skip
-    yield even
-    yield against(
-        results, "Figure 9", "SVMndcg-nc is better than DORM in NDCG@10.",
-        "svm:ndcg-nc", SMOOTH, NDCG_10,
-    )  # fmt: skip
+    for dorm, reading in DORMS.items():
+        even = against(
+            results, "Figure 9", "SVMndcg and DORM come out about even in NDCG@10.",
+            "svm:ndcg@10", dorm, NDCG_10, even=True,
+        )  # fmt: skip
+        better = against(
+            results, "Figure 9", "SVMndcg-nc is better than DORM in NDCG@10.",
+            "svm:ndcg-nc", dorm, NDCG_10,
+        )  # fmt: skip
+        yield from (claim._replace(reading=reading) for claim in (even, better))
     yield own_criterion(results)
-    yield _close_to_components(results)
-    yield against(
-        results, "Section 4.2", "SVMcombo almost always beats SVMmrr in MRR.",
-        SHARED, "svm:mrr", "mrr",
-    )  # fmt: skip
-    slacks = [versus(results, SEPARATE, SHARED, criterion) for criterion in CRITERIA]
-    yield Claim(
-        "Section 3.7",
-        "Separate slacks do better than a shared one.",
-        all(pair.first > pair.second for pair in slacks) and any(pair.better for pair in slacks),
-        "; ".join(map(str, slacks)),
-    )
+    for (slack, scaled), name in COMBOS.items():
+        reading = f"{slack} slacks{', maps of one size' if scaled else ''}"
+        yield _close_to_components(results, name, reading)
+        yield against(
+            results, "Section 4.2", "SVMcombo almost always beats SVMmrr in MRR.",
+            name, "svm:mrr", "mrr",
+        )._replace(reading=reading)  # fmt: skip
+    for scaled in (False, True):
+        one, other = COMBOS["separate", scaled], COMBOS["shared", scaled]
+        slacks = [versus(results, one, other, criterion) for criterion in CRITERIA]
+        yield Claim(
+            "Section 3.7",
+            "Separate slacks do better than a shared one.",
+            all(pair.first > pair.second for pair in slacks),
+            "; ".join(map(str, slacks)),
+            "maps of one size" if scaled else "",
+        )
+    for correct in ("fixed", "sorted"):
+        yield against(
+            decays, "Section 3.5", "A decay of DORM that is 0 after rank 10 is inferior to a "
+            "smooth one.", f"{correct}, smooth", f"{correct}, 10", NDCG_10,
+        )._replace(reading=DORMS[DORM if correct == "fixed" else SORTED])  # fmt: skip
     tops = best_svms(results)
     robust = {c: versus(results, "svm:map", top, c) for c, top in tops.items()}
     n_led = sum(top != "svm:map" for top in tops.values())
@@ -137,10 +159,10 @@ def against(
     results: Results, place: str, statement: str, first: str, second: str, metric: str,
     even: bool = False,
 ) -> Claim:  # fmt: skip
-    """Whether the first is better, or about even; nothing against a model that ranks nothing."""
+    """Whether the first is higher, or about even; nothing against a model that ranks nothing."""
     pair = versus(results, first, second, metric)
     zero = {name: w_is_zero(results, name) for name in (first, second)}
-    holds = not (pair.better or pair.worse) if even else pair.better
+    holds = not (pair.better or pair.worse) if even else pair.first > pair.second
     n = len(results.folds)
     tied = "".join(f"; w = 0 on {of} of {n} folds ({name})" for name, of in zero.items() if of)
     return Claim(place, statement, None if any(zero.values()) else holds, f"{pair}{tied}")
@@ -149,7 +171,7 @@ def against(
 def own_criterion(results: Results) -> Claim:
     """Whether the best of those trained for one criterion were trained for that of the test."""
     top = {}
-    for criterion in ("auc", *CRITERIA):
+    for criterion in CRITERIA:
         means = svm_means(results, criterion)
         top[criterion] = best({n: v for n, v in means.items() if "combo" not in n})
     own = sum(results.about.criteria[name] == criterion for criterion, name in top.items())
@@ -161,14 +183,15 @@ def own_criterion(results: Results) -> Claim:
     )
 
 
-def _close_to_components(results: Results) -> Claim:
+def _close_to_components(results: Results, combo: str, reading: str) -> Claim:
     tops = {c: best({n: results.mean(n, c) for n in COMPONENTS}) for c in CRITERIA}
-    pairs = {c: versus(results, SHARED, top, c) for c, top in tops.items()}
+    pairs = {c: versus(results, combo, top, c) for c, top in tops.items()}
     return Claim(
         "Section 4.5",
         "SVMcombo is close to the best of its components on every criterion.",
         not any(pair.worse for pair in pairs.values()),
         "; ".join(map(str, pairs.values())),
+        reading,
     )
 
 
@@ -199,26 +222,28 @@ def averaged_pairs(mean: Mapping[str, float], total: Mapping[str, float]) -> Cla
 def time_claims(times: Times, documents: Mapping[str, int]) -> Iterator[Claim]:
     """Figures 8 and 10."""
     small, *_, large = times
-    each = {
-        shape: {name: of["oracle"] / of["passes"] for name, of in by_trainer.items()}
+    total = {
+        shape: {name: of["seconds"] for name, of in by_trainer.items()}
         for shape, by_trainer in times.items()
     }
-    ratio = {shape: of[ASSIGNED] / of[NDCG] for shape, of in each.items()}
+    ratio = [of[ASSIGNED] / of[NDCG] for of in total.values()]
+    zero = any(of[name]["norm"] == 0 for of in times.values() for name in (NDCG, ASSIGNED))
     yield Claim(
         "Figure 8",
         "DORM, solved as assignment, takes substantially longer than SVMndcg (paper: 283 s "
         "to 19 s on TD2004).",
-        min(ratio.values()) > 2,
-        f"{min(ratio.values()):.1f} to {max(ratio.values()):.1f} times as long; merged instead of "
-        f"assigned {each[large][MERGED] / each[large][NDCG]:.1f} times",
+        None if zero else min(ratio) > 2,
+        f"{min(ratio):.1f} to {max(ratio):.1f} times as long; merged instead of assigned "
+        f"{total[large][MERGED] / total[large][NDCG]:.1f} times",
     )
-    grown = each[large][ASSIGNED] / each[small][ASSIGNED]
-    data = documents[large] / documents[small]
+    each = [times[shape][ASSIGNED] for shape in (small, large)]
+    grown = each[1]["oracle"] / each[1]["passes"] / (each[0]["oracle"] / each[0]["passes"])
     yield Claim(
         "Figure 8",
-        "DORM's time grows much more steeply (by half or more) than the number of documents.",
-        grown > 1.5 * data,
-        f"{grown:.1f} times the time on {large}, with {data:.1f} times the documents",
+        "DORM's time grows much more steeply than the number of documents.",
+        None,
+        f"SciPy's assignment of 30 ranks is about linear: {grown:.1f} times the time a pass, with "
+        f"{documents[large] / documents[small]:.1f} times the documents",
     )
     parts = {
         f"{name} on {shape}": 1 - times[shape][name]["oracle"] / times[shape][name]["seconds"]
@@ -238,3 +263,23 @@ def time_claims(times: Times, documents: Mapping[str, int]) -> Iterator[Claim]:
         max(trees) > 100,
         f"{min(trees):.1f} to {max(trees):.1f} times as long as SVMndcg",
     )
+
+
+def linear_time(seconds: Mapping[str, float]) -> Claim:
+    """Seconds of an oracle by the number of documents of a query."""
+    few, many = map(int, seconds)
+    grown, data = seconds[str(many)] / seconds[str(few)], many / few
+    return Claim(
+        "Fact 3.4",
+        "The search for SVMndcg's most violated ranking takes almost linear time.",
+        grown < data * math.log(many) / math.log(few) * 2,
+        f"{grown:.0f} times as long with {data:.0f} times the documents in a query",
+    )
+
+
+NOT_TESTED = Claim(
+    "Figure 9",
+    "The same on TD2003, TD2004, TREC 2000 and TREC 2001.",
+    None,
+    "these sets are not available",
+)
