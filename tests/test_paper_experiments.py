@@ -185,6 +185,19 @@ def test_yue_verdicts_follow_the_figures(shift: float, holds: bool) -> None:
     # No worse is comparable; a significantly better base function is not.
     assert said["Trained without the best bas"] is (shift <= 0)
     assert said["Without the best base functi"] is False  # nothing has degraded
+    assert said["Without that feature SVMmap'"] is False
+    assert said["Without it SVMmap is signifi"] is holds
+    assert said["On TREC submissions SVMmap h"] is None
+
+
+def test_yue_theorem_1_bounds_the_constraints_that_algorithm_1_adds(letor: Path) -> None:
+    train = yue_2007.chosen_queries(Session(letor, letor).whole, 6)
+    few, many = (yue_2007.constraints(train, 3, C) for C in (1.0, 30.0))
+    assert 6 <= few["constraints"] <= few["bound"]
+    assert few["bound"] >= 2 * 6 / yue_2007.EPSILON
+    assert many["bound"] > few["bound"]
+    assert yue_2007.bound_claim({"1": few, "30": many}).holds is True
+    assert yue_2007.bound_claim({"1": {**few, "bound": 1.0}}).holds is False
 
 
 # Elsas 2008 ---------------------------------------------------------------------------------------
@@ -408,18 +421,20 @@ def test_an_area_is_higher_if_it_is_on_every_fold(tmp_path: Path) -> None:
     values = [[by_feature(part, j, area)[area] for part in parts] for j in (0, 3)]
     assert min(values[0]) > max(values[1])
     found = welleck_2016.area_of(results, "column 0", "column 3", area)
-    assert found[:2] == (True, False)
-    assert found[2].endswith("higher on 2 of 2 folds")
-    assert welleck_2016.area_of(results, "column 3", "column 0", area)[:2] == (False, True)
+    assert found.gain == pytest.approx(np.mean(values[0]) - np.mean(values[1]))
+    assert not found.similar
+    assert str(found).endswith("higher on 2 of 2 folds")
+    assert welleck_2016.Areas(np.array([0.5, 0.6]), np.array([0.6, 0.5])).similar
     assert len(np.unique(welleck_2016.one_list(parts[0]).qid)) == 1
 
 
 def test_class_claims_look_at_the_commonest_and_the_rarest_class() -> None:
     shares = {1: 0.3, 2: 0.6, 3: 0.1}
-    higher, lower, mixed = (True, False, ""), (False, True, ""), (False, False, "")
+    one, other = np.array([0.6, 0.5, 0.6]), np.array([0.5, 0.55, 0.5])  # not on every fold
+    higher, lower = welleck_2016.Areas(one, other), welleck_2016.Areas(other, one)
     for pairs, verdicts in (
         ({1: lower, 2: higher, 3: lower}, [True, True]),
-        ({1: higher, 2: mixed, 3: higher}, [False, False]),
+        ({1: higher, 2: lower, 3: higher}, [False, False]),
     ):
         assert [c.holds for c in welleck_2016.class_claims(pairs, shares)] == verdicts
     data = RankingData(np.zeros((6, 1)), [0, 1, 1, 2, 1, 0], [1] * 6)
