@@ -82,9 +82,11 @@ class Session:
         ``jobs`` is 1 for measured times, which other work would disturb.
         """
         kept = joblib.Memory(self.folder / "kept", verbose=0).cache(work)
-        each = joblib.Parallel(jobs or self.jobs)(
-            joblib.delayed(kept)(*arguments) for arguments in items.values()
-        )
+        pool = joblib.Parallel(jobs or self.jobs, return_as="generator")
+        calls = (joblib.delayed(kept)(*arguments) for arguments in items.values())
+        words = f"{self.name}, {work.__name__.replace('_', ' ')}"
+        with Progress(transient=True) as progress:
+            each = list(progress.track(pool(calls), total=len(items), description=words))
         return dict(zip(items, each, strict=True))
 
 
