@@ -147,11 +147,13 @@ class Versus(NamedTuple):
         return f"{points(self.first)} against {points(self.second)}, {said(self.p)}"
 
 
-def versus(results: Results, first: str, second: str, metric: Metric) -> Versus:
-    """Two methods of a study; means are over folds."""
-    name = str(parse_metric(metric))
-    found = Versus.of(*(by_query(results, method, name) for method in (first, second)))
-    means = results.mean(first, name), results.mean(second, name)
+def versus(
+    results: Results, first: str, second: str, metric: Metric, other: Results | None = None
+) -> Versus:
+    """Two methods of a study, or the second of another one; means are over folds."""
+    name, other = str(parse_metric(metric)), other or results
+    found = Versus.of(by_query(results, first, name), by_query(other, second, name))
+    means = results.mean(first, name), other.mean(second, name)
     return found._replace(first=means[0], second=means[1])
 
 

@@ -307,7 +307,7 @@ def claims(with_best: ByQuery, without_best: ByQuery, longest_fit: float) -> lis
         ),
         Claim(
             "Section 5.2.2", "SVMroc is much better than SVMacc.",
-            bool(with_best["SVMroc"].mean() > with_best["SVMacc"].mean()),
+            Versus.of(with_best["SVMroc"], with_best["SVMacc"]).better,
             f"MAP {points(with_best['SVMroc'].mean())} against "
             f"{points(with_best['SVMacc'].mean())}",
         ),

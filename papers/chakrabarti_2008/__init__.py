@@ -54,6 +54,7 @@ READINGS: dict[str, dict[str, object]] = {
     "epsilon 0.1, query by query": {"epsilon": 0.1, "by_query": True},
     "epsilon 0.1, documents of unit norm": {"epsilon": 0.1, "unit": True},
 }
+ROW_ORDERS = 5  # beside that of the data, which DORM's fixed correct ranking depends on
 ORACLES = {str(n): (n, NDCG_10) for n in (10_000, 1_000_000)}
 SHAPES = {"TD2003's shape": (50, 516, 48655), "TD2004's shape": (75, 444, 73726)}
 
@@ -81,6 +82,8 @@ def run(
     methods = [*svms, *combos(), trees]
     results = session.study(folds, methods, METRICS)
     decays = session.study(folds, by_decay(), METRICS)
+    [dorm] = [method for method in svms if method.name == DORM]
+    orders = [session.study(in_other_order(folds, s), [dorm], METRICS) for s in range(ROW_ORDERS)]
     unscaled = [_changed(m, m.name, pair_scale=False) for m in svms if m.name in UNSCALED]
     summed = session.study(folds, unscaled, METRICS)
     data = {session.name: whole, **{name: like_trec(*shape) for name, shape in shapes.items()}}
@@ -91,7 +94,7 @@ def run(
     return Findings(
         [
             *claims.path_claims(paths),
-            *claims.study_claims(results, summed, decays),
+            *claims.study_claims(results, summed, decays, orders),
             claims.rounds_claim(curve, rounds),
             *claims.time_claims(times, documents),
             claims.linear_time(session.collect(oracle_time, ORACLES, jobs=1)),
@@ -119,6 +122,17 @@ def rankers() -> list[Method]:
     [dorm] = [method for method in known if method.name == DORM]
     others = [method for method in known if method is not dorm]
     return [*others, _changed(dorm, DORM, correct="fixed"), replace(dorm, name=SORTED)]
+
+
+def in_other_order(folds: Sequence[Fold], seed: int) -> list[Fold]:
+    """The folds with the training documents of each query shuffled."""
+    random = np.random.default_rng(seed)
+
+    def shuffled(part: RankingData) -> RankingData:
+        rows = np.lexsort([random.random(part.labels.size), part.queries.query_of_row])
+        return replace(part, features=part.features[rows], labels=part.labels[rows])
+
+    return [Fold(fold.name, shuffled(fold.train), fold.valid, fold.test) for fold in folds]
 
 
 def by_decay() -> list[Method]:

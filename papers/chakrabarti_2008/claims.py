@@ -15,7 +15,7 @@ import polars as pl
 from lambdaplus.study import Results
 from papers.chakrabarti_2008.fits import Record
 from papers.paper import Claim
-from papers.session import points, versus
+from papers.session import Versus, points, versus
 
 NDCG_10 = "ndcg(discount=letor)@10"
 CRITERIA = ("map", "mrr", NDCG_10)
@@ -68,25 +68,39 @@ def path_claims(paths: Mapping[str, Sequence[Record]]) -> Iterator[Claim]:
     )
 
 
-def study_claims(results: Results, summed: Results, decays: Results) -> Iterator[Claim]:
+def study_claims(
+    results: Results, summed: Results, decays: Results, orders: Sequence[Results]
+) -> Iterator[Claim]:
     """Figures 7 and 9, sections 3.1, 3.5, 3.7, 4.2, 4.5 and 4.6.
 
-    ``summed`` are the SVMs whose pairs are not averaged, ``decays`` DORM with several decays.
+    ``summed`` are the SVMs whose pairs are not averaged, ``decays`` DORM with several decays, and
+    ``orders`` DORM with other orders of the rows.
     """
     yield against(
         results, "Figure 7", "For MRR, its own feature map has a large gain over that of pairs.",
-        "svm:mrr", "svm:mrr-po", "mrr",
+        "svm:mrr", "svm:mrr-po", "mrr", "large",
     )  # fmt: skip
-    for dorm, reading in DORMS.items():
-        even = against(
-            results, "Figure 9", "SVMndcg and DORM come out about even in NDCG@10.",
-            "svm:ndcg@10", dorm, NDCG_10, even=True,
-        )  # fmt: skip
-        better = against(
-            results, "Figure 9", "SVMndcg-nc is better than DORM in NDCG@10.",
-            "svm:ndcg-nc", dorm, NDCG_10,
-        )  # fmt: skip
-        yield from (claim._replace(reading=reading) for claim in (even, better))
+    every = [results, *orders]
+    even, better = (
+        [versus(results, one, DORM, NDCG_10, other) for other in every]
+        for one in ("svm:ndcg@10", "svm:ndcg-nc")
+    )
+    statements = (
+        "SVMndcg and DORM come out about even in NDCG@10.",
+        "SVMndcg-nc is better than DORM in NDCG@10.",
+    )
+    holds = (
+        2 * sum(pair.better or pair.worse for pair in even) < len(every),
+        2 * sum(pair.first > pair.second for pair in better) > len(every),
+    )
+    for statement, held, pairs in zip(statements, holds, (even, better), strict=True):
+        yield Claim("Figure 9", statement, held, in_orders(pairs), "orders of the rows")
+    yield against(
+        results, "Figure 9", statements[0], "svm:ndcg@10", SORTED, NDCG_10, "even"
+    )._replace(reading=DORMS[SORTED])
+    yield against(results, "Figure 9", statements[1], "svm:ndcg-nc", SORTED, NDCG_10)._replace(
+        reading=DORMS[SORTED]
+    )
     yield own_criterion(results)
     for (slack, scaled), name in COMBOS.items():
         reading = f"{slack} slacks{', maps of one size' if scaled else ''}"
@@ -157,15 +171,33 @@ def w_is_zero(results: Results, method: str) -> int:
 
 def against(
     results: Results, place: str, statement: str, first: str, second: str, metric: str,
-    even: bool = False,
+    how: str = "better",
 ) -> Claim:  # fmt: skip
-    """Whether the first is higher, or about even; nothing against a model that ranks nothing."""
+    """Whether the first is better, even, or has a large gain, which must be significant.
+
+    Nothing is said against a model that ranks nothing.
+    """
     pair = versus(results, first, second, metric)
     zero = {name: w_is_zero(results, name) for name in (first, second)}
-    holds = not (pair.better or pair.worse) if even else pair.first > pair.second
+    answers = {
+        "better": pair.first > pair.second,
+        "even": not (pair.better or pair.worse),
+        "large": pair.better,
+    }
+    holds = answers[how]
     n = len(results.folds)
     tied = "".join(f"; w = 0 on {of} of {n} folds ({name})" for name, of in zero.items() if of)
     return Claim(place, statement, None if any(zero.values()) else holds, f"{pair}{tied}")
+
+
+def in_orders(pairs: Sequence[Versus]) -> str:
+    """One method against another by the order of the rows that the second was trained with."""
+    low, high = (kind(pair.second for pair in pairs) for kind in (min, max))
+    significant = sum(pair.better or pair.worse for pair in pairs)
+    return (
+        f"{points(pairs[0].first)} against {points(low)} to {points(high)}, p < .05 in "
+        f"{significant} of {len(pairs)} orders"
+    )
 
 
 def own_criterion(results: Results) -> Claim:
