@@ -47,9 +47,9 @@ UNCLIPPED = NDCG_10.removesuffix("@10")
 EPSILON = 0.1
 C_GRID = tuple(10.0**power for power in range(-2, 5))
 METRICS = ("auc", *CRITERIA)
-OPTIMUM = {"epsilon": None, "tol": 1e-6, "max_passes": 3000}
+OPTIMUM: dict[str, object] = {"epsilon": None, "tol": 1e-6, "max_passes": 3000}
 READINGS: dict[str, dict[str, object]] = {
-    "optimum": {},
+    "optimum": OPTIMUM,
     **{f"epsilon {e:g}": {"epsilon": e} for e in (0.001, 0.01, 0.1, 0.3)},
     "epsilon 0.1, query by query": {"epsilon": 0.1, "by_query": True},
     "epsilon 0.1, documents of unit norm": {"epsilon": 0.1, "unit": True},
@@ -265,7 +265,7 @@ def reading_table(session: Session, folds: Sequence[Fold], svms: Sequence[Method
     items = {
         f"{name} {reading} {fold.name}": (
             fold,
-            {**named[name].fixed, **OPTIMUM, **options},
+            {**named[name].fixed, "epsilon": None, **options},
             named[name].grid["C"],
             str(named[name].criterion),
         )
