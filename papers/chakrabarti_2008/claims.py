@@ -15,7 +15,7 @@ import polars as pl
 from lambdaplus.study import Results
 from papers.chakrabarti_2008.fits import Record
 from papers.paper import Claim
-from papers.session import Versus, points, versus
+from papers.session import Versus, points, said, versus
 
 NDCG_10 = "ndcg(discount=letor)@10"
 CRITERIA = ("map", "mrr", NDCG_10)
@@ -116,7 +116,7 @@ def study_claims(
             "Section 3.7",
             "Separate slacks do better than a shared one.",
             all(pair.first > pair.second for pair in slacks),
-            "; ".join(map(str, slacks)),
+            signed(slacks),
             "maps of one size" if scaled else "",
         )
     for correct in ("fixed", "sorted"):
@@ -190,6 +190,11 @@ def against(
     return Claim(place, statement, None if any(zero.values()) else holds, f"{pair}{tied}")
 
 
+def signed(pairs: Sequence[Versus]) -> str:
+    """By criterion, whether the first is higher or lower, and p."""
+    return "; ".join(f"{'+' if v.first > v.second else '-'}, {said(v.p)}" for v in pairs)
+
+
 def in_orders(pairs: Sequence[Versus]) -> str:
     """One method against another by the order of the rows that the second was trained with."""
     low, high = (kind(pair.second for pair in pairs) for kind in (min, max))
@@ -222,7 +227,7 @@ def _close_to_components(results: Results, combo: str, reading: str) -> Claim:
         "Section 4.5",
         "SVMcombo is close to the best of its components on every criterion.",
         not any(pair.worse for pair in pairs.values()),
-        "; ".join(map(str, pairs.values())),
+        signed(list(pairs.values())),
         reading,
     )
 
