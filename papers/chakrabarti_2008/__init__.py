@@ -47,9 +47,10 @@ UNCLIPPED = NDCG_10.removesuffix("@10")
 EPSILON = 0.1
 C_GRID = tuple(10.0**power for power in range(-2, 5))
 METRICS = ("auc", *CRITERIA)
-OPTIMUM: dict[str, object] = {"epsilon": None, "tol": 1e-6, "max_passes": 3000}
+# Of SVMmrr with its own map: w = 0 is within .001 of the optimum, which ranks.
+PRECISE: dict[str, object] = {"tol": 1e-6, "max_passes": 3000}
 READINGS: dict[str, dict[str, object]] = {
-    "optimum": OPTIMUM,
+    "optimum": {},
     **{f"epsilon {e:g}": {"epsilon": e} for e in (0.001, 0.01, 0.1, 0.3)},
     "epsilon 0.1, query by query": {"epsilon": 0.1, "by_query": True},
     "epsilon 0.1, documents of unit norm": {"epsilon": 0.1, "unit": True},
@@ -162,7 +163,8 @@ def _of_paper(method: Method) -> Method:
 
 
 def _certified(method: Method) -> dict[str, object]:
-    return {**method.fixed, **OPTIMUM}
+    own_map = method.fixed.get("feature_map") == "mrr"
+    return {**method.fixed, "epsilon": None, **(PRECISE if own_map else {})}
 
 
 def _changed(method: Method, name: str, **fixed: object) -> Method:
@@ -217,7 +219,7 @@ def path_table(paths: Mapping[str, Sequence[Record]]) -> Table:
     heads = ("SVM", "mean slack at w = 0", *Cs, "objective over that at w = 0", "|w|")
     foot = (
         "Means over the folds' training parts; the last two at the largest C. An objective that "
-        "stays at 1 means w = 0: the optimiser, whose duality gap is below 1e-6, can gain nothing."
+        "stays at 1 means w = 0: the optimiser, whose duality gap is below .001, can gain nothing."
     )
     return Table(heads, rows, (foot,))
 
@@ -265,7 +267,7 @@ def reading_table(session: Session, folds: Sequence[Fold], svms: Sequence[Method
     items = {
         f"{name} {reading} {fold.name}": (
             fold,
-            {**named[name].fixed, "epsilon": None, **options},
+            {**(named[name].fixed if options else _certified(named[name])), **options},
             named[name].grid["C"],
             str(named[name].criterion),
         )
@@ -279,7 +281,7 @@ def reading_table(session: Session, folds: Sequence[Fold], svms: Sequence[Method
                     for name in shown))
         for reading in READINGS
     ]  # fmt: skip
-    foot = "Test MRR, MRR and NDCG@10. The optimum has a relative duality gap of at most 1e-6."
+    foot = "Test MRR, MRR and NDCG@10. The optimum is to a gap of .001, of MRR's own map 1e-6."
     return Table(("reading", "MRR, own map", "MRR, map of pairs", "NDCG@10"), rows, (foot,))
 
 
@@ -323,14 +325,14 @@ CHAKRABARTI_2008 = Paper(
         "query whose cosine is above .99. NDCG has the discounts 1, 1, 1/log2 3, ... of the "
         "paper's reference. As in the paper's algorithm, training stops when no constraint is "
         "violated by more than epsilon, here .1, with the w of the constraints so far, which are "
-        "added in batches; figures 4 to 6 are of optima, to a duality gap of 1e-6. DORM has "
-        "unclipped NDCG and a smooth decay, and its correct ranking is that of the rows; sorted: "
-        "documents of a label by score. C is chosen from 1, 10, 100 and 1,000 on validation data, "
-        "by each method's own criterion; figures 4 to 6 have C from .01 to 10,000. SVMcombo has "
-        "MAP, MRR with its own map and NDCG; its maps are as they are, as in the paper, or of one "
-        "size. McRank has at most 30 rounds of LightGBM's trees. Figures 8 and 10 have total "
-        "times at C = 100 on this data and on generated data of the shapes of TD2003 and TD2004, "
-        "where DORM's decay is 0 after rank 30."
+        "added in batches; figures 4 to 6 are of optima, to a relative gap of .001 (SVMmrr: "
+        "1e-6). DORM has unclipped NDCG and a smooth decay, and its correct ranking is that of "
+        "the rows; sorted: documents of a label by score. C is chosen from 1, 10, 100 and 1,000 "
+        "on validation data, by each method's own criterion; figures 4 to 6 have C from .01 to "
+        "10,000. SVMcombo has MAP, MRR with its own map and NDCG; its maps are as they are, as in "
+        "the paper, or of one size. McRank has at most 30 rounds of LightGBM's trees. Figures 8 "
+        "and 10 have total times at C = 100 on this data and on generated data of the shapes of "
+        "TD2003 and TD2004, where DORM's decay is 0 after rank 30."
     ),
     run=run,
 )
