@@ -328,6 +328,15 @@ def swap_deltas(metric: RankingMetric, ranked: Labels, data: Labels | None = Non
     return deltas
 
 
+def neighbour_deltas(metric: RankingMetric, ranked: Labels, data: Labels | None = None) -> Floats:
+    """The same if the document at place q is first moved to the place below p, (n, n)."""
+    deltas = np.zeros((len(ranked), len(ranked)))
+    for p, q in itertools.combinations(range(len(ranked)), 2):
+        moved = [*ranked[: p + 1], ranked[q], *ranked[p + 1 : q], *ranked[q + 1 :]]
+        deltas[p, q] = deltas[q, p] = swap_deltas(metric, moved, data or ranked)[p, p + 1]
+    return deltas
+
+
 def classes(metric: RankingMetric, labels: Labels) -> list[float]:
     """Labels as the metric sees them: relevant or not, if it knows no grades."""
     if not metric.declaration.binary:
@@ -375,6 +384,7 @@ def lambda_gradients(
     *,
     sigma: float = 1.0,
     damping: float = 0.0,
+    damped: float = 1.0,
     data: Labels | None = None,
 ) -> tuple[Floats, Floats, float]:
     """Gradient and Hessian of one query, pair by pair, and S, the sum of 2 |lambda| over pairs."""
@@ -385,7 +395,8 @@ def lambda_gradients(
     ranked = [labels[i] for i in order]
     gradient, hessian, total = np.zeros(len(labels)), np.zeros(len(labels)), 0.0
     if not math.isnan(value(metric, ranked, data)):
-        deltas = swap_deltas(metric, ranked, data)
+        equal = dict(metric.changed).get("pairs") == "equal"
+        deltas = (neighbour_deltas if equal else swap_deltas)(metric, ranked, data)
         for better, worse in itertools.permutations(range(len(labels)), 2):
             if seen[better] <= seen[worse]:
                 continue
@@ -394,7 +405,7 @@ def lambda_gradients(
             if size < 1e-13:  # a rounded zero: on short lists no true change is as small as that
                 continue
             if damping and len(set(scores)) > 1:
-                size /= damping + abs(distance)
+                size *= 1 - damped + damped / (damping + abs(distance))
             rho = 1 / (1 + math.exp(min(sigma * distance, 700)))  # e^710 overflows
             rest = 1 / (1 + math.exp(min(-sigma * distance, 700)))  # 1 - rho, without cancelling
             gradient[better] -= sigma * size * rho

@@ -119,6 +119,36 @@ def test_bootstrap_intervals_together_are_those_alone_and_those_of_the_definitio
 # Comparisons -------------------------------------------------------------------------------------
 
 
+def test_weights_of_queries_count_in_means_intervals_and_tests() -> None:
+    """Whole weights are copies of queries, for means; a query of weight 0 is none."""
+    of_query = np.random.default_rng(0).integers(0, 4, 40)
+    weighted = {
+        name: run(noise, seed, weight=np.repeat(of_query, 15))
+        for name, noise, seed in (("a", 0.5, 1), ("b", 2.0, 2))
+    }
+    compared = compare_runs(weighted, test="t")
+    for metric, means in compared.means.items():
+        assert means == {name: pytest.approx(one.mean[metric]) for name, one in weighted.items()}
+        [pair] = compared.of(metric)
+        assert pair.difference == pytest.approx(means["a"] - means["b"])
+        assert pair.interval[0] < pair.difference < pair.interval[1]
+        assert pair.n_queries == (of_query > 0).sum()
+        gap = weighted["a"].per_query[metric] - weighted["b"].per_query[metric]
+        products = (gap * of_query)[of_query > 0]
+        assert pair.p_value == pytest.approx(stats.ttest_1samp(products, 0).pvalue)
+    assert "40 queries, weighted." in compared.foot[0]
+    plain = {name: run(noise, seed) for name, noise, seed in (("a", 0.5, 1), ("b", 2.0, 2))}
+    equal = {
+        name: run(noise, seed, weight=np.full(600, 0.3))
+        for name, noise, seed in (("a", 0.5, 1), ("b", 2.0, 2))
+    }
+    for one, other in zip(compare_runs(plain).pairs, compare_runs(equal).pairs, strict=True):
+        assert one.interval == pytest.approx(other.interval)
+        assert [*one[4:5], *one[6:]] == pytest.approx([*other[4:5], *other[6:]])
+    with pytest.raises(ValueError, match="'b' and 'a' were not evaluated with the same weights"):
+        compare_runs({"a": weighted["a"], "b": plain["b"]})
+
+
 def test_wins_losses_ties_and_means() -> None:
     labels = [1, 0, 1, 0, 1, 0, 1, 0]
     first = evaluate(labels, [2, 1, 2, 1, 1, 2, 1, 1], group=[2] * 4, metrics="map")

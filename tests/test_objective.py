@@ -32,6 +32,7 @@ OBJECTIVES = [
     lambda_objective("mrr(relevant=2)@5", noise=None),
     lambda_objective("ndcg@5", gain="linear", damping=None, normalize=False),
     lambda_objective("ndcg", damping=0.5),
+    lambda_objective("map", damping=0.01, damped=0.3),
     lambda_objective("map", relevant=0.1234567, sigma=1 / 3),
 ]
 OTHERS = [  # than one call of `gradients`
@@ -146,6 +147,7 @@ def test_unusable_input_is_a_value_error_that_says_what_is_wrong(
         ("ndcg", {"sigma": np.nan}, r"sigma must be a number at least 1e-100"),
         ("ndcg", {"damping": -0.1}, r"damping, if not None, must be a number at least 0"),
         ("ndcg", {"damping": "off"}, r"damping, if not None, must be a number at least 0"),
+        ("ndcg", {"damped": 1.5}, r"damped must be a number at least 0 and at most 1, got 1.5"),
         ("map", {"noise": "much"}, r"noise, if not None, must be a number at least 0"),
         ("map", {"noise": np.nan}, r"noise, if not None, must be a number at least 0"),
         ("map", {"noise": -1.0}, r"noise, if not None, must be a number at least 0"),
@@ -260,6 +262,7 @@ def test_options_of_several_objectives_do_not_mix_on_the_same_data() -> None:
         expected = lp.gradients(
             data.labels, data.scores(), metric=objective.surrogate, group=data.sizes,
             sigma=objective.sigma, normalize=objective.normalize, damping=objective.damping,
+            damped=objective.damped,
         )  # fmt: skip
         found = gradient_of(objective, data)
         assert_array_equal(found[0], expected[0].astype(np.float32))

@@ -194,6 +194,55 @@ def test_of_parameters_with_equal_values_the_first_are_chosen(folds: list[Fold])
     assert chosen["parameters"].to_list() == ['{"sign": 1, "factor": 1}'] * 2
 
 
+def one_fitted(task: Task) -> Fitted:
+    """A trainer that returns a single ranker, for all metrics."""
+    return Fitted(lambda part: task.parameters["sign"] * part.features[:, 0])
+
+
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_parameters_that_are_drawn_again_are_one_trial(
+    jobs: int, folds: list[Fold], tmp_path: Path
+) -> None:
+    method = replace(find_methods("lightgbm:lambda_map")[0], space={"num_leaves": (3, 5)})
+    single = Method("one:fitted", one_fitted, space={"sign": (1.0, -1.0)})
+    for _ in range(2):  # the second reads the fits of the first
+        study = Study(
+            folds[:1], [method, single], METRICS, settings=SETTINGS, trials=8, folder=tmp_path,
+            jobs=jobs,
+        )  # fmt: skip
+        study.finish()
+        for name in (method.name, single.name):
+            fits = study.results.fits.filter(
+                (pl.col("method") == name) & (pl.col("metric") == "map")
+            )
+            assert fits["trial"].to_list() == [0, 1]
+            assert fits["parameters"].n_unique() == 2
+            assert fits.filter("chosen")["validation"].to_list() == [fits["validation"].max()]
+        assert study.results.values.height == 2 * 3 * 15
+    assert study.kept == len(study) == 4
+
+
+def test_a_trial_without_scores_is_fitted_again_where_no_other_beats_it(
+    folds: list[Fold], tmp_path: Path
+) -> None:
+    """Another grid may contain it without the trial that beat it."""
+    [found] = find_methods("lightgbm:lambda_map")
+    for grid in ([31, 3, 5], [3], [5, 3]):
+        method = replace(found, space={"num_leaves": grid}, grid={"num_leaves": grid})
+        study = Study(folds[:1], [method], METRICS, settings=SETTINGS, trials=9, folder=tmp_path)
+        study.finish()
+        fresh = Study(folds[:1], [method], METRICS, settings=SETTINGS, trials=9)
+        fresh.finish()
+        assert study.results.values.equals(fresh.results.values)
+
+
+def test_a_trainer_returns_a_ranker_for_each_metric(folds: list[Fold]) -> None:
+    method = Method("one:metric", lambda task: {MAP: one_fitted(task)}, space={"sign": (1.0, -1.0)})
+    study = Study(folds[:1], [method], METRICS, trials=2)
+    with pytest.raises(RuntimeError, match="the trainer returned no ranker for mrr, ndcg@5"):
+        study.finish()
+
+
 @pytest.mark.slow
 def test_processes_change_nothing_and_more_trials_go_on(folds: list[Fold], tmp_path: Path) -> None:
     names = "lightgbm:lambda_map,xgboost:rank:ndcg"

@@ -43,13 +43,17 @@ def number_of(text: str) -> float:
 def numbers(values: Any, name: str, copy: bool = False) -> NDArray[np.float64]:
     """Convert the values to float64; a ValueError as in `plain`, and for integers not exact."""
     array = plain(values, name)
+    if array.dtype.kind in "ST":  # bytes, and NumPy's text of variable length
+        array = array.astype(np.str_ if array.dtype.kind == "S" else object)
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         refuse_rounding(array[(array > 2**53) | (array < -(2**53))].tolist(), name)
     elif array.dtype.kind == "O":
         refuse_rounding((x for x in array.ravel().tolist() if isinstance(x, int)), name)
     try:
-        if array.dtype.kind == "U":
-            array = np.array([*map(number_of, array.ravel().tolist())]).reshape(array.shape)
+        if array.dtype.kind in "OU":
+            parsed = [number_of(x) if isinstance(x, str) else x for x in array.ravel().tolist()]
+            array = np.array(parsed, array.dtype if array.dtype.kind == "O" else np.float64)
+            array = array.reshape(np.shape(values))
         return array.astype(np.float64, copy=copy)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numbers: {error}") from None

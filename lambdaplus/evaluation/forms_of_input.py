@@ -39,6 +39,7 @@ def read_input(
     docno: ArrayLike | None,
 ) -> Input:
     """Read the arguments of `~lambdaplus.evaluation.evaluate`."""
+    labels, scores = _of_ranx(labels), _of_ranx(scores)
     if isinstance(labels, Mapping) or isinstance(scores, Mapping):
         if not _is_of_queries(labels) or not _is_of_queries(scores):
             raise ValueError(
@@ -62,6 +63,11 @@ def read_input(
     queries = Queries(labels, group=group, qid=ids, weight=weight)
     of_queries = None if ids is None else ids[queries.boundaries[:-1]]
     return Input(queries, scores, of_queries, docno)
+
+
+def _of_ranx(values: Any) -> Any:
+    """The dictionary of a Qrels or Run of ranx, whose own mappings are compiled by numba."""
+    return values.to_dict() if type(values).__module__.partition(".")[0] == "ranx" else values
 
 
 def _is_of_queries(values: Any) -> TypeGuard[Mapping[Any, Mapping[Any, float]]]:

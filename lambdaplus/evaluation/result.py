@@ -33,6 +33,8 @@ class Evaluation(Tabular):
     conventions : dict of str to str
         Rules with which each metric was computed.
     convention : Convention
+    weights : (n_queries,) float64 or None
+        Weight of each query in the means, if row weights were passed.
     metrics : dict of str to RankingMetric
         The metric with each name; empty after unpickling, since user-defined metrics may not be
         picklable.
@@ -51,6 +53,7 @@ class Evaluation(Tabular):
     qid: NDArray[Any]
     conventions: dict[str, str]
     convention: Convention
+    weights: Floats | None = None
     metrics: Mapping[str, RankingMetric] = field(default_factory=dict)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -66,7 +66,8 @@ class RunComparison(Tabular):
     ----------
     names : tuple of str
     means : dict of str to dict of str to float
-        By metric, then system: means over the queries on which every system has a value.
+        By metric, then system: means over the queries on which every system has a value, weighted
+        as in the evaluations.
     pairs : tuple of Pair
         ``pandas.DataFrame(comparison.pairs)`` has a row for each.
     test, alternative, correction : str
@@ -200,16 +201,17 @@ def compare_runs(
     Raises
     ------
     ValueError
-        If runs differ in queries, conventions or metrics, including different metrics with the same
-        name; if there are fewer than two runs; or if an option is unknown or out of range.
+        If runs differ in queries, weights, conventions or metrics, including different metrics with
+        the same name; if there are fewer than two runs; or if an option is unknown or out of range.
     TypeError
         If ``runs`` is not a dict of evaluations.
 
     Notes
     -----
-    Every query has the same weight, regardless of the weights in the evaluation.  Queries on which
-    one run of a pair has no value are left out for this pair.  A metric over the whole data set has
-    no value per query and is not tested.
+    If the runs were evaluated with weights, the difference of a query is multiplied by its weight,
+    divided by the mean weight: in means, intervals and tests.  Queries of weight 0, and those on
+    which one run of a pair has no value, are left out for this pair.  A metric over the whole data
+    set has no value per query and is not tested.
 
     Examples
     --------
@@ -238,10 +240,15 @@ def compare_runs(
     means: dict[str, dict[str, float]] = {}
     for metric, values in _aligned(runs).items():
         defined = ~np.isnan(np.array(list(values.values()))).any(axis=0)
-        means[metric] = {name: mean_of(of_run[defined]) for name, of_run in values.items()}
-        if defined.size != first.n_queries or defined.size < 2:
+        by_query = defined.size == first.n_queries
+        weights = first.weights if by_query else None
+        of_defined = None if weights is None else weights[defined]
+        means[metric] = {
+            name: mean_of(of_run[defined], of_defined) for name, of_run in values.items()
+        }
+        if not by_query or defined.size < 2:
             continue  # one value for the whole data set, or a single query
-        differences = [_difference(values[a], values[b]) for a, b in compared]
+        differences = [_difference(values[a], values[b], weights) for a, b in compared]
         p = np.array([p_of(shared) if shared.size else np.nan for shared in differences])
         corrected = holm(p) if correction == "holm" else p
         pairs += [
@@ -265,8 +272,9 @@ def compare_runs(
     marks = f"Letters: better than that run at {alpha:g}"
     if baseline is not None:
         marks = f"Stars: differs from {baseline} at .05, .01, .001"
+    weighted = "" if first.weights is None else ", weighted"
     foot = (
-        f"{queries_in_words(first.n_queries)}. {marks} ({tail} {TESTS[test]}, "
+        f"{queries_in_words(first.n_queries)}{weighted}. {marks} ({tail} {TESTS[test]}, "
         f"{'Holm' if correction == 'holm' else 'no'} correction over the tests of a metric).",
         f"Convention {first.convention.name}:",
         *(f"  {name}: {rules}" for name, rules in first.conventions.items()),
@@ -315,15 +323,31 @@ def _aligned(runs: Mapping[str, Evaluation]) -> dict[str, dict[str, Floats]]:
                 + (f", such as {missing[0]!r}" if missing else "")
             )
         places = [place[query] for query in queries]
+        _refuse_other_weights(both, first.weights, run.weights, places)
         for metric, values in run.per_query.items():
             by_query = len(values) == run.n_queries
             aligned[metric][name] = values[places] if by_query else values
     return aligned
 
 
-def _difference(first: Floats, second: Floats) -> Floats:
-    """Differences on the queries on which both have a value, with rounding errors set to 0."""
+def _refuse_other_weights(
+    both: str, first: Floats | None, weights: Floats | None, places: list[int]
+) -> None:
+    """Raise a ValueError unless the queries have the weights of those of the first run."""
+    one, other = (np.ones(len(places)) if w is None else w for w in (first, weights))
+    if not np.allclose(one, other[places], rtol=ROUNDING, atol=0.0):
+        raise ValueError(f"{both} were not evaluated with the same weights of queries")
+
+
+def _difference(first: Floats, second: Floats, weights: Floats | None) -> Floats:
+    """Differences on the queries on which both have a value, with rounding errors set to 0.
+
+    They are multiplied by the weights, less their scale, so that their mean is the weighted one.
+    """
     difference = first - second
-    known = difference[~np.isnan(difference)]
-    known[np.abs(known) <= ROUNDING] = 0.0
-    return known
+    known = ~np.isnan(difference) & (weights is None or weights > 0.0)
+    difference = difference[known]
+    difference[np.abs(difference) <= ROUNDING] = 0.0
+    if weights is not None and difference.size:
+        difference *= weights[known] / weights[known].mean()
+    return difference

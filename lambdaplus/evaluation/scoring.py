@@ -55,8 +55,9 @@ def evaluate(
         Finite numbers; a document with a higher score is ranked higher.  Also both (n_queries, m),
         with a row for each query, as scikit-learn's ndcg_score takes them; or two dictionaries of
         values by query and document number, qrels and run, as pytrec_eval, ir_measures and ranx
-        take them.  Then judged documents that were not returned rank below all others, documents
-        that were not judged have label 0, and queries that were not judged are left out.
+        take them, or ranx's Qrels and Run.  Then judged documents that were not returned rank below
+        all others, documents that were not judged have label 0, and queries that were not judged
+        are left out.
     group : (n_queries,) array_like of int, optional
         Query sizes.  If neither ``group`` nor ``qid`` is given, AUC, MAUC and MAP treat all rows
         as one ranking, like scikit-learn's roc_auc_score and average_precision_score.
@@ -202,6 +203,7 @@ def evaluate_input(
         qid=np.arange(n_queries) if qid is None else qid,
         conventions=rules,
         convention=convention,
+        weights=queries.query_weights if queries.grouped else None,
         metrics={str(metric): metric for metric in metrics},
     )
 

@@ -13,6 +13,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaplus.compute.parallel import ON_EACH_THREAD
+
 
 def lightgbm_parameter(params: dict[str, Any], name: str, default: Any = None) -> Any:
     """The value of one of LightGBM's parameters under any of its names."""
@@ -96,6 +98,29 @@ def own_metrics(booster: Any) -> frozenset[str]:
     return _own_metrics[booster]
 
 
+def lightgbm_field(data: Any, name: str) -> NDArray[Any] | None:
+    """A field of a constructed lightgbm.Dataset; do not keep or change the array.
+
+    It is LightGBM's own memory, which ``get_field`` would copy.  That of "group" has the first row
+    of each query.
+    """
+    from lightgbm import basic
+
+    handle = getattr(data, "_handle" if hasattr(data, "_handle") else "handle")  # LightGBM 4, 3
+    if handle is None:  # not constructed: LightGBM's own error
+        return data.get_field(name)  # type: ignore[no-any-return]
+    size, kind, address = ctypes.c_int(), ctypes.c_int(), ctypes.c_void_p()
+    basic._safe_call(
+        basic._LIB.LGBM_DatasetGetField(
+            handle, name.encode(), *map(ctypes.byref, (size, address, kind))
+        )
+    )
+    if not size.value:
+        return None
+    number = {0: ctypes.c_float, 1: ctypes.c_double, 2: ctypes.c_int32}[kind.value]
+    return np.ctypeslib.as_array((number * size.value).from_address(address.value or 0))
+
+
 class _Described:
     """An array by its description, from which NumPy makes an array."""
 
@@ -123,6 +148,26 @@ def xgboost_field(data: Any, name: str) -> NDArray[Any]:
             return np.asarray(_Described(found | lists))
     read = data.get_uint_info if name == "group_ptr" else data.get_float_info
     return np.asarray(read(name))
+
+
+@lru_cache(maxsize=2)
+def openmp_functions(framework: Literal["lightgbm", "xgboost"]) -> tuple[Any, Any] | None:
+    """``GOMP_parallel`` and ``omp_get_max_threads`` of the OpenMP library of an imported framework.
+
+    None if it is built without OpenMP, or with Microsoft's.  Those of GNU, LLVM and Intel have
+    these functions.  Two frameworks in one process may have two of them.
+    """
+    try:
+        library: Any = getattr(sys.modules[framework], _MODULE_OF_LIBRARY[framework])._LIB
+        parallel, most = library["GOMP_parallel"], library["omp_get_max_threads"]
+    except AttributeError:
+        return None
+    parallel.restype = None
+    parallel.argtypes = [ON_EACH_THREAD, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint]
+    return parallel, most
+
+
+_MODULE_OF_LIBRARY = {"lightgbm": "basic", "xgboost": "core"}
 
 
 def calling_booster() -> Any:

@@ -7,7 +7,7 @@ and tests without other changes.
 from lambdaplus.metrics import components as c
 from lambdaplus.metrics.declaration import Declaration
 from lambdaplus.metrics.forms import Cascade, CountAbove, Window
-from lambdaplus.metrics.parameters import OVER, RELEVANT, Parameter
+from lambdaplus.metrics.parameters import OVER, PAIRS, RELEVANT, Parameter
 
 GAIN = Parameter(
     "gain",
@@ -41,7 +41,7 @@ AUC = Declaration(
     normalizer=c.both_classes,
     offset=c.best_rank_sum,
     cutoff="no",
-    parameters=(OVER,),
+    parameters=(OVER, PAIRS),
     pooled="middle",
 )
 
@@ -80,6 +80,7 @@ MAUC = Declaration(
         Parameter("classes", "relevant", "classes that are averaged", ("relevant", "all")),
         Parameter("share", "query", "data that class shares refer to", ("query", "dataset")),
         OVER,
+        PAIRS,
     ),
     pooled="middle",
     follows_label_order=False,  # ranking the rarer of two grades higher can decrease it
@@ -126,6 +127,7 @@ CONCORDANCE = Declaration(
     normalizer=c.unequal_pairs,
     form=CountAbove(c.each_one, c.each_one, "lower"),
     cutoff="no",
+    parameters=(PAIRS,),
 )
 
 MAP = Declaration(

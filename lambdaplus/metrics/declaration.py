@@ -28,7 +28,7 @@ from lambdaplus.metrics.label_counts import (
     read_only,
     refuse_wrong_order,
 )
-from lambdaplus.metrics.parameters import OVER, RELEVANT, Parameter, Value, as_text
+from lambdaplus.metrics.parameters import OVER, PAIRS, RELEVANT, Parameter, Value, as_text
 
 
 @dataclass(frozen=True)
@@ -198,6 +198,11 @@ class RankingMetric:
     def over_data_set(self) -> bool:
         """Whether the whole data set is one ranking, ignoring queries."""
         return OVER in self.declaration.parameters and self["over"] == "dataset"
+
+    @property
+    def equal_pairs(self) -> bool:
+        """Whether all pairs of two labels weigh the same in training."""
+        return PAIRS in self.declaration.parameters and self["pairs"] == "equal"
 
     def discounts(self, ranks: Floats) -> Floats:
         """The discount at these ranks, counted from 1, and 0 beyond the cutoff: (r,) -> (r,).

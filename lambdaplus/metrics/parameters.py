@@ -83,6 +83,14 @@ OVER = Parameter(
     "over", "query", "rows that are ranked together: a query, or the data set", ("query", "dataset")
 )
 
+PAIRS = Parameter(
+    "pairs",
+    "swap",
+    "what a pair weighs in training: swap is the change of the metric if the two are swapped; "
+    "equal is the change if they were neighbours, the same for all pairs of two labels",
+    ("swap", "equal"),
+)
+
 
 def as_text(value: Any) -> str:
     """The value of a parameter as written in a name: ``linear``, ``0.5``, ``0/1/3``."""

@@ -2,7 +2,8 @@
 
 An entry stands for the documents of one class with the same score, which get the same gradient.
 All documents of a query are one list if the metric is a discounted sum of gains, or if there are
-two classes; otherwise each pair of classes has its own potentials and list.
+two classes; otherwise each pair of classes has its own potentials and list.  If all pairs of two
+classes weigh the same, all documents of a query are one list without potentials.
 
 Without queries, row weights are multiplicities: a row of weight k counts as k rows (the section
 "Weights without queries" of docs/mathematics/sweep.md).  In AP, a document's own contribution is a
@@ -29,8 +30,8 @@ class ListArrays(NamedTuple):
     List k has the elements ``start[k]`` to ``stop[k]`` of the arrays by element: score, class,
     potentials U (of concordant pairs) and V (of discordant ones, equal to U with more than two
     classes), and weight.  The swap delta of classes a and b is
-    ``abs(gain[at + a] - gain[at + b])`` times the difference of potentials, with
-    ``at = gain_at[k]``.
+    ``abs(gain[at + a] - gain[at + b])``, with ``at = gain_at[k]``, or 1 without gains, times the
+    difference of potentials, or 1 without potentials.
     """
 
     start: Ints
@@ -40,8 +41,8 @@ class ListArrays(NamedTuple):
     n_classes: Ints
     score: Floats
     code: Int32s
-    U: Floats
-    V: Floats
+    U: Floats | None
+    V: Floats | None
     weight: Floats
 
 
@@ -66,7 +67,8 @@ def ranked_lists(
     # Queries with one class have no pairs, and those with Z = 0 no value to optimise.
     query = np.flatnonzero((n_classes > 1) & (scale[: n_classes.size] > 0))
     # The entries are the elements themselves, without a copy, if one list serves a query.
-    whole = not form.potentials_by_classes or not (n_classes[query] > 2).any()
+    equal = metric.equal_pairs
+    whole = equal or not form.potentials_by_classes or not (n_classes[query] > 2).any()
     if whole:
         b, start, stop = np.zeros_like(query), edges[:-1][query], edges[1:][query]
         a, of_list, entry = b + 1, n_classes[query], np.empty(0, np.int64)
@@ -80,6 +82,13 @@ def ranked_lists(
     gain, gain_at = np.array([0.0, 1.0]), np.zeros_like(query)  # those of two classes
     if not form.potentials_by_classes:
         gain, gain_at = arrays.gain, strata[query]
+    if equal:
+        # Neighbours change a sum of ranks by the difference of their gains, and a number of pairs
+        # by one.
+        gain = np.empty(0) if form.potentials_by_classes else gain
+        one = ListArrays(start, stop, gain_at, gain, of_list, score, code, None, None, weight)
+        yield Lists(one, query, entry)
+        return
     each, discount = np.empty(0), arrays.discount
     if weighted:
         # Each document of an entry gets the mean of its multiplicities, so that the ranks at the

@@ -110,7 +110,7 @@ def _add_noise(
 @compiled(error_model="numpy")
 def _compare_neighbours(
     start: Ints, stop: Ints, gain_at: Ints, gain: Floats, n_classes: Ints, noisy: Floats,
-    code: Int32s, U: Floats, V: Floats, weight: Floats, query: Ints, entry: Ints, clean: Rows,
+    code: Int32s, U: Any, V: Any, weight: Floats, query: Ints, entry: Ints, clean: Rows,
     score: Floats, strength: Floats, sigma: float, gradient: Floats, hessian: Floats,
     received: Floats,
 ) -> None:  # fmt: skip
@@ -124,8 +124,9 @@ def _compare_neighbours(
         at, met = gain_at[k], 0.0
         # Pairs below a cutoff, or below the first relevant document, have no weight.
         lowest = stop[k] - 1
-        while lowest > start[k] and U[lowest - 1] == U[lowest] and V[lowest - 1] == V[lowest]:
-            lowest -= 1
+        if U is not None:
+            while lowest > start[k] and U[lowest - 1] == U[lowest] and V[lowest - 1] == V[lowest]:
+                lowest -= 1
         for i in range(start[k], lowest):
             j = i + 1
             rank_i, rank_j = (entry[i], entry[j]) if entry.size else (i, j)
@@ -135,8 +136,11 @@ def _compare_neighbours(
                 continue
             a, b = code[i], code[j]
             # Selections are faster than branches here.  Documents of one class have the weight 0.
-            gap = U[i] - U[j] if a > b else V[i] - V[j]
-            times = sigma * abs(gap * (gain[at + a] - gain[at + b]))
+            times = 0.0 if a == b else sigma
+            if U is not None:
+                times *= abs(U[i] - U[j] if a > b else V[i] - V[j])
+            if gain.size:
+                times *= abs(gain[at + a] - gain[at + b])
             x, y = clean[rank_i], clean[rank_j]
             both = strength[x] + strength[y]
             # rho without another exponential: 1 / (1 + exp(sigma d)) = y / (x + y).

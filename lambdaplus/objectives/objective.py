@@ -124,7 +124,7 @@ class LambdaObjective(Objective):
     metric : RankingMetric
     surrogate : RankingMetric
         The metric whose swap deltas weight the pairs; ``metric`` itself if there is no other.
-    sigma, damping, noise, balance : float
+    sigma, damping, damped, noise, balance : float
         Damping and noise may be None.
     normalize, one_group : bool
     """
@@ -137,9 +137,10 @@ class LambdaObjective(Objective):
     noise: float | None = None
     one_group: bool = False
     balance: float = BALANCE
+    damped: float = 1.0
 
     def __post_init__(self) -> None:
-        check_pair_options(self.sigma, self.normalize, self.damping)
+        check_pair_options(self.sigma, self.normalize, self.damping, self.damped)
         if self.noise is not None:
             self.noise = number("noise, if not None,", self.noise, least=0.0, most=1e100) or None
         self.balance = number("balance", self.balance, least=0.0, most=1.0)
@@ -158,7 +159,7 @@ class LambdaObjective(Objective):
             return np.empty(0), np.empty(0)
         gradient = LambdaGradient(
             self.surrogate, ranked, sigma=self.sigma, normalize=self.normalize,
-            damping=self.damping, noise=self.noise, balance=self.balance,
+            damping=self.damping, damped=self.damped, noise=self.noise, balance=self.balance,
         )  # fmt: skip
         return gradient.at(scores, dtype)
 
@@ -170,9 +171,11 @@ class LambdaObjective(Objective):
         one = ", one_group=True" if self.one_group else ""
         other = "" if self.surrogate == self.metric else f", surrogate={str(self.surrogate)!r}"
         balance = "" if self.balance == BALANCE else f", balance={shortest(self.balance)}"
+        share = "" if self.damped == 1.0 else f", damped={shortest(self.damped)}"
         return (
             f"lambda_objective({str(self.metric)!r}, sigma={shortest(self.sigma)}, "
-            f"normalize={self.normalize}, damping={self.damping}{noise}{one}{other}{balance})"
+            f"normalize={self.normalize}, damping={self.damping}"
+            f"{share}{noise}{one}{other}{balance})"
         )
 
 
@@ -220,6 +223,7 @@ def lambda_objective(
     sigma: float = 1.0,
     normalize: bool = True,
     damping: float | Literal["default"] | None = "default",
+    damped: float = 1.0,
     noise: float | None = None,
     one_group: bool = False,
     surrogate: str | RankingMetric | None = None,
@@ -247,6 +251,9 @@ def lambda_objective(
         Divide each pair by ``damping + |score distance|`` (unless all scores of the query are
         equal), which gives more weight to pairs with close scores, as LightGBM and XGBoost do with
         0.01.
+    damped : float, default=1.0
+        The share of a pair's weight that is divided, if there is damping: its weight is multiplied
+        by ``1 - damped + damped / (damping + |score distance|)``.
     noise : float or None, default=None
         Scale of logistic noise, for data with queries: half of the gradient comes from neighbours
         in rankings by noisy scores, as in CatBoost's YetiRank, where the scale is 1.
@@ -299,8 +306,8 @@ def lambda_objective(
     for name, own in zip(names, shares, strict=True):
         parsed = objective_metric(name, **own)
         other = _default_surrogate(parsed) if surrogate is None else objective_metric(surrogate)
-        damped = _default_damping(parsed, other) if damping == "default" else damping
-        shared = sigma, normalize, damped, noise, one_group, balance
+        divided = _default_damping(parsed, other) if damping == "default" else damping
+        shared = sigma, normalize, divided, noise, one_group, balance, damped
         parts.append(LambdaObjective(parsed, other, *shared))
     if len(parts) == 1 and weights == (1.0,):
         return parts[0]

@@ -162,9 +162,13 @@ class Study:
             for method, searched, metrics, identity in fitted:
                 for seed in self.seeds if method.random else self.seeds[:1]:
                     drawn = (draw(method.searched, seed, trial) for trial in range(self.trials))
-                    for trial, parameters in enumerate(drawn if searched else method.points):
-                        # Neither names of folds nor metrics of test queries change a fit.
-                        key = digest([data, identity, parameters, settings, seed])
+                    # Neither names of folds nor metrics of test queries change a fit.  Parameters
+                    # that are drawn again are the same fit, and not tried twice.
+                    tried = {
+                        digest([data, identity, parameters, settings, seed]): parameters
+                        for parameters in (drawn if searched else method.points)
+                    }
+                    for trial, (key, parameters) in enumerate(tried.items()):
                         tasks.append(
                             Task(
                                 method, parameters, fold.train, fold.valid, self.settings, seed,
@@ -243,6 +247,12 @@ class Study:
         except ValueError as damaged:
             warnings.warn(f"{damaged}; it is being fitted again", stacklevel=4)
             return False
+        # Scores are left out of trials that an earlier one beats, perhaps in another search.
+        beaten = self._beaten(task)
+        for metric, fit in fits.items():
+            best = np.nan_to_num(fit.best, nan=-np.inf)
+            if not fit.validation.size and best > beaten.get(metric, -np.inf):
+                return False
         values = {metric: fit.best for metric, fit in fits.items()}
         self._values.setdefault(_group(task), {})[task.trial] = values
         self.finished.add(task.key)
@@ -257,9 +267,9 @@ class Study:
         trials = self._values.get(_group(task), {})
         values = [of for trial, of in trials.items() if trial < task.trial]
         return {
-            metric: max(np.nan_to_num(of[metric], nan=-np.inf) for of in values)
+            metric: max(np.nan_to_num(of[metric], nan=-np.inf) for of in values if metric in of)
             for metric in map(str, task.metrics)
-            if values
+            if any(metric in of for of in values)
         }
 
     def _here(self, tasks: Sequence[Task]) -> Generator[tuple[int, str]]:
