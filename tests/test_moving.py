@@ -1,6 +1,7 @@
 """Every row of the page "Moving an existing pipeline"."""
 
 import importlib
+import pickle
 import re
 import warnings
 from collections.abc import Callable
@@ -34,6 +35,7 @@ ROWS: dict[str, dict[str, Callable[[], None]]] = {"LightGBM": {}, "XGBoost": {}}
 NO_EFFECT = "test_drop_ins:test_parameters_of_other_objectives_change_nothing_and_are_warned_of"
 OWN_NDCG = "test_drop_ins:test_two_metrics_of_one_name_have_a_history_each"
 OWN_OBJECTIVES = "test_estimators:test_the_frameworks_own_objectives_are_theirs"
+TWO_RULES = "test_estimators:test_a_name_of_two_metrics_is_warned_of_where_their_values_differ"
 ELSEWHERE = {
     "LightGBM": {
         '`metric="ndcg", eval_at=[10]`': OWN_NDCG,
@@ -46,6 +48,13 @@ ELSEWHERE = {
         "`bagging_by_query=True`": "test_training:test_bagging_by_query_raises",
         "`lgb.cv`": "test_drop_ins:test_plain_cv_of_lightgbm_raises_since_it_cuts_queries",
         '`LGBMRanker(objective="lambdarank")`': OWN_OBJECTIVES,
+        '`LGBMRanker().fit(eval_metric="ndcg")`, `"auc"`': TWO_RULES,
+        "`LGBMClassifier()`":
+            "test_classifiers:test_about_as_many_new_rows_are_predicted_as_are_positive",
+        '`class_weight="balanced"`':
+            "test_classifiers:test_class_weights_do_not_move_the_threshold",
+        'early stopping by `"binary_logloss"` or `"l2"` in the estimators':
+            "test_estimators:test_a_watched_loss_of_labels_is_warned_of",
     },
     "XGBoost": {
         "`DMatrix`, `QuantileDMatrix`, `DataIter`, one weight per query":
@@ -54,6 +63,16 @@ ELSEWHERE = {
         "`lambdarank_pair_method`, `lambdarank_num_pair_per_sample`, `ndcg_exp_gain`": NO_EFFECT,
         "`lambdarank_unbiased`": NO_EFFECT,
         '`XGBRanker(objective="rank:map")`': OWN_OBJECTIVES,
+        "`XGBRanker().save_model`, `load_model`":
+            "test_estimators:test_a_loaded_model_of_xgboost_is_the_same",
+        "`XGBClassifier().save_model`, `load_model`":
+            "test_classifiers:test_other_classes_refuse_a_classifier_that_ranks",
+        "early stopping by a function that calls `eval_metric(...)`":
+            "test_training:test_a_function_that_calls_ours_does_not_minimise_it_silently",
+        "early stopping by a callable `eval_metric` in `XGBoostRanker`":
+            "test_estimators:test_a_function_that_xgboost_minimises_is_warned_of",
+        "callbacks of `XGBClassifier`":
+            "test_classifiers:test_callbacks_of_xgboost_run_for_the_model_alone",
         "`XGBRanker(objective=lambda_map)`":
             "test_drop_ins:test_xgboosts_estimators_refuse_what_they_would_evaluate_wrongly",
     },
@@ -198,6 +217,21 @@ def _() -> None:
 
 
 SMALL = {"n_estimators": 5, "n_jobs": 1, "random_state": 0}
+
+
+@row("LightGBM", "`booster_.save_model` of an estimator")
+@row("LightGBM", "SHAP values of a classifier")
+def _() -> None:
+    y = (Y > 1).astype(int)
+    model = lp.LightGBMClassifier(**SMALL, verbose=-1).fit(X, y)
+    loaded = lgb.Booster(model_str=model.booster_.model_to_string())
+    scores = loaded.predict(X)
+    assert_array_equal(scores, model.predict(X, raw_score=True))
+    assert_array_equal(model.predict(X), (scores > model.offset_).astype(int))
+    shares = model.predict(X, pred_contrib=True)
+    assert_allclose(shares.sum(axis=1), model.decision_function(X) + model.offset_, atol=1e-9)
+    copied = pickle.loads(pickle.dumps(model))
+    assert_array_equal(copied.predict_proba(X), model.predict_proba(X))
 
 
 @row("LightGBM", "`LGBMRanker(objective=lambda_map)`")

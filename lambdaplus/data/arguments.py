@@ -1,9 +1,11 @@
 """Checks and conversions of arguments, with errors where NumPy would silently change values."""
 
+import difflib
 import math
 import reprlib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -221,3 +223,19 @@ def whole_number(name: str, value: Any, least: int = 0, below: int = 2**63) -> i
     if value >= below:
         raise ValueError(f"{name} must be below {below}, got {value!r}")
     return int(value)
+
+
+def hint(name: str, names: Collection[str]) -> str:
+    """The most similar known name, as the end of an error message; empty if there is none."""
+    close = difflib.get_close_matches(name, names, n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def refuse_missing(path: Path) -> None:
+    """Raise a FileNotFoundError for a path that does not exist, with a similar name if any."""
+    if path.exists():
+        return
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent}, so no {path}")
+    names = sorted(entry.name for entry in path.parent.iterdir())
+    raise FileNotFoundError(f"there is no file or folder {path}{hint(path.name, names)}")

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.extras import installation
-from lambdaplus.data.arguments import identifiers, int_or_text, refuse_rounding
+from lambdaplus.data.arguments import hint, identifiers, int_or_text, refuse_rounding
 from lambdaplus.data.queries import rows_by_query
 from lambdaplus.data.ranking_data import RankingData
 
@@ -25,7 +25,7 @@ SUFFIXES = (".csv", ".parquet")
 WEIGHT_NAMES = ("weight", "weights", "sample_weight", "query_weight", "w")
 # Numbers as spreadsheets write them: 0,5 and 1,000.5 and 5 %. As text they would be left out.
 _FOREIGN = r"^\s*[-+]?[0-9]+([.,][0-9]+)*\s*%$|^\s*[-+]?[0-9]+(,[0-9]+)+(\.[0-9]+)?\s*$"
-_INDEX = re.compile("|Unnamed: 0|__index_level_0__")
+INDEX = re.compile("|Unnamed: 0|__index_level_0__")
 _LONG_INTEGER = r"^\s*[+-]?[0-9]{16,}\s*$"
 
 
@@ -98,7 +98,7 @@ def read_columns(
 def _warn_of_columns(table: TableFile, left_out: list[str], features: list[str]) -> None:
     """Warn of columns whose use may be a surprise."""
     weights = [name for name in features if name.strip().lower() in WEIGHT_NAMES]
-    indices = [name for name in features if _INDEX.fullmatch(name)]
+    indices = [name for name in features if INDEX.fullmatch(name)]
     for names, what in (
         (left_out, "are no numbers and left out: convert those that are features to numbers"),
         (weights, "are read as features: if they are weights, leave them out of the file"),
@@ -147,7 +147,8 @@ class TableFile:
         self.names = self._frame.columns
         if missing := [name for name in needed if name not in self.names]:
             raise ValueError(
-                f"{file} has no column {', '.join(map(repr, missing))}; it has: "
+                f"{file} has no column "
+                f"{', '.join(f'{name!r}{hint(name, self.names)}' for name in missing)}; it has: "
                 f"{', '.join(self.names)}. Pass the names of its columns"
             )
 
@@ -211,6 +212,22 @@ class TableFile:
                 "1000.5, or leave the column out"
             )
         return None
+
+    def codes(self, name: str) -> tuple[NDArray[np.float64] | None, int]:
+        """A column of text as codes of its sorted values, (n,), and their number.
+
+        Codes are 0, 1, ..., and NaN where a cell is empty; None for dates and other types.
+        """
+        import polars
+
+        column = self._frame[name]
+        if column.dtype not in (polars.String, polars.Categorical, polars.Enum):
+            return None, 0
+        text = column.cast(polars.String)
+        text = text.set(text.str.strip_chars() == "", None)
+        values = text.drop_nulls().unique().sort()
+        codes = text.replace_strict(values, polars.int_range(len(values), eager=True))
+        return codes.cast(polars.Float64).to_numpy(), len(values)
 
     def has_rounded(self, name: str) -> bool:
         """Whether a column has integers that a float64 cannot represent."""

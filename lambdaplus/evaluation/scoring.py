@@ -21,7 +21,7 @@ from lambdaplus.evaluation.conventions import (
     find_convention,
 )
 from lambdaplus.evaluation.forms_of_input import Input, Labels, input_of_run, read_input
-from lambdaplus.evaluation.result import Evaluation, mean_of
+from lambdaplus.evaluation.result import Evaluation, Rows, mean_of
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.names import SPELLINGS, listed, share_options
@@ -178,6 +178,7 @@ def evaluate_input(
     mean: dict[str, float] = {}
     undefined: dict[str, int] = {}
     rules: dict[str, str] = {}
+    rows: dict[str, tuple[Rows, ...]] = {}
     for metric, scored in zip(metrics, _scored(metrics, queries, checked, one_group), strict=True):
         name, rule, ranked = str(metric), convention.rule(metric), scored.queries
         tie_rule, default = ties or rule.ties, rule.empty if empty is None else empty
@@ -193,6 +194,8 @@ def evaluate_input(
         per_query[name] = query_values
         mean[name] = mean_of(per_query[name], ranked.query_weights if ranked.grouped else None)
         rules[name] = _rules(metric, ranked, convention, tie_rule, default)
+        if not queries.grouped and metric.declaration.pooled and not ranked.grouped:
+            rows[name] = (Rows(queries.labels, (checked,), queries.weights),)
     relevant = np.logical_or.reduceat(queries.labels >= 1, queries.boundaries[:-1])
     return Evaluation(
         per_query=per_query,
@@ -205,6 +208,7 @@ def evaluate_input(
         convention=convention,
         weights=queries.query_weights if queries.grouped else None,
         metrics={str(metric): metric for metric in metrics},
+        rows=rows,
     )
 
 

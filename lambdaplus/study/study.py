@@ -27,7 +27,15 @@ from lambdaplus.study.choice import Choice
 from lambdaplus.study.estimator_trainer import find_class, train_estimator
 from lambdaplus.study.identity import digest, versions_in_words
 from lambdaplus.study.methods import Criterion, Method, Task, parse_criterion
-from lambdaplus.study.results import ALL_QUERIES, CURVES, FITS, VALUES, About, Results
+from lambdaplus.study.results import (
+    ALL_QUERIES,
+    CURVES,
+    FITS,
+    VALIDATION,
+    VALUES,
+    About,
+    Results,
+)
 from lambdaplus.study.search_space import draw
 from lambdaplus.study.settings import Settings
 from lambdaplus.study.store import load_fits
@@ -73,6 +81,8 @@ class Study:
         on validation data follows those of lambdaplus.
     features : str
         What was done to the features of the folds, in words, for the report.
+    data : tuple of str
+        Sentences about rows, queries and columns of the data, for the report.
 
     Attributes
     ----------
@@ -102,6 +112,7 @@ class Study:
     trials: int = 0
     convention: str = "lambdaplus"
     features: str = ""
+    data: tuple[str, ...] = ()
     finished: set[str] = field(default_factory=set, init=False)
     kept: int = field(default=0, init=False)
     errors: dict[str, str] = field(default_factory=dict, init=False)
@@ -185,7 +196,8 @@ class Study:
         fitted = []
         for method in self.methods:
             searched = self.searches(method)
-            selecting = self.chooses(method).values() if searched else [method.criterion]
+            each = searched or not self._grouped
+            selecting = self.chooses(method).values() if each else [method.criterion]
             metrics = tuple(dict.fromkeys(selecting))
             fitted.append((method, searched, metrics, digest([_identity(method), metrics])))
         tasks = []
@@ -209,6 +221,11 @@ class Study:
                         )  # fmt: skip
         return tasks
 
+    @property
+    def _grouped(self) -> bool:
+        """Whether the data has queries; if not, each metric chooses its rounds."""
+        return self.folds[0].test.grouped
+
     @cached_property
     def _fold_named(self) -> dict[str, Fold]:
         return {fold.name: fold for fold in self.folds}
@@ -226,7 +243,7 @@ class Study:
 
     def chooses(self, method: Method) -> dict[RankingMetric, Criterion]:
         """For each evaluated metric, the validation metric that selects its model."""
-        if self._selects or not self.trials:
+        if self._selects or (not self.trials and self._grouped):
             return dict.fromkeys(self._evaluated, self._selects or method.criterion)
         return {metric: metric for metric in self._evaluated}
 
@@ -352,6 +369,7 @@ class Study:
         """Results of each method, fold and seed whose fits are all finished."""
         choices = [choice for method in self.methods for choice in self.choices(method)]
         values, curves = [pl.DataFrame(schema=VALUES)], [pl.DataFrame(schema=CURVES)]
+        validation, rows = [pl.DataFrame(schema=VALIDATION)], {}
         for choice in choices:
             key = {"method": choice.method.name, "fold": choice.fold.name, "seed": choice.seed}
             qid = [str(qid) for qid in choice.evaluation.qid.tolist()]
@@ -359,6 +377,12 @@ class Study:
                 query = qid if len(by_query) == len(qid) else [ALL_QUERIES]
                 columns = {"metric": metric, "query": query, "value": by_query}
                 values.append(pl.DataFrame({**key, **columns}, VALUES, nan_to_null=True))
+            rows[choice.method.name, choice.fold.name, choice.seed] = choice.evaluation.rows
+            means = {
+                "metric": [*map(str, choice.validation)],
+                "value": [*choice.validation.values()],
+            }
+            validation.append(pl.DataFrame({**key, **means}, VALIDATION))
             for selecting, fit in choice.curves().items():
                 rounds = np.arange(1, len(fit.curve) + 1) * fit.every
                 columns = {"metric": str(selecting), "round": rounds, "value": fit.curve}
@@ -372,7 +396,9 @@ class Study:
             fits,
             pl.concat(curves),
             self.errors,
-            self._about(choices[0].evaluation.conventions if choices else {}),
+            validation=pl.concat(validation),
+            rows=rows,
+            about=self._about(choices[0].evaluation.conventions if choices else {}),
         )
 
     def _about(self, rules: dict[str, str]) -> About:
@@ -395,6 +421,11 @@ class Study:
             versions=versions_in_words(),
             queries=len(relevant),
             tested=sum(fold.test.n_queries for fold in self.folds),
+            rows=0 if self._grouped else sum(fold.test.labels.size for fold in self.folds),
+            data=self.data,
+            left_out=tuple(
+                dict.fromkeys(name for fold in self.folds for name in fold.train.categories)
+            ),
             without_relevant=len(relevant) - sum(relevant.values()),
             planned=len(self),
             finished=len(self.finished),
