@@ -287,6 +287,8 @@ def test_a_table_without_queries_is_compared_by_rows(tmp_path: pathlib.Path) -> 
     assert sorted(tested) == sorted(pl.read_csv(file)["x"])
     summary = Summary(study.results)
     assert summary.comparison is not None
+    assert not summary.has_queries("auc")
+    assert "Query by query" not in page
     for method in config.methods:
         aucs = []
         for fold in study.folds:

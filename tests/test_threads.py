@@ -221,16 +221,37 @@ def test_an_error_of_a_thread_of_a_team_is_raised(team: Team, where: str) -> Non
     assert sorted(done) == [0, 1, 2, 3, 4]
 
 
+def test_after_an_error_the_other_threads_take_no_further_work(team: Team) -> None:
+    done: list[int] = []
+
+    def fail_at_once(task: int) -> None:
+        time.sleep(0.001)
+        if not task:
+            raise ZeroDivisionError
+        done.append(task)
+
+    for used in (team, None):  # or the pool
+        done.clear()
+        with on_team(used), pytest.raises(ZeroDivisionError):
+            parallel.over_tasks(fail_at_once, 1000)
+        assert len(done) < 500
+
+
 @pytest.mark.skipif(os.name == "nt", reason="os.kill ends the process")
 def test_ctrl_c_ends_a_team_and_the_next_one_works(team: Team) -> None:
     def press(task: int) -> None:
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(0.01)
 
-    for tasks in (2, 3, 10):
-        with pytest.raises(KeyboardInterrupt):
-            parallel.over_tasks(press, tasks)
-    parallel.over_tasks(lambda _: None, 3)
+    # A shell starts jobs in the background without it.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        for tasks in (2, 3, 10):
+            with pytest.raises(KeyboardInterrupt):
+                parallel.over_tasks(press, tasks)
+        parallel.over_tasks(lambda _: None, 3)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_a_team_is_used_if_at_least_half_of_it_works(monkeypatch: Any) -> None:
@@ -330,7 +351,8 @@ INTERRUPTED = """
 make = (of_lightgbm, of_xgboost)[int(sys.argv[1])]
 model = make(2)
 model.update(fobj=lp.lambda_map)
-import _thread, random
+import _thread, random, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
 for _ in range(100):
     timer = threading.Timer(random.uniform(0.0, 0.05), _thread.interrupt_main)
     try:

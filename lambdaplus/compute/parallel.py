@@ -161,6 +161,10 @@ def _run(work: Callable[[int, int], None], edges: list[int], threads: int) -> No
         try:
             for a, b in ranges:  # all threads share this iterator
                 work(a, b)
+        except BaseException:
+            for _ in ranges:  # nothing is left for the others
+                pass
+            raise
         finally:
             _limit.reset(before)
 

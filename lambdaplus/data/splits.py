@@ -162,10 +162,10 @@ def cross_validation(data: RankingData, n_folds: int = 5, *, random_state: int =
     20
     """
     whole_number("n_folds", n_folds)
-    if not data.grouped:
-        return _folds_of_rows(data, n_folds, random_state)
     if n_folds < 3:
         raise ValueError(f"n_folds must be at least 3, not {n_folds}")
+    if not data.grouped:
+        return _folds_of_rows(data, n_folds, random_state)
     if n_folds > data.n_queries:
         raise ValueError(
             f"n_folds={n_folds} needs at least {n_folds} queries; the data has {data.n_queries}"

@@ -214,9 +214,9 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
     pos_label_ : label
         The trained class.
     offset_ : float
-        Raw-score threshold for `predict`.  Of the rows that set it, about as many are above it as
-        belong to the trained class or, with ``calibration``, those with a probability above 1/2.
-        Weights of rows count, those of classes do not.
+        Raw-score threshold for `predict`: about as many of the rows that set it are above it as
+        belong to the trained class or, with ``calibration``, rows above it have a probability
+        above 1/2.  Weights of rows count, those of classes do not.
     calibrator_ : object
         Its ``predict_proba`` has raw scores, (n, 1), as input.
 

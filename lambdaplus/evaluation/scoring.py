@@ -320,6 +320,7 @@ def _rules(
     if ties is None:
         expected = "expected" if queries.grouped else "together"
         ties = expected if metric.declaration.closed_ties else "worst"
+        ties = "midranks" if metric.declaration.midranks else ties
     used = {parameter.name: metric[parameter.name] for parameter in metric.declaration.parameters}
     used |= {"ties": ties, "empty": empty}
     words = ", ".join(f"{name}={as_text(value)}" for name, value in used.items())

@@ -106,19 +106,21 @@ def lightgbm_field(data: Any, name: str) -> NDArray[Any] | None:
     """
     from lightgbm import basic
 
+    library: Any = basic._LIB  # type: ignore[attr-defined]
     handle = getattr(data, "_handle" if hasattr(data, "_handle") else "handle")  # LightGBM 4, 3
     if handle is None:  # not constructed: LightGBM's own error
         return data.get_field(name)  # type: ignore[no-any-return]
     size, kind, address = ctypes.c_int(), ctypes.c_int(), ctypes.c_void_p()
     basic._safe_call(
-        basic._LIB.LGBM_DatasetGetField(
+        library.LGBM_DatasetGetField(
             handle, name.encode(), *map(ctypes.byref, (size, address, kind))
         )
     )
     if not size.value:
         return None
-    number = {0: ctypes.c_float, 1: ctypes.c_double, 2: ctypes.c_int32}[kind.value]
-    return np.ctypeslib.as_array((number * size.value).from_address(address.value or 0))
+    typestr = np.dtype({0: "f4", 1: "f8", 2: "i4"}[kind.value]).str
+    array = {"data": (address.value, True), "shape": (size.value,), "typestr": typestr}
+    return np.asarray(_Described(array | {"version": 3}))
 
 
 class _Described:
@@ -158,7 +160,7 @@ def openmp_functions(framework: Literal["lightgbm", "xgboost"]) -> tuple[Any, An
     these functions.  Two frameworks in one process may have two of them.
     """
     try:
-        library: Any = getattr(sys.modules[framework], _MODULE_OF_LIBRARY[framework])._LIB
+        library: Any = getattr(sys.modules.get(framework), _MODULE_OF_LIBRARY[framework])._LIB
         parallel, most = library["GOMP_parallel"], library["omp_get_max_threads"]
     except AttributeError:
         return None

@@ -266,9 +266,9 @@ def train_catboost(
     def pool(part: RankingData) -> Any:
         part = numeric_part(part)
         labels = training_labels(objective, part.labels)
-        return catboost.Pool(
-            part.features, labels, weight=part.weights, group_id=part.queries.query_of_row
-        )
+        query, weights = part.queries.query_of_row, part.queries.query_weights
+        of_rows = None if weights is None else weights[query]
+        return catboost.Pool(part.features, labels, group_id=query, group_weight=of_rows)
 
     class Look:
         """A metric that CatBoost copies, and also calls on the training data."""

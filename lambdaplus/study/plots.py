@@ -53,9 +53,21 @@ def _of_criteria(summary: Summary) -> Iterator[Plot]:
         caption = (
             "Test means. The stronger the shade of a cell, the closer it is to the best of its "
             "column; a cell without shade is "
-            f"{decimal(depth_of(_means(summary)), 3)} or more below it"
+            f"{decimal(depth_of(_means(summary)), 3)} or more below it. {_selection(summary)}"
         )
         yield "criterion_matrix", caption, criterion_matrix(summary)
+
+
+def _selection(summary: Summary) -> str:
+    """Which metric selects rounds and parameters, in a sentence."""
+    about = summary.results.about
+    if about.select:
+        by = label(str(about.select))
+    elif about.each_metric_selects:
+        by = "The metric of the column"
+    else:
+        by = "The metric in brackets"
+    return f"{by} on validation data selects rounds and parameters"
 
 
 def _of_queries(summary: Summary) -> Iterator[Plot]:
@@ -138,20 +150,14 @@ def criterion_matrix(summary: Summary) -> Figure:
         if criteria[methods[row]] != criteria[methods[row - 1]]:
             axes.axhline(row - 0.5, color=INK, linewidth=0.8)
     axes.set_xticks(range(len(metrics)), list(map(label, metrics)))
-    one = summary.results.about.select
-    by = (
-        one or summary.results.about.each_metric_selects
-    )  # one metric for all, or each its own models
+    about = summary.results.about
+    by = about.select or about.each_metric_selects
     names = [short(m) if by else f"{short(m)}  ({label(criteria[m])})" for m in methods]
     axes.set_yticks(range(len(methods)), names)
     axes.tick_params(length=0, labeltop=True, labelbottom=False)
     axes.grid(False)
     axes.spines[:].set_visible(False)
-    said = "bold: the metric in brackets, which selects the method's rounds and parameters"
-    if by:
-        selector = label(str(one)) if one else "the metric of the column"
-        said = f"{selector} on validation data selects rounds and parameters; bold: the metric\n"
-        said += "that the objective is made for"
+    said = "bold: the metric of the objective" if by else "bold: the metric in brackets"
     figure.supxlabel(said, fontsize=9)
     return figure
 

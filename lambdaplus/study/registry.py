@@ -76,7 +76,10 @@ METHODS: tuple[Method, ...] = (
     _estimator("svm:ndcg-nc", "StructuralSVM", "ndcg@10", C, loss="ndcg", relevant=1.0),
     _estimator("svm:mrr", "StructuralSVM", "mrr", C, loss="mrr", feature_map="mrr", **STOP),
     _estimator("svm:mrr-po", "StructuralSVM", "mrr", C, loss="mrr"),
-    _estimator("svm:dorm", "StructuralSVM", "ndcg@10", C, loss="ndcg", feature_map="dorm", **STOP),
+    _estimator(
+        "svm:dorm", "StructuralSVM", "ndcg@10", C,
+        loss="ndcg", feature_map="dorm", correct="sorted", **STOP,
+    ),  # fmt: skip
     _estimator("svm:combo-shared", "SVMCombo", "map", C, slack="shared", **STOP),
     _estimator("svm:combo-separate", "SVMCombo", "map", C, slack="separate", **STOP),
     _estimator("svm:class-auc", "ClassAUCSVM", "mauc", C),

@@ -374,7 +374,8 @@ class Study:
             key = {"method": choice.method.name, "fold": choice.fold.name, "seed": choice.seed}
             qid = [str(qid) for qid in choice.evaluation.qid.tolist()]
             for metric, by_query in choice.evaluation.per_query.items():
-                query = qid if len(by_query) == len(qid) else [ALL_QUERIES]
+                of_queries = self._grouped and len(by_query) == len(qid)
+                query = qid if of_queries else [ALL_QUERIES]
                 columns = {"metric": metric, "query": query, "value": by_query}
                 values.append(pl.DataFrame({**key, **columns}, VALUES, nan_to_null=True))
             rows[choice.method.name, choice.fold.name, choice.seed] = choice.evaluation.rows

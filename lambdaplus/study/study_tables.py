@@ -133,10 +133,10 @@ def _mark_of(verdict: Verdict) -> str:
 
 
 def range_of(interval: tuple[float, float], sign: str = "") -> str:
-    """An interval, such as .703...773; a dash if it has no bounds."""
+    """An interval, such as .703 to .773 or -.002..+.013; a dash if it has no bounds."""
     if any(map(math.isnan, interval)):
         return "-"
-    return "..".join(decimal(bound, 3, sign) for bound in interval)
+    return (".." if sign else " to ").join(decimal(bound, 3, sign) for bound in interval)
 
 
 def pairs_table(summary: Summary) -> Table | None:
