@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from lambdaplus.evaluation import EvalMetric, eval_metric
 from lambdaplus.metrics import Declaration, RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum
 from lambdaplus.objectives import CombinedObjective, LambdaObjective, lambda_objective
+from lambdaplus.objectives.objective import ObjectiveOn
 
 Named = str | Declaration | RankingMetric | WeightedSum
 
@@ -40,13 +41,22 @@ def find_objective(objective: Any, one_ranking: bool = False) -> Any:
     return _of_one_ranking(objective) if one_ranking else objective
 
 
-def _of_one_ranking(objective: Any) -> Any:
+def _of_one_ranking(objective: Any, part: bool = False) -> Any:
     """The objective with ``one_group``; some metrics rank all rows together without it."""
     if isinstance(objective, CombinedObjective):
-        parts = [(replace(cast(Any, part), one_group=True), w) for part, w in objective.parts]
+        parts = [(_of_one_ranking(each, part=True), weight) for each, weight in objective.parts]
         return CombinedObjective(tuple(parts))
-    if isinstance(objective, LambdaObjective) and not objective.metric.declaration.pooled:
-        return replace(objective, one_group=True)
+    if isinstance(objective, ObjectiveOn):
+        return _of_one_ranking(objective.objective, part).on(objective.labels)
+    if isinstance(objective, LambdaObjective):
+        if objective.metric.declaration.labels is not None:
+            raise ValueError(
+                f"the objective {str(objective.metric)!r} reads labels in a way of its own, and a "
+                "classifier trains on 0 and 1: use a ranker, or 'auc', the share of pairs of the "
+                "two classes in order"
+            )
+        if part or not objective.metric.declaration.pooled:
+            return replace(objective, one_group=True)
     return objective
 
 

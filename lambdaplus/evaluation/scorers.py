@@ -31,7 +31,7 @@ def scorer(metric: Metric | WeightedSum, *, qid: ArrayLike | None = None, **opti
     -------
     callable
         As by scikit-learn's ``make_scorer``; it requests ``qid``.  It scores by
-        ``decision_function`` or, where there is none, by ``predict``.
+        ``decision_function`` or, where there is none, by ``predict_proba`` or ``predict``.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def scorer(metric: Metric | WeightedSum, *, qid: ArrayLike | None = None, **opti
     value = _Value(eval_metric(metric, **options), qid)
     with config_context(enable_metadata_routing=True):  # in which alone a request can be made
         return make_scorer(
-            partial(_score, value), response_method=("decision_function", "predict")
+            partial(_score, value), response_method=("decision_function", "predict_proba", "predict")
         ).set_score_request(qid=True)
 
 
