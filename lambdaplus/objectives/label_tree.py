@@ -64,8 +64,8 @@ def split_labels(lists: Lists) -> Iterator[Lists]:
         list_query, starts, stops, gain_at, classes = found.T.copy()
         U = None if arrays.U is None else arrays.U[entry]
         if stops.size:
-            ranked = arrays.score[entry], code, U, U, weight
-            its = ListArrays(starts, stops, gain_at, gains, classes, *ranked)
+            bounds = starts, stops, gain_at, gains, classes
+            its = ListArrays(*bounds, arrays.score[entry], code, U, U, weight)
             yield Lists(its, list_query, entry)
         query, begin, end, low, high = children.T.copy()
 
@@ -115,7 +115,7 @@ def middle_of(edge: Ints, first: int, last: int) -> int:
     middle = first + np.searchsorted(edge[first:last], half)
     if middle > first and edge[middle] - half > half - edge[middle - 1]:
         middle -= 1
-    return min(max(middle, first + 1), last - 1)
+    return int(min(max(middle, first + 1), last - 1))
 
 
 @compiled
