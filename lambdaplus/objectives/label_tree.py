@@ -71,11 +71,14 @@ def split_labels(lists: Lists) -> Iterator[Lists]:
 
 
 def _some(lists: Lists, which: Bools) -> Lists:
-    arrays, (start, stop, gain_at, gain, n_classes) = lists.arrays, lists.arrays[:5]
-    bounds = start[which], stop[which], gain_at[which]
-    return Lists(
-        ListArrays(*bounds, gain, n_classes[which], *arrays[5:]), lists.query[which], lists.entry
+    a = lists.arrays
+    arrays = a._replace(
+        start=a.start[which],
+        stop=a.stop[which],
+        gain_at=a.gain_at[which],
+        n_classes=a.n_classes[which],
     )
+    return lists._replace(arrays=arrays, query=lists.query[which])
 
 
 @compiled
