@@ -404,7 +404,7 @@ def _default_surrogate(metric: RankingMetric) -> RankingMetric:
     """The metric whose swap deltas weight the pairs; see `lambda_objective`."""
     declared = metric.declaration
     if declared.surrogate:
-        options = {"relevant": metric.relevant} if declared.binary else {}
+        options: dict[str, Any] = {"relevant": metric.relevant} if declared.binary else {}
         return parse_metric(declared.surrogate, **options)
     return declared(**dict[str, Any](metric.changed)) if declared.cutoff == "optional" else metric
 
