@@ -34,11 +34,13 @@ BEFORE_AND_AFTER = 1e-13  # rounding of a delta that is a difference of values o
 
 # Whether a metric is declared right is asked of all of them: by the definition, and of the sweep on
 # short and long lists and with many classes.  All else is asked of one metric of each kind.
-PLAIN = [plain(d) for d in OBJECTIVES]
+EQUAL = [parse_metric(f"{name}(pairs=equal)") for name in ("auc", "mauc", "concordance")]
+PLAIN = [plain(d) for d in OBJECTIVES] + EQUAL
 SWEPT = [metric for metric in PLAIN if not metric.declaration.signed_deltas]
 KINDS = [plain(d) for d in kinds(OBJECTIVES)]
 KINDS_SWEPT = [metric for metric in KINDS if metric in SWEPT]
 POOLED = [d.name for d in CATALOGUE if d.pooled and not d.refusal]
+POOLED += [str(metric) for metric in EQUAL if metric.declaration.pooled]
 
 each_declared = pytest.mark.parametrize("declaration", OBJECTIVES, ids=lambda d: d.name)
 each_kind = pytest.mark.parametrize("declaration", kinds(OBJECTIVES), ids=lambda d: d.name)
@@ -96,6 +98,63 @@ def test_gradients_are_the_sum_over_pairs_of_swap_deltas(declaration, data, sigm
     floor = BEFORE_AND_AFTER
     assert_close(gradients(labels, scores, all_pairs=True, **given_), expected, ROUNDING, floor)
     assert_close(gradients(labels, scores, **given_), expected, SWEEP, floor)
+
+
+@pytest.mark.parametrize("metric", ["auc", "mauc", "concordance"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n", [300, 33_000])  # long lists are rounded
+def test_pairs_of_equal_weight_are_counted(metric: str, weighted: bool, n: int) -> None:
+    """Without queries: the sum over pairs of w_i w_j rho, by brute force at some rows."""
+    random = np.random.default_rng(n)
+    labels = np.minimum(random.geometric(0.7, n) - 1.0, 1.0 if metric == "auc" else 3.0)
+    scores = random.normal(size=n) + 0.5 * labels
+    weight = (
+        random.choice([0.0, 0.5, 1.0, 3.0], n) if weighted and metric != "concordance" else None
+    )
+    w = np.ones(n) if weight is None else weight
+    found = lambda_objective(metric, balance=0, one_group=True)(labels, scores, weight)
+    mass = dict.fromkeys(np.unique(labels), 0.0) | {c: w[labels == c].sum() for c in set(labels)}
+    # AUC of each relevant class against all others, by its share; see the reading of MAUC.
+    reference = {c: (c >= 1) / (w.sum() - mass[c]) for c in mass}
+    some = random.choice(n, 30, replace=False)
+    expected = np.zeros((2, 30))
+    for k, i in enumerate(some):
+        size = w[i] * w * (labels != labels[i])
+        if metric == "mauc":
+            size = size * [abs(reference[labels[i]] - reference[label]) for label in labels]
+        better = np.sign(labels[i] - labels)
+        rho = 1 / (1 + np.exp(better * (scores[i] - scores)))
+        expected[:, k] = -(size * better * rho).sum(), (size * rho * (1 - rho)).sum()
+    kept = [part[some].astype(float) for part in found]
+    scale = (kept[0] @ expected[0]) / (expected[0] @ expected[0])  # that of `normalize`
+    tolerance = (1e-5, 2e-5) if n < 32_768 else (4e-3, 4e-3)  # float32; rounded scores
+    assert_close(kept, scale * expected, tolerance)
+    shares = np.array([mass[c] for c in mass]) / w.sum()
+    assert np.abs(found[0]).sum(dtype=float) == pytest.approx(
+        w.sum() * (shares * (1 - shares)).sum(), rel=1e-5
+    )
+
+
+def test_a_table_weighs_pairs_equally_by_default_and_a_query_by_swaps() -> None:
+    labels, scores = random_query(3, 200, 1.0)
+    for name in ("auc", "mauc", "concordance"):
+        table = {"one_group": True}
+        default, equal, swap, welleck = (
+            lambda_objective(metric, surrogate=other, **table)
+            for metric, other in (
+                (name, None), (f"{name}(pairs=equal)", None), (f"{name}(pairs=swap)", None),
+                (name, name),
+            )
+        )  # fmt: skip
+        assert_identical(default(labels, scores), equal(labels, scores))
+        assert_identical(welleck(labels, scores), swap(labels, scores))
+        assert np.abs(swap(labels, scores)[0] - equal(labels, scores)[0]).max() > 1e-3
+        group = [120, 80]
+        within = default(labels, scores, None, group)
+        assert_identical(within, swap(labels, scores, None, group))
+        assert np.abs(within[0] - equal(labels, scores, None, group)[0]).max() > 1e-4
+        for objective in (default, equal, swap, welleck):
+            assert eval(repr(objective), {"lambda_objective": lambda_objective}) == objective
 
 
 @each_kind
@@ -462,7 +521,7 @@ def test_one_data_set_is_scaled_as_log_loss_at_its_base_rates(
     plain = gradients(labels, scores, **given_)
     found = gradients(labels, scores, normalize=True, **given_)
     copies = weight if weighted else np.ones(len(labels))
-    classes = labels if name == "mauc" else labels > 0
+    classes = labels if name.startswith("mauc") else labels > 0
     of_log_loss = 0.0
     for c in np.unique(classes):
         errors = (classes == c) - np.average(classes == c, weights=copies)

@@ -80,7 +80,7 @@ class Queries:
         n = self.labels.size
         if group is not None and qid is not None:
             raise ValueError("pass either group= (sizes) or qid= (one per row), not both")
-        divided = group is not None or qid is not None
+        self.divided = divided = group is not None or qid is not None
         self.grouped = divided or one_query  # whether the rows are queries, or one
         self.workers = workers
         self.list_workers = ONE_MACHINE if divided else workers  # those that share its lists

@@ -204,6 +204,12 @@ class RankingMetric:
         """Whether all pairs of two labels weigh the same in training."""
         return PAIRS in self.declaration.parameters and self["pairs"] == "equal"
 
+    def with_pairs(self, pairs: str) -> RankingMetric:
+        """The metric with these weights of pairs if it has the default ones, else unchanged."""
+        if PAIRS not in self.declaration.parameters or self["pairs"] != "default":
+            return self
+        return self.declaration(self.cutoff, **{**dict[str, Any](self.changed), "pairs": pairs})
+
     def discounts(self, ranks: Floats) -> Floats:
         """The discount at these ranks, counted from 1, and 0 beyond the cutoff: (r,) -> (r,).
 

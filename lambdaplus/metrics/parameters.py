@@ -85,10 +85,11 @@ OVER = Parameter(
 
 PAIRS = Parameter(
     "pairs",
-    "swap",
+    "default",
     "what a pair weighs in training: swap is the change of the metric if the two are swapped; "
-    "equal is the change if they were neighbours, the same for all pairs of two labels",
-    ("swap", "equal"),
+    "equal is the change if they were neighbours, the same for all pairs of two labels; default is "
+    "equal for a table without queries, and swap within queries",
+    ("default", "swap", "equal"),
 )
 
 

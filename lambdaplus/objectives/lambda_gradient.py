@@ -69,11 +69,15 @@ class LambdaGradient:
         self.all_pairs = all_pairs
         self.arrays, self.copies = metric_arrays(metric, queries), queries.multiplicities
         self.of_class = np.empty(0)  # factors of the Hessians of each class
-        if not queries.grouped:
+        # Whether the data is a table, whose gradient has the size of that of log-loss.
+        self.table = not queries.divided and (
+            metric.equal_pairs or (metric.declaration.pooled is not None and not queries.grouped)
+        )
+        if not queries.divided:
             count = queries.strata(metric.relevant).count
             # That of log-loss at the base rates, so that bounds of Hessians mean the same.
             self.total = float((count * (1.0 - count / count.sum())).sum())
-            if balance:
+            if balance and not queries.grouped:
                 self.of_class = (count * (count.size / count.sum())) ** balance
         self.workers = queries.list_workers
         self._refuse()
@@ -168,7 +172,7 @@ class LambdaGradient:
     def _factor(self, sums: Sums, scale: Floats) -> Floats:
         if not self.normalize:
             return scale
-        if not self.queries.grouped and self.metric.declaration.pooled:
+        if self.table:
             size = float(np.abs(sums.gradient).sum())
             return np.full(1, self.total / size) if size * scale[0] > NOTHING else scale
         S = sums.received * scale
