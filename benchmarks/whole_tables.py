@@ -48,6 +48,8 @@ LOSSES: dict[str, Callable[[], Any]] = {
     LOG_LOSS: lambda: None,  # of the framework
     "rank distances": lambda: lambda_objective("auc", surrogate="auc"),
     "equal weights": lambda: lambda_objective("auc", surrogate=EQUAL),
+    "equal, balance 0": lambda: lambda_objective("auc", surrogate=EQUAL, balance=0),
+    "equal, balance 1": lambda: lambda_objective("auc", surrogate=EQUAL, balance=1),
     "map": lambda: lambda_objective("map", surrogate="map"),
     "map + equal": lambda: combine(
         {lambda_objective("map"): 0.5, lambda_objective("auc", surrogate=EQUAL): 0.5}
