@@ -16,6 +16,7 @@ from brute_force import OBJECTIVES, examples, kinds, label_lists, metrics, plain
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
 
 from lambdaplus import gradients, lambda_objective
 from lambdaplus.compute.parallel import limit_threads
@@ -112,7 +113,8 @@ def test_pairs_of_equal_weight_are_counted(metric: str, weighted: bool, n: int) 
         random.choice([0.0, 0.5, 1.0, 3.0], n) if weighted and metric != "concordance" else None
     )
     w = np.ones(n) if weight is None else weight
-    found = lambda_objective(metric, balance=0, one_group=True)(labels, scores, weight)
+    equal = lambda_objective(f"{metric}(pairs=equal)", balance=0, one_group=True)
+    found = equal(labels, scores, weight)
     mass = dict.fromkeys(np.unique(labels), 0.0) | {c: w[labels == c].sum() for c in set(labels)}
     # AUC of each relevant class against all others, by its share; see the reading of MAUC.
     reference = {c: (c >= 1) / (w.sum() - mass[c]) for c in mass}
@@ -135,14 +137,49 @@ def test_pairs_of_equal_weight_are_counted(metric: str, weighted: bool, n: int) 
     )
 
 
-def test_a_table_weighs_pairs_equally_by_default_and_a_query_by_swaps() -> None:
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n", [300, 33_000])  # long lists are rounded
+@pytest.mark.parametrize("sigma", [1.0, 2.0])
+def test_auc_of_a_table_is_half_log_loss_with_the_best_constant(
+    weighted: bool, n: int, sigma: float
+) -> None:
+    labels, scores = random_query(n, n, 1.0)
+    labels = np.minimum(labels, 1.0)
+    weight = np.random.default_rng(n).choice([0.0, 0.5, 1.0, 3.0], n) if weighted else np.ones(n)
+    given_ = labels, scores, weight if weighted else None
+    found = lambda_objective("auc", sigma=sigma)(*given_)
+    pairs = lambda_objective("auc(pairs=equal)", sigma=sigma)(*given_)
+    lowest = minimize_scalar(
+        lambda c: weight @ np.logaddexp(0, (1 - 2 * labels) * (sigma * scores + c)), tol=1e-12
+    )
+    p = 1 / (1 + np.exp(-sigma * scores - lowest.x))
+    log_loss = weight * sigma * (p - labels), weight * sigma**2 * p * (1 - p)
+    expected = [(a + b) / 2 for a, b in zip(pairs, log_loss, strict=True)]
+    assert_close(found, expected, (1e-6, 1e-6) if n < 32_768 else (1e-3, 1e-3))
+    assert_close(lambda_objective("auc", sigma=sigma)(labels, scores + 7, given_[2]), found, (
+        (1e-5, 1e-5) if n < 32_768 else (1e-3, 1e-3)
+    ))  # fmt: skip
+
+
+def test_the_constant_of_log_loss_survives_outliers() -> None:
+    labels, scores = random_query(1, 500, 1.0)
+    labels = np.minimum(labels, 1.0)
+    for outlier in (1e6, -1e6, 1e12, -1e12, 1e200, -1e200):
+        moved = np.where(np.arange(500) == 3, outlier, scores)
+        gradient, hessian = lambda_objective("auc")(labels, moved)
+        assert np.isfinite(gradient).all()
+        assert (hessian >= 0).all()
+        assert abs(gradient.sum(dtype=float)) < 1e-3 * np.abs(gradient).sum(dtype=float)
+
+
+def test_a_table_has_other_weights_of_pairs_by_default_than_a_query() -> None:
     labels, scores = random_query(3, 200, 1.0)
-    for name in ("auc", "mauc", "concordance"):
+    for name, word in (("auc", "mixed"), ("mauc", "equal"), ("concordance", "equal")):
         table = {"one_group": True}
         default, equal, swap, welleck = (
             lambda_objective(metric, surrogate=other, **table)
             for metric, other in (
-                (name, None), (f"{name}(pairs=equal)", None), (f"{name}(pairs=swap)", None),
+                (name, None), (f"{name}(pairs={word})", None), (f"{name}(pairs=swap)", None),
                 (name, name),
             )
         )  # fmt: skip
@@ -152,7 +189,11 @@ def test_a_table_weighs_pairs_equally_by_default_and_a_query_by_swaps() -> None:
         group = [120, 80]
         within = default(labels, scores, None, group)
         assert_identical(within, swap(labels, scores, None, group))
-        assert np.abs(within[0] - equal(labels, scores, None, group)[0]).max() > 1e-4
+        other = lambda_objective(f"{name}(pairs=equal)")(labels, scores, None, group)
+        assert np.abs(within[0] - other[0]).max() > 1e-4
+        if word == "mixed":
+            with pytest.raises(ValueError, match="is for a table without queries: use auc"):
+                equal(labels, scores, None, group)
         for objective in (default, equal, swap, welleck):
             assert eval(repr(objective), {"lambda_objective": lambda_objective}) == objective
 

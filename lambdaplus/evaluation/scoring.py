@@ -25,7 +25,7 @@ from lambdaplus.evaluation.result import Evaluation, mean_of
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.names import SPELLINGS, listed, share_options
-from lambdaplus.metrics.parameters import PAIRS, as_text
+from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.sort import Scored
 from lambdaplus.metrics.values import rounded_value, values
 
@@ -314,8 +314,8 @@ def _rules(
     if ties is None:
         expected = "expected" if queries.grouped else "together"
         ties = expected if metric.declaration.closed_ties else "worst"
-    known = [parameter.name for parameter in metric.declaration.parameters if parameter != PAIRS]
-    used = {name: metric[name] for name in known}
+    known = [parameter.name for parameter in metric.declaration.parameters]
+    used = {name: metric[name] for name in known if name != "pairs"}  # which is for training
     used |= {"ties": ties, "empty": empty}
     words = ", ".join(f"{name}={as_text(value)}" for name, value in used.items())
     return words if convention.has(metric) else f"{words} (not a metric of {convention.tool})"

@@ -24,6 +24,7 @@ from lambdaplus.metrics.declared_arrays import metric_arrays, scope
 from lambdaplus.metrics.rounding import LONG_LIST, MOST_CLASSES, refuse_many_classes, round_scores
 from lambdaplus.metrics.sort import Entries, each_alone, merge_ties, rank_some
 from lambdaplus.objectives.lists import ranked_lists
+from lambdaplus.objectives.log_loss import log_loss_of_classes
 from lambdaplus.objectives.noise import NOTHING, mixed, neighbour_sums
 from lambdaplus.objectives.sums import Sums, add_pairs, no_sums
 
@@ -132,6 +133,10 @@ class LambdaGradient:
 
     def _refuse(self) -> None:
         """Raise a ValueError for metrics and data that have no gradient."""
+        if self.metric.pairs == "mixed" and self.queries.divided:
+            raise ValueError(
+                f"{self.metric} is for a table without queries: use {self.metric.declaration.name}"
+            )
         gain, added = self.arrays.gain, self.arrays.coupling.within_class
         if self.copies is not None and added.any() and (gain < added).any():
             raise ValueError(
@@ -156,7 +161,17 @@ class LambdaGradient:
             sums = mixed(sums, near, entries)
         values = np.empty((entries.score.size, 2))
         _share(*entries, sums.gradient, sums.hessian, factor, self.of_class, values)
-        return values
+        return self._mixed(entries, values) if self.metric.pairs == "mixed" else values
+
+    def _mixed(self, entries: Entries, values: Floats) -> Floats:
+        """Half of these values, and half of those of log-loss."""
+        sigma, unit = self.sigma, 1.0 if self.normalize else 1.0 / max(self.total, NOTHING)
+        weight = np.bincount(entries.code, entries.weight, minlength=2)
+        if not weight.all():  # no pairs
+            return values
+        scores = sigma * entries.score
+        pointwise = log_loss_of_classes(scores, entries.code == 1, entries.weight)
+        return 0.5 * values + 0.5 * unit * np.array([sigma, sigma**2]) * pointwise
 
     def _sums(self, first: int, entries: Entries) -> Sums:
         # Swap deltas of both signs do not add up over the documents of an entry.

@@ -1,17 +1,23 @@
 """Log-loss of rows: a part of a sum with ranking metrics, which keeps scores log-odds.
 
-"Combined regression and ranking": Sculley 2010.
+"Combined regression and ranking": Sculley 2010.  In AUC of a table, it is of the score plus a
+constant, so that like a ranking it does not depend on where scores begin.
 """
 
 import math
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit
+from scipy.optimize import brentq
+from scipy.special import expit, logit
 
-from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.array_types import Bools, Floats
 from lambdaplus.data.queries import Queries, reaches
+
+FARTHEST = 1e9  # scores below the highest one
+BLOCKS = 1024
 
 _of_queries: WeakKeyDictionary[Queries, dict[float | None, tuple[Floats, Floats]]]
 _of_queries = WeakKeyDictionary()
@@ -32,6 +38,35 @@ def log_loss_derivatives(
     label, weight = kept[relevant]
     p = expit(queries.check_scores(scores))
     return weight * (p - label), weight * p * (1.0 - p)
+
+
+def log_loss_of_classes(score: Floats, positive: Bools, weight: Floats) -> Floats:
+    """Gradient and Hessian of a row of each entry, (m, 2), with the best constant.
+
+    ``score``, ``positive`` and ``weight`` are those of entries of both classes.
+    """
+    label = positive.astype(np.float64)
+    # Not by BLAS, whose sums depend on the number of threads.
+    positives, total = float((weight * label).sum()), float(weight.sum())
+    # Below the highest, and not so far that the sum with a constant loses its digits.
+    below = np.maximum(score - score.max(), -FARTHEST)
+    # The constant of the mean scores of blocks of entries, which are sorted, and one Newton step.
+    block = np.arange(0, below.size, max(1, below.size // BLOCKS))
+    mass = np.add.reduceat(weight, block)
+    center = np.add.reduceat(weight * below, block) / np.where(mass > 0.0, mass, 1.0)
+
+    def excess(constant: float) -> Any:
+        return ((mass * expit(center + constant)).sum() - positives) / total
+
+    # The predictions of all rows are at most the base rate at one end, at least at the other. The
+    # ends are moved apart by what rounding may cost.
+    base = float(logit(positives / total))
+    constant = brentq(excess, base - 1e-3, base - float(center.min()) + 1e-3, xtol=1e-9)
+    p = expit(below + constant)
+    slope = float((weight * p * (1.0 - p)).sum())
+    if slope > 0.0:
+        p = expit(below + constant + np.clip((positives - (weight * p).sum()) / slope, -1.0, 1.0))
+    return np.column_stack([p - label, p * (1.0 - p)])
 
 
 def _labels(queries: Queries, relevant: float | None) -> Floats:

@@ -160,9 +160,10 @@ class LambdaObjective(Objective):
         ranked = scope(self.metric, queries, self.one_group)
         if not ranked.n_queries:  # a worker without rows
             return np.empty(0), np.empty(0)
-        # A table's largest swap deltas of AUC are those of outliers far down, which no split mends:
-        # with pairs of the same weight, docs/results/options.md, AUC is higher there.
-        surrogate = self.surrogate.with_pairs("swap" if ranked.divided else "equal")
+        # A table's largest swap deltas of AUC are those of outliers far down, which no split mends;
+        # half log-loss is level with log-loss by AUC, which pairs alone are not: the section
+        # "Whole tables" of docs/results/options.md.
+        surrogate = self.surrogate.with_pairs(of_table=not ranked.divided)
         gradient = LambdaGradient(
             surrogate, ranked, sigma=self.sigma, normalize=self.normalize,
             damping=self.damping, noise=self.noise, balance=self.balance,
@@ -320,8 +321,10 @@ def lambda_objective(
         MAP for success@k, P@k, recall@k, F1@k, R-precision and ``top_precision``, whose value few
         swaps change), or else ``metric`` without its cutoff (NDCG for ``"ndcg@10"``).
         ``surrogate=metric`` weights the pairs by the metric itself.  Without queries, the default
-        of AUC, MAUC and concordance is ``"auc(pairs=equal)"`` and so on, in which all pairs of two
-        labels weigh the same.
+        of AUC is ``"auc(pairs=mixed)"``: half of the gradient is that of all pairs with the same
+        weight, half that of log-loss, of the score plus the constant that makes it lowest.  The
+        default of MAUC and concordance is ``"mauc(pairs=equal)"`` and
+        ``"concordance(pairs=equal)"``, the pairs alone.
     balance : float, default=0.5
         For data without queries, the Hessians of class c are multiplied by
         ``(k n_c / n) ** balance``, where n_c of n rows are of that class and k is the number of
@@ -371,7 +374,7 @@ def lambda_objective(
         parsed = objective_metric(name, **next(shares))
         other = _default_surrogate(parsed)
         if surrogate is not None:
-            other = objective_metric(surrogate).with_pairs("swap")
+            other = objective_metric(surrogate).with_pairs(of_table=False)
         damped = _default_damping(parsed, other) if damping == "default" else damping
         shared = sigma, normalize, damped, noise, one_group, balance
         parts.append((LambdaObjective(parsed, other, *shared), weight))
