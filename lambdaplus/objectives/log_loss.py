@@ -17,7 +17,7 @@ from lambdaplus.compute.array_types import Bools, Floats
 from lambdaplus.data.queries import Queries, reaches
 
 FARTHEST = 1e9  # scores below the highest one
-BLOCKS = 1024
+MEANS = 1024
 
 _of_queries: WeakKeyDictionary[Queries, dict[float | None, tuple[Floats, Floats]]]
 _of_queries = WeakKeyDictionary()
@@ -50,10 +50,10 @@ def log_loss_of_classes(score: Floats, positive: Bools, weight: Floats) -> Float
     positives, total = float((weight * label).sum()), float(weight.sum())
     # Below the highest, and not so far that the sum with a constant loses its digits.
     below = np.maximum(score - score.max(), -FARTHEST)
-    # The constant of the mean scores of blocks of entries, which are sorted, and one Newton step.
-    block = np.arange(0, below.size, max(1, below.size // BLOCKS))
-    mass = np.add.reduceat(weight, block)
-    center = np.add.reduceat(weight * below, block) / np.where(mass > 0.0, mass, 1.0)
+    # The constant of mean scores of neighbours, since entries are sorted, and one Newton step.
+    first = np.arange(0, below.size, max(1, below.size // MEANS))
+    mass = np.add.reduceat(weight, first)
+    center = np.add.reduceat(weight * below, first) / np.where(mass > 0.0, mass, 1.0)
 
     def excess(constant: float) -> Any:
         return ((mass * expit(center + constant)).sum() - positives) / total
