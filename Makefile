@@ -17,7 +17,7 @@ PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 
 demo: .venv/installed-demo  ## compare our objectives with the frameworks' own on built-in data
 	@echo "13 methods on 5 folds take about two minutes."
-	$(BIN)/lambdaplus compare --out build/demo
+	$(BIN)/lambdaplus compare --report --out build/demo
 	@echo "Accuracy on ranking data: docs/results/accuracy.md"
 
 test: check .venv-lightgbm3/installed  ## lint, types, tests, and the tests on LightGBM 3

@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # at run time, names are imported when they are first used
     from lambdaplus.evaluation import eval_ndcg as eval_ndcg
     from lambdaplus.evaluation import evaluate as evaluate
     from lambdaplus.evaluation import explain as explain
+    from lambdaplus.evaluation import scorer as scorer
     from lambdaplus.metrics import Declaration as Declaration
     from lambdaplus.metrics import metric_names as metric_names
     from lambdaplus.metrics import parse_metric as parse_metric
@@ -55,7 +56,7 @@ else:  # with __getattr__, type checkers would accept misspelt names
             ("data", "query_folds"),
             ("estimators", "LightGBMClassifier LightGBMRanker XGBoostClassifier XGBoostRanker"),
             ("evaluation", "EvalMetric Evaluation Explanation RunComparison"),
-            ("evaluation", "compare_runs eval_metric evaluate explain"),
+            ("evaluation", "compare_runs eval_metric evaluate explain scorer"),
             ("evaluation", "eval_auc eval_map eval_mauc eval_mrr eval_ndcg"),
             ("metrics", "Declaration metric_names parse_metric"),
             ("objectives", "CombinedObjective LambdaObjective LogLoss"),

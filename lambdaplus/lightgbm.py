@@ -148,6 +148,10 @@ def _listed(values: Any) -> Any:
     return values if isinstance(values, list | tuple) else [values]
 
 
+class NothingToSplitError(ValueError):
+    """No feature of the training data can be split."""
+
+
 @contextmanager
 def constant_features_explained() -> Iterator[None]:
     """Raise a ValueError instead of LightGBM's failed internal check."""
@@ -156,7 +160,7 @@ def constant_features_explained() -> Iterator[None]:
     except lightgbm.basic.LightGBMError as error:
         if "num_features()) > (0)" not in str(error):
             raise
-        raise ValueError(
+        raise NothingToSplitError(
             "LightGBM cannot split a feature of this training data: every one is constant, or has "
             "fewer than min_data_in_leaf rows (min_child_samples, 20 by default) on one side of "
             "every split. Set a lower min_data_in_leaf, or add rows"

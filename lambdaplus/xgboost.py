@@ -53,6 +53,8 @@ def train(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwar
     ------
     ValueError
         For a custom objective with early stopping and no metric.
+    TypeError
+        For an objective or metric that is not a function.
 
     Warns
     -----
@@ -133,6 +135,7 @@ def _with_our_defaults(
     params: dict[str, Any], kwargs: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     params, objective, metric = dict(params), kwargs.get("obj"), kwargs.get("custom_metric")
+    _refuse_names(objective, metric)
     if objective is not None:
         warn_of_unused(params, objective, stacklevel=4)
         params.setdefault("base_score", 0.0)
@@ -144,6 +147,26 @@ def _with_our_defaults(
                     "'map'), for example, or params['eval_metric']"
                 )
     return params, kwargs
+
+
+def _refuse_names(objective: Any, metric: Any) -> None:
+    """Raise a TypeError for what is not a function, with what to pass instead."""
+    for argument, value, made in (
+        ("obj", objective, "lambda_objective"),
+        ("custom_metric", metric, "eval_metric"),
+    ):
+        if value is None or callable(value):
+            continue
+        if isinstance(value, list | tuple):
+            raise TypeError(
+                f"{argument} must be one function, not several: "
+                "eval_metric('map', 'mrr') has several metrics, and lambda_objective('map + mrr') "
+                "optimises their sum"
+            )
+        name = value if isinstance(value, str) else "map"
+        raise TypeError(
+            f"{argument}={value!r} is not a function: pass {argument}=lambdaplus.{made}({name!r})"
+        )
 
 
 def _stops_early(kwargs: dict[str, Any]) -> bool:

@@ -384,6 +384,7 @@ def lambda_gradients(
     *,
     sigma: float = 1.0,
     damping: float = 0.0,
+    damped: float = 1.0,
     data: Labels | None = None,
 ) -> tuple[Floats, Floats, float]:
     """Gradient and Hessian of one query, pair by pair, and S, the sum of 2 |lambda| over pairs."""
@@ -404,7 +405,7 @@ def lambda_gradients(
             if size < 1e-13:  # a rounded zero: on short lists no true change is as small as that
                 continue
             if damping and len(set(scores)) > 1:
-                size /= damping + abs(distance)
+                size *= 1 - damped + damped / (damping + abs(distance))
             rho = 1 / (1 + math.exp(min(sigma * distance, 700)))  # e^710 overflows
             rest = 1 / (1 + math.exp(min(-sigma * distance, 700)))  # 1 - rho, without cancelling
             gradient[better] -= sigma * size * rho

@@ -1,6 +1,8 @@
 """LightGBMClassifier and XGBoostClassifier: the trained class, decisions and probabilities."""
 
+import copy
 import pickle
+import threading
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,24 +12,37 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
-from sklearn.metrics import (
-    average_precision_score,
-    brier_score_loss,
-    f1_score,
-    precision_recall_curve,
+from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.metrics import average_precision_score, brier_score_loss, f1_score, log_loss
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    PredefinedSplit,
+    ShuffleSplit,
+    StratifiedKFold,
+    TunedThresholdClassifierCV,
+    cross_validate,
 )
-from sklearn.model_selection import PredefinedSplit, ShuffleSplit
+from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from small_data import rare
 from test_estimators import raw
 
+from lambdaplus import lambda_objective
 from lambdaplus.estimators import LightGBMClassifier, XGBoostClassifier
+from lambdaplus.estimators.held_out import HeldOut, threshold_by_share
 
 KINDS = [LightGBMClassifier, XGBoostClassifier]
+LOG_LOSS_METRIC = {LightGBMClassifier: "binary_logloss", XGBoostClassifier: "logloss"}
+LOG_LOSS = {LightGBMClassifier: "binary", XGBoostClassifier: "binary:logistic"}
 both = pytest.mark.parametrize("kind", KINDS)
 pytestmark = pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
 
@@ -58,11 +73,22 @@ EXCEPTED = {
 CHECKED: list[Any] = [XGBoostClassifier(n_estimators=10, n_jobs=1)]
 # The first one with the tags of scikit-learn 1.6.
 if [*map(int, lgb.__version__.split(".")[:2])] >= [4, 6]:
-    CHECKED.append(LightGBMClassifier(n_estimators=10, n_jobs=1, min_child_samples=1))
+    CHECKED += [
+        LightGBMClassifier(n_estimators=10, n_jobs=1, min_child_samples=1, calibration=method)
+        for method in (None, "sigmoid")
+    ]
+BY_SHARE = {
+    f"check_classifiers_train{options}": "predict goes by the share of rows, not by the probability"
+    for options in ("", "(readonly_memmap=True)", "(readonly_memmap=True,X_dtype=float32)")
+}
+
+
+def excepted(estimator: Any) -> dict[str, str]:
+    return EXCEPTED | (BY_SHARE if estimator.calibration is None else {})
 
 
 @pytest.mark.slow
-@parametrize_with_checks(CHECKED, expected_failed_checks=lambda estimator: EXCEPTED)
+@parametrize_with_checks(CHECKED, expected_failed_checks=excepted)
 def test_scikit_learns_checks_pass(estimator: Any, check: Any) -> None:
     check(estimator)
 
@@ -104,6 +130,20 @@ def test_another_class_is_trained_on_request(kind: Any) -> None:
         made(kind).fit(X, y, **{name: model})
 
 
+@both
+@pytest.mark.parametrize(
+    "objective", ["ndcg", "p@100", "p@1%", "auc(max_fpr=0.1)", "map + 0.5*ndcg@10"]
+)
+def test_all_rows_are_one_ranking_for_every_metric(kind: Any, objective: str) -> None:
+    X, y, X_test, y_test = data()
+    named = made(kind, objective=objective, eval_metric=objective)
+    found = named.fit(X, y, **sets(kind, (X_test, y_test))).decision_function(X_test)
+    same = made(kind, objective=lambda_objective(objective, one_group=True)).fit(X, y)
+    assert_allclose(found + named.offset_, same.decision_function(X_test) + same.offset_)
+    assert average_precision_score(y_test, found) > 2 * y_test.mean()
+    assert clone(named).objective == objective
+
+
 def test_class_weights_are_weights_of_rows() -> None:
     X, y, Xt, yt = data()
     names = np.array(["ok", "fraud"])
@@ -115,7 +155,6 @@ def test_class_weights_are_weights_of_rows() -> None:
     )  # fmt: skip
     assert_array_equal(raw(by_class, Xt), raw(by_row, Xt))
     assert by_class.evals_result_ == by_row.evals_result_
-    assert by_class.offset_ == by_row.offset_
     assert by_class.class_weight == {"fraud": 5.0, "ok": 1.0}
     assert not np.array_equal(raw(by_class, Xt), raw(made(LightGBMClassifier).fit(X, y), Xt))
 
@@ -197,11 +236,8 @@ def test_about_as_many_new_rows_are_predicted_as_are_positive(kind: Any) -> None
     # Three standard errors of the number of positives.
     for model in (by_folds, held_out):
         assert share(model, Xt, yt) == pytest.approx(1.0, abs=3 / np.sqrt(y.sum()))
-    # Training rows lose F1 against the best threshold; the folds must regain more than half of it.
-    precision, recall, _ = precision_recall_curve(yt, raw(by_rows, Xt))
-    best = np.max(2 * precision * recall / (precision + recall))
-    lost = [best - f1_score(yt, model.predict(Xt)) for model in (by_rows, by_folds)]
-    assert lost[1] < lost[0] / 2
+    by_rows_f1, by_folds_f1 = (f1_score(yt, model.predict(Xt)) for model in (by_rows, by_folds))
+    assert by_folds_f1 > by_rows_f1
 
 
 @both
@@ -209,11 +245,21 @@ def test_the_threshold_is_that_of_models_of_the_other_folds(kind: Any) -> None:
     X, y, _, _ = data()
     weights = np.where(np.arange(len(y)) % 2, 2.0, 1.0)
     folds = [np.arange(len(y)) % 2 == k for k in range(2)]
+    model = made(kind, cv=PredefinedSplit(folds[1].astype(int))).fit(X, y, sample_weight=weights)
+
+    def scale(part: Any, of: Any) -> Any:
+        """Mean and standard deviation of the scores of training rows."""
+        seen = raw(part, X[of]).astype(float)
+        variance = np.cov(seen, ddof=0, aweights=weights[of])
+        return np.average(seen, weights=weights[of]), np.sqrt(variance)
+
     scores = np.empty(len(y))
     for rest in folds:
         part = made(kind, cv=None).fit(X[~rest], y[~rest], sample_weight=weights[~rest])
-        scores[rest] = raw(part, X[rest])
-    model = made(kind, cv=PredefinedSplit(folds[1].astype(int))).fit(X, y, sample_weight=weights)
+        mean, deviation = scale(part, ~rest)
+        scores[rest] = (raw(part, X[rest]) - mean) / deviation
+    mean, deviation = scale(model, slice(None))
+    scores = mean + deviation * scores
     above = weights[scores > model.offset_].sum()
     assert above == pytest.approx(weights[y == 1].sum(), abs=2 * weights.max())
     with pytest.raises(ValueError, match="hold out every row exactly once"):
@@ -228,13 +274,144 @@ def test_the_threshold_is_that_of_models_of_the_other_folds(kind: Any) -> None:
 
 
 @both
-def test_folds_are_trained_only_where_they_are_needed(kind: Any) -> None:
-    X, y, _, _ = data()
+def test_as_few_more_models_are_trained_as_are_needed(
+    kind: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y, Xt, yt = data()
+    rows: list[int] = []
+    rank = kind._rank
+    monkeypatch.setattr(
+        kind, "_rank", lambda self, call, of: (rows.append(len(call["y"])), rank(self, call, of))
+    )
     many = np.argsort(np.argsort(-X[:, 0])) < 500
-    by_rows = made(kind, cv=None)
-    for cv, labels, alike in (("auto", many, True), ("auto", y, False), (3, many, False)):
-        offset = made(kind, cv=cv).fit(X, labels).offset_
-        assert (offset == by_rows.fit(X, labels).offset_) == alike
+    for cv, labels, more in (
+        ("auto", many, [1500]), ("auto", y, [1500, 1500]), (3, many, [2000] * 3), (None, y, []),
+    ):  # fmt: skip
+        rows.clear()
+        made(kind, cv=cv).fit(X, labels)
+        assert rows == [3000, *more]
+    rows.clear()
+    made(kind).fit(X, y, **sets(kind, (Xt, yt)))
+    assert rows == [3000]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.booleans(), st.integers(0, 3)), min_size=2),
+    st.sampled_from([1.0, 1e-300, 1e300, 5e-324]),
+)
+def test_the_threshold_is_the_nearest_edge_between_groups_of_ties(
+    rows: list[tuple[int, bool, int]], unit: float
+) -> None:
+    scores, codes, weights = (np.array(column) for column in zip(*rows, strict=True))
+    scores = scores * unit
+    found = threshold_by_share(HeldOut(scores, codes.astype(int), weights, True))
+    if np.ptp(scores) == 0:
+        assert found == scores[0]
+        return
+    # All ways to divide the rows by their scores, with the weight above each.
+    above = [weights[scores >= edge].sum() for edge in np.unique(scores)[1:]]
+    distance = abs(weights[scores > found].sum() - weights[codes].sum())
+    assert distance == min(abs(weight - weights[codes].sum()) for weight in above)
+    assert 0 < (scores > found).sum() < len(scores)
+
+
+@both
+@pytest.mark.parametrize("held_out", [False, True])
+def test_positives_that_share_the_highest_score_are_predicted(kind: Any, held_out: bool) -> None:
+    """A flag that nearly all positives have: the threshold was on their score, and excluded it."""
+    random = np.random.default_rng(0)
+    y = (np.arange(3000) % 50 == 0).astype(int)
+    flag = np.where(y == 1, random.random(3000) < 0.9, random.random(3000) < 0.003)
+    X = np.column_stack([flag, random.integers(0, 2, 3000)])
+    options = {"num_leaves": 2} if kind is LightGBMClassifier else {"max_depth": 1}
+    given = sets(kind, (X, y)) if held_out else {}
+    model = made(kind, n_estimators=3, **options).fit(X, y, **given)
+    assert_array_equal(model.predict(X), flag.astype(int))
+
+
+@both
+def test_models_of_the_folds_may_have_scores_of_another_size(kind: Any) -> None:
+    """With strong regularisation, they are smaller; thresholds on them were far too low."""
+    X, y, Xt, yt = few_positives()
+
+    class Smaller(kind):  # type: ignore[misc]
+        def _raw(self, X: Any, **options: Any) -> Any:
+            scores = super()._raw(X, **options)
+            return 0.25 * scores - 1.0 if self.cv is None else scores  # those of the folds
+
+        def _training_scores(self, X: Any) -> Any:
+            return self._raw(X)
+
+    options = {"reg_lambda": 30.0, "n_estimators": 30, "cv": 2}
+    model, other = (made(one, **options).fit(X, y) for one in (kind, Smaller))
+    assert_array_equal(raw(model, Xt), raw(other, Xt))
+    assert other.offset_ == pytest.approx(model.offset_, rel=1e-5)
+    assert_allclose(other.predict_proba(Xt), model.predict_proba(Xt), atol=1e-5)
+    assert share(model, Xt, yt) == pytest.approx(1.0, abs=4 / np.sqrt(y.sum()))
+
+
+def test_callbacks_that_change_the_training_reach_the_models_of_the_folds() -> None:
+    X, y, Xt, _ = data()
+    falling = [0.3 * 0.8**round_ for round_ in range(12)]
+    looked = []
+
+    def look(state: Any) -> None:
+        looked.append(state.iteration)
+
+    reset = lgb.reset_parameter(learning_rate=falling)
+    model = made(LightGBMClassifier, cv=2).fit(X, y, callbacks=[reset, look])
+    assert len(looked) == 12  # and not those of the folds
+    folds = StratifiedKFold(2, shuffle=True, random_state=0).split(X, y)
+    parts = [
+        made(LightGBMClassifier, cv=None).fit(X[train], y[train], callbacks=[reset])
+        for train, _ in folds
+    ]
+    plain = made(LightGBMClassifier, cv=2).fit(X, y)
+    assert model.offset_ != plain.offset_
+    spread = np.mean([np.ptp(raw(part, Xt)) for part in parts])
+    assert np.ptp(raw(model, Xt)) == pytest.approx(spread, rel=0.5)
+    assert 0 < model.predict(Xt).sum() < 3 * y.sum()
+
+    def stop(state: Any) -> None:
+        if state.iteration == 4:
+            raise lgb.callback.EarlyStopException(4, [("none", "none", 0.0, True)])
+
+    short = made(LightGBMClassifier, cv=2, n_estimators=1000).fit(X, y, callbacks=[stop])
+    assert short.booster_.current_iteration() == 5
+    assert short.offset_ == made(LightGBMClassifier, cv=2, n_estimators=5).fit(X, y).offset_
+
+
+def test_callbacks_of_xgboost_run_for_the_model_alone(tmp_path: Path) -> None:
+    X, y, _, _ = data()
+
+    class Locked(xgb.callback.TrainingCallback):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.lock, self.seen = threading.Lock(), 0
+
+        def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+            self.seen += 1
+            return self.seen == 5
+
+    checkpoint = xgb.callback.TrainingCheckPoint(tmp_path, name="at", interval=1)
+    rate = xgb.callback.LearningRateScheduler(lambda epoch: 0.3 * 0.8**epoch)
+    callbacks = [rate, checkpoint, Locked()]
+    model = made(XGBoostClassifier, cv=2, callbacks=callbacks).fit(X, y)
+    assert callbacks[2].seen == 5
+    saved = sorted(tmp_path.glob("at_*"), key=lambda file: file.stat().st_mtime)[-1]
+    matrix = xgb.DMatrix(X)
+    booster = xgb.Booster(model_file=saved)
+    rounds = (0, booster.num_boosted_rounds())
+    of_model = model.get_booster().predict(matrix, iteration_range=rounds, output_margin=True)
+    assert_array_equal(booster.predict(matrix, output_margin=True), of_model)
+    alike = made(XGBoostClassifier, cv=2, n_estimators=5, callbacks=[rate]).fit(X, y)
+    assert model.offset_ == alike.offset_
+
+
+def test_class_weights_do_not_move_the_threshold() -> None:
+    X, y, Xt, yt = few_positives()
+    balanced = made(LightGBMClassifier, class_weight="balanced", n_estimators=30).fit(X, y)
+    assert share(balanced, Xt, yt) == pytest.approx(1.0, abs=4 / np.sqrt(y.sum()))
+    assert balanced.predict_proba(Xt)[:, 1].mean() == pytest.approx(yt.mean(), rel=0.5)
 
 
 # -- probabilities --------------------------------------------------------------------------------
@@ -247,9 +424,9 @@ def test_probabilities_are_calibrated(kind: Any, held_out: bool, method: str) ->
     X, y, Xt, yt = data()
     labels = ["ok", "fraud"] if method == "sigmoid" else ["no", "yes"]
     names = np.array(labels)
-    uncalibrated = made(kind).fit(X, y)
+    uncalibrated = made(kind, cv=None).fit(X, y)
     assert not hasattr(uncalibrated, "predict_proba")
-    with pytest.raises(AttributeError, match="set calibration='sigmoid'"):
+    with pytest.raises(AttributeError, match="Pass cv='auto', cv=2 or eval_set="):
         uncalibrated.predict_proba(X)
     model = made(kind, calibration=method, cv=3)
     model.fit(X, names[y], **(sets(kind, (Xt, names[yt])) if held_out else {}))
@@ -269,6 +446,83 @@ def test_probabilities_are_calibrated(kind: Any, held_out: bool, method: str) ->
     assert_array_equal(model.predict(Xt)[clear], names[(positive > 0.5).astype(int)][clear])
     order = np.argsort(raw(model, Xt))
     assert (np.diff(positive[order]) >= 0).all()
+
+
+@both
+def test_probabilities_by_default_are_as_good_as_those_of_log_loss(kind: Any) -> None:
+    X, y = make_classification(
+        24_000, 20, n_informative=6, weights=[0.97], class_sep=1.0, flip_y=0.01, random_state=3
+    )
+    X, y, Xt, yt = X[:4000], y[:4000], X[4000:], y[4000:]
+    model = made(kind, n_estimators=60).fit(X, y)
+    log_loss = made(kind, objective=LOG_LOSS[kind], n_estimators=60).fit(X, y)
+    found, native = (one.predict_proba(Xt)[:, 1] for one in (model, log_loss))
+    brier = brier_score_loss(yt, found)
+    assert brier < min(brier_score_loss(yt, native), brier_score_loss(yt, np.full(len(yt), 0.03)))
+    # Ten groups of rows by probability; the mean of each is that of its labels.
+    groups = np.array_split(np.argsort(found), 10)
+    off = [abs(found[rows].mean() - yt[rows].mean()) for rows in groups]
+    assert np.mean(off) < 0.1 * yt.mean() + 1 / np.sqrt(len(y))
+    order = np.argsort(raw(model, Xt), kind="stable")
+    assert (np.diff(found[order]) >= 0).all()
+
+
+@both
+def test_probabilities_are_those_of_scikit_learns_calibration(kind: Any) -> None:
+    X, y, Xt, yt = data()
+    weights = np.where(np.arange(len(y)) % 3, 1.0, 2.0)
+    name = "eval_sample_weight" if kind is LightGBMClassifier else "sample_weight_eval_set"
+    for method in (None, "sigmoid", "isotonic"):
+        held_out = {**sets(kind, (Xt, yt)), name: [weights]}
+        model = made(kind, calibration=method).fit(X, y, **held_out)
+        plain = CalibratedClassifierCV(FrozenEstimator(model), method=method or "sigmoid")
+        expected = plain.fit(Xt, yt, weights).predict_proba(X)
+        # Its scores are decision_function's, less the threshold.
+        assert_allclose(model.predict_proba(X), expected, atol=1e-3)
+
+
+@both
+def test_scores_that_say_nothing_have_the_share_as_probability(kind: Any) -> None:
+    X, y, Xt, yt = data()
+    model = made(kind).fit(X, y, **sets(kind, (Xt, 1 - yt)))  # the rows that it ranks last
+    assert_allclose(model.predict_proba(X)[:, 1], np.mean(1 - yt))
+    weights = np.where(yt, 0.0, 1.0)  # without a weight there are no positives
+    name = "eval_sample_weight" if kind is LightGBMClassifier else "sample_weight_eval_set"
+    one_class = made(kind, eval_metric=LOG_LOSS_METRIC[kind]).fit(
+        X, y, **sets(kind, (Xt, yt)), **{name: [weights]}
+    )
+    assert not hasattr(one_class, "predict_proba")
+    assert one_class.predict(Xt).sum() > 0
+
+
+@both
+def test_tools_of_scikit_learn_that_need_probabilities(kind: Any) -> None:
+    """They fell back to votes, took a threshold of the score, or ended with an error."""
+    X, y, Xt, yt = data()
+    names = np.array(["ok", "fraud"])
+    model = made(kind)
+    plain = clone(model).fit(X, names[y])
+    assert plain.classes_[0] == "fraud"
+    bagged = BaggingClassifier(model, n_estimators=3, random_state=0).fit(X, names[y])
+    found = bagged.predict_proba(Xt)[:, 0]
+    assert len(np.unique(found)) > 1000  # votes of three would be four values
+    assert average_precision_score(yt, found) > 5 * yt.mean()
+    fixed = FixedThresholdClassifier(model, threshold=0.1, pos_label="fraud").fit(X, names[y])
+    likely = plain.predict_proba(Xt)[:, 0] >= 0.1
+    assert_array_equal(fixed.predict(Xt) == "fraud", likely)
+    assert 0 < likely.sum() < len(likely) / 2
+    scores = cross_validate(
+        model, X, y, cv=2, scoring=["neg_log_loss", "neg_brier_score", "average_precision"]
+    )
+    constant = -log_loss(y, np.full(len(y), y.mean()))
+    assert (scores["test_neg_log_loss"] > constant).all()
+    tuned = TunedThresholdClassifierCV(model, scoring="f1", cv=2).fit(X, y)
+    assert 0 < tuned.best_threshold_ < 1
+    voting = VotingClassifier([("one", model), ("two", GaussianNB())], voting="soft").fit(X, y)
+    mean = (voting.estimators_[0].predict_proba(Xt) + voting.estimators_[1].predict_proba(Xt)) / 2
+    assert_allclose(voting.predict_proba(Xt), mean)
+    StackingClassifier([("one", model)], cv=2).fit(X, y).predict_proba(Xt)
+    StackingClassifier([("one", made(kind, cv=None))], cv=2).fit(X, y).predict(Xt)
 
 
 @pytest.mark.slow
@@ -318,17 +572,144 @@ def test_kinds_of_data_and_copies(kind: Any) -> None:
     assert not hasattr(clone(calibrated), "calibrator_")
 
 
-def test_a_loaded_model_of_xgboost_predicts_the_same_codes(tmp_path: Path) -> None:
-    X, y, Xt, _ = data()
-    model = made(XGBoostClassifier, early_stopping_rounds=3).fit(
-        X, np.array(["ok", "fraud"])[y], eval_set=[(X, np.array(["ok", "fraud"])[y])], verbose=False
-    )
+LABELS = [["ok", "fraud"], [1, 0], [False, True], [7.0, -9.0], np.array(["ok", "fraud"], object)]
+
+
+@pytest.mark.parametrize("labels", LABELS, ids=str)
+@pytest.mark.parametrize("calibration", [None, "sigmoid", "isotonic"])
+def test_a_loaded_model_of_xgboost_is_the_same(
+    labels: Any, calibration: Any, tmp_path: Path
+) -> None:
+    X, y, Xt, yt = data()
+    names = np.array(labels)
+    options: dict[str, Any] = {"objective": "auc", "eval_metric": ["map", "auc"]}
+    options |= {"early_stopping_rounds": 3}
+    fit = {"X": X, "y": names[y], "eval_set": [(Xt, names[yt])], "verbose": False}
+    model = made(XGBoostClassifier, calibration=calibration, **options).fit(**fit)
     model.save_model(tmp_path / "model.json")
-    loaded = XGBoostClassifier()
+    model.get_booster().save_model(tmp_path / "booster.ubj")
+    given = [tmp_path / "model.json", tmp_path / "booster.ubj", model.get_booster().save_raw()]
+    used = made(XGBoostClassifier, pos_label=1).fit(X, y)
+    for source, loaded in zip(given, [XGBoostClassifier(), XGBoostClassifier(), used], strict=True):
+        loaded.load_model(source)
+        again = XGBoostClassifier()
+        loaded.save_model(tmp_path / "again.json")
+        again.load_model(tmp_path / "again.json")
+        for one in (loaded, again, copy.copy(loaded), copy.deepcopy(loaded), pickled(loaded)):
+            assert_array_equal(one.decision_function(Xt), model.decision_function(Xt))
+            assert_array_equal(one.predict(Xt), model.predict(Xt))
+            assert_array_equal(one.predict_proba(Xt), model.predict_proba(Xt))
+            assert_array_equal(one.classes_, model.classes_)
+            assert one.classes_.dtype == model.classes_.dtype
+            assert (one.pos_label_, one.offset_) == (model.pos_label_, model.offset_)
+            assert one.calibration == calibration
+            assert one.score(Xt, names[yt]) == model.score(Xt, names[yt])
+            assert {name: one.get_params()[name] for name in ("objective", "eval_metric")} == {
+                "objective": "auc", "eval_metric": ["map", "auc"],
+            }  # fmt: skip
+    more = {"n_estimators": 12, "n_jobs": 1, "random_state": 0, "early_stopping_rounds": 3}
+    for one in (loaded, clone(loaded)):
+        one.set_params(**more).fit(**fit)
+        assert_array_equal(raw(one, Xt), raw(model, Xt))
+        assert one.evals_result_ == model.evals_result_
+
+
+def pickled(model: Any) -> Any:
+    return pickle.loads(pickle.dumps(model))
+
+
+def test_a_model_without_probabilities_is_loaded_without(tmp_path: Path) -> None:
+    X, y, Xt, _ = data()
+    made(XGBoostClassifier, cv=None).fit(X, y).save_model(tmp_path / "model.json")
+    loaded = made(XGBoostClassifier).fit(X, y)
     loaded.load_model(tmp_path / "model.json")
-    assert_array_equal(loaded.decision_function(Xt), -model.decision_function(Xt))
-    assert_array_equal(loaded.predict(Xt), (model.predict(Xt) == "fraud").astype(int))
-    assert not hasattr(loaded, "predict_proba")
+    with pytest.raises(AttributeError, match="no predict_proba here"):
+        loaded.predict_proba(Xt)
+
+
+def test_other_classes_refuse_a_classifier_that_ranks(tmp_path: Path) -> None:
+    """XGBClassifier would take scores for probabilities, and 734 rows for positive instead of 6."""
+    X, y, Xt, _ = data()
+    model = made(XGBoostClassifier).fit(X, y)
+    model.save_model(tmp_path / "model.json")
+    for other in (xgb.XGBClassifier(), xgb.XGBRegressor(), xgb.XGBRanker()):
+        with pytest.raises(TypeError, match=r"different type.*got: lambdaplus\.XGBoostClassifier"):
+            other.load_model(tmp_path / "model.json")
+    booster = xgb.Booster(model_file=tmp_path / "model.json")
+    assert_array_equal(booster.predict(xgb.DMatrix(Xt), output_margin=True), raw(model, Xt))
+
+
+def test_a_booster_is_put_back_with_its_threshold(tmp_path: Path) -> None:
+    X, y, Xt, _ = data()
+    model = made(XGBoostClassifier).fit(X, y)
+    other = made(XGBoostClassifier)
+    other._Booster = model.get_booster()
+    for act in (other.predict, other.decision_function):
+        with pytest.raises(ValueError, match=r"call load_model\(booster.save_raw\(\)\)"):
+            act(Xt)
+    with pytest.raises(NotFittedError):
+        other.predict_proba(Xt)
+    other = made(XGBoostClassifier)
+    other.load_model(model.get_booster().save_raw())
+    assert_array_equal(other.predict_proba(Xt), model.predict_proba(Xt))
+    further = made(XGBoostClassifier, n_estimators=3).fit(X, y, xgb_model=model.get_booster())
+    assert further.get_booster().num_boosted_rounds() == 15
+    assert further.offset_ != model.offset_
+    native = made(XGBoostClassifier, objective="binary:logistic")
+    native.fit(X, y, xgb_model=model.get_booster()).predict(Xt)
+    model.offset_ += 1.0
+    model.save_model(tmp_path / "model.json")
+    other.load_model(tmp_path / "model.json")
+    assert other.offset_ == model.offset_
+    assert_array_equal(other.predict(Xt), model.predict(Xt))
+
+
+@pytest.mark.parametrize("n", [45, 60])
+def test_rows_whose_halves_cannot_be_split_set_the_threshold(n: int) -> None:
+    X, y = data()[0][:n], (np.arange(n) % 5 == 0).astype(int)
+    model = made(LightGBMClassifier).fit(X, y)
+    assert not hasattr(model, "predict_proba")
+    assert model.offset_ == made(LightGBMClassifier, cv=None).fit(X, y).offset_
+    with pytest.raises(ValueError, match="cannot split a feature"):
+        made(LightGBMClassifier, cv=2).fit(X, y)
+
+
+def test_models_whose_threshold_is_not_theirs_are_not_loaded(tmp_path: Path) -> None:
+    X, y, Xt, _ = data()
+    model = made(XGBoostClassifier).fit(X, y)
+    further = xgb.train({}, xgb.DMatrix(X, y), 2, xgb_model=model.get_booster())
+    loaded = made(XGBoostClassifier, objective="auc").fit(X, y)
+    expected = loaded.predict_proba(Xt)
+    for booster, rounds in ((further, 14), (model.get_booster()[:5], 5)):
+        booster.save_model(tmp_path / "model.json")
+        with pytest.raises(ValueError, match=f"has {rounds} rounds, and its threshold is that of"):
+            loaded.load_model(tmp_path / "model.json")
+        assert_array_equal(loaded.predict_proba(Xt), expected)  # it is as it was
+    days = np.array(["2026-01-01", "2026-01-02"], "datetime64[D]")
+    model = made(XGBoostClassifier).fit(X, days[y])
+    model.save_model(tmp_path / "model.json")
+    with pytest.raises(ValueError, match="labels that a file cannot hold: pickle the estimator"):
+        loaded.load_model(tmp_path / "model.json")
+
+
+@pytest.mark.parametrize("objective", ["binary:logistic", "binary:logitraw"])
+def test_models_of_xgboosts_own_classifier_are_loaded_as_by_it(
+    objective: str, tmp_path: Path
+) -> None:
+    X, y, Xt, _ = data()
+    model = made(xgb.XGBClassifier, objective=objective).fit(X, y)
+    further = made(xgb.XGBClassifier, objective=objective)
+    further.fit(X, y, xgb_model=made(XGBoostClassifier).fit(X, y).get_booster())
+    for one in (model, further):
+        one.save_model(tmp_path / "model.json")
+        loaded = made(XGBoostClassifier).fit(X, y)
+        loaded.load_model(tmp_path / "model.json")
+        assert loaded.objective == objective
+        assert not hasattr(loaded, "offset_")
+        assert_array_equal(loaded.predict(Xt), one.predict(Xt))
+        ours = made(XGBoostClassifier, objective=objective).fit(X, y)
+        ours.save_model(tmp_path / "model.json")
+        one.load_model(tmp_path / "model.json")
 
 
 @both

@@ -119,6 +119,36 @@ def test_bootstrap_intervals_together_are_those_alone_and_those_of_the_definitio
 # Comparisons -------------------------------------------------------------------------------------
 
 
+def test_weights_of_queries_count_in_means_intervals_and_tests() -> None:
+    """Whole weights are copies of queries, for means; a query of weight 0 is none."""
+    of_query = np.random.default_rng(0).integers(0, 4, 40)
+    weighted = {
+        name: run(noise, seed, weight=np.repeat(of_query, 15))
+        for name, noise, seed in (("a", 0.5, 1), ("b", 2.0, 2))
+    }
+    compared = compare_runs(weighted, test="t")
+    for metric, means in compared.means.items():
+        assert means == {name: pytest.approx(one.mean[metric]) for name, one in weighted.items()}
+        [pair] = compared.of(metric)
+        assert pair.difference == pytest.approx(means["a"] - means["b"])
+        assert pair.interval[0] < pair.difference < pair.interval[1]
+        assert pair.n_queries == (of_query > 0).sum()
+        gap = weighted["a"].per_query[metric] - weighted["b"].per_query[metric]
+        products = (gap * of_query)[of_query > 0]
+        assert pair.p_value == pytest.approx(stats.ttest_1samp(products, 0).pvalue)
+    assert "40 queries, weighted." in compared.foot[0]
+    plain = {name: run(noise, seed) for name, noise, seed in (("a", 0.5, 1), ("b", 2.0, 2))}
+    equal = {
+        name: run(noise, seed, weight=np.full(600, 0.3))
+        for name, noise, seed in (("a", 0.5, 1), ("b", 2.0, 2))
+    }
+    for one, other in zip(compare_runs(plain).pairs, compare_runs(equal).pairs, strict=True):
+        assert one.interval == pytest.approx(other.interval)
+        assert [*one[4:5], *one[6:]] == pytest.approx([*other[4:5], *other[6:]])
+    with pytest.raises(ValueError, match="'b' and 'a' were not evaluated with the same weights"):
+        compare_runs({"a": weighted["a"], "b": plain["b"]})
+
+
 def test_wins_losses_ties_and_means() -> None:
     labels = [1, 0, 1, 0, 1, 0, 1, 0]
     first = evaluate(labels, [2, 1, 2, 1, 1, 2, 1, 1], group=[2] * 4, metrics="map")
@@ -283,3 +313,101 @@ def test_the_forms_of_an_evaluation_hold_its_numbers() -> None:
         assert "Wilcoxon" in text
     assert "W/L/T" in str(comparison.pair_table)
     assert json.dumps(found.mean)
+
+
+# Tables without queries --------------------------------------------------------------------------
+
+
+def of_rows(n: int, seed: int, weighted: bool = False) -> tuple[dict[str, Evaluation], Any]:
+    """Two systems on rows with ties and, if asked for, weights; and what they were made of."""
+    random = np.random.default_rng(seed)
+    labels = (random.random(n) < 0.3).astype(float)
+    labels[:4] = [0, 1, 0, 1]
+    scores = [np.round(labels + random.normal(size=n), 1) for _ in range(2)]
+    weight = random.uniform(0.2, 2.0, n) if weighted else None
+    runs = {
+        name: evaluate(labels, one, weight=weight, metrics=["auc", "map"])
+        for name, one in zip("ab", scores, strict=True)
+    }
+    return runs, (labels, scores, weight)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_auc_of_rows_has_the_test_of_delong_by_its_definition(seed: int) -> None:
+    runs, (labels, scores, _) = of_rows(60, seed)
+    good, bad = np.flatnonzero(labels == 1), np.flatnonzero(labels == 0)
+    wins = np.array(
+        [
+            [[(s[i] > s[j]) + 0.5 * (s[i] == s[j]) for j in bad] for i in good]
+            for s in map(np.asarray, scores)
+        ]
+    )  # (2, good, bad)
+    covariance = np.cov(wins.mean(axis=2)) / good.size + np.cov(wins.mean(axis=1)) / bad.size
+    difference = wins[0].mean() - wins[1].mean()
+    error = np.sqrt(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
+    found = compare_runs(runs)
+    [pair] = found.of("auc")
+    assert (pair.n_queries, pair.wins, pair.losses, pair.ties) == (0, 0, 0, 0)
+    assert pair.difference == pytest.approx(difference)
+    assert pair.p_value == pytest.approx(2 * stats.norm.sf(abs(difference / error)))
+    half = stats.norm.ppf(0.975) * error
+    assert pair.interval == pytest.approx((difference - half, difference + half))
+    for k, name in enumerate("ab"):
+        half = stats.norm.ppf(0.975) * np.sqrt(covariance[k, k])
+        value = runs[name]["auc"]
+        assert found.intervals["auc"][name] == pytest.approx((value - half, min(1, value + half)))
+
+
+def test_average_precision_of_rows_is_tested_by_a_bootstrap_over_rows() -> None:
+    from sklearn.metrics import average_precision_score
+
+    runs, (labels, scores, weight) = of_rows(200, 7, weighted=True)
+    found = compare_runs(runs, seed=3)
+    [pair] = found.of("map")
+    random = np.random.default_rng(11)  # not the samples of the library
+    values = np.array(
+        [
+            [average_precision_score(labels[i], s[i], sample_weight=weight[i]) for s in scores]
+            for i in (random.integers(0, 200, 200) for _ in range(2000))
+        ]
+    )
+    differences = values[:, 0] - values[:, 1]
+    # Standard deviations of 999 and of 2,000 samples have relative errors of 2 and 2 %.
+    z = stats.norm.isf(pair.p_value / 2)
+    assert abs(pair.difference) / z == pytest.approx(differences.std(), rel=0.1)
+    expected = np.quantile(differences, [0.025, 0.975])
+    assert pair.interval == pytest.approx(tuple(expected), abs=0.2 * differences.std())
+    assert compare_runs(runs, seed=3).of("map") == [pair]  # the same samples
+    low, high = found.intervals["map"]["a"]
+    assert low < runs["a"]["map"] < high
+
+
+@pytest.mark.slow
+def test_delongs_intervals_cover_the_truth_as_often_as_they_say() -> None:
+    """Normal scores one apart: AUC is Phi(1 / sqrt 2); also with weights that are independent."""
+    truth, covered, n = stats.norm.cdf(1 / np.sqrt(2)), np.zeros(2), 400
+    for seed in range(n):
+        random = np.random.default_rng(seed)
+        labels = np.repeat([0.0, 1.0], 75)
+        scores = labels + random.normal(size=150)
+        for k, weight in enumerate((None, random.uniform(0.2, 2.0, 150))):
+            one = evaluate(labels, scores, weight=weight, metrics="auc")
+            low, high = compare_runs({"a": one, "b": one}).intervals["auc"]["a"]
+            covered[k] += low < truth < high
+    # 95 % with a standard error of 1.1 %; four of them
+    assert (np.abs(covered / n - 0.95) < 0.044).all()
+
+
+def test_runs_on_other_rows_are_refused_and_one_query_is_not_tested() -> None:
+    runs, (labels, scores, _) = of_rows(60, 0)
+    other = evaluate(labels[::-1], scores[1][::-1], metrics=["auc", "map"])
+    with pytest.raises(ValueError, match="the same labels and weights, row by row"):
+        compare_runs({"a": runs["a"], "b": other})
+    same = compare_runs({"a": runs["a"], "b": runs["a"]})
+    assert {(pair.difference, pair.p_value) for pair in same.pairs} == {(0.0, 1.0)}
+    assert "60 rows without queries" in str(same)
+    for options in ({"group": [60]}, {"one_group": True, "metrics": "ndcg"}):
+        one, two = (evaluate(labels, s, **options) for s in scores)
+        found = compare_runs({"a": one, "b": two})
+        assert found.pairs == ()
+        assert not any(cell.mark for row in found.table.rows for cell in row[1:])

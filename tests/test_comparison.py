@@ -262,8 +262,11 @@ def test_a_study_from_a_file_is_that_of_the_options(
     assert config == Config(
         data=str(letor), methods=("lightgbm:lambda_map", "svm:auc"),
         metrics=("map(relevant=2)", "ndcg@3"), folds="1,3", scaling="query",
-        relative=("rank", "z"), select="ndcg@3", seeds=(2,), rounds=5,
+        relative=("rank", "z"), select="ndcg@3", seeds=(2,), rounds=5, patience=30,
     )  # fmt: skip
+    written = tomllib.loads((tmp_path / "said" / "study.toml").read_text())
+    lists = {"features", "drop", "grid"}  # which are empty
+    assert {*written} == {field.name for field in fields(Config)} - lists
     again = compare(tmp_path / "said" / "study.toml", tmp_path / "again", "--jobs", "1")
     assert again.exit_code == 0, again.output
     for name in ("summary.csv", "per_query.csv", "study.toml"):
@@ -316,7 +319,9 @@ def test_a_file_may_set_what_is_tried(letor: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("metric = 'map'", "unknown key 'metric'; known: data, qid, label, methods, metrics"),
+        ("metric = 'map'", "unknown key 'metric'; known: data, qid, label, weight, features"),
+        ("qid = 'label'", "qid and label are the same column, 'label'"),
+        ("label = ''", "label is empty: leave it out for the default"),
         ("rounds = 'many'", "rounds = 'many' should be a whole number"),
         ("rounds = ", "Invalid value"),
         ("[grid.'svm:auc']\nC = [1]", "grid of 'svm:auc', which is not one"),

@@ -9,13 +9,15 @@ import numpy as np
 import polars as pl
 import pytest
 from commands import invoke
+from sklearn.metrics import roc_auc_score
 from small_data import write_letor
 
 from lambdaplus.data import Fold, read_letor
 from lambdaplus.data.cache import fingerprint
 from lambdaplus.data.ranking_data import join
-from lambdaplus.study import Config, study_of
-from lambdaplus.study.folds import folds_of
+from lambdaplus.evaluation import compare_runs, evaluate
+from lambdaplus.study import Config, Summary, find_methods, study_of
+from lambdaplus.study.folds import folds_and_notes, folds_of
 
 
 @pytest.fixture(scope="module")
@@ -132,8 +134,8 @@ def test_columns_of_other_names_are_named(tmp_path: pathlib.Path) -> None:
     again = Config.read(tmp_path / "out" / "study.toml")
     assert (again.qid, again.label) == ("query_id", "relevance")
     done = invoke(*arguments)
-    assert "it has: query_id, relevance, x. Pass the names of its columns" in done.output
-    with pytest.raises(ValueError, match="qid and label are columns of CSV and Parquet files"):
+    assert "it has: query_id, relevance, x. Name the column with --qid" in done.output
+    with pytest.raises(ValueError, match="are columns of CSV and Parquet files; the built-in"):
         folds_of(Config(**columns))
     (tmp_path / "a.txt").write_text("1 qid:1 1:0.5\n")
     with pytest.raises(ValueError, match="so its columns have no names"):
@@ -158,3 +160,198 @@ def test_a_module_in_the_current_folder_is_found(
     with pytest.raises(SystemExit, match=r"^0$"):
         command.load()()
     assert "beside_the_data:First" in capsys.readouterr().out
+
+
+# A table of one's own ----------------------------------------------------------------------------
+
+
+def own_table(folder: pathlib.Path, n: int = 400, **more: Any) -> pathlib.Path:
+    """Rows of 40 queries, with a category, text, weights and an index as of pandas."""
+    rng = np.random.default_rng(0)
+    x, shop = rng.normal(size=(n, 2)), rng.integers(0, 4, n)
+    label = (x[:, 0] + shop + rng.normal(size=n) > 2.5).astype(int)
+    frame = pl.DataFrame(
+        {
+            "": np.arange(n), "x": x[:, 0], "y": x[:, 1],
+            "shop": [("north", "east", "", "west")[one] for one in shop],
+            "title": [f"title {row}" for row in range(n)], "doc": np.arange(n) + 17,
+            "weight": rng.uniform(0.5, 2.0, n), "qid": np.repeat(np.arange(n // 10), 10),
+            "label": label,
+        } | more
+    )  # fmt: skip
+    frame.write_csv(folder / "own.csv")
+    return folder / "own.csv"
+
+
+def test_columns_of_a_table_are_features_categories_weights_or_left_out(
+    tmp_path: pathlib.Path,
+) -> None:
+    file = own_table(tmp_path)
+    folds, notes = folds_and_notes(Config(data=str(file), weight="weight", drop=("doc",)))
+    test = folds[0].test
+    assert test.feature_names == ("x", "y", "shop")
+    assert test.categories == ("shop",)
+    assert test.weights is not None
+    frame = pl.read_csv(file)
+    whole = join([fold.test for fold in folds])
+    assert whole.weights is not None
+    by_weight = {weight: shop or None for weight, shop in frame.select("weight", "shop").rows()}
+    names = {0.0: "east", 1.0: "north", 2.0: "west"}  # sorted
+    shops = [names.get(code) for code in whole.features[:, 2].tolist()]
+    assert shops == [by_weight[weight] for weight in whole.weights.tolist()]
+    assert None in shops
+    assert " ".join(notes) == (
+        "Left out: doc (--drop), a column without a name (row numbers that pandas wrote), title "
+        "(text with 400 different values). Weights: weight, in training and in validation values. "
+        "In test means and in tests, each query counts equally."
+    )
+    study = study_of(Config(data=str(file)))
+    assert study.data[0].startswith("400 rows; 40 queries, ")
+    assert study.data[0].endswith("5 features: x, y, shop (category), doc, weight.")
+    assert "doc is used as a feature, but has a different whole number" in " ".join(study.data)
+    assert "pass --weight weight if it weights the rows" in " ".join(study.data)
+    study = study_of(Config(data=str(file), features=("x", "shop")))
+    assert study.folds[0].train.feature_names == ("x", "shop")
+    assert len(study.data) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"qid": "query"}, "has no column 'query' of queries; it has: .* pass --qid none if the"),
+        ({"label": "lable"}, r"no column 'lable' \(did you mean 'label'\?\)"),
+        ({"weight": "wieght"}, r"no column 'wieght' \(did you mean 'weight'\?\)"),
+        ({"drop": ("shpo",)}, r"--drop: there is no column 'shpo' \(did you mean 'shop'\?\)"),
+        ({"features": ("x",), "drop": ("x",)}, "'x' is in --features and in --drop"),
+        ({"features": ("label",)}, "'label' is the column of the labels, queries or weights"),
+        ({"qid": "one"}, "'one' has the value 1 in all rows, .* pass --qid none"),
+        ({"qid": "few"}, "has 3 queries, which cannot be split into 5 folds"),
+        ({"features": ("title",)}, r"has no feature: .* it has title \(text with 400 different"),
+        ({"qid": "none", "label": "one"}, "400 rows with a label of 1 or more, and 0 others"),
+        ({"qid": "none", "splits": 3}, "--splits divides queries"),
+        ({"qid": "none", "relative": ("rank",)}, "--relative need queries"),
+        ({"features": ("mixed",)}, "mixes numbers and text; .* leave it out with --drop mixed"),
+    ],
+)
+def test_columns_that_cannot_be_used_say_what_to_do(
+    tmp_path: pathlib.Path, options: dict[str, Any], message: str
+) -> None:
+    mixed = ["12", "a"] * 200
+    file = own_table(tmp_path, one=[1] * 400, few=[0, 1, 2, 2] * 100, mixed=mixed)
+    drop = () if options.get("features") else ("mixed",)
+    with pytest.raises(ValueError, match=message):
+        folds_of(Config(**{"data": str(file), "drop": drop, **options}))
+
+
+def test_columns_of_folders_are_chosen_by_name(tmp_path: pathlib.Path) -> None:
+    for part in ("train", "vali", "test"):
+        own_table(tmp_path).rename(tmp_path / f"{part}.csv")
+    config = Config(data=str(tmp_path), drop=("doc", ""), weight="weight")
+    [fold], notes = folds_and_notes(config)
+    assert fold.train.feature_names == ("x", "y")
+    assert fold.train.weights is not None
+    assert notes[0].startswith("Left out: ")
+    shared = study_of(config).data[1]
+    assert shared.startswith("Some queries have the same identifier in training and in test data")
+    assert shared.endswith(": own (40)." if fold.name == "own" else f": {fold.name} (40).")
+
+
+def test_a_misspelt_file_is_asked_for(tmp_path: pathlib.Path) -> None:
+    own_table(tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"did you mean 'own.csv'\?"):
+        folds_of(Config(data=str(tmp_path / "own.cvs")))
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        folds_of(Config(data=str(tmp_path / "nowhere" / "own.csv")))
+
+
+def test_a_table_without_queries_is_compared_by_rows(tmp_path: pathlib.Path) -> None:
+    file = own_table(tmp_path)
+    options = ["--qid", "none", "--weight", "weight", "--drop", "qid,doc", "--rounds", "5"]
+    done = invoke("compare", file, *options, "--out", tmp_path / "out", "--report", "--jobs", "2")
+    assert done.exit_code == 0, done.output
+    for name in ("lightgbm:binary", "xgboost:binary:logistic", "xgboost:lambda_auc"):
+        assert name in done.output
+    assert "as one ranking without queries" in done.output
+    assert "MAP of rows without queries is their average precision." in done.output
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "could not be made" not in page
+    assert "shop (category)" in page
+    config = Config.read(tmp_path / "out" / "study.toml")
+    assert (config.qid, config.weight, config.drop) == ("none", "weight", ("qid", "doc"))
+    study = study_of(config, tmp_path / "out")
+    study.finish()
+    assert study.kept == len(study) == 5 * 6
+    positives = [fold.test.labels.mean() for fold in study.folds]
+    assert max(positives) - min(positives) < 1 / 80 + 1e-9  # one row of a fold
+    tested = np.concatenate([fold.test.features[:, 0] for fold in study.folds])
+    assert sorted(tested) == sorted(pl.read_csv(file)["x"])
+    summary = Summary(study.results)
+    assert summary.comparison is not None
+    assert not summary.has_queries("auc")
+    assert "Query by query" not in page
+    for method in config.methods:
+        aucs = []
+        for fold in study.folds:
+            [choice] = [
+                one for one in study.choices(find_methods(method)[0]) if one.fold.name == fold.name
+            ]
+            [auc, *_] = choice.selects
+            scores = choice.chosen(auc).test
+            aucs.append(roc_auc_score(fold.test.labels, scores, sample_weight=fold.test.weights))
+        assert study.results.mean(method, "auc") == pytest.approx(np.mean(aucs))
+        low, high = summary.comparison.intervals["auc"][method]
+        assert low < np.mean(aucs) < high
+
+
+@pytest.mark.parametrize("seeds", [(0,), (0, 1)])
+def test_the_error_of_a_mean_over_folds_is_that_of_independent_folds(
+    tmp_path: pathlib.Path, seeds: tuple[int, ...]
+) -> None:
+    """Of one seed: the variances of the folds' AUCs add up."""
+    config = Config(
+        data=str(own_table(tmp_path)), qid="none", methods=("lightgbm:binary", "lightgbm:auc"),
+        metrics=("auc",), rounds=3, seeds=seeds,
+    )  # fmt: skip
+    study = study_of(config)
+    study.finish()
+    summary = Summary(study.results)
+    assert summary.comparison is not None
+    [pair] = summary.comparison.of("auc")
+    halves = []
+    for fold in study.folds:
+        runs = {}
+        for method in study.methods:
+            one = study.results.rows[method.name, fold.name, 0]["auc"][0]
+            runs[method.name] = evaluate(one.labels, one.scores[0], metrics="auc")
+        [alone] = compare_runs(runs).of("auc")
+        halves.append((alone.interval[1] - alone.interval[0]) / 2)
+    half = (pair.interval[1] - pair.interval[0]) / 2
+    # LightGBM's trees do not depend on the seed without bagging.
+    assert half == pytest.approx(np.sqrt(np.sum(np.square(halves))) / 5)
+
+
+def test_methods_and_metrics_that_need_queries_are_refused(tmp_path: pathlib.Path) -> None:
+    file = str(own_table(tmp_path))
+    for options, message in (
+        ({"methods": ("lightgbm:lambdarank",)}, "lightgbm:lambdarank needs queries"),
+        ({"methods": ("svm:auc",)}, "svm:auc needs queries"),
+        ({"methods": ("lightgbm:ndcg",)}, "lightgbm:lambda_ndcg needs queries"),
+        ({"metrics": ("ndcg@10",)}, "the table has no queries: use --metrics auc,map"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            study_of(Config(data=file, qid="none", **options))
+    own = ("sklearn.linear_model:LogisticRegression",)
+    study = study_of(Config(data=file, qid="none", methods=own, features=("x", "y", "shop")))
+    study.finish()
+    assert study.results.mean(own[0], "auc") > 0.6
+    assert study.results.about.without_categories == [*own]
+
+
+def test_log_loss_is_a_method_of_queries_only_by_name() -> None:
+    names = [method.name for method in find_methods("lightgbm")]
+    assert "lightgbm:binary" not in names
+    assert "lightgbm:lambdarank" in names
+    names = [method.name for method in find_methods("lightgbm", queries=False)]
+    assert {"lightgbm:binary", "lightgbm:lambda_auc", "lightgbm:lambda_map"} <= {*names}
+    assert not {"lightgbm:lambdarank", "lightgbm:lambda_ndcg"} & {*names}
+    assert find_methods("lightgbm:binary")[0].origin == "LightGBM"

@@ -40,7 +40,9 @@ def fold_of(folder: Path, test: str, kind: str = "csv") -> Fold:
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_rows_of_a_query_may_be_apart_and_text_is_no_feature(tmp_path: Path, kind: str) -> None:
     text = "qid,docno,bm25,clicks,fresh,label\nq2,d1,0.5,3,true,0\nq1,d7,,NULL,false,2\n"
-    data = read_data(written(tmp_path / f"all.{kind}", text + "q2,d3,7,1,true,1\n"))
+    file = written(tmp_path / f"all.{kind}", text + "q2,d3,7,1,true,1\n")
+    with pytest.warns(UserWarning, match="the columns 'docno' are no numbers and left out"):
+        data = read_data(file)
     assert data.name == f"all.{kind}"
     assert data.qid.tolist() == ["q2", "q2", "q1"]
     assert data.labels.tolist() == [0, 1, 2]
@@ -71,6 +73,28 @@ def test_invalid_csv_files_are_refused_with_the_place(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         read_columns(written(tmp_path / "a.csv", text))
+
+
+def test_numbers_beyond_float64_are_named(tmp_path: Path) -> None:
+    file = written(tmp_path / "a.csv", CSV.replace("0.25", "1e400"))
+    with pytest.raises(
+        ValueError, match=r"column 'bm25' mixes numbers and text; .* '1e400' in row 2"
+    ):
+        read_columns(file)
+
+
+def test_a_column_has_one_purpose(tmp_path: Path) -> None:
+    file = written(tmp_path / "a.csv", CSV)
+    for read in (read_columns, read_table):
+        with pytest.raises(ValueError, match=r"a.csv: the column 'qid' cannot be used for two"):
+            read(file, label="qid")
+
+
+def test_queries_of_two_files_are_named(tmp_path: Path) -> None:
+    with pytest.warns(
+        UserWarning, match=r"1 query is in both .*train.csv and .*test.csv, such as 1"
+    ):
+        fold_of(tmp_path, CSV)
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
@@ -148,7 +172,58 @@ def test_numbers_as_spreadsheets_write_them_are_not_left_out(tmp_path: Path, cel
     with pytest.raises(ValueError, match="column 'share' has numbers with commas or percent signs"):
         read_columns(file)
     written(file, 'qid,label,x,doc\n1,0,2,"a,5"\n1,1,3,12-5\n')
-    assert read_columns(file).feature_names == ("x",)
+    with pytest.warns(UserWarning, match="the columns 'doc' are no numbers and left out"):
+        assert read_columns(file).feature_names == ("x",)
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "numbers"),
+    [
+        ("flag", ["True", "False"], [1, 0]),
+        ("flag", ["TRUE", ""], [1, np.nan]),
+        ("flag", ["", "false"], [np.nan, 0]),
+        ("flag", [" true", "False "], [1, 0]),
+    ],
+)
+def test_flags_are_numbers_however_they_are_written(
+    tmp_path: Path, name: str, cells: list[str], numbers: list[float]
+) -> None:
+    text = f"qid,label,{name}\n" + "".join(f"1,{i},{cell}\n" for i, cell in enumerate(cells))
+    data = read_columns(written(tmp_path / "a.csv", text))
+    np.testing.assert_array_equal(data.features[:, 0], numbers)
+
+
+@pytest.mark.parametrize("dtype", [polars.UInt8, polars.Int16, polars.UInt64, polars.Int64])
+def test_integers_of_every_width_are_features(tmp_path: Path, dtype: Any) -> None:
+    frame = polars.DataFrame({"qid": [1, 1], "label": [0, 1]})
+    frame.with_columns(x=polars.Series([1, 7], dtype=dtype)).write_parquet(tmp_path / "a.parquet")
+    assert read_columns(tmp_path / "a.parquet").features.tolist() == [[1], [7]]
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "words"),
+    [
+        ("site", ["a", "b"], "'site' are no numbers and left out"),
+        ("day", [datetime.date(2020, 1, 1)] * 2, "'day' are no numbers and left out"),
+        ("kind", polars.Series(["7", "9"], dtype=polars.Categorical), "'kind' are no numbers"),
+        ("Weight", [1.0, 2.0], "'Weight' are read as features: if they are weights"),
+        ("__index_level_0__", [0, 1], "seem to be row numbers that pandas wrote"),
+        ("hash", [2**53 + 1, 1], r"'hash' contain integers beyond 2\*\*53"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_surprising_columns_are_named(
+    tmp_path: Path, kind: str, name: str, cells: Any, words: str
+) -> None:
+    frame = polars.DataFrame({"qid": [1, 1], "label": [0, 1], name: cells, "x": [0.5, 1.0]})
+    file = tmp_path / f"a.{kind}"
+    if kind == "csv" and name == "kind":
+        frame = frame.with_columns(kind=polars.Series(["seven", "nine"]))
+    (frame.write_csv if kind == "csv" else frame.write_parquet)(file)
+    with pytest.warns(UserWarning, match=words) as caught:
+        data = read_columns(file)
+    assert len(caught) == 1
+    assert data.feature_names[-1] == "x"
 
 
 @pytest.mark.parametrize(

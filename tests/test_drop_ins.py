@@ -502,3 +502,23 @@ def test_xgboosts_estimators_refuse_what_they_would_evaluate_wrongly(xgboost_alo
         model.fit(data.features, data.labels, qid=data.qid, eval_qid=[data.qid], **held_out)
     with pytest.raises(ValueError, match="not supported by XGBRanker"):
         xgb.XGBRanker(objective=lp.lambda_ndcg, **ESTIMATOR)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            {"obj": "map"},
+            r"obj='map' is not a function: pass obj=lambdaplus.lambda_objective\('map'",
+        ),
+        ({"custom_metric": "mrr"}, r"pass custom_metric=lambdaplus.eval_metric\('mrr'\)"),
+        ({"custom_metric": [eval_metric("map")] * 2}, r"one function, not several: eval_metric\("),
+    ],
+)
+def test_what_is_no_function_is_refused_with_what_to_pass(given: Any, message: str) -> None:
+    import lambdaplus.xgboost as xgb
+
+    data = xgb.DMatrix(np.eye(4), [0, 1, 0, 1], group=[2, 2])
+    for run in (xgb.train, xgb.cv):
+        with pytest.raises(TypeError, match=message):
+            run({}, data, **given)

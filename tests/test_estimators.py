@@ -1,5 +1,7 @@
 """The estimators are LightGBM's and XGBoost's own, with a metric's name as objective."""
 
+import copy
+import dataclasses
 import inspect
 import pickle
 import warnings
@@ -17,7 +19,17 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score
+from sklearn.feature_selection import RFECV
+from sklearn.inspection import permutation_importance
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    cross_val_predict,
+    cross_val_score,
+    cross_validate,
+    permutation_test_score,
+)
 from sklearn.pipeline import Pipeline
 from small_data import Small, graded
 
@@ -164,14 +176,76 @@ def test_every_name_of_a_parameter_works(kind: Any, options: dict[str, Any]) -> 
         assert model.get_params()[name] == clone(model).get_params()[name] == value
 
 
-def test_a_loaded_model_of_xgboost_predicts_the_same(tmp_path: Path) -> None:
+OBJECTIVES = [
+    "mrr",
+    "map@5 + 0.5*ndcg(gain=linear)",
+    lambda_objective("ndcg@5", sigma=2.0, normalize=False, noise=0.5, damping=0.02),
+    lp.objectives.combine({lambda_map: 1.0, lp.lambda_auc: 0.25}),
+    lp.metrics.parse_metric("rbp(persistence=0.9)"),
+    lp.metrics.parse_metric("err").declaration,
+    "rank:pairwise",
+]
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES, ids=str)
+@pytest.mark.parametrize(
+    "metric",
+    [
+        None,
+        "mrr",
+        ["ndcg@3", "mrr"],
+        eval_metric("auc"),
+        lp.metrics.parse_metric("err").declaration,
+    ],
+    ids=str,
+)
+def test_a_loaded_model_of_xgboost_is_the_same(objective: Any, metric: Any, tmp_path: Path) -> None:
+    """With the objective ``rank:ndcg``, as it was loaded, score and the next fit were others."""
     fit, valid = halves(XGBoostRanker)
-    model = made(XGBoostRanker, objective="mrr").fit(**fit)
+    model = made(XGBoostRanker, objective=objective, eval_metric=metric).fit(**fit)
     model.save_model(tmp_path / "model.json")
     loaded = XGBoostRanker()
     loaded.load_model(tmp_path / "model.json")
     assert_array_equal(loaded.predict(valid["X"]), model.predict(valid["X"]))
-    assert '"rank:ndcg"' in (tmp_path / "model.json").read_text()
+    for one in (loaded, copy.deepcopy(loaded), pickle.loads(pickle.dumps(loaded)), clone(loaded)):
+        if hasattr(one, "_Booster"):
+            assert one.score(**valid) == model.score(**valid)
+        one.set_params(n_estimators=8, n_jobs=1, random_state=0).fit(**fit)
+        assert_array_equal(one.predict(valid["X"]), model.predict(valid["X"]))
+        assert curves(one) == curves(model)
+    plain = xgb.XGBRanker()
+    plain.load_model(tmp_path / "model.json")  # scores are scores
+    assert_array_equal(plain.predict(valid["X"]), model.predict(valid["X"]))
+    if isinstance(objective, str) and "rank:" not in objective:
+        assert '"rank:ndcg"' in (tmp_path / "model.json").read_text()
+
+
+def squares(scores: Any, given: Any) -> Any:
+    return scores - given.get_label(), np.ones_like(scores)
+
+
+def test_what_a_file_cannot_hold_is_asked_for(tmp_path: Path) -> None:
+    fit, valid = halves(XGBoostRanker)
+    own = dataclasses.replace(
+        lp.metrics.parse_metric("ndcg").declaration, name="own", surrogate=None
+    )
+    for options, other, name in (
+        ({"objective": squares}, {}, "objective=squares"),
+        ({"objective": own}, {"objective": lambda_map}, "objective=Declaration"),
+        ({"objective": lambda_objective(own)}, {}, "objective=lambda_objective.'own'"),
+        ({"eval_metric": ["map", own]}, {"eval_metric": "map"}, "eval_metric=Declaration"),
+    ):
+        model = made(XGBoostRanker, **options).fit(**fit)
+        model.save_model(tmp_path / "model.json")
+        loaded = XGBoostRanker(**other)
+        with pytest.raises(ValueError, match=f"trained with {name}.*which a file cannot hold"):
+            loaded.load_model(tmp_path / "model.json")
+        with pytest.raises(NotFittedError):
+            loaded.predict(valid["X"])
+        loaded = XGBoostRanker(**options)
+        loaded.load_model(tmp_path / "model.json")
+        assert_array_equal(loaded.predict(valid["X"]), model.predict(valid["X"]))
+        assert all(loaded.get_params()[key] is value for key, value in options.items())
 
 
 @every_estimator
@@ -378,9 +452,9 @@ def test_copies_have_the_same_parameters_and_predictions(kind: Any, tmp_path: Pa
         clone(model).predict(valid["X"])
     assert_array_equal(clone(model).fit(**fit).predict(valid["X"]), model.predict(valid["X"]))
     joblib.dump(model, tmp_path / "model")
-    for copy in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "model")):
-        assert_array_equal(raw(copy, valid["X"]), raw(model, valid["X"]))
-        assert repr(copy.get_params()) == repr(model.get_params())  # nan is not nan
+    for other in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "model")):
+        assert_array_equal(raw(other, valid["X"]), raw(model, valid["X"]))
+        assert repr(other.get_params()) == repr(model.get_params())  # nan is not nan
     model.set_params(n_estimators=3, objective="auc").fit(**fit)
     assert model.get_params()["objective"] == "auc"
     assert "objective='auc'" in repr(model)
@@ -411,6 +485,58 @@ def test_searches_and_routing(kind: Any) -> None:
     assert found[0] == pytest.approx(expected)
     with pytest.raises(ValueError, match="enable_metadata_routing=True"):
         cross_val_score(made(kind), **given, error_score="raise")
+
+
+@rankers
+def test_a_scorer_gives_the_metric_in_tools_of_scikit_learn(kind: Any) -> None:
+    data = graded()
+    order = np.random.default_rng(0).permutation(data.n)
+    X, y, qid = data.features[order], data.labels[order], data.qid[order]
+    scorers = {name: lp.scorer(name) for name in ("ndcg@5", "map + 0.5*mrr")}
+    scorers["linear"] = lp.scorer("ndcg", gain="linear")
+    folds = query_folds(qid=qid, n_splits=3)
+    with sklearn.config_context(enable_metadata_routing=True):
+        found = cross_validate(
+            made(kind), X, y, cv=folds, scoring=scorers, params={"qid": qid}, n_jobs=2
+        )
+        search = GridSearchCV(
+            made(kind), {"max_depth": [1, 3]}, scoring=scorers["ndcg@5"], cv=folds
+        )
+        search.fit(X, y, qid=qid)
+    train, test = folds[0]
+    model = made(kind).fit(X[train], y[train], qid=qid[train])
+    rows = test[np.argsort(qid[test], kind="stable")]
+    held_out: dict[str, Any] = {"qid": qid[rows]}
+    args = (y[rows], model.predict(X[rows]))
+    values = evaluate(*args, **held_out, metrics=["ndcg@5", "map", "mrr"])
+    assert found["test_ndcg@5"][0] == pytest.approx(values["ndcg@5"])
+    assert found["test_map + 0.5*mrr"][0] == pytest.approx(values["map"] + 0.5 * values["mrr"])
+    linear = evaluate(*args, **held_out, metrics="ndcg(gain=linear)")["ndcg(gain=linear)"]
+    assert found["test_linear"][0] == pytest.approx(linear)
+    assert search.best_score_ == max(search.cv_results_["mean_test_score"]) > 0
+    scoring = lp.scorer("ndcg@5", qid=qid[test])
+    assert scoring(model, X[test], y[test]) == pytest.approx(values["ndcg@5"])
+    importance = permutation_importance(
+        model, X[test], y[test], scoring=scoring, n_repeats=2, random_state=0
+    )
+    assert importance.importances_mean.argmax() == 0  # the strongest feature
+    assert repr(scoring).count("ndcg@5") == 1
+    with pytest.raises(ValueError, match=r"ndcg@5 ranks.*set group="):
+        lp.scorer("ndcg@5")(model, X[test], y[test])
+    with pytest.raises(ValueError, match="qid must have one entry per row"):
+        scoring(model, X[train], y[train])
+    weights = np.where(qid[rows] % 2, 1.0, 3.0)
+    weighted = evaluate(*args, **held_out, weight=weights, metrics="ndcg@5")["ndcg@5"]
+    found = scoring(model, X[test], y[test], sample_weight=np.where(qid[test] % 2, 1.0, 3.0))
+    assert found == pytest.approx(weighted)
+
+
+def test_a_scorer_of_a_classifier_takes_its_scores() -> None:
+    data = graded()
+    model = made(XGBoostClassifier).fit(data.features, data.binary)
+    found = lp.scorer("auc")(model, data.features, data.binary)
+    expected = sklearn.metrics.roc_auc_score(data.binary, model.decision_function(data.features))
+    assert found == pytest.approx(expected)
 
 
 SMALL: dict[str, Any] = {"n_estimators": 3, "n_jobs": 1, "random_state": 0}
@@ -540,6 +666,129 @@ def test_a_callable_that_names_no_metric_needs_one() -> None:
         assert model.score(data.features, data.labels, qid=data.qid) > 0.7
 
 
+# -- the metric that early stopping watches ------------------------------------------------------
+
+
+def stopping(kind: Any, **options: Any) -> tuple[int, dict[str, list[float]]]:
+    """The best round, from 0, and the curves."""
+    fit, _ = halves(kind)
+    options = {"n_estimators": 60, "learning_rate": 0.5, "early_stopping_rounds": 4, **options}
+    model = made(kind, objective="map", **options).fit(**fit)
+    best = model.best_iteration_ - 1 if of_lightgbm(kind) else model.best_iteration
+    [found] = curves(model).values()
+    return best, {name: list(values) for name, values in found.items()}
+
+
+LOSS = {LightGBMRanker: "l2", LightGBMClassifier: "l2"}
+
+
+@pytest.mark.filterwarnings("ignore:early stopping watches")
+@pytest.mark.parametrize("metric", ["map", "mrr"])
+@every_estimator
+def test_early_stopping_watches_the_metric_that_is_promised(kind: Any, metric: str) -> None:
+    loss = LOSS.get(kind, "rmse")
+    for names in ([metric, loss], [loss, metric], [metric, "auc", loss], [loss, metric, "auc"]):
+        if kind in (XGBoostClassifier, LightGBMClassifier) and metric == "mrr":
+            names = [{"mrr": "mauc"}.get(name, name) for name in names]
+        options = {"first_metric_only": True} if of_lightgbm(kind) else {}
+        best, found = stopping(kind, eval_metric=names, **options)
+        watched = names[0] if of_lightgbm(kind) else names[-1]
+        pick = np.argmin if watched == loss else np.argmax
+        curve = found[watched]
+        assert best == pick(curve)
+        assert len(curve) in (best + 5, 60)
+        assert set(found) == set(names)
+        # The curves are in an order in which the framework's own rule picks the same one.
+        assert list(found)[0 if of_lightgbm(kind) else -1] == watched
+
+
+@pytest.mark.parametrize("kind", [XGBoostRanker, XGBoostClassifier])
+def test_callbacks_of_the_user_watch_the_last_metric(kind: Any) -> None:
+    metric = "mrr" if kind is XGBoostRanker else "mauc"
+    for name, watched in ((None, metric), ("rmse", "rmse"), (metric, metric)):
+        stop = xgb.callback.EarlyStopping(rounds=4, metric_name=name)
+        options = {"early_stopping_rounds": None, "callbacks": [stop]}
+        best, found = stopping(kind, eval_metric=["rmse", metric], **options)
+        assert best == (np.argmin if watched == "rmse" else np.argmax)(found[watched])
+
+
+@pytest.mark.parametrize(
+    ("kind", "loss"),
+    [
+        (LightGBMClassifier, "binary_logloss"),
+        (LightGBMRanker, "l2"),
+        (XGBoostClassifier, "logloss"),
+        (XGBoostRanker, "rmse"),
+    ],
+)
+def test_a_watched_loss_of_labels_is_warned_of(kind: Any, loss: str) -> None:
+    """Scores that rank are no predictions: log-loss stopped the training at round 0 to 2."""
+    place = "first in eval_metric" if of_lightgbm(kind) else "last in eval_metric"
+    message = rf"watches '{loss}', which takes scores for .* of lambda_map only rank.*{place}"
+    with pytest.warns(UserWarning, match=message):
+        stopping(kind, eval_metric=loss)
+    good = {"eval_metric": ["map", loss], "first_metric_only": True}
+    good = good if of_lightgbm(kind) else {"eval_metric": [loss, "map"]}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "early stopping watches")
+        stopping(kind, **good)
+        fit, _ = halves(kind)
+        made(kind, eval_metric=loss).fit(**fit)  # without early stopping
+
+
+def test_a_function_that_xgboost_minimises_is_warned_of() -> None:
+    def success(labels: Any, scores: Any, sample_weight: Any = None) -> float:
+        return float(labels[np.argmax(scores)] > 0)
+
+    line = r"callbacks=\[xgboost.callback.EarlyStopping\(rounds=4, maximize=True\)\]"
+    with pytest.warns(UserWarning, match=f"early stopping minimises 'success'. .*{line}"):
+        best, found = stopping(XGBoostRanker, eval_metric=success)
+    assert best == np.argmin(found["success"])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "XGBoost's early stopping")
+        options = {"callbacks": [xgb.callback.EarlyStopping(rounds=4, maximize=True)]}
+        best, found = stopping(
+            XGBoostRanker, eval_metric=success, early_stopping_rounds=None, **options
+        )
+        assert best == np.argmax(found["success"])
+        stopping(XGBoostClassifier, eval_metric=sklearn.metrics.mean_squared_error)
+
+
+@rankers
+def test_a_name_of_two_metrics_is_warned_of_where_their_values_differ(kind: Any) -> None:
+    fit, valid = halves(kind)
+    framework = "LightGBM" if of_lightgbm(kind) else "XGBoost"
+    without = np.where(valid["qid"] % 3 == 0, 0, valid["y"])
+    of = len(np.unique(valid["qid"]))
+    fit["eval_set"] = [(valid["X"], without)]
+    n = len(np.unique(valid["qid"])) - len(np.unique(valid["qid"][without > 0]))
+    for name in ("ndcg@10", "map"):
+        rules = rf"{n} of {of} in evaluation set 0, and {framework}'s counts them as 1"
+        with pytest.warns(UserWarning, match=f"eval_metric='{name}' is a .*{rules}") as caught:
+            model = made(kind, eval_metric=[name, "mrr"]).fit(**fit)
+        [value] = [message for message in caught if "convention=" in str(message.message)]
+        assert value.filename == __file__
+        # The value that the framework's class has, as the message says how to get it.
+        scores = model.predict(valid["X"])
+        args = (without, scores)
+        ours = evaluate(*args, qid=valid["qid"], metrics=name)[name]
+        theirs = evaluate(*args, qid=valid["qid"], metrics=name, convention=framework.lower())[name]
+        assert next(iter(curves(model).values()))[name][-1] == pytest.approx(ours, abs=1e-6)
+        assert theirs == pytest.approx((ours * (of - n) + n) / of, abs=0.02)  # but for ties
+    message = "the mean of the AUC of each query, and LightGBM's is that of all rows"
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "eval_metric=")
+        made(kind, objective="ndcg@10").fit(**fit)  # by default
+        all_relevant = {**fit, "eval_set": [(valid["X"], valid["y"] + 1)]}
+        made(kind, eval_metric="ndcg@10").fit(**all_relevant)
+        made(kind, eval_metric="ndcg@10").fit(**data_of(kind))  # without an evaluation set
+        if not of_lightgbm(kind):
+            made(kind, eval_metric="auc").fit(**fit)
+    if of_lightgbm(kind):
+        with pytest.warns(UserWarning, match=message):
+            made(kind).fit(**fit, eval_metric="auc")
+
+
 # -- names of metrics ----------------------------------------------------------------------------
 
 
@@ -642,7 +891,7 @@ def test_searches_that_split_queries_are_told(kind: Any, how: str) -> None:
     with sklearn.config_context(enable_metadata_routing=True):
         split = partial(cross_val_score, model, X, data.labels, params=params, error_score="raise")
         with pytest.warns(
-            UserWarning, match=r"splits queries: \d+ have rows .* cv=lambdaplus\.query_folds"
+            UserWarning, match=r"splits queries: \d+ queries have .* cv=lambdaplus\.query_folds"
         ):
             too_high = split(cv=KFold(3, shuffle=True, random_state=0))
         with warnings.catch_warnings():
@@ -651,3 +900,56 @@ def test_searches_that_split_queries_are_told(kind: Any, how: str) -> None:
             split(cv=GroupKFold(3), params={**params, "groups": data.qid})
             kind(objective="map", **SMALL).fit(data.features, data.labels, qid=data.qid)
     assert too_high.mean() > 0
+
+
+@rankers
+@pytest.mark.parametrize("how", ["cross_val_predict", "permutation_test_score", "RFECV"])
+def test_other_functions_that_split_queries_are_told(kind: Any, how: str) -> None:
+    data = graded()
+    model = kind(objective="map", **SMALL)
+    for cv, cuts in ((KFold(3, shuffle=True, random_state=0), True), (GroupKFold(3), False)):
+        folds = list(cv.split(data.features, groups=data.qid))
+        with (
+            sklearn.config_context(enable_metadata_routing=True),
+            warnings.catch_warnings(record=True) as caught,
+        ):
+            warnings.simplefilter("always")
+            if how == "cross_val_predict":
+                cross_val_predict(model, data.features, data.labels, cv=folds,
+                                  params={"qid": data.qid})  # fmt: skip
+            elif how == "permutation_test_score":
+                permutation_test_score(model, data.features, data.labels, cv=folds,
+                                       n_permutations=1, params={"qid": data.qid})  # fmt: skip
+            else:
+                search = RFECV(model, cv=folds, importance_getter="feature_importances_")
+                search.fit(data.features, data.labels, qid=data.qid)
+        told = [one for one in caught if "splits queries" in str(one.message)]
+        assert bool(told) == cuts
+
+
+@rankers
+def test_no_queries_for_no_evaluation_set(kind: Any) -> None:
+    data = graded()
+    given = data.features, data.labels
+    kind(**SMALL).fit(*given, qid=data.qid, eval_qid=[])
+    with pytest.raises(ValueError, match="evaluation set 0 has no queries: pass eval_qid="):
+        kind(**SMALL).fit(
+            *given, qid=data.qid, eval_set=[(given[0][:50], given[1][:50])], eval_qid=[]
+        )
+
+
+@rankers
+def test_searches_of_equal_objectives_are_told(kind: Any) -> None:
+    data = graded()
+    space = {"objective": ["ndcg@1", "ndcg@5", "p@5", "map", "mrr"]}
+    search = GridSearchCV(kind(**SMALL), space, cv=query_folds(qid=data.qid, n_splits=2))
+    with sklearn.config_context(enable_metadata_routing=True):
+        with pytest.warns(UserWarning, match="train the same model") as caught:
+            search.fit(data.features, data.labels, qid=data.qid)
+        assert {str(one.message).partition(", which")[0] for one in caught} == {
+            "this search tries ndcg@1, ndcg@5", "this search tries p@5, map"
+        }  # fmt: skip
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            search.set_params(param_grid={"objective": ["ndcg", "map", "mrr"]})
+            search.fit(data.features, data.labels, qid=data.qid)

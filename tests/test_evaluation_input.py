@@ -383,7 +383,23 @@ def test_dictionaries_are_those_of_pytrec_eval() -> None:
         (({"d": 1}, {"d": 1.0}), "both be arrays, or both dictionaries"),
         (({"q": {"d": None}}, {"q": {"d": 1.0}}), "the label of d in q is None"),
         (({"q": {"d": 1}}, {"p": {"d": 1.0}}), "no query of the scores is among the 1 judged"),
-        (({"q": {"d": 1}}, {"q": {"d": float("nan")}}), "scores must be finite"),
+        (({"q": {"d": 1}}, {"q": {"d": float("nan")}}), "the score of d in q is nan, not a finite"),
+        (({"q": {}}, {"q": {}}), "no query of the scores has a document"),
+        (({"q": {"d": 1}}, {"q": {"d": None}}), "the score of d in q is None, not a finite"),
+        (({"q": {"d": 1}}, {"q": {"d": "0.5"}}), "the score of d in q is '0.5', not a finite"),
+        (
+            ({"q": {"d": 1, "e": 0}}, {"q": {"d": 2**53, "e": 2**53 + 1}}),
+            "the score of e in q contains 9007199254740993, which a float64 cannot represent",
+        ),
+        (
+            ({1: {"d": 1}, "1": {"d": 0}}, {1: {"d": 1.0}}),
+            "the list of queries must be all text or",
+        ),
+        (({"q": {1: 1}}, {"q": {"1": 1.0}}), "the list of documents must be all text or"),
+        (
+            ({"q\0": {"d": 1}, "q": {"d": 0}}, {"q": {"d": 1.0}}),
+            "the list of queries contains text that",
+        ),
     ],
 )
 def test_dictionaries_that_cannot_be_used_raise(given: Any, message: str) -> None:
@@ -391,6 +407,18 @@ def test_dictionaries_that_cannot_be_used_raise(given: Any, message: str) -> Non
         lp.evaluate(*given, metrics="map")
     with pytest.raises(ValueError, match="qid= cannot be passed with dictionaries"):
         lp.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, qid=[1])
+
+
+def test_judgements_and_runs_of_ranx_are_read() -> None:
+    """Objects of ranx, of which only these two properties are used."""
+    ranx: Any = type("Qrels", (), {"__module__": "ranx.data_structures.qrels"})
+    given = {"q1": {"d1": 2, "d2": 0}}, {"q1": {"d2": 0.9, "d1": 0.5}}
+    theirs = [ranx(), ranx()]
+    for made, values in zip(theirs, given, strict=True):
+        made.to_dict = lambda values=values: values
+    found = lp.evaluate(*theirs, metrics="map", convention="ranx")
+    assert found.mean == lp.evaluate(*given, metrics="map", convention="ranx").mean
+    assert lp.explain("map", *theirs)["ranx"].value == 0.5
 
 
 def test_a_result_is_short_to_show_and_a_dictionary_of_means() -> None:

@@ -1,9 +1,9 @@
 """Lambda-gradients against their definition, the sweep against all pairs, and invariances.
 
 Two promises set most tolerances.  The sweep is within 1e-6 (gradient) and 1e-5 (Hessian) of the sum
-over pairs, relative to the largest of the query, and with damping within 3e-3, unless all that is
-left are pairs so far apart that they hardly count; visiting every pair differs from the definition
-by rounding alone.
+over pairs, relative to the largest of the query, with damping within 3e-3, and if half is damped
+within 1e-3, unless all that is left are pairs so far apart that they hardly count; visiting every
+pair differs from the definition by rounding alone.
 """
 
 import itertools
@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from lambdaplus import gradients, lambda_objective
+from lambdaplus import evaluate, gradients, lambda_objective
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.metrics import CATALOGUE, parse_metric
 from lambdaplus.objectives import sums
@@ -28,9 +28,12 @@ Floats = NDArray[np.float64]
 
 SWEEP = (1e-6, 1e-5)  # promised: gradient, Hessian
 DAMPED = (3e-3, 3e-3)  # promised with damping=0.01
+HALF = (1e-3, 1e-3)  # promised if half of each pair is damped
+SHARES = [(1.0, DAMPED), (0.5, HALF), (0.95, DAMPED)]  # one for each layout of rates
 FAINT = (0.1, 0.1)  # promised with damping, of pairs of weight exp(-10) and less
 ROUNDING = (1e-11, 1e-11)  # of sums of some thousand terms, all of one sign or nearly so
 NOTHING = 1e-30  # a query this far in order has no gradient to speak of
+each_share = pytest.mark.parametrize(("damped", "tolerance"), SHARES, ids=str)
 BEFORE_AND_AFTER = 1e-13  # rounding of a delta that is a difference of values of about 1
 
 # Whether a metric is declared right is asked of all of them: by the definition, and of the sweep on
@@ -199,17 +202,19 @@ def test_a_table_has_other_weights_of_pairs_by_default_than_a_query() -> None:
 
 
 @each_kind
+@each_share
 @given(data=st.data())
 @examples(30)
-def test_damping_divides_each_pair_by_its_distance(declaration, data) -> None:
+def test_damping_divides_each_pair_by_its_distance(declaration, damped, tolerance, data) -> None:
     metric = data.draw(metrics(declaration))
     labels, scores = data.draw(queries(12) | queries(32, least=24))
-    expected = brute_force.lambda_gradients(metric, labels, scores, damping=0.01)
-    given_ = {"metric": metric, "group": [len(labels)], "damping": 0.01}
+    divided = {"damping": 0.01, "damped": damped}
+    expected = brute_force.lambda_gradients(metric, labels, scores, **divided)
+    given_ = {"metric": metric, "group": [len(labels)], **divided}
     assert_close(gradients(labels, scores, all_pairs=True, **given_), expected, ROUNDING)
-    # Pairs further apart than 10 have weights below exp(-10) / 10 and errors up to a tenth.
-    faint = FAINT[0] * np.exp(-10) / 10 * len(labels) * 2 ** max(labels)  # no delta is larger
-    assert_close(gradients(labels, scores, **given_), expected, DAMPED, faint)
+    # Pairs further apart than 10 have weights below exp(-10) and errors up to a tenth.
+    faint = FAINT[0] * np.exp(-10) * len(labels) * 2 ** max(labels)  # no delta is larger
+    assert_close(gradients(labels, scores, **given_), expected, tolerance, faint)
 
 
 @pytest.mark.parametrize("metric", ["err", "ndcg", "concordance"])
@@ -281,7 +286,10 @@ def assert_close_at_many_sizes(
 @each_swept
 def test_the_sweep_of_every_metric_is_close(metric) -> None:
     assert_close_at_many_sizes(metric, 1.0, SWEEP)
-    assert_close_at_many_sizes(metric, 1.0, DAMPED, damping=0.01, normalize=True)
+    for damped, tolerance in SHARES:
+        assert_close_at_many_sizes(
+            metric, 1.0, tolerance, damping=0.01, damped=damped, normalize=True
+        )
 
 
 @each_swept_kind
@@ -293,19 +301,26 @@ def test_the_sweep_is_close_at_every_spread(metric) -> None:
     for damping, spread in ((damping, each) for damping, many in spreads for each in many):
         tolerance = DAMPED if spread <= 1 else FAINT
         assert_close_at_many_sizes(metric, spread, tolerance, FEW_SIZES, damping=damping)
+        for damped in (0.2, 0.5, 0.8):
+            given_ = {"damping": damping, "damped": damped}
+            assert_close_at_many_sizes(metric, spread, tolerance, FEW_SIZES, **given_)
 
 
 @pytest.mark.parametrize("spread", [1e2, 1e3, 1e4, 1e5, 1e6])
 @pytest.mark.parametrize("metric", ["auc", "ndcg", "map"])
-def test_the_damped_sweep_is_close_where_scores_are_far_apart(metric: str, spread: float) -> None:
+@each_share
+def test_the_damped_sweep_is_close_where_scores_are_far_apart(
+    metric: str, spread: float, damped: float, tolerance: Any
+) -> None:
     """As a base_margin may put them; half of the pairs are out of order.
 
     Those decide the gradient.  The Hessian is left to the few pairs that are not far apart.
     """
     random = np.random.default_rng(2)
     labels = np.minimum(random.geometric(0.5, 400) - 1, 4).astype(float)
-    tolerance = (DAMPED[0], FAINT[1])
-    assert_sweep_is_close(metric, labels, spread * random.normal(size=400), tolerance, damping=0.01)
+    given_ = {"damping": 0.01, "damped": damped}
+    tolerance = (tolerance[0], FAINT[1])
+    assert_sweep_is_close(metric, labels, spread * random.normal(size=400), tolerance, **given_)
 
 
 @pytest.mark.parametrize("distance", [1e7, 1e8, 1e10])
@@ -327,9 +342,13 @@ def test_the_sweep_is_close_with_ties_at_every_sigma_and_in_order(metric) -> Non
     for (seed, n), ties in itertools.product(enumerate((20, CHUNK + 50)), (1, 2, 5, 40)):
         labels, scores = random_query(seed, n, 1.0, ties)
         assert_sweep_is_close(metric, labels, scores, SWEEP)
-        assert_sweep_is_close(metric, labels, scores, DAMPED, damping=0.01)
+        for damped, tolerance in SHARES:
+            assert_sweep_is_close(metric, labels, scores, tolerance, damping=0.01, damped=damped)
     for sigma in (0.01, 0.5, 2.0, 50.0):
         assert_sweep_is_close(metric, *random_query(8, 300, 1.0), SWEEP, sigma=sigma)
+        # The sum of both functions has another share in units of 1 / sigma.
+        given_ = {"sigma": sigma, "damping": 0.01 / sigma, "damped": 0.5}
+        assert_sweep_is_close(metric, *random_query(8, 300, 1.0 / sigma), DAMPED, **given_)
     labels = np.sort(random_query(1, 300, 1.0)[0])
     for step in (1e-4, 0.01, 0.3, 10.0, -1e-4, -0.01, -0.3, -10.0):
         assert_sweep_is_close(metric, labels, step * np.arange(300.0), SWEEP)
@@ -398,11 +417,13 @@ def test_row_order_does_not_matter_without_queries(name, weighted, ties, normali
 @each_plain_kind
 @pytest.mark.parametrize("ties", [None, 7])
 @pytest.mark.parametrize("damping", [None, 0.01])
-def test_gradients_of_a_query_sum_to_zero(metric, ties: int | None, damping) -> None:
+@pytest.mark.parametrize("damped", [1.0, 0.5])
+def test_gradients_of_a_query_sum_to_zero(metric, ties: int | None, damping, damped) -> None:
     """What one document of a pair gets the other one loses; Hessians are not negative."""
     for seed, n in enumerate((2, 10, 50, 600)):
         labels, scores = random_query(seed, n, 1.0, ties)
-        gradient, hessian = gradients(labels, scores, metric=metric, group=[n], damping=damping)
+        given_ = {"metric": metric, "group": [n], "damping": damping, "damped": damped}
+        gradient, hessian = gradients(labels, scores, **given_)
         # Either end sums the same fitted pairs in its own order: rounding of the decays, no more.
         assert abs(gradient.sum()) <= 1e-7 * np.abs(gradient).sum() + NOTHING
         assert hessian.min() >= -1e-9 * hessian.max()
@@ -476,7 +497,7 @@ def test_an_auc_weight_of_k_is_k_rows(
 
 
 @pytest.mark.parametrize("metric", ["auc", "mauc", "map"])
-@pytest.mark.parametrize("scale", [1e-3, 1e-9, 1e-18, 1e-96, 1e90])
+@pytest.mark.parametrize("scale", [1e-3, 1e-9, 1e-18, 1e-28, 1e28])
 def test_the_scale_of_weights_is_that_of_the_gradient(metric: str, scale: float) -> None:
     labels, scores, weight = pooled_query(8)
     expected = gradients(labels, scores, metric=metric, weight=weight)
@@ -534,6 +555,38 @@ def test_a_weight_of_zero_is_no_row(name: str, ties: int | None, normalize: bool
     assert_identical([part[~kept] for part in found], [np.zeros((~kept).sum())] * 2)
     # A row of weight 0 still splits one decay in two, which changes the rounding.
     assert_close([part[kept] for part in found], absent, (1e-8, 1e-8))
+
+
+@pytest.mark.parametrize("metric", ["mauc", "mauc(classes=all)"])
+@pytest.mark.parametrize("label", [0, 1, 2])
+def test_a_class_of_weight_zero_is_no_class(metric: str, label: int) -> None:
+    labels, scores, weight = pooled_query(None, 60)
+    labels = np.random.default_rng(2).integers(0, 3, 60)
+    kept = labels != label
+    whole = labels, scores, np.where(kept, weight, 0.0)
+    part = labels[kept], scores[kept], weight[kept]
+    value, expected = (
+        evaluate(y, s, weight=w, metrics=metric)[metric] for y, s, w in (whole, part)
+    )
+    assert value == pytest.approx(expected, rel=1e-12)
+    objective = lambda_objective(metric)
+    found, absent = (objective(y, s, w) for y, s, w in (whole, part))
+    assert_close([one[kept] for one in found], absent, (1e-6, 1e-5))
+
+
+@each_pooled
+def test_weights_of_a_single_class_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="all classes but one have weight 0"):
+        gradients([0, 1, 0], [1.0, 2.0, 3.0], metric=name, weight=[1, 0, 2])
+
+
+@pytest.mark.parametrize("score", [1e130, -1e308, 1e-300])
+@pytest.mark.parametrize("n", [50, 40_000])  # a sorted list, and a rounded one
+def test_equal_scores_of_any_size_are_ties(n: int, score: float) -> None:
+    labels = np.arange(n) % 2
+    for metric in ("auc", "map"):
+        tied = gradients(labels, np.zeros(n), metric=metric)
+        assert_identical(gradients(labels, np.full(n, score), metric=metric), tied)
 
 
 @each_pooled

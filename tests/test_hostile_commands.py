@@ -167,3 +167,16 @@ def test_names_that_are_not_utf8_and_missing_folders(folder: Path) -> None:
     found = invoke("evaluate", folder / "a.csv", "--per-query", folder / "no" / "x.csv")
     assert found.exit_code == 2
     assert f"could not write {folder / 'no' / 'x.csv'}: No such file or directory" in found.output
+
+
+def test_misspelt_files_and_columns_are_asked_for(folder: Path) -> None:
+    written(folder / "b.csv", CSV.replace("score", "scores"))
+    for arguments, message in (
+        ([folder / "a.cvs"], "there is no file or folder {}/a.cvs (did you mean 'a.csv'?)"),
+        ([folder / "no" / "a.csv"], "there is no folder {0}/no, so no {0}/no/a.csv"),
+        ([folder / "b.csv"], "{}/b.csv has no column 'score' (did you mean 'scores'?)"),
+        ([folder / "run", "--qrels", folder / "qrel"], "{}/qrel (did you mean 'qrels'?)"),
+    ):
+        found = invoke("evaluate", *arguments)
+        assert found.exit_code == 2
+        assert message.format(folder) in found.output

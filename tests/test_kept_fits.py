@@ -25,7 +25,7 @@ from lambdaplus.metrics import parse_metric
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import Fitted, Method, Settings, Study, find_methods
 from lambdaplus.study.boosting import train_lightgbm
-from lambdaplus.study.identity import digest, source_of
+from lambdaplus.study.identity import NOT_TRAINING, PACKAGE, digest, source_of
 from lambdaplus.study.store import Fit, load_fits, save_fits
 
 RANKER = """
@@ -133,6 +133,8 @@ def test_only_code_of_lambdaplus_changes_its_digest(
         found.append(source_of(package))
     assert found[0] == found[2] != found[1]
     assert found[3] == found[4] != found[0]
+    for name in NOT_TRAINING:
+        assert (PACKAGE / name).exists()
     before = digest(0)
     monkeypatch.setattr("lambdaplus.study.identity.PACKAGE", tmp_path)
     assert digest(0) != before

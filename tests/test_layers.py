@@ -6,7 +6,6 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from mutations import MUTATIONS
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "lambdaplus"
@@ -98,15 +97,3 @@ def test_the_page_on_layers_has_the_layers() -> None:
     for layer, modules in enumerate(LAYERS):
         for module in modules - {"__main__"}:
             assert re.search(rf"`{module}(/|\.py)`", described[str(layer)]), module
-
-
-def test_no_two_files_have_the_same_name() -> None:
-    names = [path.name for path in FILES if path.name != "__init__.py"]
-    assert sorted(names) == sorted({*names})
-
-
-def test_each_line_that_mutations_break_stands_once_in_the_library() -> None:
-    sources = [path.read_text() for path in PACKAGE.rglob("*.py")]
-    for mutation in MUTATIONS:
-        assert sum(source.count(mutation.line) for source in sources) == 1, mutation.what
-        assert (ROOT / "tests" / mutation.likeliest).is_file(), mutation.what

@@ -1,7 +1,7 @@
 """Every row of the page "Moving an existing pipeline"."""
 
 import importlib
-import json
+import pickle
 import re
 import warnings
 from collections.abc import Callable
@@ -15,6 +15,7 @@ from small_data import graded
 
 import lambdaplus as lp
 from lambdaplus import eval_metric, lambda_map, lambda_objective
+from lambdaplus.data import digits_queries
 
 lgb = pytest.importorskip("lightgbm", minversion="4.1")
 xgb = pytest.importorskip("xgboost", minversion="3.0")
@@ -34,6 +35,7 @@ ROWS: dict[str, dict[str, Callable[[], None]]] = {"LightGBM": {}, "XGBoost": {}}
 NO_EFFECT = "test_drop_ins:test_parameters_of_other_objectives_change_nothing_and_are_warned_of"
 OWN_NDCG = "test_drop_ins:test_two_metrics_of_one_name_have_a_history_each"
 OWN_OBJECTIVES = "test_estimators:test_the_frameworks_own_objectives_are_theirs"
+TWO_RULES = "test_estimators:test_a_name_of_two_metrics_is_warned_of_where_their_values_differ"
 ELSEWHERE = {
     "LightGBM": {
         '`metric="ndcg", eval_at=[10]`': OWN_NDCG,
@@ -46,6 +48,13 @@ ELSEWHERE = {
         "`bagging_by_query=True`": "test_training:test_bagging_by_query_raises",
         "`lgb.cv`": "test_drop_ins:test_plain_cv_of_lightgbm_raises_since_it_cuts_queries",
         '`LGBMRanker(objective="lambdarank")`': OWN_OBJECTIVES,
+        '`LGBMRanker().fit(eval_metric="ndcg")`, `"auc"`': TWO_RULES,
+        "`LGBMClassifier()`":
+            "test_classifiers:test_about_as_many_new_rows_are_predicted_as_are_positive",
+        '`class_weight="balanced"`':
+            "test_classifiers:test_class_weights_do_not_move_the_threshold",
+        'early stopping by `"binary_logloss"` or `"l2"` in the estimators':
+            "test_estimators:test_a_watched_loss_of_labels_is_warned_of",
     },
     "XGBoost": {
         "`DMatrix`, `QuantileDMatrix`, `DataIter`, one weight per query":
@@ -54,6 +63,16 @@ ELSEWHERE = {
         "`lambdarank_pair_method`, `lambdarank_num_pair_per_sample`, `ndcg_exp_gain`": NO_EFFECT,
         "`lambdarank_unbiased`": NO_EFFECT,
         '`XGBRanker(objective="rank:map")`': OWN_OBJECTIVES,
+        "`XGBRanker().save_model`, `load_model`":
+            "test_estimators:test_a_loaded_model_of_xgboost_is_the_same",
+        "`XGBClassifier().save_model`, `load_model`":
+            "test_classifiers:test_other_classes_refuse_a_classifier_that_ranks",
+        "early stopping by a function that calls `eval_metric(...)`":
+            "test_training:test_a_function_that_calls_ours_does_not_minimise_it_silently",
+        "early stopping by a callable `eval_metric` in `XGBoostRanker`":
+            "test_estimators:test_a_function_that_xgboost_minimises_is_warned_of",
+        "callbacks of `XGBClassifier`":
+            "test_classifiers:test_callbacks_of_xgboost_run_for_the_model_alone",
         "`XGBRanker(objective=lambda_map)`":
             "test_drop_ins:test_xgboosts_estimators_refuse_what_they_would_evaluate_wrongly",
     },
@@ -80,29 +99,6 @@ def test_each_row_of_the_page_has_a_test(framework: str) -> None:
     assert sorted(rows_of_the_page(framework)) == sorted([*ROWS[framework], *ELSEWHERE[framework]])
     for module, _, test in (name.partition(":") for name in ELSEWHERE[framework].values()):
         assert callable(getattr(importlib.import_module(module), test))
-
-
-def test_the_page_quotes_the_benchmark() -> None:
-    """Each range in the text is that of the ratios to the framework's NDCG, over three sets."""
-    kept = json.loads((ROOT / "benchmarks" / "results" / "hessians.json").read_text())
-    ratios: dict[str, list[list[float]]] = {}
-    for table in kept["tables"]:
-        base = {row[0]: row for row in table["rows"] if row[1] in ("lambdarank", "rank:ndcg")}
-        for name, objective, *values in table["rows"]:
-            own = [value / known for value, known in zip(values, base[name][2:], strict=True)]
-            ratios.setdefault(objective, []).append(own)
-    ours = [row for name, rows in ratios.items() if name.startswith("lambda_") for row in rows]
-    text = " ".join(PAGE.split())
-    for values, words in (
-        ([row[0] for row in ours], ".6 (`lambda_map`) to 1.6 times (`lambda_auc`)"),
-        ([row[1] for row in ours], ".8 to 1.2 times in the fiftieth"),
-        ([row[2] for row in ours], "1.0 to 1.4 times as far"),
-        ([row[2] for row in ratios["rank_xendcg"]], ".2 to .4 times as far"),
-        ([row[k] for row in ratios["rank:pairwise"] for k in (0, 1)], "2.2 to 2.9 times those"),
-    ):
-        assert words in text
-        quoted = [float(number) for number in re.findall(r"\d*\.\d", words)]
-        assert quoted == pytest.approx([min(values), max(values)], abs=0.05)
 
 
 # -- LightGBM ------------------------------------------------------------------------------------
@@ -223,6 +219,21 @@ def _() -> None:
 SMALL = {"n_estimators": 5, "n_jobs": 1, "random_state": 0}
 
 
+@row("LightGBM", "`booster_.save_model` of an estimator")
+@row("LightGBM", "SHAP values of a classifier")
+def _() -> None:
+    y = (Y > 1).astype(int)
+    model = lp.LightGBMClassifier(**SMALL, verbose=-1).fit(X, y)
+    loaded = lgb.Booster(model_str=model.booster_.model_to_string())
+    scores = loaded.predict(X)
+    assert_array_equal(scores, model.predict(X, raw_score=True))
+    assert_array_equal(model.predict(X), (scores > model.offset_).astype(int))
+    shares = model.predict(X, pred_contrib=True)
+    assert_allclose(shares.sum(axis=1), model.decision_function(X) + model.offset_, atol=1e-9)
+    copied = pickle.loads(pickle.dumps(model))
+    assert_array_equal(copied.predict_proba(X), model.predict_proba(X))
+
+
 @row("LightGBM", "`LGBMRanker(objective=lambda_map)`")
 def _() -> None:
     small = {**SMALL, "verbose": -1}
@@ -333,19 +344,19 @@ def test_a_row_of_the_page(framework: str, title: str) -> None:
     ROWS[framework][title]()
 
 
-# -- README's first example ---------------------------------------
-
-
-@pytest.mark.slow
-def test_the_first_example_of_the_readme_is_fair() -> None:
-    """What it says of both trainings; other versions of LightGBM may differ by a hundredth."""
-    block = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[0]
-    fair: dict[str, Any] = {}
-    exec(block, fair)
-    means = [found["map"] for found in fair["found"].values()]
-    assert means == pytest.approx([0.742, 0.745], abs=0.01)
-    assert not any(pair.p_corrected < 0.05 for pair in lp.compare_runs(fair["found"]).pairs)
-    unfair: dict[str, Any] = {}
-    exec(block.replace('"metric": "None", ', ""), unfair)
-    assert unfair["found"]["lambda_map"]["map"] == means[1]
-    assert unfair["found"]["lambdarank"]["map"] == pytest.approx(0.68, abs=0.01)
+def test_default_metrics_of_lambdarank_end_a_training_that_has_a_feval() -> None:
+    """What README says of a training without ``"metric": "None"``."""
+    fold = digits_queries()[0]
+    train = lgb.Dataset(fold.train.features, fold.train.labels, group=fold.train.group)
+    valid = train.create_valid(fold.valid.features, fold.valid.labels, group=fold.valid.group)
+    rounds, metrics = [], []
+    for default in ({}, {"metric": "None"}):
+        model = lgb.train(
+            {"objective": "lambdarank", "verbose": -1, **default}, train,
+            valid_sets=[valid], feval=lp.eval_metric("map"),
+            callbacks=[lgb.early_stopping(20, verbose=False)],
+        )  # fmt: skip
+        rounds.append(model.best_iteration)
+        metrics.append(list(model.best_score["valid_0"]))
+    assert metrics == [["ndcg@1", "ndcg@2", "ndcg@3", "ndcg@4", "ndcg@5", "map"], ["map"]]
+    assert rounds[0] < rounds[1]

@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-import pathlib
 import re
 from typing import Any
 
@@ -212,36 +211,6 @@ def test_text_that_is_no_name_is_quoted_back(text: str) -> None:
 def test_bad_cutoffs_and_options_say_what_is_allowed(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         parse_metric(text)
-
-
-def test_the_readme_has_every_metric_where_it_belongs() -> None:
-    """Its table by what an objective costs is the one place that does not read the declarations."""
-    text = (pathlib.Path(__file__).parents[1] / "README.md").read_text()
-    rows = [line for line in text.splitlines() if line.startswith("|")]
-    starts = {
-        "one sweep": "| one sweep, ",
-        "a sweep for each": "| one sweep for each pair of labels",
-        "every pair": "| every pair",
-        "none": "| no objective",
-    }
-    for declaration in CATALOGUE:
-        [start] = [
-            row for how, row in starts.items() if declaration.cost_of_objective.startswith(how)
-        ]
-        [row] = [row for row in rows if row.startswith(start)]
-        assert f"`{declaration}`" in row
-
-
-def test_the_readme_says_which_metrics_are_trained_by_another() -> None:
-    text = " ".join((pathlib.Path(__file__).parents[1] / "README.md").read_text().split())
-    [said] = re.findall(r"another one weighs its pairs: (.*?)\. Cutoffs", text)
-    surrogates = {d.surrogate for d in CATALOGUE} - {""}
-    assert len(re.findall("`[a-z_]+` those of", said)) == len(surrogates)
-    for surrogate in surrogates:
-        [names] = re.findall(rf"`{surrogate}` those of ((?:`\w+`(?:, | and )?)*)", said)
-        assert re.findall(r"\w+", names.replace(" and ", " ")) == [
-            d.name for d in CATALOGUE if d.surrogate == surrogate
-        ]
 
 
 def test_a_sum_is_no_single_metric_and_the_error_says_where_sums_go() -> None:

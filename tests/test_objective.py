@@ -32,6 +32,7 @@ OBJECTIVES = [
     lambda_objective("mrr(relevant=2)@5", noise=None),
     lambda_objective("ndcg@5", gain="linear", damping=None, normalize=False),
     lambda_objective("ndcg", damping=0.5),
+    lambda_objective("map", damping=0.01, damped=0.3),
     lambda_objective("map", relevant=0.1234567, sigma=1 / 3),
 ]
 OTHERS = [  # than one call of `gradients`
@@ -105,7 +106,7 @@ def test_one_group_takes_all_rows_as_a_single_query(metric: str) -> None:
 def test_without_queries_the_error_says_what_to_pass(metric: str) -> None:
     with pytest.raises(ValueError, match="set group=") as error:
         getattr(lp, f"lambda_{metric}")([0, 1, 2], [0.5, 0.1, 0.2])
-    shown = str(error.value).partition("for example to ")[2]
+    shown = str(error.value).partition("train with ")[2]
     made = eval(shown, {"lambda_objective": lambda_objective})
     assert np.abs(made([0, 1, 2], [0.5, 0.1, 0.2])[0]).sum() > 0
 
@@ -141,11 +142,12 @@ def test_unusable_input_is_a_value_error_that_says_what_is_wrong(
         (
             "ndcg",
             {"sigma": 0},
-            r"sigma must be a number at least 1e-100 and at most 1e\+100, got 0",
+            r"sigma must be a number at least 1e-15 and at most 1e\+15, got 0",
         ),
-        ("ndcg", {"sigma": np.nan}, r"sigma must be a number at least 1e-100"),
+        ("ndcg", {"sigma": np.nan}, r"sigma must be a number at least 1e-15"),
         ("ndcg", {"damping": -0.1}, r"damping, if not None, must be a number at least 0"),
         ("ndcg", {"damping": "off"}, r"damping, if not None, must be a number at least 0"),
+        ("ndcg", {"damped": 1.5}, r"damped must be a number at least 0 and at most 1, got 1.5"),
         ("map", {"noise": "much"}, r"noise, if not None, must be a number at least 0"),
         ("map", {"noise": np.nan}, r"noise, if not None, must be a number at least 0"),
         ("map", {"noise": -1.0}, r"noise, if not None, must be a number at least 0"),
@@ -260,6 +262,7 @@ def test_options_of_several_objectives_do_not_mix_on_the_same_data() -> None:
         expected = lp.gradients(
             data.labels, data.scores(), metric=objective.surrogate, group=data.sizes,
             sigma=objective.sigma, normalize=objective.normalize, damping=objective.damping,
+            damped=objective.damped,
         )  # fmt: skip
         found = gradient_of(objective, data)
         assert_array_equal(found[0], expected[0].astype(np.float32))
@@ -330,3 +333,17 @@ def test_a_forked_process_works_after_its_parent_has_worked(large: Small) -> Non
         for one, other in zip(found, expected, strict=True):
             assert_same_gradient(one, other)
     assert_same_gradient(gradient_of(OBJECTIVES[0], large), expected[0])
+
+
+@pytest.mark.parametrize("sigma", [1e-15, 1e15])
+@pytest.mark.parametrize("metric", ["ndcg", "map", "auc"])
+def test_extreme_options_give_finite_numbers(metric: str, sigma: float) -> None:
+    """Of tied scores, whose Hessians are proportional to the square of sigma."""
+    for group in ([2, 2], None):
+        if group is None and metric == "ndcg":
+            continue
+        objective = lambda_objective(metric, sigma=sigma, normalize=False)
+        gradient, hessian = objective([0, 1, 0, 1], np.zeros(4), np.full(4, 1e5), group)
+        assert np.isfinite(gradient).all()
+        assert np.isfinite(hessian).all()
+        assert np.abs(gradient).min() > 0

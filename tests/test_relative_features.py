@@ -334,3 +334,67 @@ def test_names_are_those_of_the_result() -> None:
     assert list(framed.columns) == ["x0", "x1", "x0|z", "x1|z"]
     with pytest.raises(ValueError, match="feature names"):
         RelativeFeatures().fit(X).transform(X.rename(columns={"bm25": "tf"}), qid=[1, 1])
+
+
+# Nothing is lost silently ------------------------------------------------------------------------
+
+
+def test_names_that_are_alike_as_text_are_refused() -> None:
+    X = pd.DataFrame({1: [1.0, 2.0], "1": [2.0, 1.0]})
+    with pytest.raises(
+        ValueError, match=r"the columns 1 and '1' of X would have relative features"
+    ):
+        relative_features(X, group=[2])
+
+
+def test_flags_of_pyarrow_are_numbers() -> None:
+    flags = pd.array([True, False, None], dtype="bool[pyarrow]")
+    found = relative_features(pd.DataFrame({"new": flags}), group=[3])
+    np.testing.assert_array_equal(found["new|rank"], [0.25, -0.25, np.nan])
+
+
+BEYOND = [2**53, 2**53 + 1]
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.array(BEYOND)[:, None],
+        np.array(BEYOND, dtype=object)[:, None],
+        pd.DataFrame({"x": BEYOND}),
+        pd.DataFrame({"x": pd.array(BEYOND, dtype="Int64")}),
+        pd.DataFrame({"x": pd.array(BEYOND, dtype="int64[pyarrow]")}),
+        pl.DataFrame({"x": BEYOND}),
+    ],
+    ids=["array", "objects", "pandas", "Int64", "pyarrow", "polars"],
+)
+def test_integers_that_would_tie_are_refused(X: Any) -> None:
+    with pytest.raises(ValueError, match="9007199254740993, which a float64 cannot represent"):
+        relative_features(X, group=[2])
+    with pytest.raises(ValueError, match="9007199254740993, which a float64 cannot represent"):
+        RelativeFeatures().fit_transform(X, qid=[1, 1])
+
+
+@pytest.mark.parametrize("kind", [np.str_, object, np.dtypes.StringDType(), np.bytes_])
+def test_text_with_underscores_is_no_number(kind: Any) -> None:
+    X = np.array([["1_0"], ["2"]]).astype(kind)
+    with pytest.raises(ValueError, match="'1_0' is not a number"):
+        relative_features(X, group=[2])
+    with pytest.raises(ValueError, match="'1_0' is not a number"):
+        RelativeFeatures().fit(X)
+    X[0, 0] = "10"
+    assert relative_features(X, group=[2], replace=True).ravel().tolist() == [0.25, -0.25]
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_the_fitted_columns_get_relative_features_whatever_their_values(make: Any) -> None:
+    names = ["a|rank", "b|rank"]
+    fitted = make({"a": [1.0, 2.0], "text": ["x", "y"], "b": [3, 4], "none": [None, None]})
+    made = RelativeFeatures(replace=True).fit(fitted)
+    later = {"a": [None, None], "text": [1.0, 2.0], "b": [3, 4], "none": [7.0, 8.0]}
+    found = made.transform(make(later), qid=[1, 1])
+    assert list(found.columns) == made.get_feature_names_out().tolist() == ["text", "none", *names]
+    expected = [[np.nan, -0.25], [np.nan, 0.25]]
+    np.testing.assert_array_equal(found[names].to_numpy().astype(float), expected)
+    with pytest.raises(ValueError, match="column 'a' of X, which had numbers in fit, has text now"):
+        made.transform(make({**later, "a": ["x", "y"]}), qid=[1, 1])

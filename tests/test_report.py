@@ -34,7 +34,7 @@ from lambdaplus.study import (
 from lambdaplus.study.boosting import train_lightgbm
 from lambdaplus.study.methods import Fitted, Method
 from lambdaplus.study.plots import curves_of, learning_curves, training_time
-from lambdaplus.study.study_tables import parameter_table
+from lambdaplus.study.study_tables import ABOVE, BELOW, parameter_table, results_table
 
 HOSTILE = "svm:<script>alert('x')</script>&\"$title"
 VOID = {"meta", "link", "input", "br", "wbr"}
@@ -143,13 +143,18 @@ def test_page_is_well_formed(page: str) -> None:
 
 
 def test_page_shows_the_means_and_the_tests_of_the_study(page: str, results: Results) -> None:
-    heads, *rows = Reader(page).tables[0]
+    verdicts, [heads, *rows], *_ = Reader(page).tables
+    assert [row[:3] for row in verdicts[1:]] == [
+        [name, HOSTILE, max(find_methods("lightgbm:lambda_map,lightgbm:lambda_auc"),
+                            key=lambda m: results.validation_means[m.name, metric]).name]
+        for name, metric in {"MAP": "map", "NDCG@5": "ndcg@5", "AUC": "auc"}.items()
+    ]  # fmt: skip
     assert heads == ["method", "MAP", "NDCG@5", "AUC", "time", "by", "selected by"]
     assert [[row[0], *row[5:]] for row in rows] == [
-        ["lightgbm:lambda_map", "lambdaplus", "MAP"],
-        ["lightgbm:lambda_auc", "lambdaplus", "AUC"],
         [HOSTILE, "yours", "NDCG@5"],
         ["lightgbm:broken", "LightGBM", "MAP"],
+        ["lightgbm:lambda_map", "lambdaplus", "MAP"],
+        ["lightgbm:lambda_auc", "lambdaplus", "AUC"],
     ]
     found = compare_runs({m: e for m in results.methods if (e := results.evaluation(m))})
     marks = []
@@ -158,7 +163,7 @@ def test_page_shows_the_means_and_the_tests_of_the_study(page: str, results: Res
         means = {method: results.mean(method, metric) for method in results.methods}
         for method, (value, _, mark) in cells.items():
             mean = means[method]
-            assert value == ("\N{EN DASH}" if math.isnan(mean) else f"{mean:.4f}")
+            assert value == ("\N{EN DASH}" if math.isnan(mean) else f"{mean:.4f}".lstrip("0"))
             marks.append(mark)
         best = max(found.names, key=lambda name: means[name])
         below = {
@@ -166,10 +171,10 @@ def test_page_shows_the_means_and_the_tests_of_the_study(page: str, results: Res
             for pair in found.of(metric)
             if best in (pair.first, pair.second) and pair.p_corrected < found.alpha
         }
-        assert {method for method, cell in cells.items() if cell[2] == "-"} == below
+        assert {method for method, cell in cells.items() if cell[2] == BELOW} == below
         assert cells[best][2] == "*"
-    assert "-" in marks
-    assert page.partition("</table>")[0].count('class="number best"') == marks.count("*")
+    assert BELOW in marks
+    assert page.split("</table>")[1].count('class="number best"') == marks.count("*")
     [pairs] = [table for table in Reader(page).tables if table[0][:2] == ["metric", "method"]]
     assert len(pairs) == 1 + 3 * 3
 
@@ -197,8 +202,9 @@ def test_page_begins_with_data_conclusions_and_errors(page: str, results: Result
     beginning = page.partition("<main>")[0]
     shown = Reader(page).shown
     assert '<p class="lead">set; today</p>' in beginning
+    assert "Best lambdaplus method against best other method, both chosen on" in beginning
     for metric in ("MAP", "NDCG@5", "AUC"):  # each was a criterion of some method
-        assert f"<li>{metric}: " in beginning
+        assert f'<th scope="row">{metric}</th>' in beginning
     assert list(results.errors) == ["lightgbm:broken"]
     assert results.errors["lightgbm:broken"] in shown
     assert "2 of 10 fits are not finished" in shown
@@ -228,8 +234,8 @@ def test_methods_are_compared_with_a_baseline_unless_it_failed(
 ) -> None:
     page = write_report(Summary(results, HOSTILE), tmp_path).read_text(encoding="utf-8")
     reader = Reader(page)
-    marks = {cell.partition("|")[2] for row in reader.tables[0] for cell in row[1:]}
-    assert marks == {"", "+", "-"} or marks == {"", "+"}
+    marks = {cell.partition("|")[2] for row in reader.tables[1] for cell in row[1:]}
+    assert marks == {"", ABOVE, BELOW} or marks == {"", ABOVE}
     assert f"minus that of {HOSTILE}:" in reader.shown
     assert f"Significantly above the baseline {HOSTILE}: lightgbm:lambda_map" in reader.shown
     page = write_report(Summary(results, "lightgbm:broken"), tmp_path).read_text(encoding="utf-8")
@@ -246,7 +252,7 @@ def test_studies_with_few_results(study: Study, results: Results, tmp_path: Path
     one = replace(results, methods=results.methods[:1])
     table = Reader(write_report(Summary(one), tmp_path).read_text(encoding="utf-8")).tables[0]
     assert [row[0] for row in table] == ["method", "lightgbm:lambda_map"]
-    assert table[1][1].removesuffix("|*") == f"{results.mean(one.methods[0], 'map'):.4f}"
+    assert f"0{table[1][1]}".removesuffix("|*") == f"{results.mean(one.methods[0], 'map'):.4f}"
     failed = Study(study.folds, study.methods[3:], study.metrics, study.settings)
     list(failed.run())
     reader = Reader(write_report(Summary(failed.results), tmp_path).read_text(encoding="utf-8"))
@@ -383,8 +389,9 @@ def test_missing_package_is_named(
             training_time(results)
 
 
-def values_of(means: dict[str, float], noise: float = 0.1) -> Results:
+def values_of(means: dict[str, float], valid: dict[str, float] | None = None) -> Results:
     """Results of methods on 100 queries whose values are their means with noise."""
+    noise = 0.1
     random = np.random.default_rng(0)
     values = pl.concat(
         pl.DataFrame({"query": list(map(str, range(100))), "value": random.normal(m, noise, 100)})
@@ -398,7 +405,9 @@ def values_of(means: dict[str, float], noise: float = 0.1) -> Results:
     none = pl.DataFrame(schema={"chosen": pl.Boolean, "warnings": pl.String}
                         | dict.fromkeys(("method", "fold", "seed", "trial"), pl.String)
                         | {"seconds": pl.Float64})  # fmt: skip
-    return Results(list(means), ["1"], ["map"], values, none, none, {}, about)
+    validation = pl.DataFrame({"method": list(means), "value": list((valid or means).values())})
+    validation = validation.with_columns(fold=pl.lit("1"), seed=0, metric=pl.lit("map"))
+    return Results(list(means), ["1"], ["map"], values, none, none, {}, about, validation)
 
 
 def test_conclusions_say_what_is_significant_and_what_is_not() -> None:
@@ -406,7 +415,8 @@ def test_conclusions_say_what_is_significant_and_what_is_not() -> None:
         results = values_of(means)
         [sentence] = Summary(results, baseline).sentences()
         best = max(means, key=lambda name: results.mean(name, "map"))
-        start = f"MAP: {best} has the highest mean ({results.mean(best, 'map'):.4f})"
+        mean = f"{results.mean(best, 'map'):.4f}".lstrip("0")
+        start = f"MAP: {best} has the highest mean ({mean})"
         assert sentence.startswith(start)
         return f"{best}{sentence.removeprefix(start)}"
 
@@ -438,8 +448,30 @@ def test_the_verdict_compares_the_best_of_ours_with_the_best_of_the_others() -> 
     assert said(ours=0.5, ours2=0.1) == said(theirs=0.5) == ""
     # Below the best by its own metric, with a reason.
     found = Summary(values_of({"ours:lambda_map": 0.1, "theirs": 0.7}))
-    assert "of its own metric: ours:lambda_map by MAP. An" in found.verdicts()[1]
+    assert "of the metric that they optimise: ours:lambda_map (MAP). An" in found.notes()[-1]
     found = Summary(values_of({"theirs:lambda_map": 0.1, "theirs": 0.7}))
     assert found.below_by_own_metric() == ""
-    # Without the test of these two, nothing is said.
-    assert said("theirs2", ours=0.7, theirs=0.5, theirs2=0.1) == ""
+    # Also if a baseline leaves out the test of these two.
+    assert said("theirs2", ours=0.7, theirs=0.5, theirs2=0.1) == "significantly better by MAP."
+
+
+def test_verdicts_are_about_the_methods_that_validation_data_chooses() -> None:
+    test = {"ours": 0.7, "ours2": 0.3, "theirs": 0.6, "theirs2": 0.1}
+    results = values_of(test, {"ours": 0.1, "ours2": 0.2, "theirs": 0.2, "theirs2": 0.1})
+    for baseline in (None, "ours2", "theirs"):
+        [verdict] = Summary(results, baseline).verdicts
+        assert (verdict.ours, verdict.other) == ("ours2", "theirs")
+        expected = results.mean("ours2", "map") - results.mean("theirs", "map")
+        assert verdict.difference == pytest.approx(expected)
+        assert verdict.interval[0] < expected < verdict.interval[1] < 0
+        assert verdict.outcome == "significantly worse"
+
+
+def test_a_fold_without_a_value_is_left_out_of_the_mean_and_named() -> None:
+    results = values_of({"a": 0.7, "b": 0.3})
+    empty = results.values.with_columns(fold=pl.lit("2"), value=pl.lit(None, pl.Float64))
+    both = replace(results, folds=["1", "2"], values=pl.concat([results.values, empty]))
+    assert both.mean("a", "map") == results.mean("a", "map")
+    assert both.undefined("map") == ["2"]
+    table = str(results_table(Summary(both)))
+    assert "MAP has no value on 2, which the mean leaves out" in table

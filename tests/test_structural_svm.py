@@ -12,6 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from small_data import Small, folds_of, graded, tiny
 
 from lambdaplus.baselines import ClassAUCSVM, StructuralSVM, SVMCombo
+from lambdaplus.baselines.oracles import Loss
+from lambdaplus.data import digits_queries
 
 MODELS: dict[str, dict[str, Any]] = {
     "auc": {"loss": "auc"},
@@ -176,44 +178,113 @@ def test_more_features_than_planes() -> None:
     assert np.linalg.norm(basis @ few - many) <= 2 * np.sqrt(2 * 1e-6 * model.primal_)
 
 
-COMPONENTS = [Setting("map"), Setting("mrr", "mrr"), Setting("ndcg", cutoff=2)]
+COMBINED = [Setting("map"), Setting("mrr", "mrr"), Setting("ndcg", cutoff=2), Setting("mrr")]
 
 
-@pytest.mark.parametrize("slack", ["shared", "separate"])
-def test_combination_minimises_the_greatest_or_the_sum(slack: str) -> None:
-    data, C = tiny(), 20.0
-    model = SVMCombo(["map", "mrr", "ndcg@2"], slack=slack, C=C, tol=1e-6)
-    model.fit(data.features, data.labels, data.qid)
-    ends = np.cumsum(data.sizes)
-    spans = list(zip(ends - data.sizes, ends, strict=True))
+def combination(data: Small, chosen: list[Setting], scaled: bool) -> list[list[Any]]:
+    """Of each query and loss: losses and feature vectors of all rankings, maps of one size."""
 
     def size(setting: Setting) -> float:
         """Absolute coefficients of the worst rankings, of equals those nearest to the right one."""
         total = 0.0
-        for a, b in spans:
-            losses, features = setting.constraints(data.labels[a:b])
+        for labels in np.split(data.labels, np.cumsum(data.sizes)[:-1]):
+            losses, features = setting.constraints(labels)
             total += np.abs(features[losses > losses.max() - 1e-12]).sum(axis=1).min()
         return total
 
-    scales = [size(COMPONENTS[0]) / size(setting) for setting in COMPONENTS]
+    scales = [size(chosen[0]) / size(setting) if scaled else 1.0 for setting in chosen]
+    return [
+        [(loss, scale * psi) for (loss, psi), scale in zip(query, scales, strict=True)]
+        for query in zip(*(constraints(setting, data) for setting in chosen), strict=True)
+    ]
+
+
+def by_enumeration(blocks: list[Any], price: float, d: int) -> tuple[float, Any]:
+    """Minimum of |w|^2 / 2 + price * sum of hinges: cutting planes over all rankings, by SLSQP."""
 
     def value(w: np.ndarray) -> float:
-        hinges = np.array(
-            [
-                [
-                    s.hinge(data.labels[a:b], scale * (data.features[a:b] @ w))
-                    for s, scale in zip(COMPONENTS, scales, strict=True)
-                ]
-                for a, b in spans
-            ]
-        )
-        each = hinges.max(axis=1) if slack == "shared" else hinges.sum(axis=1)
-        return float(w @ w / 2 + C * each.mean())
+        return float(w @ w / 2 + price * sum(np.max(loss + psi @ w) for loss, psi in blocks))
 
+    w, lowest, working = np.zeros(d), np.inf, [[(0.0, np.zeros(d))] for _ in blocks]
+    while True:
+        lowest = min(lowest, value(w))
+        added = False
+        for (loss, psi), mine in zip(blocks, working, strict=True):
+            worst = int((loss + psi @ w).argmax())
+            if loss[worst] + psi[worst] @ w > max(b + a @ w for b, a in mine) + 1e-7:
+                mine.append((loss[worst], psi[worst]))
+                added = True
+        if not added:
+            return lowest, value
+        planes = [(np.array([b for b, _ in m]), np.array([a for _, a in m])) for m in working]
+        w = minimum(planes, price, w)
+
+
+@MAY_BE_ZERO
+@pytest.mark.parametrize("slack", ["shared", "separate"])
+@pytest.mark.parametrize("scaled", [True, False])
+@pytest.mark.parametrize("seed", range(6))
+def test_combination_minimises_the_greatest_or_the_sum(slack: str, scaled: bool, seed: int) -> None:
+    """Its primal is the objective by enumeration, and the minimum that another solver finds."""
+    random = np.random.default_rng(seed)
+    data, C = tiny(seed), float(random.choice([0.3, 5.0, 100.0]))
+    names = ["map", "mrr", "ndcg@2", "mrr"]
+    mine = random.permutation(4)[: 2 + seed % 2].tolist()
+    model = SVMCombo(
+        [names[i] for i in mine], slack=slack, C=C, tol=1e-7, scale_maps=scaled,
+        feature_maps=[COMBINED[i].feature_map for i in mine],
+    )  # fmt: skip
+    model.fit(data.features, data.labels, data.qid)
+    queries = combination(data, [COMBINED[i] for i in mine], scaled)
+    if slack == "separate":
+        blocks = [block for query in queries for block in query]
+    else:
+        blocks = [tuple(np.concatenate(each) for each in zip(*q, strict=True)) for q in queries]
+    lowest, value = by_enumeration(blocks, C / len(data.sizes), 3)
+    assert 0 <= model.primal_ - model.dual_ <= 1e-7 * model.primal_
     assert model.primal_ == pytest.approx(value(model.coef_), rel=1e-9)
-    random = np.random.default_rng(0)
-    others = model.coef_ + 0.1 * random.normal(size=(50, 3))
-    assert min(map(value, others)) >= model.dual_ - 1e-9
+    assert model.primal_ == pytest.approx(lowest, rel=1e-5)
+
+
+PAIRS = [["map", "mrr"], ["mrr", "ndcg@10"], ["map", "mrr", "ndcg"], ["auc", "mrr"]]
+
+
+@pytest.mark.filterwarnings("ignore:w = 0 is optimal|the duality gap is still|training did not end")
+@pytest.mark.parametrize("seed", range(4))
+def test_no_lower_bound_is_above_its_objective(seed: int) -> None:
+    """For every structural SVM, in every pass and however it stops."""
+    data = graded(12, seed)
+    size = 10.0 ** np.random.default_rng(seed).integers(-2, 2)
+    arguments = size * data.features, data.binary, data.qid
+    combos = [{"losses": losses, "slack": slack, "scale_maps": scaled}
+              for losses, slack in zip(PAIRS, ("shared", "separate") * 2, strict=True)
+              for scaled in (True, False)]  # fmt: skip
+    for C in (0.1, 10.0, 1e4):
+        for epsilon in (None, 0.1):
+            common = {"C": C, "epsilon": epsilon, "max_passes": 40}
+            models = [StructuralSVM(**options, **common) for options in MODELS.values()]
+            models += [SVMCombo(**options, **common) for options in combos]
+            for model in models:
+                model.fit(*arguments)
+                assert model.primal_ - model.dual_ >= -1e-12 * model.primal_, (model, size)
+                convex = getattr(model, "feature_map", "") != "dorm"
+                bounds = [step.dual for step in model.history_]
+                assert not convex or max(bounds) <= model.dual_ <= model.primal_ * (1 + 1e-12)
+
+
+def test_a_bound_above_the_objective_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An oracle that looks for the worst ranking at other scores than those of the constraint."""
+
+    def wrong(loss: Loss, ranking: Any) -> Any:
+        worst = loss.oracle(ranking)
+        return worst._replace(coefficient=loss.scale * worst.coefficient)
+
+    train = digits_queries()[0].train
+    model = SVMCombo(C=1000.0).fit(train.features, train.labels, train.qid)
+    assert 0 <= model.relative_gap_ <= 1e-3
+    monkeypatch.setattr(Loss, "worst", wrong)
+    with pytest.warns(ConvergenceWarning, match="the lower bound is above the objective"):
+        model.fit(train.features, train.labels, train.qid)
 
 
 def test_each_loss_of_a_combination_has_its_c() -> None:

@@ -1,9 +1,11 @@
 """Threads: the number in use, measured from outside, and unchanged settings of other libraries."""
 
 import os
-import re
+import signal
 import subprocess
 import sys
+import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -13,47 +15,95 @@ from small_data import graded
 
 import lambdaplus as lp
 from lambdaplus.compute import parallel
-from lambdaplus.compute.parallel import limit_threads, n_threads
+from lambdaplus.compute.parallel import Team, limit_threads, n_threads, on_team
+from lambdaplus.frameworks.internals import openmp_functions
 
-# Threads of ours, and processor time of other threads, while LightGBM trains with one thread.
+# Boosters of both frameworks, and a list of the sizes of the teams that worked for us.
 TRAIN = """
-import os, threading, time, warnings, sys
-import lightgbm, numpy as np
+import itertools, os, sys, threading, time
+import lightgbm, xgboost, numpy as np
 import lambdaplus as lp
+from lambdaplus.compute.parallel import Team
 random = np.random.default_rng(0)
-labels, group = random.integers(0, 3, 60_000), [100] * 600
-data = lightgbm.Dataset(random.normal(size=(60_000, 3)), label=labels, group=group)
-rows = random.normal(size=(9, 3))
-for given in sys.argv[1:]:
-    params = {"objective": lp.lambda_map, "verbosity": 0, "metric": "None", **eval(given)}
-    model = lightgbm.train(params, data, 3)
-    ours = [thread.name for thread in threading.enumerate() if thread.name.startswith("lambdaplus")]
-    print("\\n", len(ours), repr(float(np.sum(model.predict(rows)))))
+features, group = random.normal(size=(60_000, 3)).astype(np.float32), [100] * 600
+labels = random.integers(0, 3, 60_000)
+common = {"verbosity": 0, "seed": 1}
+runs, run = [], Team.run
+Team.run = lambda team, work: (runs.append(team.size), run(team, work))[1]
+
+def of_lightgbm(threads, objective="none"):
+    given = {**common, "num_threads": threads} if threads else common
+    data = lightgbm.Dataset(features, label=labels, group=group, params=given).construct()
+    return lightgbm.Booster({**given, "metric": "None", "objective": objective}, data)
+
+def of_xgboost(threads, objective=None):
+    given = {**common, "nthread": threads} if threads else common
+    data = xgboost.DMatrix(features, label=labels, group=group, nthread=threads or None)
+    named = {"objective": objective} if objective else {"base_score": 0.0}
+    booster, rounds = xgboost.Booster({**given, **named}, [data]), itertools.count()
+    train = booster.update
+    booster.update = lambda fobj=None: train(data, next(rounds), fobj=fobj)
+    return booster
+
+def predictions(booster):
+    rows = features[:99]
+    return booster.predict(rows if isinstance(booster, lightgbm.Booster) else xgboost.DMatrix(rows))
+"""
+USED = """
+for make, own in ((of_lightgbm, "lambdarank"), (of_xgboost, "rank:ndcg")):
+    for threads in map(int, sys.argv[1:]):
+        model = make(threads, own)
+        model.update()
+        tasks = len(os.listdir("/proc/self/task"))
+        runs.clear()
+        model = make(threads)
+        model.update(fobj=lp.lambda_map)
+        model.update(fobj=lp.lambda_map)
+        # XGBoost itself ends threads of its team, and starts them again, within a round.
+        others = len(os.listdir("/proc/self/task")) - tasks if make is of_lightgbm else 0
+        others += sum(thread.name.startswith("lambdaplus") for thread in threading.enumerate())
+        found = repr(float(np.sum(predictions(model), dtype=float)))
+        print("\\n", make.__name__, threads, len(runs), max(runs, default=0), others, found)
 """
 
 
-def trained(*params: str, **environment: str) -> tuple[list[tuple[int, str]], str]:
-    """Threads that there are after each training, the sum of its predictions; all that is said."""
+def ran(code: str, *arguments: str, **environment: str) -> str:
+    """What code after `TRAIN` prints, in a process of its own that must end by itself."""
     clean = {k: v for k, v in os.environ.items() if not k.endswith("NUM_THREADS")}
     done = subprocess.run(
-        [sys.executable, "-c", TRAIN, *params], capture_output=True, text=True, check=True,
-        env={**clean, **environment},
+        [sys.executable, "-c", TRAIN + code, *arguments], capture_output=True, text=True,
+        env={**clean, **environment}, timeout=120,
     )  # fmt: skip
-    found = re.findall(r"^ (\d+) (\S+)$", done.stdout, re.MULTILINE)
-    return [(int(threads), total) for threads, total in found], done.stdout + done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def used(*threads: str, **environment: str) -> tuple[dict[tuple[str, str], list[str]], str]:
+    """By framework and setting: uses of the team, its size, threads beside it, predictions."""
+    pytest.importorskip("lightgbm", minversion="4")
+    pytest.importorskip("xgboost")
+    if not os.path.isdir("/proc/self/task"):
+        pytest.skip("threads of a process are counted on Linux only")
+    said = ran(USED, *threads, **environment)
+    found = [line.split() for line in said.splitlines() if line.startswith(" of_")]
+    return {(name, setting): rest for name, setting, *rest in found}, said
 
 
 @pytest.mark.slow
-def test_one_thread_where_one_is_asked_for_and_no_warning() -> None:
-    pytest.importorskip("lightgbm", minversion="4")
-    one, two = "{'seed': 1, 'num_threads': 1}", "{'seed': 1, 'num_threads': 2}"
-    (by_environment, both), said = trained("{'seed': 1}", two, OMP_NUM_THREADS="1")
-    [by_parameter], also_said = trained(one)
-    assert by_environment[0] == by_parameter[0] == 0  # all is done in the thread that trains
-    assert "num_threads" not in said + also_said
-    if (os.cpu_count() or 1) > 1:
-        assert both[0] == 1  # the training's own setting comes first
-    assert by_environment[1] == by_parameter[1]
+def test_the_frameworks_team_does_the_work_without_other_threads() -> None:
+    """The number of threads is seen from outside: a pool of our own would add some."""
+    predicted: dict[str, set[str]] = {}
+    for environment in ({}, {"OMP_NUM_THREADS": "1"}, {"OMP_NUM_THREADS": "4"}):
+        found, said = used("0", "1", "2", "4", **environment)
+        assert len(found) == 8
+        assert "num_threads" not in said
+        for (name, setting), (uses, size, others, total) in found.items():
+            threads = int(setting) or int(environment.get("OMP_NUM_THREADS", n_threads()))
+            assert int(size) == (threads if threads > 1 else 0)
+            assert (int(uses) > 0) == (threads > 1)
+            assert int(others) == 0
+            predicted.setdefault(name, set()).add(total)
+    assert all(len(totals) == 1 for totals in predicted.values())
 
 
 def test_the_order_in_which_settings_count(monkeypatch: Any) -> None:
@@ -123,3 +173,201 @@ def test_a_long_sweep_depends_neither_on_threads_nor_on_other_queries(monkeypatc
         parts = zip(np.split(labels, cuts), np.split(scores, cuts), sizes, strict=True)
         alone = [objective(own, its, None, [size]) for own, its, size in parts]
         assert_array_equal(np.concatenate(alone, axis=1), whole)
+
+
+@pytest.fixture(params=["lightgbm", "xgboost"])
+def team(request: Any) -> Any:
+    """Two threads of the OpenMP library of each framework, in use."""
+    pytest.importorskip(request.param)
+    functions = openmp_functions(request.param)
+    if functions is None:
+        pytest.skip("the library has no GOMP_parallel")
+    found = Team(2, functions[0])
+    with limit_threads(2), on_team(found):
+        yield found
+
+
+def test_a_team_works_on_threads_of_its_own(team: Team, monkeypatch: Any) -> None:
+    monkeypatch.setattr(parallel, "_run_on_pool", None)
+    both, seen, within = threading.Barrier(2), set(), set()
+
+    def work(_: int) -> None:
+        both.wait(30)  # until two threads are at work
+        seen.add(threading.get_ident())
+        parallel.over_tasks(lambda _: within.add((n_threads(), threading.get_ident())), 3)
+
+    for _ in range(20):
+        parallel.over_tasks(work, 2)
+    assert len(seen) == 2
+    assert threading.get_ident() in seen
+    assert within == {(1, thread) for thread in seen}  # nested calls start no others
+
+
+@pytest.mark.parametrize("where", ["here", "there"])
+def test_an_error_of_a_thread_of_a_team_is_raised(team: Team, where: str) -> None:
+    here = threading.get_ident()
+
+    def fail(task: int) -> None:
+        both.wait(30)
+        if (threading.get_ident() == here) == (where == "here"):
+            raise ZeroDivisionError(task)
+
+    for _ in range(5):
+        both = threading.Barrier(2)
+        with pytest.raises(ZeroDivisionError):
+            parallel.over_tasks(fail, 2)
+    done: list[int] = []
+    parallel.over_tasks(done.append, 5)
+    assert sorted(done) == [0, 1, 2, 3, 4]
+
+
+def test_after_an_error_the_other_threads_take_no_further_work(team: Team) -> None:
+    done: list[int] = []
+
+    def fail_at_once(task: int) -> None:
+        time.sleep(0.001)
+        if not task:
+            raise ZeroDivisionError
+        done.append(task)
+
+    for used in (team, None):  # or the pool
+        done.clear()
+        with on_team(used), pytest.raises(ZeroDivisionError):
+            parallel.over_tasks(fail_at_once, 1000)
+        assert len(done) < 500
+
+
+@pytest.mark.skipif(os.name == "nt", reason="os.kill ends the process")
+def test_ctrl_c_ends_a_team_and_the_next_one_works(team: Team) -> None:
+    def press(task: int) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)
+
+    # A shell starts jobs in the background without it.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        for tasks in (2, 3, 10):
+            with pytest.raises(KeyboardInterrupt):
+                parallel.over_tasks(press, tasks)
+        parallel.over_tasks(lambda _: None, 3)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_a_team_is_used_if_at_least_half_of_it_works(monkeypatch: Any) -> None:
+    used: list[str] = []
+    monkeypatch.setattr(Team, "run", lambda team, work: used.append("team"))
+    monkeypatch.setattr(parallel, "_run_on_pool", lambda work, threads: used.append("pool"))
+    with on_team(Team(6, None)), limit_threads(6):
+        for tasks in (1, 2, 3, 6, 7):
+            parallel.over_tasks(lambda _: None, tasks)
+        assert used == ["pool", "team", "team", "team"]
+        with limit_threads(5):  # of the user: not those that the framework keeps
+            parallel.over_tasks(lambda _: None, 5)
+        assert used.pop() == "pool"
+
+
+FORK = """
+for make in (of_lightgbm, of_xgboost):
+    model = make(2)
+    model.update(fobj=lp.lambda_map)
+    assert runs.pop() == 2
+    runs.clear()
+    child = os.fork()
+    if not child:  # as the framework itself can train there: on one thread
+        model = make(1)
+        model.update(fobj=lp.lambda_map)
+        with limit_threads(2), on_team(Team(2, openmp_functions(make.__name__[3:])[0])):
+            gradient, _ = lp.lambda_map(labels, features[:, 0], None, group)
+        assert np.isfinite(gradient).all() and not runs
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    model.update(fobj=lp.lambda_map)
+    assert runs.pop() == 2
+"""
+IN_THREADS = """
+def train(make, found):
+    model = make(2)
+    for _ in range(10):
+        model.update(fobj=lp.lambda_map)
+    found.append(predictions(model))
+
+both = of_lightgbm, of_xgboost
+alone = [[], []]
+for make, found in zip(both, alone):
+    train(make, found)
+assert set(runs) == {2}
+for makes in (both, (of_lightgbm,), (of_lightgbm, of_lightgbm), (of_xgboost, of_xgboost)):
+    runs.clear()
+    found = [[] for _ in makes]
+    threads = [threading.Thread(target=train, args=each) for each in zip(makes, found)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert set(runs) == {2}
+    for make, its in zip(makes, found):
+        np.testing.assert_array_equal(its[0], alone[both.index(make)][0])
+assert not any(thread.name.startswith("lambdaplus") for thread in threading.enumerate())
+"""
+AT_THE_END = """
+make, daemon = (of_lightgbm, of_xgboost)[int(sys.argv[1])], sys.argv[2] == "daemon"
+model = make(2)
+model.update(fobj=lp.lambda_map)
+
+def train():
+    while daemon or threading.main_thread().is_alive():
+        model.update(fobj=lp.lambda_map)
+    for _ in range(5):
+        runs.clear()
+        model.update(fobj=lp.lambda_map)
+        assert runs
+    print("trained on")
+
+threading.Thread(target=train, daemon=daemon).start()
+time.sleep(float(sys.argv[3]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_child_after_a_training_does_not_wait_for_threads_that_it_lacks() -> None:
+    ran("from lambdaplus.compute.parallel import limit_threads, on_team\n"
+        "from lambdaplus.frameworks.internals import openmp_functions\n" + FORK)  # fmt: skip
+
+
+@pytest.mark.slow
+def test_trainings_in_threads_and_two_at_once() -> None:
+    ran(IN_THREADS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("framework", [0, 1])
+def test_the_interpreter_ends_while_a_training_runs(framework: int) -> None:
+    assert "trained on" in ran(AT_THE_END, str(framework), "waited for", "0.1")
+    for moment in np.random.default_rng(framework).uniform(0.1, 0.2, 4):
+        ran(AT_THE_END, str(framework), "daemon", str(moment))
+
+
+INTERRUPTED = """
+make = (of_lightgbm, of_xgboost)[int(sys.argv[1])]
+model = make(2)
+model.update(fobj=lp.lambda_map)
+import _thread, random, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+for _ in range(100):
+    timer = threading.Timer(random.uniform(0.0, 0.05), _thread.interrupt_main)
+    try:
+        timer.start()
+        while True:
+            model.update(fobj=lp.lambda_map)
+    except KeyboardInterrupt:
+        timer.join()
+runs.clear()
+model.update(fobj=lp.lambda_map)
+assert runs
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("framework", [0, 1])
+def test_ctrl_c_at_any_moment_of_a_training(framework: int) -> None:
+    assert "ignored" not in ran(INTERRUPTED, str(framework))

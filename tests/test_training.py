@@ -34,6 +34,7 @@ from small_data import (
 
 import lambdaplus as lp
 from lambdaplus import eval_metric, evaluate, lambda_objective
+from lambdaplus.frameworks.internals import lightgbm_field
 
 EACH_METRIC = pytest.mark.parametrize("metric", TRAINED)
 
@@ -170,6 +171,94 @@ def test_a_saved_model_of_xgboost_may_say_that_it_ranks(
     assert_array_equal(models[0].predict(matrix), models[1].predict(matrix))
 
 
+# -- what XGBoost's early stopping watches -------------------------------------------------------
+
+
+def own_loss(scores: Any, given: Any) -> tuple[str, float]:
+    """Squared distance to the labels, which falls and rises again."""
+    return "distance", float(np.mean((scores - 3 * given.get_label() + 1) ** 2))
+
+
+def stopped_by(xgboost_alone: Any, metric: Any, module: Any = None, **options: Any) -> Any:
+    """The best round, from 0, and the curves of a training with early stopping."""
+    parts = [xgboost_alone.data(graded().queries(*ends)) for ends in ((0, 30), (30, 60))]
+    curves: dict[str, Any] = {}
+    booster = (module or xgboost_alone.module).train(
+        {**xgboost_alone.quiet, "eta": 0.3}, parts[0], 60, obj=lp.lambda_mrr, custom_metric=metric,
+        evals=[(parts[1], "rest")], evals_result=curves, verbose_eval=False,
+        **{"early_stopping_rounds": 4, **options},
+    )  # fmt: skip
+    return booster.best_iteration, {name: list(curve) for name, curve in curves["rest"].items()}
+
+
+def both(ours: Any, ours_last: bool) -> Any:
+    """A function that returns one of our metrics and the user's own."""
+
+    def metric(scores: Any, given: Any) -> Any:
+        values = [own_loss(scores, given), ours(scores, given)]
+        return values if ours_last else values[::-1]
+
+    return metric
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["xgboost", "lambdaplus.xgboost"])
+@pytest.mark.parametrize("metric", ["map", "mrr"])
+@pytest.mark.parametrize("way", ["beside it", "in a callback", "in eval_set of a callback"])
+def test_a_loss_of_the_user_is_minimised_whoever_evaluates_ours(
+    xgboost_alone: Any, way: str, metric: str, own: bool
+) -> None:
+    ours, rest = eval_metric(metric), graded().queries(30, 60)
+    given, seen = xgboost_alone.data(rest), []
+
+    class Log(xgboost_alone.module.callback.TrainingCallback):  # type: ignore[misc]
+        def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+            if way == "in a callback":
+                seen.append(ours(model.predict(given, output_margin=True), given))
+            else:
+                seen.append(model.eval_set([(given, "log")], epoch, ours, True))
+            return False
+
+    logged = {} if way == "beside it" else {"callbacks": [Log()]}
+    function = both(ours, ours_last=False) if way == "beside it" else own_loss
+    module = xgboost_alone.own if own else None
+    best, curves = stopped_by(xgboost_alone, function, module, **logged)
+    assert best == np.argmin(curves["distance"]) > 0
+    assert len(curves["distance"]) == best + 5
+    assert (len(seen) > 4) == bool(logged)
+
+
+def test_a_function_that_calls_ours_does_not_minimise_it_silently(xgboost_alone: Any) -> None:
+    for metric in (both(lp.eval_mrr, True), lambda scores, given: lp.eval_mrr(scores, given)):
+        with pytest.raises(ValueError, match=r"would minimise 'mrr'.*pass maximize=True"):
+            stopped_by(xgboost_alone, metric)
+        stop = xgboost_alone.module.callback.EarlyStopping(rounds=4, metric_name="mrr")
+        with pytest.raises(ValueError, match=r"would minimise 'mrr'.*pass maximize=True"):
+            stopped_by(xgboost_alone, metric, early_stopping_rounds=None, callbacks=[stop])
+        best, curves = stopped_by(xgboost_alone, metric, maximize=True)
+        assert best == np.argmax(curves["mrr"])
+
+    def lower_is_better(scores: Any, given: Any) -> Any:
+        return "mrr", -lp.eval_mrr(scores, given)[1]
+
+    best, curves = stopped_by(xgboost_alone, lower_is_better, maximize=False)
+    assert best == np.argmin(curves["mrr"])
+    best, curves = stopped_by(xgboost_alone, both(lp.eval_map, True))  # XGBoost knows this name
+    assert best == np.argmax(curves["map"])
+
+
+def test_a_metric_of_ours_in_xgboosts_classifier_is_maximised(xgboost_alone: Any) -> None:
+    """Its estimators wrap a callable metric in a function of theirs."""
+    data = graded()
+    model = xgboost_alone.module.XGBClassifier(
+        n_estimators=30, n_jobs=1, early_stopping_rounds=3, learning_rate=0.5,
+        eval_metric=["logloss", eval_metric("mauc")],
+    )  # fmt: skip
+    noisy = np.random.default_rng(0).permutation(data.binary)
+    model.fit(data.features, data.binary, eval_set=[(data.features, noisy)], verbose=False)
+    curve = model.evals_result()["validation_0"]["mauc"]
+    assert model.best_iteration == np.argmax(curve) != np.argmin(curve)
+
+
 # -- what the objective is given -----------------------------------------------------------------
 
 
@@ -250,7 +339,7 @@ def test_scores_are_neither_written_to_nor_kept(framework: Any, metric: str) -> 
         group = graded().sizes
         fresh = lp.gradients(
             graded().labels, before, metric=objective.surrogate, group=group, normalize=True,
-            damping=objective.damping,
+            damping=objective.damping, damped=objective.damped,
         )  # fmt: skip
         assert_allclose(found[0], fresh[0], rtol=1e-6, atol=1e-9)
         earlier.append((found, [array.copy() for array in found]))
@@ -517,3 +606,26 @@ def test_trainings_at_once_are_what_they_are_one_after_the_other(framework: Any)
     with ThreadPoolExecutor(3) as pool:
         for mine, theirs in zip(pool.map(run, objectives, timeout=60), expected, strict=True):
             assert_array_equal(mine, theirs)
+
+
+def test_labels_that_change_in_place_between_rounds_are_noticed() -> None:
+    """The frameworks' own memory is read, at the same address, so contents are compared."""
+    lightgbm, xgb = pytest.importorskip("lightgbm"), pytest.importorskip("xgboost")
+    data = graded()
+    rows = lightgbm.Dataset(data.features, data.labels, group=data.sizes).construct()
+    matrix = xgb.DMatrix(data.features, label=data.labels, group=data.sizes)
+    for labels in (data.labels, data.labels.max() - data.labels, data.labels):
+        rows.set_label(labels)
+        matrix.set_label(labels)
+        scores = data.scores()
+        expected = lp.lambda_ndcg(labels, scores, None, data.sizes)
+        assert_array_equal(lp.lambda_ndcg(scores, rows), expected)
+        gradient, hessian = lp.lambda_ndcg(scores, matrix)
+        assert_array_equal(gradient, expected[0])
+        assert_array_equal(hessian, 2 * expected[1])
+        for name in ("label", "group", "weight"):
+            found = lightgbm_field(rows, name)
+            own = rows.get_field(name)
+            assert (found is None) == (own is None)
+            if own is not None:
+                assert_array_equal(found, own)

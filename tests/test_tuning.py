@@ -194,6 +194,55 @@ def test_of_parameters_with_equal_values_the_first_are_chosen(folds: list[Fold])
     assert chosen["parameters"].to_list() == ['{"sign": 1, "factor": 1}'] * 2
 
 
+def one_fitted(task: Task) -> Fitted:
+    """A trainer that returns a single ranker, for all metrics."""
+    return Fitted(lambda part: task.parameters["sign"] * part.features[:, 0])
+
+
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_parameters_that_are_drawn_again_are_one_trial(
+    jobs: int, folds: list[Fold], tmp_path: Path
+) -> None:
+    method = replace(find_methods("lightgbm:lambda_map")[0], space={"num_leaves": (3, 5)})
+    single = Method("one:fitted", one_fitted, space={"sign": (1.0, -1.0)})
+    for _ in range(2):  # the second reads the fits of the first
+        study = Study(
+            folds[:1], [method, single], METRICS, settings=SETTINGS, trials=8, folder=tmp_path,
+            jobs=jobs,
+        )  # fmt: skip
+        study.finish()
+        for name in (method.name, single.name):
+            fits = study.results.fits.filter(
+                (pl.col("method") == name) & (pl.col("metric") == "map")
+            )
+            assert fits["trial"].to_list() == [0, 1]
+            assert fits["parameters"].n_unique() == 2
+            assert fits.filter("chosen")["validation"].to_list() == [fits["validation"].max()]
+        assert study.results.values.height == 2 * 3 * 15
+    assert study.kept == len(study) == 4
+
+
+def test_a_trial_without_scores_is_fitted_again_where_no_other_beats_it(
+    folds: list[Fold], tmp_path: Path
+) -> None:
+    """Another grid may contain it without the trial that beat it."""
+    [found] = find_methods("lightgbm:lambda_map")
+    for grid in ([31, 3, 5], [3], [5, 3]):
+        method = replace(found, space={"num_leaves": grid}, grid={"num_leaves": grid})
+        study = Study(folds[:1], [method], METRICS, settings=SETTINGS, trials=9, folder=tmp_path)
+        study.finish()
+        fresh = Study(folds[:1], [method], METRICS, settings=SETTINGS, trials=9)
+        fresh.finish()
+        assert study.results.values.equals(fresh.results.values)
+
+
+def test_a_trainer_returns_a_ranker_for_each_metric(folds: list[Fold]) -> None:
+    method = Method("one:metric", lambda task: {MAP: one_fitted(task)}, space={"sign": (1.0, -1.0)})
+    study = Study(folds[:1], [method], METRICS, trials=2)
+    with pytest.raises(RuntimeError, match="the trainer returned no ranker for mrr, ndcg@5"):
+        study.finish()
+
+
 @pytest.mark.slow
 def test_processes_change_nothing_and_more_trials_go_on(folds: list[Fold], tmp_path: Path) -> None:
     names = "lightgbm:lambda_map,xgboost:rank:ndcg"
@@ -216,6 +265,31 @@ def test_processes_change_nothing_and_more_trials_go_on(folds: list[Fold], tmp_p
         assert files.items() >= kept.items()
         assert len(files) == n
         kept = files
+
+
+def test_folds_without_values_are_refused_before_the_first_fit(folds: list[Fold]) -> None:
+    test = replace(folds[1].test, labels=np.zeros(150))
+    broken = [folds[0], replace(folds[1], test=test)]
+    with pytest.raises(ValueError, match="no test query of Fold1 has a value of map, ndcg@5, mrr"):
+        make_study(broken, "lightgbm:map")
+    make_study(broken, "lightgbm:map", convention="lightgbm")  # by which the value is 1
+    test = replace(folds[1].test, labels=np.ones(150))
+    broken = [folds[0], replace(folds[1], test=test)]
+    with pytest.warns(UserWarning, match="no test query of Fold1 has a value of auc, for lack"):
+        Study(broken, find_methods("lightgbm:map"), ["map", "auc"])
+
+
+def test_methods_that_train_the_same_trees_are_named(folds: list[Fold]) -> None:
+    same = "lightgbm:ndcg@1,lightgbm:ndcg@10,lightgbm:p@5,lightgbm:recall@10,lightgbm:map"
+    with pytest.warns(UserWarning, match="train the same trees") as caught:
+        make_study(folds, f"{same},xgboost:map,lightgbm:mrr")
+    assert [str(warning.message).partition(" train")[0] for warning in caught] == [
+        "lightgbm:lambda_ndcg@1, lightgbm:lambda_ndcg@10",
+        "lightgbm:lambda_p@5, lightgbm:lambda_recall@10, lightgbm:lambda_map",
+    ]
+    models = [fitted(name, {})[MAP].predict(made_up(2)).tolist() for name in same.split(",")]
+    assert models[0] == models[1] != models[2]
+    assert models[2] == models[3] == models[4]
 
 
 # Trainers ----------------------------------------------------------------------------------------

@@ -24,6 +24,8 @@ from lambdaplus.data.arguments import number
 from lambdaplus.data.queries import Queries, reaches
 from lambdaplus.metrics import RankingMetric, parse_metric
 
+ROUNDING = 1e-9  # gap below 0, relative to the objective, that rounding explains
+
 
 class PathPoint(NamedTuple):
     """The solution of `StructuralSVM.fit_path` for one C.
@@ -164,7 +166,12 @@ class StructuralRanker(BaseRanker):
         by_passes, passes = self.epsilon is not None or not hinges.convex, len(solution.history)
         gap, problem = solution.relative_gap, ""
         kind: type[Warning] = ConvergenceWarning
-        if by_passes and passes >= self.max_passes:
+        if gap < -ROUNDING:
+            problem = (
+                f"the lower bound is above the objective by {-gap:.1e} of it, so the fit is not "
+                "certified: scale the features, or report an error of the loss's oracle"
+            )
+        elif by_passes and passes >= self.max_passes:
             problem = f"training did not end within {self.max_passes} passes: increase max_passes"
         elif self.epsilon is None and gap > self.tol:
             problem = (

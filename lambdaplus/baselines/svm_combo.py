@@ -29,9 +29,11 @@ class SVMCombo(StructuralRanker):
     C : float or sequence of float
         Weight of the mean hinge; with separate slacks, it may be one weight for each loss.
     feature_maps : sequence of str, optional
-        One for each loss; by default, "mrr" for mrr and "po" for the others, as in the paper.  All
-        are scaled to the size of the first: the sum of absolute coefficients of the most violated
-        rankings at w = 0.  Otherwise "mrr", a sum over documents, outweighs "po", a mean.
+        One for each loss; by default, "mrr" for mrr and "po" for the others, as in the paper.
+    scale_maps : bool
+        Whether all maps are scaled to the size of the first: the sum of absolute coefficients of
+        the most violated rankings at w = 0.  Without, as in the paper, "mrr", a sum over documents,
+        outweighs "po", a mean.
     relevant : float
         Label from which a document is relevant; all losses use binary labels.
     tol, max_passes, epsilon
@@ -62,6 +64,7 @@ class SVMCombo(StructuralRanker):
     tol: Positive = 1e-3
     _: KW_ONLY
     feature_maps: Sequence[str] | None = None
+    scale_maps: bool = True
     relevant: float = 1.0
     max_passes: AtLeastOne = 300
     epsilon: Positive | None = None
@@ -82,6 +85,8 @@ class SVMCombo(StructuralRanker):
             raise ValueError(f"{len(maps)} feature maps for {len(metrics)} losses")
         labels = self._labels(metrics[0], queries)  # the same object, so that they share one sort
         made = [make_loss(metric, labels, each) for metric, each in zip(metrics, maps, strict=True)]
+        if not self.scale_maps:
+            return made
         tied = rank(labels, np.zeros(labels.n_documents))
         size = [float(np.abs(loss.oracle(tied).coefficient).sum()) or 1.0 for loss in made]
         return [loss._replace(scale=size[0] / own) for loss, own in zip(made, size, strict=True)]

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from lambdaplus.data.arguments import refuse_missing
 from lambdaplus.data.run_files import Run
 from lambdaplus.data.whole_files import written_whole
 
@@ -71,6 +72,9 @@ def read_runs(
     from lambdaplus.data import read_letor, read_qrels, read_scores, read_table, read_trec_run
     from lambdaplus.data.table_files import SUFFIXES
 
+    for file in (*files, data, qrels):
+        if file is not None:
+            refuse_missing(file)
     if data is not None and qrels is not None:
         raise ValueError("pass either --data (LETOR) or --qrels (TREC), not both")
     if columns != COLUMNS and not (data is None and qrels is None):

@@ -42,9 +42,9 @@ def compare(
         typer.Argument(
             help="A folder in the layout of LETOR, MSLR, Yahoo or Istella (Fold1..FoldN, or one "
             "train/vali/test; .xz and .gz are supported); one svmlight, .csv or .parquet file, or "
-            "web-search-like:N for N synthetic queries, which are split into five folds, or "
-            "--splits; or a TOML file with options, including data. By default, a built-in data "
-            "set: query by example on handwritten digits."
+            "web-search-like:N for N synthetic queries, which are split into five folds of queries "
+            "(or of rows, with --qid none), or --splits; or a TOML file with options, including "
+            "data. By default, a built-in data set: query by example on handwritten digits."
         ),
     ] = None,
     report: Annotated[
@@ -60,10 +60,10 @@ def compare(
     from rich.console import Console
 
     console = Console(markup=False, emoji=False)  # a path may contain [red] or :bug:
+    if report:
+        _need_for_report()
     cores = os.cpu_count() or 1
     with errors_of("compare"):
-        from lambdaplus.study import study_of
-
         config = Config()
         if data is not None and data.suffix == ".toml":
             config = Config.read(data)
@@ -71,7 +71,11 @@ def compare(
             config = Config(data=str(data))
         config = replace(config, **_fields(options))
         jobs = jobs or cores
-        study = study_of(config, out, jobs, threads=max(1, cores // jobs))
+        with _warnings_told(console), console.status("Reading the data ..."):
+            from lambdaplus.study.assembly import completed, study_of
+
+            study = study_of(config, out, jobs, threads=max(1, cores // jobs))
+        config = completed(config, study)
         inputs = [path for path in (data, pathlib.Path(config.data)) if path and path.is_file()]
         code = _run(study, config, out, inputs, report, console)
     if code:
@@ -161,23 +165,25 @@ def _run(
 ) -> int:
     """Fit, write the results, and return the exit code."""
     from lambdaplus.study import Summary, write_report
-    from lambdaplus.study.figures import needs_matplotlib
     from lambdaplus.study.outputs import OutputFolder
     from lambdaplus.study.workers import working_folder
 
-    if report:
-        needs_matplotlib()
     with OutputFolder(out, inputs) as folder, working_folder() as made:
         # Raise this error before the first fit, not after the last.
         folder.refuse_foreign([*TABLES, *(["report.html"] if report else [])])
         (made / "study.toml").write_text(config.to_toml() + "\n", encoding="utf-8")
         folder.refuse_foreign(["study.toml"], made)
+        console.print(f"Data: {config.data or DIGITS}", soft_wrap=True)
+        for line in study.data:
+            console.print(f"  {line}", soft_wrap=True)
         try:
             with _warnings_told(console), _stoppable():
                 _fit(study, console)
             if study.finished:
                 summary = Summary(study.results, config.baseline or None)
-                _write_tables(summary, config, made, console)
+                _write_tables(summary, made, console)
+                if not config.data:
+                    console.print(NO_EVIDENCE, soft_wrap=True)
                 folder.publish(made)  # whatever happens to the report
                 if report:
                     said = {"data": config.data or DIGITS, "date": time.strftime("%Y-%m-%d")}
@@ -193,17 +199,28 @@ def _run(
             # The exit code that shells use for a signal.
             return 128 + (signal.SIGTERM if isinstance(stop, Terminated) else signal.SIGINT)
         if study.finished:
-            what = ", study.toml, report.html, plots and tables" if report else " and study.toml"
+            what = ", study.toml, plots and tables" if report else " and study.toml"
             console.print(f"Wrote {', '.join(TABLES)}{what} to {out}.", soft_wrap=True)
+            if report:
+                console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
     for name, message in study.errors.items():
         console.print(f"{name} failed: {message}", style="red", soft_wrap=True)
     return int(bool(study.errors))
+
+
+def _need_for_report() -> None:
+    """Raise an ImportError before the first fit, not after the last."""
+    with errors_of("compare"):
+        from lambdaplus.study.figures import needs_matplotlib
+
+        needs_matplotlib()
 
 
 def _fit(study: Study, console: Console) -> None:
     from rich import progress as bars
 
     columns = (
+        bars.SpinnerColumn(),
         bars.TextColumn("{task.description}", markup=False),
         bars.BarColumn(),
         bars.MofNCompleteColumn(),
@@ -213,24 +230,26 @@ def _fit(study: Study, console: Console) -> None:
     # Estimate the time left from all fits, since those of different methods take different times.
     lasting: Any = {"transient": True, "speed_estimate_period": math.inf}
     with bars.Progress(*columns, console=console, **lasting) as progress:
-        bar = progress.add_task("starting", total=len(study))
+        bar = progress.add_task("starting processes", total=len(study))
         for done, task in enumerate(study.run(), start=1):
             progress.update(bar, advance=1, description=f"{task.method.name} {task.fold:<12}")
             if done == study.kept:  # stored fits must not enter the estimate
                 progress.reset(bar, completed=done)
 
 
-def _write_tables(summary: Summary, config: Config, folder: pathlib.Path, console: Console) -> None:
+def _write_tables(summary: Summary, folder: pathlib.Path, console: Console) -> None:
+    """Print the conclusions, then the means with their notes, and write the tables."""
     from lambdaplus.study import results_table, write_csv, write_parquet
+    from lambdaplus.study.study_tables import verdict_table
 
     with console.status("Testing significance ..."):
-        table, sentences = results_table(summary), [*summary.sentences(), *summary.verdicts()]
-    console.print(f"Data: {config.data or DIGITS}", soft_wrap=True)
-    console.print(table)
+        table, verdicts = results_table(summary), verdict_table(summary)
+        sentences = summary.conclusions()
     for sentence in sentences:
-        console.print(f"- {sentence}", soft_wrap=True)
-    if not config.data:
-        console.print(NO_EVIDENCE, soft_wrap=True)
+        console.print(sentence, soft_wrap=True)
+    if verdicts is not None:
+        console.print(verdicts)
+    console.print(table)
     write_csv(summary.results, folder)
     write_parquet(summary.results, folder)
 

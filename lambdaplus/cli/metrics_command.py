@@ -26,7 +26,11 @@ def metrics(
 
     if name is None:
         rows = [(_names(declaration), declaration.title) for declaration in CATALOGUE]
-        foot = ["lambdaplus metrics NAME describes one metric with its options."]
+        foot = [
+            "lambdaplus metrics NAME describes one metric with its options.",
+            "Training uses all ranks: map@5 and map@10 train the same model, as do metrics whose "
+            "pairs are weighed by map, such as p@5 and recall@10.",
+        ]
         Console().print(Table(("metric", "what it is"), rows, foot))
         return
     by_name = {spelling: d for d in CATALOGUE for spelling in (d.name, *d.aliases)}

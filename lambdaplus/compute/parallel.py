@@ -3,8 +3,12 @@
 Their number is that of the training (LightGBM's ``num_threads``, XGBoost's ``nthread``, ``n_jobs``
 of an estimator), or else the environment variable ``OMP_NUM_THREADS``, or else
 ``NUMBA_NUM_THREADS``, or else the number of cores.
+
+In a training, these are the threads of the framework's OpenMP team, which wait busily between its
+steps and would keep the cores from others.  Elsewhere they are a pool of our own.
 """
 
+import ctypes
 import itertools
 import os
 from collections.abc import Callable, Iterator
@@ -12,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -22,6 +26,8 @@ ROWS_PER_THREAD = 16_000  # for fewer, another thread costs more time than it sa
 BATCH = 16_384  # documents
 
 _limit: ContextVar[int | None] = ContextVar("limit", default=None)
+_team: ContextVar["Team | None"] = ContextVar("team", default=None)
+_process = os.getpid()
 
 
 @contextmanager
@@ -32,6 +38,47 @@ def limit_threads(n: int | None) -> Iterator[None]:
         yield
     finally:
         _limit.reset(token)
+
+
+ON_EACH_THREAD = ctypes.CFUNCTYPE(None)  # it is passed a pointer, which it does not read
+
+
+class Team(NamedTuple):
+    """The OpenMP threads of the framework that calls, the calling thread among them."""
+
+    size: int
+    gomp_parallel: Any  # calls an `ON_EACH_THREAD` on every thread, and waits for all of them
+
+    def run(self, work: Callable[[], None]) -> None:
+        """Call work once on each thread, and raise the first error of one of them."""
+        errors: list[BaseException] = []
+
+        def part() -> Iterator[None]:
+            try:
+                yield
+                work()
+            except BaseException as error:
+                errors.append(error)
+            yield
+
+        # Ctrl-C may be raised as soon as Python code runs, and ctypes ignores what a function
+        # raises. So each thread goes on in a generator, in its `try`: `map` is no Python code.
+        parts = [part() for _ in range(self.size)]
+        for each in parts:
+            next(each)
+        self.gomp_parallel(ON_EACH_THREAD(map(next, parts).__next__), None, self.size, 0)
+        if errors:
+            raise errors[0]
+
+
+@contextmanager
+def on_team(team: Team | None) -> Iterator[None]:
+    """Use the threads of this team, if any, for calls from this thread within the context."""
+    token = _team.set(team)
+    try:
+        yield
+    finally:
+        _team.reset(token)
 
 
 def n_threads() -> int:
@@ -110,17 +157,40 @@ def _run(work: Callable[[int, int], None], edges: list[int], threads: int) -> No
     threads, ranges = min(threads, len(each)), iter(each)
 
     def work_on_ranges() -> None:
-        with limit_threads(1 if threads > 1 else None):  # those at work start no others
+        before = _limit.set(1)  # threads at work start no others
+        try:
             for a, b in ranges:  # all threads share this iterator
                 work(a, b)
+        except BaseException:
+            for _ in ranges:  # nothing is left for the others
+                pass
+            raise
+        finally:
+            _limit.reset(before)
 
+    team = _team.get()
     if threads <= 1:
-        work_on_ranges()
-        return
+        for a, b in ranges:
+            work(a, b)
+    elif team is not None and _is_used(team, threads):
+        team.run(work_on_ranges)
+    else:
+        _run_on_pool(work_on_ranges, threads)
+
+
+def _is_used(team: Team, threads: int) -> bool:
+    """Whether so many threads of a training are those of its team."""
+    # GNU OpenMP would end threads that a smaller team does not need, and start them again. Each
+    # thread of the team takes the interpreter lock, so most of them should have something to do.
+    # After a fork, the team's threads are missing, and a call of it would wait for them for ever.
+    return team.size == n_threads() <= 2 * threads and os.getpid() == _process
+
+
+def _run_on_pool(work: Callable[[], None], threads: int) -> None:
     tasks = []
     with suppress(RuntimeError):  # the interpreter shuts down while a training runs in a thread
-        tasks = [_pool(os.getpid()).submit(work_on_ranges) for _ in range(threads - 1)]
-    work_on_ranges()
+        tasks = [_pool(os.getpid()).submit(work) for _ in range(threads - 1)]
+    work()
     for task in tasks:
         if not task.cancel():  # it has begun: on a busy machine, others were faster
             task.result()

@@ -1,9 +1,11 @@
 """Checks and conversions of arguments, with errors where NumPy would silently change values."""
 
+import difflib
 import math
 import reprlib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,13 +45,17 @@ def number_of(text: str) -> float:
 def numbers(values: Any, name: str, copy: bool = False) -> NDArray[np.float64]:
     """Convert the values to float64; a ValueError as in `plain`, and for integers not exact."""
     array = plain(values, name)
+    if array.dtype.kind in "ST":  # bytes, and NumPy's text of variable length
+        array = array.astype(np.str_ if array.dtype.kind == "S" else object)
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         refuse_rounding(array[(array > 2**53) | (array < -(2**53))].tolist(), name)
     elif array.dtype.kind == "O":
         refuse_rounding((x for x in array.ravel().tolist() if isinstance(x, int)), name)
     try:
-        if array.dtype.kind == "U":
-            array = np.array([*map(number_of, array.ravel().tolist())]).reshape(array.shape)
+        if array.dtype.kind in "OU":
+            parsed = [number_of(x) if isinstance(x, str) else x for x in array.ravel().tolist()]
+            array = np.array(parsed, array.dtype if array.dtype.kind == "O" else np.float64)
+            array = array.reshape(np.shape(values))
         return array.astype(np.float64, copy=copy)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numbers: {error}") from None
@@ -217,3 +223,19 @@ def whole_number(name: str, value: Any, least: int = 0, below: int = 2**63) -> i
     if value >= below:
         raise ValueError(f"{name} must be below {below}, got {value!r}")
     return int(value)
+
+
+def hint(name: str, names: Collection[str]) -> str:
+    """The most similar known name, as the end of an error message; empty if there is none."""
+    close = difflib.get_close_matches(name, names, n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def refuse_missing(path: Path) -> None:
+    """Raise a FileNotFoundError for a path that does not exist, with a similar name if any."""
+    if path.exists():
+        return
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent}, so no {path}")
+    names = sorted(entry.name for entry in path.parent.iterdir())
+    raise FileNotFoundError(f"there is no file or folder {path}{hint(path.name, names)}")

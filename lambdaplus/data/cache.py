@@ -19,12 +19,14 @@ import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from lambdaplus.data.ranking_data import RankingData
 
-_ARRAYS = ("features", "labels", "qid")
+_ARRAYS = ("features", "labels", "qid", "weights")
+_FIELDS = ("name", "feature_names", "categories", "grouped")
 _ABOUT = "about.json"
 _VERSION = "4"  # increase this number when the reader or the binary form changes
 _MIN_BYTES = 1_000_000  # of a file that is cached
@@ -100,10 +102,10 @@ def write_binary(data: RankingData, folder: Path) -> None:
     partial = folder.parent / f".{folder.name}-{uuid.uuid4().hex[:12]}"
     partial.mkdir(parents=True)  # with the default permissions of folders
     try:
-        for name in _ARRAYS:
-            np.save(partial / f"{name}.npy", getattr(data, name), allow_pickle=False)
+        for name, array in _arrays(data).items():
+            np.save(partial / f"{name}.npy", array, allow_pickle=False)
         sums = {path.name: _sum(path) for path in partial.iterdir()}
-        about = {"name": data.name, "feature_names": data.feature_names, "sums": sums}
+        about = {**{name: getattr(data, name) for name in _FIELDS}, "sums": sums}
         (partial / _ABOUT).write_text(json.dumps(about))
         try:
             partial.rename(folder)
@@ -122,11 +124,18 @@ def read_binary(folder: Path, *, verify: bool = False) -> RankingData:
             raise ValueError(f"{folder / name} is damaged")
 
     # Compiled code needs plain arrays, not numpy.memmap.
-    features, labels, qid = (
-        np.asarray(np.load(folder / f"{name}.npy", mmap_mode="c", allow_pickle=False))
+    arrays: dict[str, Any] = {
+        name: np.asarray(np.load(folder / f"{name}.npy", mmap_mode="c", allow_pickle=False))
         for name in _ARRAYS
-    )
-    return RankingData(features, labels, qid, about["name"], tuple(about["feature_names"]))
+        if f"{name}.npy" in about["sums"]
+    }
+    others = {name: about[name] for name in _FIELDS if name in about}
+    return RankingData(**arrays, **others)
+
+
+def _arrays(data: RankingData) -> dict[str, Any]:
+    arrays = {name: getattr(data, name) for name in _ARRAYS}
+    return {name: array for name, array in arrays.items() if array is not None}
 
 
 def remove_binary(folder: Path) -> None:
@@ -138,10 +147,13 @@ def remove_binary(folder: Path) -> None:
 
 
 def fingerprint(data: RankingData) -> str:
-    """A digest of features, labels and queries of a data set."""
+    """A digest of what a data set trains: features, categories, labels, queries and weights."""
     digest = hashlib.sha256()
-    for name in _ARRAYS:
-        array = np.ascontiguousarray(getattr(data, name))
+    if data.categories or not data.grouped:
+        places = [data.feature_names.index(name) for name in data.categories]
+        digest.update(f"{places} {data.grouped}".encode())
+    for name, values in _arrays(data).items():
+        array = np.ascontiguousarray(values)
         digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
         digest.update(array.data if array.dtype.kind != "U" else array.tobytes())
     return digest.hexdigest()[:16]

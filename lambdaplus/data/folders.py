@@ -2,6 +2,7 @@
 
 import os
 import re
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -165,6 +166,7 @@ def _fold_of(
 ) -> Fold:
     for part, file in files.items():
         parts[part] = _with_features_of(parts["train"], files["train"], parts[part], file)
+    _warn_of_shared_queries(parts, files)
     if "vali" not in parts:
         parts["train"], parts["vali"] = held_out(parts["train"], valid or 0.0)
     width = max(part.features.shape[1] for part in parts.values())
@@ -172,6 +174,22 @@ def _fold_of(
         if missing := width - data.features.shape[1]:
             parts[part] = replace(data, features=np.pad(data.features, ((0, 0), (0, missing))))
     return named_fold(name, *(parts[part] for part in _PARTS))
+
+
+def _warn_of_shared_queries(parts: dict[str, RankingData], files: dict[str, Path]) -> None:
+    """Warn of queries of the training file that another file contains as well."""
+    for part, data in parts.items():
+        train = parts["train"].qid
+        if part == "train" or data.qid.dtype.kind != train.dtype.kind:
+            continue
+        shared = np.intersect1d(train, data.qid)
+        if shared.size:
+            count = f"{shared.size} {'query is' if shared.size == 1 else 'queries are'}"
+            warnings.warn(
+                f"{count} in both {files['train']} and {files[part]}, such as {shared[0]}: unless "
+                "other queries have the same numbers, results are too good",
+                stacklevel=4,
+            )
 
 
 def _with_features_of(

@@ -59,8 +59,8 @@ class Queries:
     """Checked labels, query boundaries and weights of one data set; a ValueError for invalid ones.
 
     Queries are given by their sizes (``group``) or by one ``qid`` per row; the rows of a query are
-    adjacent.  Without queries, all rows, on all workers, are one list, in which a row of weight k
-    counts as k rows; with ``one_query`` they are a query, in which weights are factors.
+    adjacent.  Without queries, all rows of all workers form one ranking, in which a row of weight
+    k counts as k rows; with ``one_query`` they are a query, in which weights are factors.
     ``returned``, (n,) bool, is False for documents without a rank, which have the lowest scores of
     their query.
     """
@@ -228,7 +228,8 @@ class Queries:
     def check_scores(self, scores: ArrayLike, single: bool = False) -> Floats:
         """Convert scores to float64; a ValueError names the first one that is not finite.
 
-        With ``single``, an array of float32 is returned as it is.
+        With ``single``, an array of float32 is returned as it is, and whether scores are finite is
+        not checked: `first_parts` does, which needs their extremes anyway.
         """
         checked = _vector(scores, "scores", copy=False, single=single)
         if checked.size != self.n_documents:
@@ -311,7 +312,7 @@ def _vector(values: ArrayLike, name: str, copy: bool = True, single: bool = Fals
             f"{name} must be one-dimensional, got shape {array.shape}"
             + (hint if name == "scores" and array.ndim == 2 else "")
         )
-    if array.size and not np.isfinite(extremes(array)).all():
+    if array.size and not single and not np.isfinite(extremes(array)).all():
         refuse_infinite(array, name)
     return array
 
@@ -343,8 +344,9 @@ def _weights(weight: ArrayLike, n: int) -> Floats:
     for bad, problem in (
         (weights < 0, "weights must not be negative"),
         (
-            (weights > 1e100) | ((weights > 0) & (weights < 1e-100)),
-            "weights must be 0 or from 1e-100 to 1e100, since their sums and products are needed",
+            (weights > 1e30) | ((weights > 0) & (weights < 1e-30)),
+            "weights must be 0 or from 1e-30 to 1e30, since gradients are float32: divide them by "
+            "a constant",
         ),
     ):
         if bad.any():

@@ -30,6 +30,13 @@ class RankingData:
         Name of the data set in tables and messages.
     feature_names : tuple of str, default=()
         Names of the f features if they have names, as in a CSV or Parquet file.
+    weights : array_like of shape (n,), optional
+        Row weights, float64.
+    categories : tuple of str, default=()
+        Names of the features that are codes of categories, 0, 1, ... or NaN.
+    grouped : bool, default=True
+        False for a table without queries: all rows are one ranking, `qid` is 0 in each row, and a
+        row of weight k counts as k rows.
 
     Attributes
     ----------
@@ -41,7 +48,8 @@ class RankingData:
     ValueError
         If there are no rows, a shape is wrong or the lengths differ, features are sparse or not
         numbers, an array has masked entries, a label is not finite, a qid is neither int nor str,
-        the rows of a query are not adjacent, or two features have the same name.
+        the rows of a query are not adjacent, two features have the same name, a category is no
+        feature, or weights are negative or not finite.
 
     Examples
     --------
@@ -56,6 +64,9 @@ class RankingData:
     qid: NDArray[Any]
     name: str = ""
     feature_names: tuple[str, ...] = ()
+    weights: NDArray[np.float64] | None = None
+    categories: tuple[str, ...] = ()
+    grouped: bool = True
     queries: Queries = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -63,7 +74,9 @@ class RankingData:
             raise ValueError("features must be a dense array: pass features.toarray()")
         features = plain(self.features, "features").astype(np.float64, copy=False)
         qid, names = identifiers(self.qid), tuple(self.feature_names)
-        queries = Queries(self.labels, qid=qid)
+        queries = Queries(self.labels, qid=qid if self.grouped else None, weight=self.weights)
+        if not self.grouped and qid.shape != queries.labels.shape:
+            raise ValueError(f"qid has shape {qid.shape} for {queries.n_documents} labels")
         if qid.dtype.kind not in "iuU":
             raise ValueError(f"qid must be int or str, not {qid.dtype}")
         if features.ndim != 2 or features.shape[0] != queries.n_documents:
@@ -75,9 +88,11 @@ class RankingData:
             raise ValueError(f"{len(names)} feature_names for {features.shape[1]} features")
         if len(set(names)) < len(names):
             raise ValueError(f"two features have the same name: {_shown(names)}")
+        if other := [name for name in self.categories if name not in names]:
+            raise ValueError(f"the category {other[0]!r} is not the name of a feature")
         checked = {
             "features": features, "labels": queries.labels, "qid": qid, "feature_names": names,
-            "queries": queries,
+            "weights": queries.weights, "categories": tuple(self.categories), "queries": queries,
         }  # fmt: skip
         for name, value in checked.items():  # the only way to set fields of a frozen dataclass
             object.__setattr__(self, name, value)
@@ -118,9 +133,28 @@ class RankingData:
             )
         rows_of = np.split(np.arange(len(self.labels)), self.queries.boundaries[1:-1])
         rows = np.concatenate([np.arange(0), *(rows_of[query] for query in indices.tolist())])
-        return replace(
-            self, features=self.features[rows], labels=self.labels[rows], qid=self.qid[rows]
-        )
+        return rows_of_data(self, rows)
+
+
+def rows_of_data(data: RankingData, rows: NDArray[Any]) -> RankingData:
+    """Copy rows, of whole queries if the data has queries."""
+    return replace(
+        data,
+        features=data.features[rows],
+        labels=data.labels[rows],
+        qid=data.qid[rows],
+        weights=None if data.weights is None else data.weights[rows],
+    )
+
+
+def numeric_part(data: RankingData) -> RankingData:
+    """The data without its categories."""
+    if not data.categories:
+        return data
+    kept = [j for j, name in enumerate(data.feature_names) if name not in data.categories]
+    names = tuple(data.feature_names[j] for j in kept)
+    features = data.features[:, kept]
+    return replace(data, features=features, feature_names=names, categories=())
 
 
 def join(parts: Sequence[RankingData], name: str = "") -> RankingData:
@@ -135,7 +169,11 @@ def join(parts: Sequence[RankingData], name: str = "") -> RankingData:
         if before[-1] == after[0]:
             raise ValueError(f"query {after[0]} is in two of the data sets that are joined")
     qid = np.concatenate(qids)
-    return RankingData(features, labels, qid, name, parts[0].feature_names)
+    weights = [part.weights for part in parts if part.weights is not None]
+    return replace(
+        parts[0], features=features, labels=labels, qid=qid, name=name,
+        weights=np.concatenate(weights) if len(weights) == len(parts) else None,
+    )  # fmt: skip
 
 
 def _refuse_other_features(parts: Sequence[tuple[str, RankingData]]) -> None:

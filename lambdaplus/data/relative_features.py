@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lambdaplus.data.arguments import check_flag, plain
+from lambdaplus.compute.array_types import Bools
+from lambdaplus.data.arguments import check_flag, numbers, plain
 from lambdaplus.data.frame_columns import is_frame, numbers_by_column, with_columns
 from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.data.relative_columns import KINDS, Matrix, relative_columns
@@ -73,7 +74,8 @@ def relative_features(
     ------
     ValueError
         Without qid or group, for an unknown kind, sparse features, features that are not numbers,
-        infinite ones unless the kind is "rank" alone, and if a new column has the name of another.
+        integers beyond 2^53 that a float64 cannot represent, infinite features unless the kind is
+        "rank" alone, and if a new column has the name of another.
 
     See Also
     --------
@@ -94,16 +96,24 @@ def relative_features(
     """
     kinds = checked_kinds(kind)
     check_flag(replace=replace)
+    return with_relative(X, kinds, qid, group, replace)
+
+
+def with_relative(
+    X: Any, kinds: tuple[str, ...], qid: Any, group: Any, replace: bool, chosen: Bools | None = None
+) -> Any:
+    """`relative_features` of all columns of numbers, or of those ``chosen``, (columns,) bool."""
     if qid is None and group is None:
         raise ValueError(
             "features relative to the query need the queries: pass qid= (the query of each row, in "
             "any order) or group= (query sizes, in row order)"
         )
     if is_frame(X):
-        return _of_frame(X, kinds, qid, group, replace)
+        return _of_frame(X, kinds, qid, group, replace, chosen)
     features = _as_matrix(X)
-    parts = relative_columns(features, kinds, qid, group)
-    return np.concatenate(parts if replace else [features, *parts], axis=1)
+    chosen = np.ones(features.shape[1], dtype=bool) if chosen is None else chosen
+    kept = features[:, ~chosen] if replace else features
+    return np.concatenate([kept, *relative_columns(features[:, chosen], kinds, qid, group)], axis=1)
 
 
 def _as_matrix(X: Any) -> Matrix:
@@ -117,22 +127,30 @@ def _as_matrix(X: Any) -> Matrix:
         raise ValueError(
             f"X must be 2-D with a row for each document, not of shape {features.shape}"
         )
-    small = features.dtype in (np.float16, np.float32)
-    try:
-        return features.astype(np.float32 if small else np.float64, copy=False)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"X must be numbers: {error}") from None
+    if features.dtype in (np.float16, np.float32):
+        return features.astype(np.float32, copy=False)
+    return numbers(features, "X")
 
 
-def _of_frame(X: Any, kinds: tuple[str, ...], qid: Any, group: Any, replace: bool) -> Any:
-    numbers = numbers_by_column(X)
-    matrix = np.stack([*numbers.values()], axis=1)  # float64 if one column is
+def _of_frame(
+    X: Any, kinds: tuple[str, ...], qid: Any, group: Any, replace: bool, chosen: Bools | None
+) -> Any:
+    columns = numbers_by_column(X, chosen)
+    by_text: dict[str, Any] = {}
+    for name in columns:
+        if (other := by_text.setdefault(str(name), name)) is not name:
+            raise ValueError(
+                f"the columns {other!r} and {name!r} of X would have relative features of the same "
+                "name: rename one of them"
+            )
+    # float64 if one column is
+    matrix = np.stack([*columns.values()], axis=1) if columns else np.empty((len(X), 0))
     new = {
         relative_name(name, kind): part[:, j].astype(column.dtype)
         for kind, part in zip(kinds, relative_columns(matrix, kinds, qid, group), strict=True)
-        for j, (name, column) in enumerate(numbers.items())
+        for j, (name, column) in enumerate(columns.items())
     }
-    return with_columns(X, [name for name in X.columns if not (replace and name in numbers)], new)
+    return with_columns(X, [name for name in X.columns if not (replace and name in columns)], new)
 
 
 def checked_kinds(kind: str | Sequence[str]) -> tuple[str, ...]:

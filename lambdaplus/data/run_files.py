@@ -5,16 +5,13 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from lambdaplus.data.arguments import (
-    number_of,
-    refuse_rounding,
-)
+from lambdaplus.data.arguments import identifiers, number_of, refuse_rounding
 from lambdaplus.data.letor import numbered_lines
 from lambdaplus.data.queries import Queries, rows_by_query
 from lambdaplus.data.ranking_data import RankingData
@@ -162,12 +159,8 @@ def run_of_dictionaries(
     This is the form in which pytrec_eval, ir_measures and ranx take judgements and runs.  Raises a
     ValueError as `read_trec_run` does, and for scores that are not finite numbers.
     """
-    for query, judgements in qrels.items():
-        for document, value in judgements.items():
-            if not isinstance(value, Real) or not math.isfinite(value):
-                raise ValueError(
-                    f"the label of {document} in {query} is {value!r}, not a finite number"
-                )
+    _check_values(qrels, "label")
+    _check_values(scores, "score")
     if not scores.keys() & qrels.keys():
         raise ValueError(f"no query of {source} is among the {len(qrels)} judged queries")
     rows = []
@@ -180,7 +173,25 @@ def run_of_dictionaries(
         for document in {**returned, **judged} or judgements:
             label, score = judged.get(document, 0.0), returned.get(document, below)
             rows.append((label, score, query, document, document in returned, document in judged))
-    return Run(name, *map(np.array, zip(*rows, strict=True)))
+    if not rows:
+        raise ValueError(f"no query of {source} has a document")
+    columns: list[Any] = [*zip(*rows, strict=True)]
+    # NumPy would merge the queries 1 and "1".
+    qid = identifiers(columns[2], "the list of queries")
+    docno = identifiers(columns[3], "the list of documents")
+    labels, values, given, judged_ = (np.array(columns[i]) for i in (0, 1, 4, 5))
+    return Run(name, labels, values, qid, docno, given, judged_)
+
+
+def _check_values(values: Mapping[Any, Mapping[Any, Any]], what: str) -> None:
+    """Raise a ValueError for a label or score that is no finite number, or would be rounded."""
+    for query, of_documents in values.items():
+        for document, value in of_documents.items():
+            where = f"the {what} of {document} in {query}"
+            if isinstance(value, Integral):
+                refuse_rounding([int(value)], where)
+            elif not isinstance(value, Real | np.bool_) or not math.isfinite(value):
+                raise ValueError(f"{where} is {value!r}, not a finite number")
 
 
 def read_table(

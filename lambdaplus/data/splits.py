@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from lambdaplus.compute.array_types import Ints
 from lambdaplus.data.arguments import identifiers, is_flag, whole_number
 from lambdaplus.data.queries import query_sizes
-from lambdaplus.data.ranking_data import Fold, RankingData, named_fold
+from lambdaplus.data.ranking_data import Fold, RankingData, named_fold, rows_of_data
 
 
 def query_folds(
@@ -138,7 +138,8 @@ def cross_validation(data: RankingData, n_folds: int = 5, *, random_state: int =
     n_folds : int, default=5
         Number of folds, from 3 to the number of queries. The queries are divided into as many
         parts, whose sizes differ by at most one. As in LETOR, fold `i` tests on part `i`, validates
-        on the part before it and trains on the others.
+        on the part before it and trains on the others. Of a table without queries, the rows are
+        divided, each label evenly.
     random_state : int, default=0
         Seed of the folds.
 
@@ -150,7 +151,8 @@ def cross_validation(data: RankingData, n_folds: int = 5, *, random_state: int =
     Raises
     ------
     ValueError
-        If there are fewer than three folds, or fewer queries than folds.
+        If there are fewer than three folds, fewer queries than folds or, without queries, fewer
+        rows than folds with labels of 1 or more, or below 1.
 
     Examples
     --------
@@ -160,9 +162,13 @@ def cross_validation(data: RankingData, n_folds: int = 5, *, random_state: int =
     20
     """
     whole_number("n_folds", n_folds)
-    if not 3 <= n_folds <= data.n_queries:
+    if n_folds < 3:
+        raise ValueError(f"n_folds must be at least 3, not {n_folds}")
+    if not data.grouped:
+        return _folds_of_rows(data, n_folds, random_state)
+    if n_folds > data.n_queries:
         raise ValueError(
-            f"n_folds must be from 3 to the number of queries, {data.n_queries}, not {n_folds}"
+            f"n_folds={n_folds} needs at least {n_folds} queries; the data has {data.n_queries}"
         )
     part_of = np.random.default_rng(random_state).permutation(np.arange(data.n_queries) % n_folds)
     folds = []
@@ -170,6 +176,30 @@ def cross_validation(data: RankingData, n_folds: int = 5, *, random_state: int =
         test, valid = part_of == i, part_of == (i - 1) % n_folds
         queries = map(np.flatnonzero, (~test & ~valid, valid, test))
         folds.append(named_fold(f"Fold{i + 1}", *map(data.take_queries, queries)))
+    return folds
+
+
+def _folds_of_rows(data: RankingData, n_folds: int, random_state: int) -> list[Fold]:
+    """Folds of the rows of a table without queries, with the same shares of labels."""
+    from sklearn.model_selection import StratifiedKFold
+
+    labels, counts = np.unique(data.labels, return_counts=True)
+    relevant = int(counts[labels >= 1].sum())
+    fewest = min(relevant, int(counts.sum()) - relevant)
+    if n_folds < 3 or fewest < n_folds:
+        raise ValueError(
+            f"n_folds must be from 3 to the number of rows with labels of 1 or more, {relevant}, "
+            f"and to that of the other rows, {counts.sum() - relevant}, not {n_folds}"
+        )
+    # Labels that are rarer than folds are divided with the other ones of their side.
+    classes = data.labels if counts.min() >= n_folds else data.labels >= 1
+    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
+    tested = [test for _, test in splitter.split(classes, classes)]
+    folds = []
+    for i in range(n_folds):
+        train = np.setdiff1d(np.arange(len(classes)), np.r_[tested[i], tested[i - 1]])
+        parts = (rows_of_data(data, rows) for rows in (train, tested[i - 1], tested[i]))
+        folds.append(named_fold(f"Fold{i + 1}", *parts))
     return folds
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import os
+import re
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -12,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.extras import installation
-from lambdaplus.data.arguments import identifiers, int_or_text, refuse_rounding
+from lambdaplus.data.arguments import hint, identifiers, int_or_text, refuse_rounding
 from lambdaplus.data.queries import rows_by_query
 from lambdaplus.data.ranking_data import RankingData
 
@@ -20,8 +22,11 @@ if TYPE_CHECKING:
     import polars
 
 SUFFIXES = (".csv", ".parquet")
+WEIGHT_NAMES = ("weight", "weights", "sample_weight", "query_weight", "w")
 # Numbers as spreadsheets write them: 0,5 and 1,000.5 and 5 %. As text they would be left out.
 _FOREIGN = r"^\s*[-+]?[0-9]+([.,][0-9]+)*\s*%$|^\s*[-+]?[0-9]+(,[0-9]+)+(\.[0-9]+)?\s*$"
+INDEX = re.compile("|Unnamed: 0|__index_level_0__")
+_LONG_INTEGER = r"^\s*[+-]?[0-9]{16,}\s*$"
 
 
 def read_columns(
@@ -41,10 +46,11 @@ def read_columns(
     RankingData
         Named after the file. `features`, (n, f) float64, are all other columns of numbers or
         Booleans, in the order of the file and with their names in `feature_names`; an empty cell,
-        or `NULL` in a CSV file, is NaN. Columns of text or dates, such as document numbers, are
-        left out. `qid` is int64, or str if int64 would lose information: the queries 007 and 7 of a
-        CSV file are different. Rows keep their order within each query, and queries are in the
-        order of their first rows.
+        or `NULL` in a CSV file, is NaN, and true and false, in any case, are 1 and 0. Columns of
+        text, categories or dates, such as document numbers, are left out with a warning. `qid` is
+        int64, or str if int64 would lose information: the queries 007 and 7 of a CSV file are
+        different. Rows keep their order within each query, and queries are in the order of their
+        first rows.
 
     Raises
     ------
@@ -56,13 +62,19 @@ def read_columns(
     ImportError
         If polars is not installed.
 
+    Warns
+    -----
+    UserWarning
+        For columns that are left out, features with names of weights or of an index of pandas, and
+        features with integers that a float64 cannot represent.
+
     Examples
     --------
     >>> import pathlib, tempfile
     >>> from lambdaplus.data import read_columns
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "ours.csv")
-    ...     _ = file.write_text("qid,doc,bm25,label\\nb,d1,0.5,0\\na,d2,,2\\nb,d3,7,1\\n")
+    ...     _ = file.write_text("qid,bm25,label\\nb,0.5,0\\na,,2\\nb,7,1\\n")
     ...     data = read_columns(file)
     >>> data.qid.tolist(), data.features.tolist(), data.labels.tolist()
     (['b', 'b', 'a'], [[0.5], [7.0], [nan]], [0.0, 1.0, 2.0])
@@ -75,11 +87,35 @@ def read_columns(
     columns = {name: column for name, column in features.items() if column is not None}
     if not columns:
         raise ValueError(f"{table.file} has no column of numbers besides {qid!r} and {label!r}")
+    _warn_of_columns(table, [name for name in features if name not in columns], list(columns))
     rows = rows_by_query(queries)
     matrix = np.empty((len(labels), len(columns)))
     for j, column in enumerate(columns.values()):
         matrix[:, j] = column[rows]
     return RankingData(matrix, labels[rows], queries[rows], table.file.name, tuple(columns))
+
+
+def _warn_of_columns(table: TableFile, left_out: list[str], features: list[str]) -> None:
+    """Warn of columns whose use may be a surprise."""
+    weights = [name for name in features if name.strip().lower() in WEIGHT_NAMES]
+    indices = [name for name in features if INDEX.fullmatch(name)]
+    for names, what in (
+        (left_out, "are no numbers and left out: convert those that are features to numbers"),
+        (weights, "are read as features: if they are weights, leave them out of the file"),
+        (
+            indices,
+            "seem to be row numbers that pandas wrote, and are read as features: leave them "
+            "out, by to_csv(index=False)",
+        ),
+        (
+            [name for name in features if table.has_rounded(name)],
+            "contain integers beyond 2**53, which become equal to others: leave them out of the "
+            "file if they are identifiers",
+        ),
+    ):
+        if names:
+            shown = ", ".join(map(repr, names))
+            warnings.warn(f"{table.file}: the columns {shown} {what}", stacklevel=3)
 
 
 class TableFile:
@@ -92,6 +128,8 @@ class TableFile:
             raise ImportError(
                 f"CSV and Parquet files need polars: {installation('dataframe')}"
             ) from None
+        if twice := [name for name in needed if needed.count(name) > 1]:
+            raise ValueError(f"{file}: the column {twice[0]!r} cannot be used for two purposes")
         self.file, suffix = file, file.suffix.lower()
         if suffix not in SUFFIXES:
             raise ValueError(f"{file} is neither .csv nor .parquet")
@@ -109,7 +147,8 @@ class TableFile:
         self.names = self._frame.columns
         if missing := [name for name in needed if name not in self.names]:
             raise ValueError(
-                f"{file} has no column {', '.join(map(repr, missing))}; it has: "
+                f"{file} has no column "
+                f"{', '.join(f'{name!r}{hint(name, self.names)}' for name in missing)}; it has: "
                 f"{', '.join(self.names)}. Pass the names of its columns"
             )
 
@@ -125,11 +164,10 @@ class TableFile:
                     f"{where}: {column[int(text[0])]!r} in row {text[0] + 1} below the header is "
                     "not a number"
                 )
-            long = column.filter(column.str.contains(r"^\s*[+-]?[0-9]{16,}\s*$"))
+            long = column.filter(column.str.contains(_LONG_INTEGER))
             refuse_rounding(map(int, long.to_list()), where)
         elif column.dtype.is_numeric() or column.dtype in (polars.Boolean, polars.Null):
-            bounds: tuple[Any, Any] = (column.min(), column.max())
-            if column.dtype.is_integer() and any(abs(bound or 0) > 2**53 for bound in bounds):
+            if column.dtype.is_integer() and self._is_long(column):
                 refuse_rounding(column.drop_nulls().to_list(), where)
             numbers = column.cast(polars.Float64).to_numpy()
         else:  # polars would cast dates, durations and categories
@@ -141,6 +179,12 @@ class TableFile:
                 f"{bad[0] + 1} below the header"
             )
         return numbers
+
+    @staticmethod
+    def _is_long(column: polars.Series) -> bool:
+        """Whether a column of integers has some beyond 2^53."""
+        bounds: tuple[Any, Any] = (column.min(), column.max())
+        return any(abs(bound or 0) > 2**53 for bound in bounds)
 
     def feature(self, name: str) -> NDArray[np.float64] | None:
         """A column as a feature, (n,), NaN where a cell is empty; None for text or dates."""
@@ -168,6 +212,35 @@ class TableFile:
                 "1000.5, or leave the column out"
             )
         return None
+
+    def codes(self, name: str) -> tuple[NDArray[np.float64] | None, int]:
+        """A column of text as codes of its sorted values, (n,), and their number.
+
+        Codes are 0, 1, ..., and NaN where a cell is empty; None for dates and other types.
+        """
+        import polars
+
+        column = self._frame[name]
+        if column.dtype not in (polars.String, polars.Categorical, polars.Enum):
+            return None, 0
+        text = column.cast(polars.String)
+        text = text.set(text.str.strip_chars() == "", None)
+        values = text.drop_nulls().unique().sort()
+        codes = text.replace_strict(values, polars.int_range(len(values), eager=True))
+        return codes.cast(polars.Float64).to_numpy(), len(values)
+
+    def has_rounded(self, name: str) -> bool:
+        """Whether a column has integers that a float64 cannot represent."""
+        import polars
+
+        column = self._frame[name]
+        if column.dtype == polars.String:
+            long = column.filter(column.str.contains(_LONG_INTEGER)).to_list()
+        elif column.dtype.is_integer() and self._is_long(column):
+            long = column.drop_nulls().to_list()
+        else:
+            return False
+        return any(int(cell) != float(cell) for cell in long)
 
     def identifiers(self, name: str) -> NDArray[Any]:
         """A column as (n,) int64, or as str if a conversion to int64 would lose information."""
@@ -197,6 +270,8 @@ def _parsed(column: polars.Series) -> tuple[NDArray[np.float64], NDArray[np.intp
     cells = column.str.strip_chars()
     empty = cells.is_null() | cells.is_in(["", "NULL"])
     numbers = cells.cast(float, strict=False)
+    beyond = (numbers.is_infinite() & cells.str.contains("[0-9]")).fill_null(value=False)
+    numbers = numbers.set(beyond, None)  # 1e400 is no number that float64 has
     return numbers.to_numpy(), np.flatnonzero((numbers.is_null() & ~empty).to_numpy())
 
 
@@ -213,9 +288,11 @@ def _read_csv(stream: BinaryIO) -> polars.DataFrame:
         stream.seek(0)
         frame = _without_blank_lines(stream, frame)
     frame = frame[1:].rename(dict(zip(frame.columns, names, strict=True)))
+    # pandas writes True and False, spreadsheets TRUE and FALSE.
+    lower = (column.str.strip_chars().str.to_lowercase() for column in frame)
     flags = [
         (column == "true").alias(column.name)
-        for column in frame
+        for column in lower
         if column.drop_nulls().is_in(["true", "false"]).all()
     ]
     return frame.with_columns(flags)

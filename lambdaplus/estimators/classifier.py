@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from numbers import Integral
 from types import MethodType
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import bisect
-from sklearn import config_context
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.frozen import FrozenEstimator
+from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, assert_all_finite, column_or_1d
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _make_indexable, check_is_fitted
 
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.data.arguments import number
 from lambdaplus.data.queries import Queries
+from lambdaplus.estimators.held_out import (
+    HeldOut,
+    Scale,
+    even_score,
+    fit_calibrator,
+    threshold_by_share,
+)
 from lambdaplus.estimators.objective_names import find_objective
 from lambdaplus.estimators.parent import (
     FrameworkEstimator,
@@ -36,7 +37,7 @@ from lambdaplus.objectives import Objective
 
 
 class _IfCalibrated:
-    """A method that an uncalibrated model does not have, with an error that says what to do.
+    """A method that a model without probabilities does not have, with an error that says why.
 
     scikit-learn's ``available_if`` would raise one that says only that there is no such attribute.
     """
@@ -47,26 +48,21 @@ class _IfCalibrated:
     def __get__(self, model: Any, kind: Any = None) -> Any:
         if model is None:
             return self.method
-        ranks = isinstance(find_objective(model.objective), Objective) or hasattr(model, "offset_")
-        if ranks and model.calibration is None:
+        if hasattr(model, "offset_"):
+            has_one = hasattr(model, "calibrator_")
+        else:
+            ranks = isinstance(find_objective(model.objective), Objective)
+            has_one = not ranks or model.cv is not None or model.calibration is not None
+        if not has_one:
             raise AttributeError(
-                f"{type(model).__name__} has no predict_proba with objective={model.objective!r}, "
-                "whose scores rank, and are not probabilities: set calibration='sigmoid' (or "
-                "'isotonic') before fit; decision_function gives the scores"
+                f"{type(model).__name__} has no predict_proba here: scores of {model.objective!r} "
+                "rank, and probabilities are fitted to rows of both classes that the model has not "
+                "seen. Pass cv='auto', cv=2 or eval_set=; decision_function gives the scores"
             )
         return MethodType(self.method, model)
 
 
-class HeldOut(NamedTuple):
-    """Rows that set the threshold and the calibration."""
-
-    scores: Floats  # (n,)
-    codes: Ints  # (n,) 1 for the trained class
-    weights: Any  # (n,) or None
-    calibrates: bool  # whether the scores are of models that did not see the rows
-
-
-FEW_POSITIVES = 500  # with fewer, training rows set a threshold that is far too high
+FEW_POSITIVES = 500  # with as many, half of the rows sets the threshold
 _OF_COLUMNS = ("feature_name", "categorical_feature", "feature_weights")  # arguments of fit
 
 
@@ -82,6 +78,10 @@ class RankingClassifier(FrameworkEstimator):
     """Arguments of the parent's predict that select other outputs than labels."""
     _raw: Callable[..., Any]
     """The predict of the framework's base class, which returns scores."""
+    _rounds: Callable[[], dict[str, int]]
+    """The parameter for the number of rounds, with the number that was trained."""
+    _changing: Callable[[Any], list[Any]]
+    """The callbacks that change a training; others write, stop, or look."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class RankingClassifier(FrameworkEstimator):
         super().__init__(objective=objective, **kwargs)  # type: ignore[call-arg]
 
     def fit(self, X: Any, y: Any, *args: Any, **kwargs: Any) -> Self:
-        """Train like the parent class, with all of its arguments, and calibrate if requested.
+        """Fit the classifier, and calibrate if requested.  Accepts the parent's arguments.
 
         Parameters
         ----------
@@ -124,13 +124,22 @@ class RankingClassifier(FrameworkEstimator):
         """
         train = super().fit  # type: ignore[misc]
         call = arguments(train, X, y, *args, **kwargs)
-        objective = find_objective(self.objective)
+        objective = find_objective(self.objective, one_ranking=True)
         self._forget()
         if not isinstance(objective, Objective):
             self._train(train, call, objective)
             return self
         model = call.get(self._names.model)
-        classes = self._encode(call, model)
+        self._rank(call, objective)
+        held_out = self._held_out(call, objective, model)
+        vars(self).pop("_last_scores", None)  # of LightGBM, if other rows set the threshold
+        self._decide(held_out, continued=model is not None)
+        return self
+
+    def _rank(self, call: dict[str, Any], objective: Objective) -> None:
+        """Train on the codes of the labels, 1 for the trained class, which replace them."""
+        train = super().fit  # type: ignore[misc]
+        classes = self._encode(call, call.get(self._names.model))
         by_class: dict[str, Any] = {}
         if hasattr(self, "class_weight"):
             _check_class_weight("class_weight", self.class_weight, classes)
@@ -141,12 +150,6 @@ class RankingClassifier(FrameworkEstimator):
             call["eval_class_weight"] = [*map(self._by_code, of_sets)]
         self._train(train, call, objective, **by_class)
         self._labels = classes
-        held_out = self._held_out(call, model)
-        vars(self).pop("_last_scores", None)  # of LightGBM, if other rows set the threshold
-        self._set_threshold(held_out)
-        if self.calibration is not None:
-            self._calibrate(held_out, continued=model is not None)
-        return self
 
     def _forget(self) -> None:
         """Remove attributes of an earlier fit."""
@@ -186,7 +189,8 @@ class RankingClassifier(FrameworkEstimator):
     def predict_proba(self, X: Any, *args: Any, **kwargs: Any) -> Any:
         """Probabilities, (n, n_classes) floats, with columns in the order of ``classes_``.
 
-        Without ``calibration``, objectives that rank do not have this method (AttributeError).
+        With an objective that ranks, they are fitted to rows that the model has not seen; a model
+        without such rows does not have this method (AttributeError).
         """
         if not isinstance(find_objective(self.objective), Objective):
             return super().predict_proba(X, *args, **kwargs)  # type: ignore[misc]
@@ -252,7 +256,7 @@ class RankingClassifier(FrameworkEstimator):
         """Raw scores of the training rows."""
         return self._raw(X)
 
-    def _held_out(self, call: dict[str, Any], model: Any) -> HeldOut:
+    def _held_out(self, call: dict[str, Any], objective: Objective, model: Any) -> HeldOut:
         """Scores of the last evaluation set, or of training rows by models that did not see them.
 
         The scores of training rows by the model itself are used only if there is no other way,
@@ -265,38 +269,55 @@ class RankingClassifier(FrameworkEstimator):
             return HeldOut(scores, codes, weights, calibrates=True)
         X, codes, weights = call["X"], call["y"], call.get("sample_weight")
         splits = [] if model is not None else self._splits(codes)
+        scores = np.asarray(self._training_scores(X), dtype=np.float64)
         if not splits:
-            scores = np.asarray(self._training_scores(X), dtype=np.float64)
             return HeldOut(scores, codes, weights, calibrates=False)
-        X = _make_indexable(X)
-        scores = np.empty(len(codes))
+        weights = None if weights is None else np.asarray(weights)
+        scale, X = Scale.of(scores, weights), _make_indexable(X)
         for train, rest in splits:
-            part = {
-                name: _safe_indexing(_make_indexable(call[name]), train)
-                for name in ("sample_weight", self._names.start)
-                if call.get(name) is not None
-            }
-            same = {name: call[name] for name in _OF_COLUMNS if call.get(name) is not None}
-            fold = clone(self).set_params(calibration=None, cv=None, pos_label=1)
-            if hasattr(self, "class_weight"):
-                fold.set_params(class_weight=self._by_code(self.class_weight))
-            fold.fit(_safe_indexing(X, train), codes[train], **part, **same)
-            scores[rest] = fold._raw(_safe_indexing(X, rest))
-        return HeldOut(scores, codes, weights, calibrates=True)
+            X_train = _safe_indexing(X, train)
+            fold = self._fold(call, X_train, train, objective)
+            seen = np.asarray(fold._training_scores(X_train), dtype=np.float64)
+            unseen = np.asarray(fold._raw(_safe_indexing(X, rest)), dtype=np.float64)
+            of_fold = Scale.of(seen, None if weights is None else weights[train])
+            scores[rest] = of_fold.moved(unseen, to=scale)
+        rows = np.concatenate([rest for _, rest in splits])
+        of_rows = None if weights is None else weights[rows]
+        return HeldOut(scores[rows], codes[rows], of_rows, calibrates=True)
+
+    def _fold(self: Any, call: dict[str, Any], X: Any, rows: Ints, objective: Objective) -> Any:
+        """A model that is trained like this one, for as many rounds, on some of the rows.
+
+        Of the callbacks, it gets those that change the training, and none that write or stop.
+        """
+        params = {**self.get_params(deep=False), **self._rounds()}
+        params |= {"calibration": None, "cv": None, "pos_label": 1}
+        if "class_weight" in params:
+            params["class_weight"] = self._by_code(self.class_weight)
+        if "callbacks" in params:
+            params["callbacks"] = self._changing(params["callbacks"])
+        fold = clone(type(self)(**params))
+        of_rows = {
+            name: _safe_indexing(_make_indexable(call[name]), rows)
+            for name in ("y", "sample_weight", self._names.start)
+            if call.get(name) is not None
+        }
+        same = {name: call[name] for name in _OF_COLUMNS if call.get(name) is not None}
+        if call.get("callbacks") is not None:
+            same["callbacks"] = self._changing(call["callbacks"])
+        fold._rank({"X": X, **of_rows, **same}, objective)
+        return fold
 
     def _splits(self, codes: Ints) -> list[Any]:
         """Rows for training and others, for each fold; no folds if they are not needed."""
         cv = self.cv
-        if isinstance(cv, str):
-            if cv != "auto":
-                raise ValueError(f"cv={cv!r} is not 'auto', a number, a splitter or None")
-            needed = self.calibration is not None or codes.sum() < FEW_POSITIVES
-            cv = 3 if needed else None
+        if isinstance(cv, str) and cv != "auto":
+            raise ValueError(f"cv={cv!r} is not 'auto', a number, a splitter or None")
         if cv is None:
             return []
-        if isinstance(cv, Integral):
-            folds = min(int(cv), int(np.bincount(codes).min()))  # a class may have a single row
-            if folds < 2:
+        if cv == "auto" or isinstance(cv, Integral):
+            folds = min(2 if cv == "auto" else int(cv), int(np.bincount(codes).min()))
+            if folds < 2:  # a class may have a single row
                 return []
             splitter: Any = StratifiedKFold(folds, shuffle=True, random_state=0)
         else:
@@ -305,21 +326,16 @@ class RankingClassifier(FrameworkEstimator):
         rest = np.concatenate([rest for _, rest in splits])
         if not np.array_equal(np.sort(rest), np.arange(len(codes))):
             raise ValueError("cv must hold out every row exactly once")
-        return splits
+        return splits[:1] if cv == "auto" and codes.sum() >= FEW_POSITIVES else splits
 
-    def _set_threshold(self, held_out: HeldOut) -> None:
-        """Choose the threshold: as much weight is above it as the trained class has."""
-        scores, codes, weights_of_rows, _ = held_out
-        weights = compute_sample_weight(self._by_code(getattr(self, "class_weight", None)), codes)
-        weights = weights if weights_of_rows is None else weights * np.asarray(weights_of_rows)
-        falling = np.argsort(-scores, kind="stable")
-        last = int(np.searchsorted(np.cumsum(weights[falling]), np.sum(weights * codes)))
-        last = max(min(last, len(codes) - 2), 0)
-        self.offset_ = float(np.mean(scores[falling[last : last + 2]]))
-
-    def _calibrate(self, held_out: HeldOut, continued: bool) -> None:
-        scores, codes, weights, honest = held_out
-        if not honest:
+    def _decide(self, held_out: HeldOut, continued: bool) -> None:
+        """Set the threshold and, if there are rows for it, the probabilities."""
+        self.offset_ = threshold_by_share(held_out)
+        if self.calibration is None:
+            if held_out.calibrates and held_out.has_both_classes():
+                self.calibrator_ = fit_calibrator("sigmoid", held_out)
+            return
+        if not held_out.calibrates:
             raise ValueError(
                 "the model to continue from has seen all rows, so there are no new rows to "
                 "calibrate on: pass eval_set=, or calibration=None"
@@ -327,37 +343,8 @@ class RankingClassifier(FrameworkEstimator):
                 else f"cv={self.cv!r} leaves no rows to calibrate on that the model has not seen: "
                 "pass eval_set= or cv=3, or more rows of the rarer class"
             )
-        self.calibrator_ = CalibratedClassifierCV(
-            FrozenEstimator(_ScoreColumn().fit()), method=self.calibration
-        )
-        with warnings.catch_warnings(), config_context(enable_metadata_routing=False):
-            # A fitted model needs no weights.
-            warnings.filterwarnings("ignore", "Since FrozenEstimator", UserWarning)
-            self.calibrator_.fit(scores[:, None], codes, weights)
-        [of_score] = self.calibrator_.calibrated_classifiers_[0].calibrators
-
-        def excess(score: float) -> float:
-            return float(of_score.predict(np.array([score]))[0]) - 0.5
-
-        far = 10.0 * (1.0 + float(np.max(np.abs(scores))))
-        if excess(-far) < 0 < excess(far):
-            self.offset_ = float(bisect(excess, -far, far))
-        else:  # the same class is more probable for all rows
-            self.offset_ = far if excess(0.0) <= 0 else -far
-
-
-class _ScoreColumn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier of one column, which is its score, for calibration."""
-
-    def fit(self) -> _ScoreColumn:
-        self.classes_ = np.arange(2)
-        return self
-
-    def decision_function(self, X: Any) -> Floats:
-        return np.asarray(X, dtype=np.float64)[:, 0]
-
-    def predict(self, X: Any) -> Any:
-        return (self.decision_function(X) > 0.0).astype(int)
+        self.calibrator_ = fit_calibrator(self.calibration, held_out)
+        self.offset_ = even_score(self.calibrator_, held_out.scores)
 
 
 def _check_class_weight(name: str, weights: Any, classes: NDArray[Any]) -> None:

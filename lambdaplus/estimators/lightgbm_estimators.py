@@ -8,17 +8,21 @@ import numpy as np
 
 import lambdaplus.lightgbm as lgb
 from lambdaplus.estimators.classifier import RankingClassifier
+from lambdaplus.estimators.held_out import HeldOut
 from lambdaplus.estimators.objective_names import (
+    are_ours,
     at_cutoffs,
     find_metrics,
     metric_of,
     refuse_unknown,
+    warn_of_watched_losses,
 )
 from lambdaplus.estimators.parent import ArgumentNames, replaced
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.frameworks.internals import (
     lightgbm_aliases,
     lightgbm_attributes,
+    lightgbm_early_stopping,
     lightgbm_parameter,
     set_lightgbm_objective,
     with_own_parameters,
@@ -77,6 +81,17 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, **changed
             _refuse_unknown(name)
     if metrics is not None and "eval_at" in call:
         metrics = at_cutoffs(metrics, call["eval_at"])
+    first = metrics is not None and are_ours(wanted)[0]
+    if metrics is not None and first and native:
+        order = _OursFirst(len(metrics.metrics))
+        call["callbacks"] = [order, *(call.get("callbacks") or ())]
+    stopping = lightgbm_early_stopping(params, call.get("callbacks")) if native and ours else ""
+    if stopping == "all" or (stopping == "first" and not first):
+        watched = native if stopping == "all" else native[:1]
+        warn_of_watched_losses(
+            watched, objective, "put a metric of rankings, such as 'map', first in eval_metric, "
+            "and set first_metric_only=True",
+        )  # fmt: skip
     call["eval_metric"] = [*native, *([] if metrics is None else [metrics])]
     # LightGBM would evaluate the metric of its own objective, which refuses many labels.
     off = "None" if not metric_is_set and (ours or metrics is not None) else None
@@ -84,6 +99,28 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, **changed
     set_lightgbm_objective(model, objective)
     with replaced(model, **attributes), lgb.constant_features_explained():
         fit(**call)
+
+
+class _OursFirst:
+    """A callback that puts the last values of each evaluation set first, as they were asked for.
+
+    LightGBM evaluates its own metrics first; with ``first_metric_only``, it watches the first.
+    """
+
+    order = -1000  # before any other
+    before_iteration = False
+
+    def __init__(self, n_ours: int) -> None:
+        self.n_ours = n_ours
+
+    def __call__(self, state: Any) -> None:
+        by_set: dict[str, list[Any]] = {}
+        for value in state.evaluation_result_list or ():
+            by_set.setdefault(value[0], []).append(value)
+        n = self.n_ours
+        ordered = [value for values in by_set.values() for value in values[-n:] + values[:-n]]
+        if ordered:
+            state.evaluation_result_list[:] = ordered
 
 
 class _LastScores:
@@ -133,6 +170,7 @@ class LightGBMRanker(RankingEstimator, lgb.LGBMRanker):  # type: ignore[misc]
     True
     """
 
+    _framework: ClassVar = "LightGBM"
     _names: ClassVar = _ARGS
     _train = _train
 
@@ -159,14 +197,15 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
     pos_label : label, optional
         The class to rank first; the rarer one by default.
     calibration : {"sigmoid", "isotonic"}, optional
-        Method of `~sklearn.calibration.CalibratedClassifierCV` for probabilities.  By default,
-        there is no `predict_proba`.
+        Method of `~sklearn.calibration.CalibratedClassifierCV` for probabilities, after which
+        `predict` chooses the more probable class.  By default, `predict` chooses the trained class
+        as often as it occurs, and probabilities are by "sigmoid".
     cv : int, splitter, None or "auto", default="auto"
-        Threshold and calibration need scores of rows that the model has not seen: the last
+        Threshold and probabilities need scores of rows that the model has not seen: the last
         evaluation set of `fit` or, without one, each of ``cv`` folds of the training rows, for
-        which one more model is trained.  With None, training rows set the threshold, and new rows
-        of the trained class are often below it.  "auto" is 3 with ``calibration`` or fewer than 500
-        rows of the trained class, and None otherwise.
+        which one more model is trained.  "auto" is 2 folds, of which only the first is used if
+        there are 500 rows of the trained class.  With None, training rows set the threshold, new
+        rows of the trained class are often below it, and there is no `predict_proba`.
     **kwargs
         The parameters of LGBMClassifier, with its defaults.
 
@@ -175,11 +214,18 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
     pos_label_ : label
         The trained class.
     offset_ : float
-        Raw score above which a row is predicted to be of the trained class.  As many of the rows
-        that set it are above it as belong to the class or, with calibration, rows above it have a
-        probability above 1/2.
-    calibrator_ : CalibratedClassifierCV
-        Of raw scores, (n, 1).
+        Raw-score threshold for `predict`: about as many of the rows that set it are above it as
+        belong to the trained class or, with ``calibration``, rows above it have a probability
+        above 1/2.  Weights of rows count, those of classes do not.
+    calibrator_ : object
+        Its ``predict_proba`` has raw scores, (n, 1), as input.
+
+    Notes
+    -----
+    Models of the folds are trained with the callbacks that run before a round, such as
+    ``lightgbm.reset_parameter``, in `XGBoostClassifier` with ``LearningRateScheduler``, and with no
+    others.  SHAP values add up to the raw score, which is `decision_function` plus ``offset_`` for
+    the trained class.
 
     Examples
     --------
@@ -188,7 +234,7 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
     >>> random = np.random.default_rng(0)
     >>> X = random.normal(size=(2000, 3))
     >>> y = np.where(X[:, 0] + random.normal(size=2000) > 3, "fraud", "ok")
-    >>> model = LightGBMClassifier(n_estimators=20, calibration="sigmoid", verbose=-1)
+    >>> model = LightGBMClassifier(n_estimators=20, verbose=-1)
     >>> model = model.fit(X[:1000], y[:1000])
     >>> model.classes_.tolist(), str(model.pos_label_), model.predict_proba(X[1000:]).shape
     (['fraud', 'ok'], 'fraud', (1000, 2))
@@ -214,9 +260,28 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
         else:
             _train(self, fit, call, objective, **changed)
 
+    def _held_out(self, call: dict[str, Any], objective: Objective, model: Any) -> HeldOut:
+        try:
+            return super()._held_out(call, objective, model)
+        except lgb.NothingToSplitError:
+            if self.cv != "auto":
+                raise
+            # Halves of a few dozen rows cannot be split.
+            scores = np.asarray(self._raw(call["X"]), dtype=np.float64)
+            return HeldOut(scores, call["y"], call.get("sample_weight"), calibrates=False)
+
     def _training_scores(self, X: Any) -> Any:
         scores = self.__dict__.pop("_last_scores", None)
         return self._raw(X) if scores is None else scores
+
+    def _rounds(self) -> dict[str, int]:
+        names = [name for name in lightgbm_aliases("num_iterations") if name in self.get_params()]
+        return dict.fromkeys(names, max(1, self.booster_.current_iteration()))
+
+    @staticmethod
+    def _changing(callbacks: Any) -> list[Any]:
+        """Those that run before a round, such as ``lightgbm.reset_parameter``."""
+        return [one for one in callbacks or () if getattr(one, "before_iteration", False)]
 
     def _raw(self, X: Any, **kwargs: Any) -> Any:
         if not any(kwargs.get(name) for name in self._other_outputs):

@@ -1,13 +1,17 @@
 """Objectives and metrics by name, those of lambdaplus or of the framework."""
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
+
+from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation import EvalMetric, eval_metric
 from lambdaplus.metrics import Declaration, RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum
-from lambdaplus.objectives import lambda_objective
+from lambdaplus.objectives import CombinedObjective, LambdaObjective, lambda_objective
 
 Named = str | Declaration | RankingMetric | WeightedSum
 
@@ -21,17 +25,29 @@ NATIVE: Mapping[str, str] = {
 """The frameworks' own ranking objectives, and the metric of `score` for each."""
 
 
-def find_objective(objective: Any) -> Any:
-    """The objective for a metric; anything else is returned unchanged, for the framework."""
-    if not isinstance(objective, Named):
-        return objective
-    try:
-        named = objective.removeprefix("lambda_") if isinstance(objective, str) else objective
-        return lambda_objective(named)
-    except ValueError:
-        if isinstance(objective, str):
-            return objective
-        raise
+def find_objective(objective: Any, one_ranking: bool = False) -> Any:
+    """The objective for a metric; anything else is returned unchanged, for the framework.
+
+    With ``one_ranking``, as in classifiers, it treats all rows as one ranking for any metric.
+    """
+    if isinstance(objective, Named):
+        try:
+            named = objective.removeprefix("lambda_") if isinstance(objective, str) else objective
+            objective = lambda_objective(named)
+        except ValueError:
+            if not isinstance(objective, str):
+                raise
+    return _of_one_ranking(objective) if one_ranking else objective
+
+
+def _of_one_ranking(objective: Any) -> Any:
+    """The objective with ``one_group``; some metrics rank all rows together without it."""
+    if isinstance(objective, CombinedObjective):
+        parts = [(replace(cast(Any, part), one_group=True), w) for part, w in objective.parts]
+        return CombinedObjective(tuple(parts))
+    if isinstance(objective, LambdaObjective) and not objective.metric.declaration.pooled:
+        return replace(objective, one_group=True)
+    return objective
 
 
 def find_metrics(metrics: Any, objective: Any = None) -> tuple[EvalMetric | None, list[Any]]:
@@ -55,6 +71,63 @@ def find_metrics(metrics: Any, objective: Any = None) -> tuple[EvalMetric | None
         elif metric is not None:
             raise ValueError(f"eval_metric={metric!r} is neither a metric nor a function")
     return (eval_metric(*ours, one_group=one_group) if ours else None), native
+
+
+def are_ours(metrics: Any) -> list[bool]:
+    """Whether each of the metrics given is of lambdaplus."""
+    listed = metrics if isinstance(metrics, list | tuple) else [metrics]
+    return [find_metrics(metric)[0] is not None for metric in listed]
+
+
+_OF_RANKINGS = ("auc", "average_precision", "map", "mean_average_precision", "ndcg", "lambdarank",
+                "pre", "rank_xendcg", "xendcg", "xe_ndcg")  # fmt: skip
+
+
+def warn_of_watched_losses(names: Iterable[Any], objective: Any, instead: str) -> None:
+    """Warn if early stopping watches a loss of the framework, which takes scores at face value."""
+    if "logloss" in objective.__name__:  # a part of the objective keeps scores log-odds
+        return
+    for name in names:
+        if isinstance(name, str) and not name.lower().startswith(_OF_RANKINGS):
+            warnings.warn(
+                f"early stopping watches {name!r}, which takes scores for predictions of labels. "
+                f"Those of {objective.__name__} only rank, so it stops at the wrong round: "
+                f"{instead}",
+                stacklevel=6,
+            )
+
+
+def warn_of_two_rules(metrics: Any, sets: Sequence[Queries], framework: str) -> None:
+    """Warn if a framework's metric of the same name has another value on these sets of queries.
+
+    The one that is evaluated is that of lambdaplus.
+    """
+    for metric in metrics if isinstance(metrics, list | tuple) else [metrics]:
+        if not isinstance(metric, str) or not sets or not any(are_ours(metric)):
+            continue
+        [ours] = eval_metric(metric).metrics
+        name = "" if isinstance(ours, WeightedSum) else ours.declaration.name
+        empty = [int(_without_relevant(queries).sum()) for queries in sets]
+        rules = ""
+        if name == "auc" and framework == "LightGBM":
+            rules = "the mean of the AUC of each query, and LightGBM's is that of all rows at once"
+        elif name in ("ndcg", "map") and any(empty):
+            i = int(np.argmax(empty))
+            rules = (
+                f"without the queries that have no relevant document, {empty[i]} of "
+                f"{sets[i].n_queries} in evaluation set {i}, and {framework}'s counts them as 1"
+            )
+        if rules:
+            warnings.warn(
+                f"eval_metric={metric!r} is a metric of lambdaplus here: {rules}. For the other "
+                f"value, call lambdaplus.evaluate(..., convention={framework.lower()!r})",
+                stacklevel=5,
+            )
+
+
+def _without_relevant(queries: Queries) -> Any:
+    """Whether all labels of each query are at most 0, (n_queries,)."""
+    return np.maximum.reduceat(queries.labels, queries.boundaries[:-1]) <= 0.0
 
 
 def refuse_unknown(name: str, framework: str) -> None:

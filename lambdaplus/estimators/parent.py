@@ -119,7 +119,7 @@ def replace_evaluation_sets(call: dict[str, Any], sets: list[tuple[Any, Any]]) -
 
 def each(argument: Any, n: int) -> list[Any]:
     """An ``eval_...`` argument as a list with an entry, which may be None, for each set."""
-    if argument is None:
+    if argument is None or (isinstance(argument, list | tuple) and not argument):
         return [None] * n
     listed = isinstance(argument, list) and (argument[0] is None or hasattr(argument[0], "__len__"))
     by_set = [argument] if n == 1 and not listed else list(argument)

@@ -3,7 +3,7 @@
 from typing import Any, ClassVar, Self
 
 from lambdaplus.data.queries import Documents, Queries, by_query
-from lambdaplus.estimators.objective_names import find_objective, metric_of
+from lambdaplus.estimators.objective_names import find_objective, metric_of, warn_of_two_rules
 from lambdaplus.estimators.parent import (
     FrameworkEstimator,
     arguments,
@@ -12,7 +12,7 @@ from lambdaplus.estimators.parent import (
     refuse_masked,
     replace_evaluation_sets,
 )
-from lambdaplus.estimators.search_splits import warn_of_split_queries
+from lambdaplus.estimators.search_splits import warn_of_equal_objectives, warn_of_split_queries
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.objectives import Objective
 
@@ -20,13 +20,15 @@ from lambdaplus.objectives import Objective
 class RankingEstimator(FrameworkEstimator):
     """`fit` and `score` of a ranker, to which scikit-learn's metadata routing passes the qid."""
 
+    _framework: ClassVar[str]
+
     __metadata_request__fit: ClassVar = {"qid": True}
     __metadata_request__score: ClassVar = {"qid": True}
 
     def fit(
         self, X: Any, y: Any, *args: Any, qid: Any = None, eval_qid: Any = None, **kwargs: Any
     ) -> Self:
-        """Train like the parent class, with all of its arguments and those below.
+        """Fit the ranker.  Accepts the parent's arguments, and those below.
 
         Parameters
         ----------
@@ -60,10 +62,14 @@ class RankingEstimator(FrameworkEstimator):
         Warns
         -----
         UserWarning
-            If a search or cross-validation of scikit-learn splits queries.
+            If a search or cross-validation of scikit-learn splits queries, or tries objectives that
+            train the same model; if a metric in ``eval_metric`` has another value than that of the
+            same name in the framework; and if early stopping watches a loss, which scores that rank
+            do not lower.
         """
         call = arguments(super().fit, X, y, *args, **kwargs)  # type: ignore[misc]
         objective = find_objective(self.objective)
+        warn_of_equal_objectives()
         self._put_in_query_order(call, objective, qid, eval_qid)
         self._train(super().fit, call, objective)  # type: ignore[misc]
         return self
@@ -108,6 +114,8 @@ class RankingEstimator(FrameworkEstimator):
             same = X is call["X"] and y is call["y"]
             name = f"evaluation set {i}"
             held_out.append(train if same else _read(name, X, y, ids[i], groups[i], metric))
+        asked = call.get("eval_metric") or self.eval_metric
+        warn_of_two_rules(asked, [part.queries for part in held_out], self._framework)
         replace_evaluation_sets(call, [(part.X, part.queries.labels) for part in held_out])
         call |= {"X": train.X, "y": train.queries.labels, "group": train.queries.sizes}
         call["sample_weight"] = self._weights(train, call.get("sample_weight"))

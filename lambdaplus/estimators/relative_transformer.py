@@ -12,10 +12,9 @@ from sklearn.utils.validation import (  # private, but what scikit-learn's trans
     validate_data,
 )
 
-from lambdaplus.data import relative_features
-from lambdaplus.data.arguments import check_flag
+from lambdaplus.data.arguments import check_flag, numbers
 from lambdaplus.data.frame_columns import is_frame, numbers_by_column
-from lambdaplus.data.relative_features import checked_kinds, relative_name
+from lambdaplus.data.relative_features import checked_kinds, relative_name, with_relative
 
 
 class RelativeFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -34,7 +33,8 @@ class RelativeFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     relative_ : (d,) array of bool
-        Which features get relative ones: in a frame, those that are numbers.
+        Which features get relative ones: in a frame, those that are numbers.  `transform` adds
+        them for the same columns.
 
     Examples
     --------
@@ -72,8 +72,8 @@ class RelativeFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_flag(replace=self.replace)
         checked = self._checked(X, reset=True)
         if is_frame(checked):
-            numbers = numbers_by_column(checked)
-            self.relative_ = np.array([name in numbers for name in checked.columns])
+            columns = numbers_by_column(checked)
+            self.relative_ = np.array([name in columns for name in checked.columns])
         else:
             self.relative_ = np.ones(checked.shape[1], dtype=bool)
         return self
@@ -109,7 +109,9 @@ class RelativeFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 "RelativeFeatures needs qid=, the query of each row. In pipelines and searches qid "
                 "arrives only after sklearn.set_config(enable_metadata_routing=True)"
             )
-        return relative_features(checked, qid=qid, kind=self.kind, replace=self.replace)
+        kinds = checked_kinds(self.kind)
+        check_flag(replace=self.replace)
+        return with_relative(checked, kinds, qid, None, self.replace, self.relative_)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
         """Names such as "bm25|rank"; features without names are x0, x1, ..."""
@@ -127,7 +129,10 @@ class RelativeFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return validate_data(self, X, reset=reset, skip_check_array=True)
         finite = False if self.kind == "rank" else "allow-nan"
         types = [np.float64, np.float32]
-        return validate_data(self, X, reset=reset, dtype=types, ensure_all_finite=finite)
+        checked = validate_data(self, X, reset=reset, dtype=types, ensure_all_finite=finite)
+        if np.asarray(X).dtype.kind != "f":
+            numbers(X, "X")  # refuses what scikit-learn would change: integers beyond 2^53, "1_0"
+        return checked
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,57 +1,100 @@
-"""Detection of searches and cross-validations of scikit-learn that split queries."""
+"""Warnings about searches and cross-validations of scikit-learn, which are found on the stack.
+
+They may split queries, or try objectives that train the same model.  A ranker sees only the rows
+that it is fitted on.  Those that it will be scored on are known to the functions of scikit-learn
+that call it.
+"""
 
 import sys
 import warnings
+from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from lambdaplus.data.arguments import identifiers
+from lambdaplus.estimators.objective_names import find_objective
+from lambdaplus.objectives.equal_objectives import equal_objectives
 
-_MODULE, _FUNCTION = "sklearn.model_selection._validation", "_fit_and_score"
-_DEPTH = 40  # frames between that and the fit of a ranker in a pipeline
+_SEARCHES = "sklearn.model_selection._search"
+_SPLITS = ("sklearn.model_selection._validation", "sklearn.feature_selection._rfe")
+_DEPTH = 60  # frames between a search and the fit of a ranker in a pipeline
 
 
 def warn_of_split_queries(qid: Any) -> None:
-    """Warn if this fit, on rows of these queries, belongs to a split that cuts queries.
-
-    A ranker sees only the rows that it is fitted on.  Those that it will be scored on are known to
-    the function of scikit-learn that calls it, which is found on the stack.
-    """
-    fold = _calling_split()
-    if fold is None:
-        return
+    """Warn if this fit, on rows of these queries, belongs to a split that cuts queries."""
+    split: dict[str, Any] = {}
     fitted = identifiers(qid)
-    pairs = [
-        (values, fold["score_params_test"].get(name))
-        for name, values in fold["score_params_train"].items()
-    ]
-    if "qid" in getattr(fold["X_train"], "columns", ()):
-        pairs.append((fold["X_train"]["qid"], fold["X_test"]["qid"]))
-    for train, test in pairs:
-        if np.shape(train) != fitted.shape or not np.array_equal(np.asarray(train), fitted):
-            continue
-        cut = np.intersect1d(fitted, np.asarray(test))
-        if cut.size:
-            warnings.warn(
-                f"this cross-validation splits queries: {cut.size} have rows that are fitted and "
-                "others that are scored, so scores are not those of new queries. Pass "
-                "cv=lambdaplus.query_folds(qid=qid, n_splits=5), or cv=GroupKFold() with "
-                "groups=qid",
-                stacklevel=4,
-            )
-        return
+    for frame in _callers(*_SPLITS):
+        if not split and {"X", "train", "test"} <= {*frame.f_code.co_varnames}:
+            split = dict(frame.f_locals)
+        for whole in _of_all_rows(frame) if split else ():
+            train, test = (_rows(whole, split.get(part)) for part in ("train", "test"))
+            if train.shape != fitted.shape or not np.array_equal(train, fitted):
+                continue
+            cut = np.intersect1d(fitted, test)
+            if cut.size:
+                warnings.warn(
+                    f"this cross-validation splits queries: {cut.size} queries have rows in both "
+                    "training and test folds, so scores are not those of new queries. Pass "
+                    "cv=lambdaplus.query_folds(qid=qid, n_splits=5), or cv=GroupKFold() with "
+                    "groups=qid",
+                    stacklevel=4,
+                )
+            return
 
 
-def _calling_split() -> dict[str, Any] | None:
-    """The variables of the function of scikit-learn that fits and scores a fold, if it calls."""
-    frame = sys._getframe(1)
+def warn_of_equal_objectives() -> None:
+    """Warn if this fit belongs to a search, in this process, of objectives that are equal."""
+    for frame in _callers(_SEARCHES):
+        search = frame.f_locals.get("self")
+        given = getattr(search, "param_grid", getattr(search, "param_distributions", ()))
+        for space in [given] if isinstance(given, dict) else given:
+            for name, values in space.items():
+                if name.rpartition("__")[2] == "objective" and isinstance(values, list | tuple):
+                    _warn_of_equal({str(value): find_objective(value) for value in values})
+            return
+
+
+def _warn_of_equal(objectives: dict[str, Any]) -> None:
+    for alike in equal_objectives(objectives):
+        warnings.warn(
+            f"this search tries {', '.join(alike)}, which train the same model, since the same "
+            "surrogate weighs their pairs: keep one of them, or pass lambda_objective(name, "
+            "surrogate=name) to weigh pairs by the metric itself",
+            stacklevel=5,
+        )
+
+
+def _callers(*modules: str) -> Iterator[FrameType]:
+    """The functions of these modules on the stack."""
+    frame = sys._getframe(2)
     for _ in range(_DEPTH):
         if frame.f_back is None:
-            return None
+            return
         frame = frame.f_back
-        if frame.f_code.co_name == _FUNCTION and frame.f_globals.get("__name__") == _MODULE:
-            variables = dict(frame.f_locals)
-            needed = {"score_params_train", "score_params_test", "X_train", "X_test"}
-            return variables if needed <= variables.keys() else None
-    return None
+        if frame.f_globals.get("__name__") in modules:
+            yield frame
+
+
+def _of_all_rows(frame: FrameType) -> Iterator[Any]:
+    """What a function of scikit-learn passes to fit or score, for all rows."""
+    variables = frame.f_locals
+    routed = getattr(variables.get("routed_params"), "estimator", None)
+    for given in (
+        *map(variables.get, ("score_params", "fit_params", "params")),
+        getattr(routed, "fit", None),
+    ):
+        yield from (given or {}).values() if isinstance(given, dict) else ()
+    X = variables.get("X")
+    if "qid" in getattr(X, "columns", ()):
+        yield X["qid"]  # type: ignore[index]
+
+
+def _rows(values: Any, rows: Any) -> Any:
+    """These rows of the values; none if there are not as many."""
+    try:
+        return np.asarray(values)[np.asarray(rows)]
+    except (IndexError, TypeError):  # of part of the rows, or of none
+        return np.empty(0)

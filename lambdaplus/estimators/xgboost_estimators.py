@@ -1,5 +1,6 @@
 """Subclasses of XGBoost's estimators with the name of a metric as objective."""
 
+import warnings
 from functools import cache
 from typing import Any, ClassVar, Self
 
@@ -8,26 +9,49 @@ import numpy as np
 import lambdaplus.xgboost as xgb
 from lambdaplus.data.queries import Documents
 from lambdaplus.estimators.classifier import RankingClassifier
-from lambdaplus.estimators.objective_names import find_metrics, metric_of, refuse_unknown
+from lambdaplus.estimators.objective_names import (
+    are_ours,
+    find_metrics,
+    metric_of,
+    refuse_unknown,
+    warn_of_watched_losses,
+)
 from lambdaplus.estimators.parent import ArgumentNames, replaced
 from lambdaplus.estimators.ranker import RankingEstimator
+from lambdaplus.estimators.saved_models import (
+    as_saved,
+    calibrator_as_saved,
+    forget_saved,
+    labels_as_saved,
+    restored,
+    restored_calibrator,
+    restored_labels,
+    save_with,
+    saved_with,
+)
 from lambdaplus.evaluation import EvalMetric
+from lambdaplus.frameworks.internals import named_for_files, xgboost_type_of_file
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.objectives import Objective
 
 _ARGS = ArgumentNames("base_margin", "base_margin_eval_set", "sample_weight_eval_set", "xgb_model")
-_OFFSET = "lambdaplus_offset"  # attribute of the booster, which is saved with it
+_SAVED_TYPE = "lambdaplus.XGBoostClassifier"
 
 
 class _GivenGradient(xgb.callback.TrainingCallback):  # type: ignore[misc]
     """Callback that replaces the objective and the metric which each round calls.
 
     `xgboost.XGBRanker` does not accept a callable objective, and calls a metric query by query.
+    These early stoppings maximise the metric if they watch it.
     """
 
-    def __init__(self, objective: Any, metric: EvalMetric | None) -> None:
+    def __init__(
+        self, objective: Any, metric: EvalMetric | None, is_last: bool, stops: list[Any]
+    ) -> None:
         self.objective = objective
         self.metric = metric
+        self.is_last = is_last  # whether the last value is that of our metric
+        self.stops = stops
 
     def before_training(self, model: Any) -> Any:
         update, eval_set = model.update, model.eval_set
@@ -36,10 +60,24 @@ class _GivenGradient(xgb.callback.TrainingCallback):  # type: ignore[misc]
             update(dtrain, iteration, self.objective or fobj)
 
         def evaluate(evals: Any, iteration: int, feval: Any, output_margin: bool) -> Any:
-            return eval_set(evals, iteration, self.metric or feval, output_margin)
+            line = eval_set(evals, iteration, self.metric or feval, output_margin)
+            if self.metric is None or self.is_last:
+                return line
+            # XGBoost's own values come first; early stopping watches the last name of the line.
+            start, *values = line.split("\t")
+            n_ours = len(self.metric.metrics) * len(evals)
+            return "\t".join([start, *values[-n_ours:], *values[:-n_ours]])
 
         model.update, model.eval_set = update_with_objective, evaluate
         return model
+
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        ours = set() if self.metric is None else {*map(str, self.metric.metrics)}
+        for stop in self.stops if evals_log else ():
+            data = evals_log.get(stop.data or [*evals_log][-1], {})
+            if stop.maximize is None and (stop.metric_name or ["", *data][-1]) in ours:
+                stop.maximize = True
+        return False
 
     def after_training(self, model: Any) -> Any:
         del model.update, model.eval_set
@@ -70,24 +108,60 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> None:
     for name in native:
         if isinstance(name, str) and _is_unknown(name):
             refuse_unknown(name, "XGBoost")
-    changed: dict[str, Any] = {"eval_metric": native or None}
     callbacks = list(model.callbacks or ())
+    changed: dict[str, Any] = {"eval_metric": native or None}
+    if model.early_stopping_rounds and (called or metrics is not None):
+        callbacks.append(xgb.callback.EarlyStopping(rounds=model.early_stopping_rounds))
+        changed["early_stopping_rounds"] = None
+    stops = [one for one in callbacks if isinstance(one, xgb.callback.EarlyStopping)]
+    ours_last = metrics is not None and are_ours(wanted)[-1]
+    if ours and native and not ours_last and any(stop.metric_name is None for stop in stops):
+        warn_of_watched_losses(
+            native[-1:], objective, "put a metric of rankings, such as 'map', last in eval_metric"
+        )
+    if called and not ours_last:
+        _warn_of_direction(native[-1:], stops)
     if called:
         warn_of_unused(model.get_xgb_params(), objective, stacklevel=5)
         changed |= {"objective": model._saved_as, "base_score": model.base_score or 0.0}
-    if metrics is not None:
-        if not native:
-            more = getattr(model, "kwargs", None) or {}
-            changed["kwargs"] = {"disable_default_eval_metric": 1, **more}
-        if model.early_stopping_rounds:
-            # XGBoost minimises metrics whose names it does not know.
-            stop = xgb.callback.EarlyStopping(rounds=model.early_stopping_rounds, maximize=True)
-            callbacks.append(stop)
-            changed["early_stopping_rounds"] = None
+    if metrics is not None and not native:
+        more = getattr(model, "kwargs", None) or {}
+        changed["kwargs"] = {"disable_default_eval_metric": 1, **more}
     if called or metrics is not None:
-        callbacks.insert(0, _GivenGradient(objective if called else None, metrics))
+        replacing = _GivenGradient(objective if called else None, metrics, ours_last, stops)
+        callbacks.insert(0, replacing)
     with replaced(model, callbacks=callbacks or None, **changed):
         fit(**call)
+    save_with(model.get_booster(), **_asked_for(model))
+
+
+def _warn_of_direction(watched: list[Any], stops: list[Any]) -> None:
+    """Warn if XGBoost minimises a function that may be one to maximise."""
+    for metric in watched:
+        name = getattr(metric, "__name__", "")
+        maximised = name.startswith(("auc", "map", "ndcg", "pre")) and name != "mape"
+        lower_is_better = name.endswith(("_error", "_loss", "_deviance"))  # scikit-learn's names
+        free = [stop for stop in stops if stop.maximize is None and stop.metric_name is None]
+        if callable(metric) and free and not (maximised or lower_is_better):
+            warnings.warn(
+                f"XGBoost's early stopping minimises {name or metric!r}. To maximise it, pass "
+                "callbacks=[xgboost.callback.EarlyStopping(rounds="
+                f"{free[0].rounds}, maximize=True)] in place of early_stopping_rounds",
+                stacklevel=6,
+            )
+
+
+def _asked_for(model: Any) -> dict[str, Any]:
+    """The parameters that a saved model needs for `score` and the next `fit`."""
+    return {name: as_saved(getattr(model, name)) for name in ("objective", "eval_metric")}
+
+
+def _restored(model: Any, saved: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: restored(name, saved[name], getattr(model, name))
+        for name in ("objective", "eval_metric")
+        if name in saved
+    }
 
 
 class XGBoostRanker(RankingEstimator, xgb.XGBRanker):  # type: ignore[misc]
@@ -104,7 +178,8 @@ class XGBoostRanker(RankingEstimator, xgb.XGBRanker):  # type: ignore[misc]
 
     Notes
     -----
-    The saved model has the objective ``rank:ndcg``, which search engines accept.
+    The saved model has the objective ``rank:ndcg``, which search engines accept.  `load_model` of
+    this class restores objective and metric as well.
 
     Examples
     --------
@@ -117,6 +192,7 @@ class XGBoostRanker(RankingEstimator, xgb.XGBRanker):  # type: ignore[misc]
     1.0
     """
 
+    _framework: ClassVar = "XGBoost"
     _names: ClassVar = _ARGS
     _saved_as: ClassVar = "rank:ndcg"
     _train = _train
@@ -127,6 +203,19 @@ class XGBoostRanker(RankingEstimator, xgb.XGBRanker):  # type: ignore[misc]
 
     def get_xgb_params(self) -> dict[str, Any]:
         return self._for_framework(super().get_xgb_params())
+
+    def load_model(self, fname: Any) -> None:
+        """Load a saved model, with its objective and metric.
+
+        Raises
+        ------
+        ValueError
+            If it was trained with a function, which a file cannot hold, and this estimator does
+            not have the same one.
+        """
+        found = _restored(self, saved_with(xgb.Booster(model_file=fname)))
+        super().load_model(fname)
+        self.__dict__.update(found)
 
     def _weights(self, data: Documents, weights: Any) -> Any:
         """Weights of queries; from those of rows, if these are equal in each query."""
@@ -148,6 +237,8 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
 
     Parameters, attributes and errors are those of `LightGBMClassifier`; ``**kwargs`` are parameters
     of XGBClassifier.  The saved model has the objective ``binary:logitraw``, which predicts scores.
+    `load_model` of this class restores threshold, probabilities and labels as well, and that of
+    XGBClassifier, which would take scores for probabilities, refuses the file.
 
     Examples
     --------
@@ -175,17 +266,90 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
                 "sklearn.utils.class_weight.compute_sample_weight"
             )
         super().fit(X, y, **kwargs)
-        if hasattr(self, "offset_"):
-            self.get_booster().set_attr(**{_OFFSET: repr(self.offset_)})
+        self._save_with_booster()
         return self
 
+    def _save_with_booster(self) -> None:
+        if not hasattr(self, "offset_"):
+            return
+        booster = self.get_booster()
+        save_with(
+            booster, **_asked_for(self), rounds=booster.num_boosted_rounds(),
+            labels=labels_as_saved(self.classes_),
+            positive=int(self.classes_[1] == self.pos_label_), threshold=float(self.offset_),
+            calibrator=calibrator_as_saved(getattr(self, "calibrator_", None)),
+            calibration=self.calibration, chosen=self.pos_label is not None,
+        )  # fmt: skip
+
+    def predict(self, X: Any, **kwargs: Any) -> Any:
+        """The class of each row, (n,), or other outputs that the parent's `predict` has."""
+        self._refuse_unread_booster()
+        return super().predict(X, **kwargs)
+
+    def _refuse_unread_booster(self) -> None:
+        """Raise a ValueError if a booster with a threshold was put into this estimator."""
+        if not hasattr(self, "offset_") and "threshold" in saved_with(self.get_booster()):
+            raise ValueError(
+                "this booster has a threshold and labels, which this estimator has not taken from "
+                "it: call load_model(booster.save_raw())"
+            )
+
+    def save_model(self, fname: Any) -> None:
+        """Save the model to a file that `xgboost.Booster` and `load_model` of this class read."""
+        self._save_with_booster()  # the threshold may have been changed since
+        name = _SAVED_TYPE if hasattr(self, "offset_") else None
+        with replaced(self, **named_for_files(name)):
+            super().save_model(fname)
+
     def load_model(self, fname: Any) -> None:
-        """Load a saved model, which then predicts 1 for the trained class and 0 for the other."""
+        """Load a saved model, with its labels, threshold, probabilities, objective and metric.
+
+        Raises
+        ------
+        ValueError
+            If labels, objective or metric are of a kind that a file cannot hold, and for a model
+            that has been trained further or cut since its threshold was set.
+        """
+        booster = xgb.Booster(model_file=fname)
+        saved, kind = saved_with(booster), xgboost_type_of_file(booster)
+        if kind not in (_SAVED_TYPE, None) and "threshold" in saved:
+            saved = {}  # trained further by XGBoost's own
+            forget_saved(booster)
+            fname = booster.save_raw()
+        if "threshold" in saved:
+            if saved["labels"] is None:
+                raise ValueError(
+                    "the saved model has labels that a file cannot hold: pickle the estimator"
+                )
+            if saved["rounds"] != (rounds := booster.num_boosted_rounds()):
+                raise ValueError(
+                    f"the saved model has {rounds} rounds, and its threshold is that of "
+                    f"{saved['rounds']}: load it into xgboost.Booster, whose scores have no "
+                    "threshold, or fit it again"
+                )
+        found = _restored(self, saved)
         self._forget()
-        super().load_model(fname)
-        if self.objective == self._saved_as:
-            self.pos_label_ = 1
-            self.offset_ = float(self.get_booster().attr(_OFFSET) or 0.0)
+        with replaced(self, **named_for_files(kind if kind == _SAVED_TYPE else None)):
+            super().load_model(fname)
+        self.__dict__.update(found)
+        if "threshold" in saved:
+            self._labels = restored_labels(saved["labels"])
+            self.pos_label_ = self._labels[saved["positive"]]
+            self.offset_ = saved["threshold"]
+            self.calibration = saved["calibration"]
+            self.pos_label = self.pos_label_ if saved["chosen"] else None
+            if saved["calibrator"] is not None:
+                self.calibrator_ = restored_calibrator(saved["calibrator"])
+
+    def _rounds(self) -> dict[str, int]:
+        return {"n_estimators": max(1, self.get_booster().num_boosted_rounds())}
+
+    @staticmethod
+    def _changing(callbacks: Any) -> list[Any]:
+        """XGBoost's scheduler; what others do to a training is not known."""
+        kind = xgb.callback.LearningRateScheduler
+        return [one for one in callbacks or () if isinstance(one, kind)]
 
     def _raw(self, X: Any, **kwargs: Any) -> Any:
+        self._refuse_unread_booster()
         return xgb.XGBModel.predict(self, X, **{**kwargs, "output_margin": True})

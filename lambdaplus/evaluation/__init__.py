@@ -1,7 +1,8 @@
 """Evaluation of rankings: metrics, significance tests, and metrics for LightGBM and XGBoost.
 
 `evaluate` computes metrics, `compare_runs` tests differences between systems, `explain` shows why
-tools print different values, and `eval_metric` creates metrics for training, such as `eval_auc`.
+tools print different values, `eval_metric` creates metrics for training, such as `eval_auc`, and
+`scorer` creates scorers for scikit-learn.
 """
 
 from lambdaplus.evaluation.conventions import CONVENTIONS, Convention, Rule
@@ -18,6 +19,7 @@ from lambdaplus.evaluation.feval import (
 from lambdaplus.evaluation.result import Evaluation
 from lambdaplus.evaluation.result_tables import Cell, Table
 from lambdaplus.evaluation.run_comparison import Pair, RunComparison, compare_runs
+from lambdaplus.evaluation.scorers import scorer
 from lambdaplus.evaluation.scoring import evaluate
 
 __all__ = [
@@ -40,4 +42,5 @@ __all__ = [
     "eval_ndcg",
     "evaluate",
     "explain",
+    "scorer",
 ]

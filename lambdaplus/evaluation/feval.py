@@ -81,7 +81,7 @@ class EvalMetric:
                 )
         values = {str(metric): value_of(metric, mean) for metric in self.metrics}
         if call.framework == "arrays" and group is _UNSET:
-            maximise_early_stopping([self.__name__])
+            maximise_early_stopping(self, [self.__name__])
             if len(self.metrics) > 1:
                 raise TypeError(
                     "XGBoost's estimators support a single metric: pass one name to eval_metric()"
@@ -89,7 +89,7 @@ class EvalMetric:
             return next(iter(values.values()))
         higher_is_better = () if call.framework == "xgboost" else (True,)
         shown = reported_names(values)
-        maximise_early_stopping(shown.values())
+        maximise_early_stopping(self, shown.values())
         results = [(shown[name], value, *higher_is_better) for name, value in values.items()]
         return results[0] if len(results) == 1 else results
 
@@ -125,8 +125,9 @@ def eval_metric(
     Notes
     -----
     XGBoost's early stopping minimises custom metrics unless their names start with auc, aucpr, pre,
-    map or ndcg.  When XGBoost calls one of these metrics, its early stopping is set to maximise it,
-    unless it has ``maximize=`` or watches another metric.
+    map or ndcg.  As the ``custom_metric=`` of a training, those of this function are maximised,
+    unless early stopping has ``maximize=`` or watches another metric.  If a function of your own
+    calls them, pass ``maximize=True``; where it is missing, an error is raised in the second round.
 
     Examples
     --------

@@ -39,6 +39,7 @@ def read_input(
     docno: ArrayLike | None,
 ) -> Input:
     """Read the arguments of `~lambdaplus.evaluation.evaluate`."""
+    labels, scores = _of_ranx(labels), _of_ranx(scores)
     if isinstance(labels, Mapping) or isinstance(scores, Mapping):
         if not _is_of_queries(labels) or not _is_of_queries(scores):
             raise ValueError(
@@ -64,6 +65,11 @@ def read_input(
     return Input(queries, scores, of_queries, docno)
 
 
+def _of_ranx(values: Any) -> Any:
+    """The dictionary of a Qrels or Run of ranx, whose own mappings are compiled by numba."""
+    return values.to_dict() if type(values).__module__.partition(".")[0] == "ranx" else values
+
+
 def _is_of_queries(values: Any) -> TypeGuard[Mapping[Any, Mapping[Any, float]]]:
     return isinstance(values, Mapping) and all(isinstance(of, Mapping) for of in values.values())
 
@@ -71,4 +77,6 @@ def _is_of_queries(values: Any) -> TypeGuard[Mapping[Any, Mapping[Any, float]]]:
 def _refuse(form: str, **arguments: Any) -> None:
     for name, value in arguments.items():
         if value is not None:
-            raise ValueError(f"{name}= cannot be passed with {form}: pass arrays with a row each")
+            raise ValueError(
+                f"{name}= cannot be passed with {form}: pass flat arrays, one entry per document"
+            )

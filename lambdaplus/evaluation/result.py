@@ -2,7 +2,7 @@
 
 from collections.abc import KeysView, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,22 @@ from lambdaplus.compute.collective import ONE_MACHINE, Workers
 from lambdaplus.evaluation.conventions import Convention
 from lambdaplus.evaluation.result_tables import Table, Tabular
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
+
+
+class Rows(NamedTuple):
+    """The rows of a table without queries, and the scores that ranked them.
+
+    Attributes
+    ----------
+    labels : (n,) float64
+    scores : tuple of (n,) float64
+        Of each model; the value of a metric is the mean over these.
+    weights : (n,) float64 or None
+    """
+
+    labels: Floats
+    scores: tuple[Floats, ...]
+    weights: Floats | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,9 +49,14 @@ class Evaluation(Tabular):
     conventions : dict of str to str
         Rules with which each metric was computed.
     convention : Convention
+    weights : (n_queries,) float64 or None
+        Weight of each query in the means, if row weights were passed.
     metrics : dict of str to RankingMetric
         The metric with each name; empty after unpickling, since user-defined metrics may not be
         picklable.
+    rows : dict of str to tuple of Rows
+        The rows that a metric ranks as one list, if there are no queries, for `compare_runs`.  With
+        several tables, such as the test rows of folds, the value is the mean over them.
 
     Notes
     -----
@@ -51,7 +72,9 @@ class Evaluation(Tabular):
     qid: NDArray[Any]
     conventions: dict[str, str]
     convention: Convention
+    weights: Floats | None = None
     metrics: Mapping[str, RankingMetric] = field(default_factory=dict)
+    rows: Mapping[str, tuple[Rows, ...]] = field(default_factory=dict)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "metrics": {}}
@@ -85,9 +108,14 @@ class Evaluation(Tabular):
             (name, self.mean[name], self.n_queries - self.undefined[name], self.undefined[name])
             for name in self.mean
         ]
+        used = (
+            f"{next(iter(self.rows.values()))[0].labels.size:,} rows without queries."
+            if self.rows
+            else f"{queries_in_words(self.n_queries)}, {self.without_relevant} without relevant "
+            "documents."
+        )
         foot = [
-            f"{queries_in_words(self.n_queries)}, {self.without_relevant} without relevant "
-            "documents.",
+            used,
             f"Convention {self.convention.name}:",
             *(f"  {name}: {rules}" for name, rules in self.conventions.items()),
         ]

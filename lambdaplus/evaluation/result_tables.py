@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from rich.console import Group
 
+_COLOURS = {"\N{DOWNWARDS ARROW}": "bold red"}  # of marks; green if not listed
 _LATEX = str.maketrans(
     {c: f"\\{c}" for c in "_%&#${}"} | {"^": r"\^{}", "~": r"\~{}", "\\": r"\textbackslash{}"}
 )
+
+
+def decimal(value: float, digits: int = 4, sign: str = "") -> str:
+    """A number without a zero before the point, such as .5123; with sign "+", +.0123."""
+    text = f"{value:{sign}.{digits}f}"
+    return text.replace("0.", ".", 1) if abs(value) < 1 else text
 
 
 class Cell(NamedTuple):
@@ -67,8 +74,9 @@ class Table:
     def _text(self, value: Any) -> str:
         if not isinstance(value, float):
             return str(value)
-        text = "-" if math.isnan(value) else f"{value:.4f}"
-        return text.replace("0.", ".", 1) if self.narrow and abs(value) < 1 else text
+        if math.isnan(value):
+            return "-"
+        return decimal(value) if self.narrow else f"{value:.4f}"
 
     def __str__(self) -> str:
         shown = list(self._texts())
@@ -92,7 +100,10 @@ class Table:
             )
         for row in self.cells:
             table.add_row(
-                *(Text.assemble(self._text(c.value), (c.mark, "bold green")) for c in row)
+                *(
+                    Text.assemble(self._text(c.value), (c.mark, _COLOURS.get(c.mark, "bold green")))
+                    for c in row
+                )
             )
         return Group(table, *(Text(line, style="dim") for line in self.foot))
 
@@ -110,7 +121,12 @@ class Table:
 
     def to_latex(self) -> str:
         """Return the table in LaTeX (booktabs), with marks as superscripts, notes as comments."""
-        shown = self._texts("$^{{{}}}$", lambda text: text.translate(_LATEX))
+        marks = {"\N{UPWARDS ARROW}": r"\uparrow", "\N{DOWNWARDS ARROW}": r"\downarrow"}
+        table = replace(
+            self,
+            rows=[[c._replace(mark=marks.get(c.mark, c.mark)) for c in row] for row in self.cells],
+        )
+        shown = table._texts("$^{{{}}}$", lambda text: text.translate(_LATEX))
         head, *body = (" & ".join(row) + r" \\" for row in shown)
         begin = rf"\begin{{tabular}}{{l{'r' * (len(self.columns) - 1)}}}"
         lines = [begin, r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"]

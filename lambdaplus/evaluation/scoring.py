@@ -21,7 +21,7 @@ from lambdaplus.evaluation.conventions import (
     find_convention,
 )
 from lambdaplus.evaluation.forms_of_input import Input, Labels, input_of_run, read_input
-from lambdaplus.evaluation.result import Evaluation, mean_of
+from lambdaplus.evaluation.result import Evaluation, Rows, mean_of
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.names import SPELLINGS, listed, share_options
@@ -55,8 +55,9 @@ def evaluate(
         Finite numbers; a document with a higher score is ranked higher.  Also both (n_queries, m),
         with a row for each query, as scikit-learn's ndcg_score takes them; or two dictionaries of
         values by query and document number, qrels and run, as pytrec_eval, ir_measures and ranx
-        take them.  Then judged documents that were not returned rank below all others, documents
-        that were not judged have label 0, and queries that were not judged are left out.
+        take them, or ranx's Qrels and Run.  Then judged documents that were not returned rank below
+        all others, documents that were not judged have label 0, and queries that were not judged
+        are left out.
     group : (n_queries,) array_like of int, optional
         Query sizes.  If neither ``group`` nor ``qid`` is given, AUC, MAUC and MAP treat all rows
         as one ranking, like scikit-learn's roc_auc_score and average_precision_score.
@@ -64,7 +65,7 @@ def evaluate(
         Query of each row; the rows of a query are adjacent.
     weight : (n,) array_like, optional
         Row weights.  The weight of a query in the mean is the mean weight of its rows; without
-        queries, weights are multiplicities.
+        queries, a row of weight k counts as k identical rows.
     metrics : str, RankingMetric or Declaration, or iterable of these
     convention : str
         Tool whose gains, discounts, divisors and rules for ties and empty queries are used:
@@ -177,6 +178,7 @@ def evaluate_input(
     mean: dict[str, float] = {}
     undefined: dict[str, int] = {}
     rules: dict[str, str] = {}
+    rows: dict[str, tuple[Rows, ...]] = {}
     for metric, scored in zip(metrics, _scored(metrics, queries, checked, one_group), strict=True):
         name, rule, ranked = str(metric), convention.rule(metric), scored.queries
         tie_rule, default = ties or rule.ties, rule.empty if empty is None else empty
@@ -192,6 +194,8 @@ def evaluate_input(
         per_query[name] = query_values
         mean[name] = mean_of(per_query[name], ranked.query_weights if ranked.grouped else None)
         rules[name] = _rules(metric, ranked, convention, tie_rule, default)
+        if not queries.grouped and metric.declaration.pooled and not ranked.grouped:
+            rows[name] = (Rows(queries.labels, (checked,), queries.weights),)
     relevant = np.logical_or.reduceat(queries.labels >= 1, queries.boundaries[:-1])
     return Evaluation(
         per_query=per_query,
@@ -202,7 +206,9 @@ def evaluate_input(
         qid=np.arange(n_queries) if qid is None else qid,
         conventions=rules,
         convention=convention,
+        weights=queries.query_weights if queries.grouped else None,
         metrics={str(metric): metric for metric in metrics},
+        rows=rows,
     )
 
 

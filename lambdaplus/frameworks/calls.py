@@ -21,10 +21,16 @@ from numpy.typing import NDArray
 
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.collective import ONE_MACHINE, LightGBMWorkers, Workers, XGBoostWorkers
-from lambdaplus.compute.parallel import limit_threads
+from lambdaplus.compute.parallel import Team, limit_threads, on_team
 from lambdaplus.data.arguments import plain
 from lambdaplus.data.queries import Queries
-from lambdaplus.frameworks.internals import calling_booster, lightgbm_parameter, xgboost_field
+from lambdaplus.frameworks.internals import (
+    calling_booster,
+    lightgbm_field,
+    lightgbm_parameter,
+    openmp_functions,
+    xgboost_field,
+)
 
 Framework = Literal["lightgbm", "xgboost", "arrays"]
 
@@ -111,13 +117,13 @@ def _signature_of_calls(kind: type) -> inspect.Signature:
 def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) -> Iterator[Call]:
     """Read the arguments ``(scores, data set)`` or ``(labels, scores, weight, group)``.
 
-    An error within this context is raised on all workers of the training, and no more threads are
-    used than the training's.
+    An error within this context is raised on all workers of the training, and threads are those of
+    the training.
     """
     framework, booster = framework_of(second), calling_booster()
     workers = _workers_of(framework, second, booster)
-    threads = None if booster is None else _threads_of(booster)
-    with workers.together(), limit_threads(threads):
+    threads = 0 if booster is None else _threads_of(booster)
+    with workers.together(), limit_threads(threads), on_team(_team_of(booster, threads)):
         if framework == "arrays":
             sizes = None if group is None else plain(group, "group")
             weights = None if weight is None else plain(weight, "weight")
@@ -172,6 +178,16 @@ def _threads_of(booster: Any) -> int:
             threads = config["learner"]["generic_param"].get("nthread")
         _threads[booster] = max(int(threads or 0), 0)
     return _threads[booster]
+
+
+def _team_of(booster: Any, threads: int) -> Team | None:
+    """The OpenMP threads of a training; None if they are unknown, or in a call by hand."""
+    framework = framework_of(booster)
+    functions = None if framework == "arrays" else openmp_functions(framework)
+    if functions is None:
+        return None
+    parallel, most = functions
+    return Team(threads or most(), parallel)
 
 
 def refuse_bagging_by_query(params: Mapping[str, Any]) -> None:
@@ -246,18 +262,18 @@ def _read_xgboost(data: Any) -> RawData:
 
 
 def _read_lightgbm(data: Any) -> RawData:
-    # get_field reads the data in use; get_label and others may return earlier values.
-    labels = data.get_field("label")
+    # These are the data in use; get_label and others may return earlier values.
+    labels = lightgbm_field(data, "label")
     labels = np.empty(0) if labels is None else labels
     sizes = _group_sizes(data)
     if sizes is None or sizes.sum() != labels.size:  # LightGBM may lose the groups of a subset
         whole, taken = _rows_taken(data)
         sizes = sizes if whole is None else taken[taken > 0]
-    return RawData(labels, sizes, data.get_field("weight"))
+    return RawData(labels, sizes, lightgbm_field(data, "weight"))
 
 
 def _group_sizes(data: Any) -> Ints | None:
-    bounds = data.get_field("group")
+    bounds = lightgbm_field(data, "group")
     if bounds is None or len(bounds) < 2:
         return None
     sizes: Ints = np.subtract(bounds[1:], bounds[:-1], dtype=np.int64)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import ctypes
 import json
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Any, Literal
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
+
+from lambdaplus.compute.parallel import ON_EACH_THREAD
 
 
 def lightgbm_parameter(params: dict[str, Any], name: str, default: Any = None) -> Any:
@@ -96,6 +98,31 @@ def own_metrics(booster: Any) -> frozenset[str]:
     return _own_metrics[booster]
 
 
+def lightgbm_field(data: Any, name: str) -> NDArray[Any] | None:
+    """A field of a constructed lightgbm.Dataset; do not keep or change the array.
+
+    It is LightGBM's own memory, which ``get_field`` would copy.  That of "group" has the first row
+    of each query.
+    """
+    from lightgbm import basic
+
+    library: Any = basic._LIB  # type: ignore[attr-defined]
+    handle = getattr(data, "_handle" if hasattr(data, "_handle") else "handle")  # LightGBM 4, 3
+    if handle is None:  # not constructed: LightGBM's own error
+        return data.get_field(name)  # type: ignore[no-any-return]
+    size, kind, address = ctypes.c_int(), ctypes.c_int(), ctypes.c_void_p()
+    basic._safe_call(
+        library.LGBM_DatasetGetField(
+            handle, name.encode(), *map(ctypes.byref, (size, address, kind))
+        )
+    )
+    if not size.value:
+        return None
+    typestr = np.dtype({0: "f4", 1: "f8", 2: "i4"}[kind.value]).str
+    array = {"data": (address.value, True), "shape": (size.value,), "typestr": typestr}
+    return np.asarray(_Described(array | {"version": 3}))
+
+
 class _Described:
     """An array by its description, from which NumPy makes an array."""
 
@@ -125,6 +152,26 @@ def xgboost_field(data: Any, name: str) -> NDArray[Any]:
     return np.asarray(read(name))
 
 
+@lru_cache(maxsize=2)
+def openmp_functions(framework: Literal["lightgbm", "xgboost"]) -> tuple[Any, Any] | None:
+    """``GOMP_parallel`` and ``omp_get_max_threads`` of the OpenMP library of an imported framework.
+
+    None if it is built without OpenMP, or with Microsoft's.  Those of GNU, LLVM and Intel have
+    these functions.  Two frameworks in one process may have two of them.
+    """
+    try:
+        library: Any = getattr(sys.modules.get(framework), _MODULE_OF_LIBRARY[framework])._LIB
+        parallel, most = library["GOMP_parallel"], library["omp_get_max_threads"]
+    except AttributeError:
+        return None
+    parallel.restype = None
+    parallel.argtypes = [ON_EACH_THREAD, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint]
+    return parallel, most
+
+
+_MODULE_OF_LIBRARY = {"lightgbm": "basic", "xgboost": "core"}
+
+
 def calling_booster() -> Any:
     """The Booster that calls an objective or metric; None if there is none.
 
@@ -133,19 +180,61 @@ def calling_booster() -> Any:
     return _caller("Booster")
 
 
-def maximise_early_stopping(names: Collection[str]) -> None:
-    """Let the XGBoost training that calls a metric with these names maximise it.
+def xgboost_type_of_file(booster: Any) -> str | None:
+    """What XGBoost's estimator that saved this booster called itself; None if none did."""
+    saved = booster.attr("scikit_learn")
+    return None if saved is None else json.loads(saved).get("_estimator_type")
 
-    XGBoost's early stopping minimises metrics whose names it does not know.  Callbacks that have a
-    direction, or watch another metric, stay as they are.
+
+def named_for_files(kind: str | None) -> dict[str, Any]:
+    """Attributes of an estimator that saves and loads models under this name, if any.
+
+    XGBoost's estimators refuse models of other names.
     """
-    for callback in getattr(_caller("CallbackContainer"), "callbacks", ()):
-        if (
-            type(callback).__name__ == "EarlyStopping"
-            and callback.maximize is None
-            and callback.metric_name in (None, *names)  # None: the last metric, which is ours
-        ):
-            callback.maximize = True
+    return {} if kind is None else {"_get_type": lambda: kind}
+
+
+_undirected: WeakSet[Any] = WeakSet()  # XGBoost's early stoppings that choose their direction
+
+
+def maximise_early_stopping(metric: Any, names: Collection[str]) -> None:
+    """Let early stopping of the XGBoost training that evaluates this metric maximise it.
+
+    XGBoost's early stopping minimises metrics whose names it does not know.  Its direction is set
+    if the metric, which reports these names, is itself what the training was given to evaluate.  A
+    metric that is called by something else, such as another metric or a callback, does not know
+    what becomes of its values: a ValueError is raised if XGBoost minimises one of these names.
+    """
+    container = _caller("CallbackContainer")
+    evaluated = getattr(container, "metric", None)
+    given = evaluated is metric or metric in _decorated_by_xgboost(evaluated)
+    for stop in getattr(container, "callbacks", ()):
+        if type(stop).__name__ != "EarlyStopping":
+            continue
+        if given and stop.maximize is None and stop.metric_name in (None, *names):
+            stop.maximize = True  # None: the last metric, which is the one that was given
+        elif not given and not container.history and stop.maximize is None:
+            _undirected.add(stop)
+        elif not given and stop in _undirected and stop.maximize is False:
+            _refuse_to_minimise(stop, container.history, names)
+
+
+def _decorated_by_xgboost(function: Any) -> list[Any]:
+    """What is within the function that XGBoost's estimators make of a callable metric."""
+    if getattr(function, "__module__", None) != "xgboost.sklearn":
+        return []
+    return [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
+
+
+def _refuse_to_minimise(stop: Any, history: Mapping[str, Any], names: Collection[str]) -> None:
+    data = history.get(stop.data or [*history][-1], {})
+    watched = stop.metric_name or ["", *data][-1]
+    if watched in names:
+        raise ValueError(
+            f"XGBoost's early stopping would minimise {watched!r}, since the metric of this "
+            "training is a function that calls one of lambdaplus: pass maximize=True to train or "
+            "EarlyStopping, or maximize=False if the function returns something else of that name"
+        )
 
 
 def _caller(class_name: str) -> Any:

@@ -20,6 +20,7 @@ from lambdaplus.compute.array_types import Floats, Int32s, Ints, Reals
 from lambdaplus.compute.collective import Workers
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import extremes, over_tasks, piece_slices
+from lambdaplus.data.arguments import refuse_infinite
 from lambdaplus.metrics.sort import lift_of
 
 CELLS = 2**15
@@ -107,9 +108,14 @@ def _pieces(score: Reals) -> list[Piece]:
 
 
 def first_parts(score: Reals, workers: Workers) -> Parts:
-    """Cut the range of the scores on all workers; ``score`` are those on this worker."""
-    # Lifted, the range neither overflows nor vanishes; the lowest score is in the last part.
+    """Cut the range of the scores on all workers; ``score`` are those on this worker.
+
+    A ValueError is raised for scores that are not finite.
+    """
     lowest_here, highest_here = extremes(score)
+    if score.size and not (math.isfinite(lowest_here) and math.isfinite(highest_here)):
+        refuse_infinite(score, "scores")
+    # Lifted, the range neither overflows nor vanishes; the lowest score is in the last part.
     smallest = float(workers.smallest(np.array([lowest_here]))[0])
     largest = float(workers.largest(np.array([highest_here]))[0])
     lift = lift_of(smallest, largest)

@@ -216,9 +216,9 @@ def class_share(counts: LabelCounts) -> Floats:
 
 
 def class_reference_gain(counts: LabelCounts) -> Floats:
-    others = counts.spread(counts.size) - counts.count
-    pairs = counts.count * np.where(others > 0, others, 1.0)  # 0 only if the share is 0
-    return class_share(counts) / pairs
+    pairs = counts.count * (counts.spread(counts.size) - counts.count)
+    # A class without pairs is the only one, or all its rows have weight 0.
+    return np.divide(class_share(counts), pairs, out=np.zeros_like(pairs), where=pairs > 0)
 
 
 def total_share(counts: LabelCounts) -> Floats:

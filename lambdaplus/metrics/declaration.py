@@ -65,8 +65,8 @@ class Declaration:
     aliases : tuple of str
     pooled : {"middle", "last"}, optional
         Set if the metric is defined on one data set without queries.  Tied rows are then one step,
-        as at a threshold, and weights are multiplicities; the discount of a step is that of the
-        middle or last rank among its copies.  Only for Gains and CountAbove.
+        as at a threshold, and a row of weight k counts as k identical rows; the discount of a step
+        is that of the middle or last rank among its copies.  Only for Gains and CountAbove.
     follows_label_order : bool
         Whether ranking by label gives the highest value.  If not, discount and gain are not checked
         for their order; an objective still ranks by label, so give a ``refusal`` if it should not.
@@ -83,6 +83,11 @@ class Declaration:
     surrogate : str
         Name of the metric whose swap deltas weight the pairs in training by default, for a metric
         that few swaps change; empty for the metric itself without its cutoff.
+
+    Notes
+    -----
+    Only functions of a module can be pickled.  With a lambda, or a function in a function, models
+    and objectives of this metric cannot be saved by pickle or joblib, nor sent to other processes.
 
     Raises
     ------

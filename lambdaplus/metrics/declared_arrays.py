@@ -43,9 +43,14 @@ def scope(metric: RankingMetric, queries: Queries, one_group: bool = False) -> Q
         return queries.as_one_query
     raise ValueError(
         f"{metric} ranks the documents of each query, but the data has no queries: set group= (or "
-        "qid=); if all rows are one ranking, pass one_group=True, for example to "
-        f"lambda_objective({str(metric)!r}, one_group=True)"
+        "qid=); if all rows are one ranking, pass one_group=True to evaluate, eval_metric or "
+        f"gradients, or train with lambda_objective({str(metric)!r}, one_group=True)"
     )
+
+
+def has_values(metric: RankingMetric, queries: Queries) -> bool:
+    """Whether the metric is defined on any query."""
+    return bool((metric_arrays(metric, scope(metric, queries)).scale > 0).any())
 
 
 _of_queries: WeakKeyDictionary[Queries, dict[RankingMetric, MetricArrays]] = WeakKeyDictionary()

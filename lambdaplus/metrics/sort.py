@@ -31,7 +31,11 @@ class Ranking(NamedTuple):
 
 def rank(queries: Queries, scores: ArrayLike) -> Ranking:
     """Rank every query by descending score."""
-    checked, order = queries.check_scores(scores), queries.row_order
+    return _rank(queries, queries.check_scores(scores))
+
+
+def _rank(queries: Queries, checked: Floats) -> Ranking:
+    order = queries.row_order
     ranking = Ranking(np.empty(checked.size, dtype=order.dtype), np.empty(checked.size))
     over_queries(sort_lists, queries.boundaries, checked, order, *ranking)
     return ranking
@@ -59,7 +63,8 @@ def lift_of(low: float, high: float) -> float:
     # Halves, since high - low itself may overflow.
     if high * 0.5 - low * 0.5 > 1e300:
         return 2.0**-600
-    return 2.0**600 if high - low < 1e-290 else 1.0
+    # Scores so close together are small, unless they are all the same.
+    return 2.0**600 if 0.0 < high - low < 1e-290 else 1.0
 
 
 @compiled
@@ -183,16 +188,15 @@ def _merge(
 
 
 class Scored:
-    """Scores of a data set, sorted once for all metrics that need it."""
+    """Checked scores of a data set, sorted once for all metrics that need it."""
 
-    def __init__(self, queries: Queries, scores: ArrayLike) -> None:
-        self.queries = queries
-        self.scores = queries.check_scores(scores)
+    def __init__(self, queries: Queries, checked: Floats) -> None:
+        self.queries, self.scores = queries, checked
         self._entries: dict[float | None, Entries] = {}
 
     @cached_property
     def ranking(self) -> Ranking:
-        return rank(self.queries, self.scores)
+        return _rank(self.queries, self.scores)
 
     def entries(self, relevant: float | None) -> Entries:
         """The entries of all queries: of two classes if there is a threshold, or of all labels."""

@@ -29,12 +29,15 @@ from lambdaplus.objectives.noise import NOTHING, mixed, neighbour_sums
 from lambdaplus.objectives.sums import Sums, add_pairs, no_sums
 
 
-def check_pair_options(sigma: float, normalize: bool, damping: float | None) -> None:
+def check_pair_options(
+    sigma: float, normalize: bool, damping: float | None, damped: float = 1.0
+) -> None:
     """Raise a ValueError for values of the wrong type or out of range."""
-    number("sigma", sigma, least=1e-100, most=1e100)
+    number("sigma", sigma, least=1e-15, most=1e15)  # its square fits float32
     check_flag(normalize=normalize)
     if damping is not None and number("damping, if not None,", damping, least=0.0):
         number("damping, if not 0 or None,", damping, least=1e-6, most=1e6)
+    number("damped", damped, least=0.0, most=1.0)
 
 
 def objective_metric(metric: str | RankingMetric | Declaration, **options: Any) -> RankingMetric:
@@ -60,12 +63,15 @@ class LambdaGradient:
         sigma: float,
         normalize: bool,
         damping: float | None,
+        damped: float = 1.0,
         noise: float | None = None,
         balance: float = 0.0,
         all_pairs: bool = False,
     ) -> None:
         self.metric, self.queries = metric, queries
-        self.sigma, self.normalize, self.damping = float(sigma), normalize, float(damping or 0.0)
+        self.sigma, self.normalize = float(sigma), normalize
+        self.damping = float(damping or 0.0) if damped else 0.0
+        self.damped = float(damped)
         self.noise = noise if queries.grouped else None
         self.all_pairs = all_pairs
         self.arrays, self.copies = metric_arrays(metric, queries), queries.multiplicities
@@ -79,7 +85,8 @@ class LambdaGradient:
             # That of log-loss at the base rates, so that bounds of Hessians mean the same.
             self.total = float((count * (1.0 - count / count.sum())).sum())
             if balance and not queries.grouped:
-                self.of_class = (count * (count.size / count.sum())) ** balance
+                # Rows of weight 0 do not count, nor do classes of such rows.
+                self.of_class = (count * ((count > 0).sum() / count.sum())) ** balance
         self.workers = queries.list_workers
         self._refuse()
 
@@ -138,6 +145,13 @@ class LambdaGradient:
                 f"{self.metric} is for a table without queries: use {self.metric.declaration.name}"
             )
         gain, added = self.arrays.gain, self.arrays.coupling.within_class
+        if self.copies is not None:
+            count = self.queries.strata(self.metric.relevant).count
+            if (count > 0).sum() == 1 < count.size:
+                raise ValueError(
+                    f"{self.metric}: the rows of all classes but one have weight 0, so there is "
+                    "nothing to rank: pass weights above 0 for some rows of the others"
+                )
         if self.copies is not None and added.any() and (gain < added).any():
             raise ValueError(
                 f"{self.metric} of weighted rows without queries has swap deltas of both signs, "
@@ -181,7 +195,9 @@ class LambdaGradient:
         spread = entries.score[entries.edges[:-1]] - entries.score[entries.edges[1:] - 1]
         weighted = self.copies is not None
         for lists in ranked_lists(self.metric, self.arrays, first, compared, weighted):
-            add_pairs(lists, spread, self.sigma, self.damping, self.all_pairs or signed, sums)
+            add_pairs(
+                lists, spread, self.sigma, self.damping, self.damped, self.all_pairs or signed, sums
+            )
         return sums.of_entries(entries.size) if signed else sums
 
     def _factor(self, sums: Sums, scale: Floats) -> Floats:
@@ -260,8 +276,9 @@ def gradients(
     all_pairs : bool, default=False
         Visit every pair, in O(n^2), instead of using the sweep.
     **options
-        ``sigma=1.0``, ``normalize=False`` and ``damping=None`` of `lambda_objective`; and
-        parameters of the metric, such as ``gain="linear"`` or ``relevant=2``.
+        ``sigma=1.0``, ``normalize=False``, ``damping=None`` and ``damped=1.0`` of
+        `lambda_objective`; and parameters of the metric, such as ``gain="linear"`` or
+        ``relevant=2``.
 
     Returns
     -------
@@ -281,7 +298,7 @@ def gradients(
     [0.3655, -0.5, 0.1345]
     """
     check_flag(one_group=one_group, all_pairs=all_pairs)
-    textbook: dict[str, Any] = {"sigma": 1.0, "normalize": False, "damping": None}
+    textbook: dict[str, Any] = {"sigma": 1.0, "normalize": False, "damping": None, "damped": 1.0}
     of_pairs = {name: options.pop(name, value) for name, value in textbook.items()}
     check_pair_options(**of_pairs)
     optimised = objective_metric(metric, **options)

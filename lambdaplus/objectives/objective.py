@@ -128,7 +128,7 @@ class LambdaObjective(Objective):
     metric : RankingMetric
     surrogate : RankingMetric
         The metric whose swap deltas weight the pairs; ``metric`` itself if there is no other.
-    sigma, damping, noise, balance : float
+    sigma, damping, damped, noise, balance : float
         Damping and noise may be None.
     normalize, one_group : bool
     """
@@ -141,9 +141,10 @@ class LambdaObjective(Objective):
     noise: float | None = None
     one_group: bool = False
     balance: float = BALANCE
+    damped: float = 1.0
 
     def __post_init__(self) -> None:
-        check_pair_options(self.sigma, self.normalize, self.damping)
+        check_pair_options(self.sigma, self.normalize, self.damping, self.damped)
         if self.noise is not None:
             self.noise = number("noise, if not None,", self.noise, least=0.0, most=1e100) or None
         self.balance = number("balance", self.balance, least=0.0, most=1.0)
@@ -166,7 +167,7 @@ class LambdaObjective(Objective):
         surrogate = self.surrogate.with_pairs(of_table=not ranked.divided)
         gradient = LambdaGradient(
             surrogate, ranked, sigma=self.sigma, normalize=self.normalize,
-            damping=self.damping, noise=self.noise, balance=self.balance,
+            damping=self.damping, damped=self.damped, noise=self.noise, balance=self.balance,
         )  # fmt: skip
         return gradient.at(scores, dtype)
 
@@ -178,9 +179,11 @@ class LambdaObjective(Objective):
         one = ", one_group=True" if self.one_group else ""
         other = "" if self.surrogate == self.metric else f", surrogate={str(self.surrogate)!r}"
         balance = "" if self.balance == BALANCE else f", balance={shortest(self.balance)}"
+        share = "" if self.damped == 1.0 else f", damped={shortest(self.damped)}"
         return (
             f"lambda_objective({str(self.metric)!r}, sigma={shortest(self.sigma)}, "
-            f"normalize={self.normalize}, damping={self.damping}{noise}{one}{other}{balance})"
+            f"normalize={self.normalize}, damping={self.damping}"
+            f"{share}{noise}{one}{other}{balance})"
         )
 
 
@@ -279,6 +282,7 @@ def lambda_objective(
     sigma: float = 1.0,
     normalize: bool = True,
     damping: float | Literal["default"] | None = "default",
+    damped: float = 1.0,
     noise: float | None = None,
     one_group: bool = False,
     surrogate: str | RankingMetric | None = None,
@@ -295,32 +299,39 @@ def lambda_objective(
         optimises several metrics; `combine` describes the meaning of the weights.  A part may be
         ``logloss``, see `LogLoss`.
     sigma : float, default=1.0
-        Steepness of the logistic function of pairs.  With a larger value, the gradient is
+        Scale of score differences in the pairwise loss.  With a larger value, the gradient is
         concentrated earlier on pairs that are in the wrong order.
     normalize : bool, default=True
         Scale the gradient of each query by log2(1 + S) / S, where S is the sum over its pairs of
         ``2 |lambda|``, so that every query contributes and Hessians exceed the thresholds of the
         frameworks (``min_child_weight``, ``min_sum_hessian_in_leaf``).  One data set without
-        queries is scaled so that absolute gradients sum to that of log-loss at the base rates,
-        n times the sum over classes of p (1 - p), where p is the class's share of the n rows.
+        queries is scaled so that the absolute gradients sum to those of log-loss at a constant
+        prediction of the base rate: n times the sum over classes of p (1 - p), where p is the
+        class's share of the n rows.
     damping : float or None, default=0.01 for NDCG and DCG with a cutoff, None for all others
         Divide each pair by ``damping + |score distance|`` (unless all scores of the query are
         equal), which gives more weight to pairs with close scores, as LightGBM and XGBoost do with
         0.01.
+    damped : float, default=1.0
+        The share of a pair's weight that is divided, if there is damping: its weight is multiplied
+        by ``1 - damped + damped / (damping + |score distance|)``.
     noise : float or None, default=None
         Scale of logistic noise, for data with queries: half of the gradient comes from neighbours
         in rankings by noisy scores, as in CatBoost's YetiRank, where the scale is 1.
     one_group : bool, default=False
         Treat a data set without queries as a single query, which is always the case for AUC, MAUC
-        and MAP.  For these metrics row weights are multiplicities; for AUC, a row of weight k gets
-        the sum of the gradients of k copies (see the how-to page on weights).  For other metrics,
+        and MAP.  For these metrics a row of weight k counts as k identical rows; for AUC, it gets
+        the sum of their gradients (see the how-to page on weights).  For other metrics,
         a weight multiplies the gradient of its row.
     surrogate : str, RankingMetric or Declaration, optional
         The metric whose swap deltas weight the pairs; ``metric`` is still the one that is
         evaluated.  The default is that of the declaration (``reciprocal_ranks`` for MRR;
         MAP for success@k, P@k, recall@k, F1@k, R-precision and ``top_precision``, whose value few
         swaps change), or else ``metric`` without its cutoff (NDCG for ``"ndcg@10"``).
-        ``surrogate=metric`` weights the pairs by the metric itself.  Without queries, the default
+        ``surrogate=metric`` weights the pairs by the metric itself.  Metrics with the same
+        surrogate train the same model on data with queries: ``"ndcg@1"`` and ``"ndcg@100"``, or
+        ``"p@5"``, ``"recall@10"`` and ``"map"``.
+        Without queries, the default
         of AUC is ``"auc(pairs=mixed)"``: half of the gradient is that of all pairs with the same
         weight, half that of log-loss, of the score plus the constant that makes it lowest.  The
         default of MAUC and concordance is ``"mauc(pairs=equal)"`` and
@@ -375,8 +386,8 @@ def lambda_objective(
         other = _default_surrogate(parsed)
         if surrogate is not None:
             other = objective_metric(surrogate).with_pairs(of_table=False)
-        damped = _default_damping(parsed, other) if damping == "default" else damping
-        shared = sigma, normalize, damped, noise, one_group, balance
+        divided = _default_damping(parsed, other) if damping == "default" else damping
+        shared = sigma, normalize, divided, noise, one_group, balance, damped
         parts.append((LambdaObjective(parsed, other, *shared), weight))
     only, weight = parts[0]
     if len(parts) == 1 and weight == 1.0 and isinstance(only, LambdaObjective):
@@ -448,8 +459,9 @@ def combine(parts: Mapping[Objective | LogLoss, float]) -> CombinedObjective:
         if isinstance(part, LogLoss):
             continue
         if not isinstance(part, Objective) or isinstance(part.metric, WeightedSum):
+            shown = part.name if isinstance(part, Declaration) else part
             raise TypeError(
-                f"{part!r} is not a lambda objective: create parts with lambda_objective, or pass "
+                f"{shown!r} is not a lambda objective: create parts with lambda_objective, or pass "
                 "an expression such as 'ndcg@10 + 0.5*map' to lambda_objective"
             )
         if part.uses_positions:

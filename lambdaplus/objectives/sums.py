@@ -43,8 +43,9 @@ def no_sums(n_entries: int, n_queries: int) -> Sums:
 
 
 def add_pairs(
-    lists: Lists, spread: Floats, sigma: float, damping: float, all_pairs: bool, sums: Sums
-) -> None:
+    lists: Lists, spread: Floats, sigma: float, damping: float, damped: float, all_pairs: bool,
+    sums: Sums,
+) -> None:  # fmt: skip
     """Add the sums over all pairs of the lists, without damping for queries of ``spread`` 0."""
     arrays = lists.arrays
     size, n_classes = arrays.stop - arrays.start, arrays.n_classes
@@ -56,11 +57,11 @@ def add_pairs(
     few = size < (np.inf if all_pairs else FEW + FEW_PER_CLASS * n_classes)
     two, long = n_classes == 2, ~few & (size > LONG_SWEEP)
     some_long = bool(long.any())
-    for function, of_function in _functions(spread, lists.query, sigma, damping):
+    for function, of_function in _functions(spread, lists.query, sigma, damping, damped):
         which = np.flatnonzero(of_function & few)
-        # The exact function; damping and sigma instead of sums of exponentials.
+        # The exact function; its parameters instead of sums of exponentials.
         for some, begin, end in _visits(which, size):
-            visit_pairs(some, begin, end, *arrays, function.sigma, function.damping, *out)
+            visit_pairs(some, begin, end, *arrays, *function.parameters, *out)
         swept = of_function & ~few
         with_fits = *arrays, *function.fits
         # Of two classes, U and V differ; of more, they are the same (see `ListArrays`).
@@ -111,7 +112,7 @@ def _sweep_long(kernel: Any, which: Ints, arrays: tuple[Any, ...], out: Sums) ->
 
 
 def _functions(
-    spread: Floats, query: Ints, sigma: float, damping: float
+    spread: Floats, query: Ints, sigma: float, damping: float, damped: float
 ) -> list[tuple[PairFunction, Bools | bool]]:
     """The pair functions, and the lists of these queries that each of them is for."""
     if not damping:
@@ -120,8 +121,8 @@ def _functions(
     far = sigma * spread > REACH
     return [
         (pair_function(sigma), spread == 0),
-        (pair_function(sigma, damping), (spread > 0) & ~far),
-        *([(pair_function(sigma, damping, far=True), far)] if far.any() else []),
+        (pair_function(sigma, damping, damped), (spread > 0) & ~far),
+        *([(pair_function(sigma, damping, damped, far=True), far)] if far.any() else []),
     ]
 
 
@@ -129,7 +130,7 @@ def _functions(
 def visit_pairs(
     which: Ints, first: int, last: int, start: Ints, stop: Ints, gain_at: Ints, gain: Floats,
     n_classes: Ints, score: Floats, code: Int32s, U: Any, V: Any, weight: Floats, sigma: float,
-    damping: float, gradient: Floats, hessian: Floats, received: Floats,
+    damping: float, damped: float, gradient: Floats, hessian: Floats, received: Floats,
 ) -> None:  # fmt: skip
     """Like the kernels of `sweep`, but in O(n^2), which is faster on short lists.
 
@@ -157,7 +158,7 @@ def visit_pairs(
                 if U is not None:
                     delta *= abs(U[p] - U[q]) if a > b else abs(V[p] - V[q])
                 if damping > 0.0:
-                    delta /= damping + distance
+                    delta *= 1.0 - damped + damped / (damping + distance)
                 # The better element is pushed up, by a negative gradient.
                 push = delta * wrong if a > b else -delta * wrong
                 gradient[p] -= push

@@ -11,6 +11,9 @@ contribution of the documents above is computed from two sums for each class and
 with a recurrence down the ranking: docs/mathematics/sweep.md.  A second pass, up, adds the
 contributions of the documents below.  If the swap delta of two classes is the same for all pairs,
 there are no potentials (``U`` and ``V`` are None), and E alone is needed.
+
+Two octets of rates are swept together, since half of the cost of an element does not depend on
+them.  The second one is skipped if there is none.
 """
 
 from typing import Any
@@ -24,6 +27,8 @@ from lambdaplus.objectives.lanes import LANES, decay, load, madd, mul, pick, spl
 # Number of elements whose decays are computed at a time, so that they stay in the cache.
 # The decays of a chunk are computed in one loop, and read in another on the way down and up.
 CHUNK = 256
+
+STEPS = CHUNK + 1  # decays of a chunk, of one octet
 
 DOWN, UP = 0, 1
 
@@ -52,17 +57,22 @@ def sweep_two_classes(
     ``start`` to ``weight`` are `Lists.arrays`; ``rates`` to ``curvature`` are `PairFunction.fits`.
     From above come the contributions of way 0, `DOWN`, and from below those of way 1, `UP`.
     """
-    decays, tiny = aligned(CHUNK + 1), splat(TINY)
+    decays, tiny = aligned(2 * STEPS), splat(TINY)
     for k in range(which.size):
         begin, end, at = start[which[k]], stop[which[k]], gain_at[which[k]]
         chunks, met = (end - begin + CHUNK - 1) // CHUNK, 0.0
         pair_weight = splat(abs(gain[at + 1] - gain[at]) if gain.size else 1.0)
         # An octet has LANES rates, which are swept together; the contributions of octets add up.
-        for octet in range(rates.shape[0]):
-            rate, laid_out = load(rates, octet), -1
+        # Names with a y belong to the second octet of a turn, if there are two.
+        for octet in range(0, rates.shape[0], 2):
+            two, laid_out = octet + 1 < rates.shape[0], -1
+            second = octet + 1 if two else octet
             curve = mul(pair_weight, load(curvature, octet))
             of_concordant = mul(pair_weight, load(concordant, octet))
             of_discordant = mul(pair_weight, load(discordant, octet))
+            curve_y = mul(pair_weight, load(curvature, second))
+            of_concordant_y = mul(pair_weight, load(concordant, second))
+            of_discordant_y = mul(pair_weight, load(discordant, second))
             for way in range(first_way, last_way + 1):
                 # Class 0 is the worse class: going down, pairs with a class-0 document above are
                 # discordant, those with a class-1 document above are concordant; going up, it is
@@ -72,9 +82,11 @@ def sweep_two_classes(
                     P_0, P_1 = (V, U) if down else (U, V)
                 from_0 = pick(down, of_discordant, of_concordant)
                 from_1 = pick(down, of_concordant, of_discordant)
+                from_0y = pick(down, of_discordant_y, of_concordant_y)
+                from_1y = pick(down, of_concordant_y, of_discordant_y)
                 # The sums E and M of the module's docstring over the class-0 and the class-1
                 # elements that were visited on this way, with the potentials P_0 and P_1.
-                E_0 = E_1 = M_0 = M_1 = splat(0.0)
+                E_0 = E_1 = M_0 = M_1 = E_0y = E_1y = M_0y = M_1y = splat(0.0)
                 for turn in range(chunks):
                     # The last chunk on the way down is the first one up, and its decays are still
                     # there.
@@ -82,49 +94,67 @@ def sweep_two_classes(
                     low = begin + chunk * CHUNK
                     high = min(low + CHUNK, end)
                     if chunk != laid_out:
-                        # In a loop of its own, so that the processor can pipeline exponentials.
-                        for i in range(low, high + 1):
-                            # decays[i - low] is the decay between elements i - 1 and i. There is
-                            # one more than elements, since the way up begins a chunk with the decay
-                            # between its last element and the next chunk. Beyond the ends of the
-                            # list the distance is 0.
-                            here, before = min(i, end - 1), max(i - 1, begin)
-                            store(decay(rate, score[before] - score[here]), decays, i - low)
+                        # In loops of their own, so that the processor can pipeline exponentials.
+                        for which_one in range(1 + two):
+                            rate = load(rates, octet + which_one)
+                            for i in range(low, high + 1):
+                                # Row i - low is the decay between elements i - 1 and i. There is
+                                # one more than elements, since the way up begins a chunk with the
+                                # decay between its last element and the next chunk. Beyond the ends
+                                # of the list the distance is 0.
+                                here, before = min(i, end - 1), max(i - 1, begin)
+                                x = decay(rate, score[before] - score[here])
+                                store(x, decays, which_one * STEPS + i - low)
                         laid_out = chunk
                     for step in range(high - low):
                         i = low + step if down else high - 1 - step
                         # The element that was visited before this one; itself at the start, where E
                         # and M are 0.
                         before = max(i - 1, begin) if down else min(i + 1, end - 1)
-                        x = load(decays, (i if down else i + 1) - low)
+                        row = (i if down else i + 1) - low
+                        x = load(decays, row)
                         # The class is a factor, since a branch would be hard to predict.
-                        relevant, times = float(code[i]), weight[i]
+                        of_class_1 = weight[i] * float(code[i])
+                        of_class_0 = weight[i] - of_class_1
                         if U is None:
                             # The E of the elements before, which is the sum itself.
                             M_0, M_1 = madd(E_0, x, tiny), madd(E_1, x, tiny)
                         else:
-                            gap_0, gap_1 = abs(P_0[before] - P_0[i]), abs(P_1[before] - P_1[i])
+                            gap_0 = splat(abs(P_0[before] - P_0[i]))
+                            gap_1 = splat(abs(P_1[before] - P_1[i]))
                             # M <- (M + g E) x, then E <- E x: the recurrence of
                             # docs/mathematics/sweep.md with the gap g. M comes first, since it
                             # takes the E of the element before. Potentials never increase with the
                             # rank, so absolute gaps are right on both ways, and no terms cancel.
-                            M_0 = madd(madd(splat(gap_0), E_0, M_0), x, tiny)
-                            M_1 = madd(madd(splat(gap_1), E_1, M_1), x, tiny)
+                            M_0 = madd(madd(gap_0, E_0, M_0), x, tiny)
+                            M_1 = madd(madd(gap_1, E_1, M_1), x, tiny)
                         # Only now the element joins its class, for those that follow: it is no
                         # partner of its own.
-                        E_0 = madd(E_0, x, splat(times * (1.0 - relevant) + TINY))
-                        E_1 = madd(E_1, x, splat(times * relevant + TINY))
+                        E_0 = madd(E_0, x, splat(of_class_0 + TINY))
+                        E_1 = madd(E_1, x, splat(of_class_1 + TINY))
                         # Class 1 is paired with class 0, and class 0 with class 1.
-                        of_0 = mul(M_0, splat(times * relevant))
-                        of_1 = mul(M_1, splat(times * (1.0 - relevant)))
-                        both = madd(of_0, splat(1.0), of_1)
+                        of_0, of_1 = mul(M_0, splat(of_class_1)), mul(M_1, splat(of_class_0))
                         # The sum over rates: first products lane by lane, then one sum of the
                         # lanes.
-                        push, bend = totals(madd(of_0, from_0, mul(of_1, from_1)), mul(both, curve))
+                        slopes = madd(of_0, from_0, mul(of_1, from_1))
+                        bends = mul(madd(of_0, splat(1.0), of_1), curve)
+                        if two:
+                            x = load(decays, STEPS + row)
+                            if U is None:
+                                M_0y, M_1y = madd(E_0y, x, tiny), madd(E_1y, x, tiny)
+                            else:
+                                M_0y = madd(madd(gap_0, E_0y, M_0y), x, tiny)
+                                M_1y = madd(madd(gap_1, E_1y, M_1y), x, tiny)
+                            E_0y = madd(E_0y, x, splat(of_class_0 + TINY))
+                            E_1y = madd(E_1y, x, splat(of_class_1 + TINY))
+                            of_0, of_1 = mul(M_0y, splat(of_class_1)), mul(M_1y, splat(of_class_0))
+                            slopes = madd(of_0, from_0y, madd(of_1, from_1y, slopes))
+                            bends = madd(madd(of_0, splat(1.0), of_1), curve_y, bends)
+                        push, bend = totals(slopes, bends)
                         # A negative gradient raises the score of class 1. A pair is met once on
                         # each way, by its lower and by its higher element, so `met` gets 2
                         # |lambda|.
-                        gradient[i] += push * (1.0 - 2.0 * relevant)
+                        gradient[i] += push * (1.0 - 2.0 * float(code[i]))
                         hessian[i] += bend
                         met += push
         received[which[k]] += met
@@ -141,7 +171,7 @@ def sweep_many_classes(
     most = 0
     for k in range(which.size):
         most = max(most, n_classes[which[k]])
-    decays, E, M = aligned(CHUNK + 1), aligned(most), aligned(most)
+    decays, E, M = aligned(2 * STEPS), aligned(2 * most), aligned(2 * most)
     zero, tiny = splat(0.0), splat(TINY)
     # Pair weights of each class (row) with better classes, and with worse ones.
     with_better, with_worse = np.zeros((most, most)), np.zeros((most, most))
@@ -156,17 +186,21 @@ def sweep_many_classes(
                 pair_weight = abs(gain[at + a] - gain[at + b]) if gain.size else 1.0
                 with_better[a, b] = pair_weight if b > a else 0.0
                 with_worse[a, b] = pair_weight if b < a else 0.0
-        for octet in range(rates.shape[0]):
+        for octet in range(0, rates.shape[0], 2):
             # Octets, ways and chunks as for two classes.
-            rate, laid_out, curve = load(rates, octet), -1, load(curvature, octet)
+            two, laid_out = octet + 1 < rates.shape[0], -1
+            second = octet + 1 if two else octet
+            curve, curve_y = load(curvature, octet), load(curvature, second)
             for way in range(first_way, last_way + 1):
                 down = way == DOWN
                 # Going down, better classes above are concordant with this document, worse ones
                 # discordant.  Better ones push its score down, worse ones push it up.
                 of_better = pick(down, load(concordant, octet), load(discordant, octet))
                 of_worse = pick(down, load(discordant, octet), load(concordant, octet))
-                for c in range(classes):
-                    # Of each class, a row of lanes: registers would not hold them.
+                of_better_y = pick(down, load(concordant, second), load(discordant, second))
+                of_worse_y = pick(down, load(discordant, second), load(concordant, second))
+                for c in range(2 * classes):
+                    # Of each class, a row of lanes for each octet: registers would not hold them.
                     store(zero, E, c)
                     store(zero, M, c)
                 for turn in range(chunks):
@@ -174,14 +208,18 @@ def sweep_many_classes(
                     low = begin + chunk * CHUNK
                     high = min(low + CHUNK, end)
                     if chunk != laid_out:
-                        for i in range(low, high + 1):
-                            here, before = min(i, end - 1), max(i - 1, begin)
-                            store(decay(rate, score[before] - score[here]), decays, i - low)
+                        for which_one in range(1 + two):
+                            rate = load(rates, octet + which_one)
+                            for i in range(low, high + 1):
+                                here, before = min(i, end - 1), max(i - 1, begin)
+                                x = decay(rate, score[before] - score[here])
+                                store(x, decays, which_one * STEPS + i - low)
                         laid_out = chunk
                     for step in range(high - low):
                         i = low + step if down else high - 1 - step
                         before = max(i - 1, begin) if down else min(i + 1, end - 1)
-                        x = load(decays, (i if down else i + 1) - low)
+                        row = (i if down else i + 1) - low
+                        x = load(decays, row)
                         own, times = code[i], weight[i]
                         if U is not None:
                             gap = splat(abs(U[before] - U[i]))
@@ -204,9 +242,25 @@ def sweep_many_classes(
                         # Better classes push the element down, a positive gradient; worse ones pull
                         # it up.
                         pushed, pulled = mul(better, of_better), mul(worse, of_worse)
+                        bend = mul(madd(better, splat(1.0), worse), curve)
+                        if two:
+                            x, worse, better = load(decays, STEPS + row), zero, zero
+                            for c in range(classes):
+                                count = load(E, classes + c)
+                                moved = kept = madd(count, x, tiny)
+                                if U is not None:
+                                    moved = madd(madd(gap, count, load(M, classes + c)), x, tiny)
+                                    store(moved, M, classes + c)
+                                store(kept, E, classes + c)
+                                better = madd(moved, splat(with_better[own, c]), better)
+                                worse = madd(moved, splat(with_worse[own, c]), worse)
+                            joined = load(E, classes + own)
+                            store(madd(splat(times), splat(1.0), joined), E, classes + own)
+                            pushed = madd(better, of_better_y, pushed)
+                            pulled = madd(worse, of_worse_y, pulled)
+                            bend = madd(madd(better, splat(1.0), worse), curve_y, bend)
                         slope = madd(pulled, splat(-1.0), pushed)
                         met = madd(splat(times), madd(pushed, splat(1.0), pulled), met)
-                        bend = mul(madd(better, splat(1.0), worse), curve)
                         slope_sum, bend_sum = totals(slope, bend)
                         gradient[i] += times * slope_sum
                         hessian[i] += times * bend_sum

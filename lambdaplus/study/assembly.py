@@ -6,13 +6,14 @@ from pathlib import Path
 import numpy as np
 
 from lambdaplus.metrics import parse_metric
-from lambdaplus.study.config import METRICS, ROUNDS_OF_TRIALS, Config
+from lambdaplus.study.config import METRICS, METRICS_OF_ROWS, ROUNDS_OF_TRIALS, Config
 from lambdaplus.study.estimator_trainer import refuse_unknown_parameters, train_estimator
-from lambdaplus.study.folds import folds_of
+from lambdaplus.study.folds import folds_and_notes
 from lambdaplus.study.methods import Method
-from lambdaplus.study.registry import find_methods
+from lambdaplus.study.registry import METHODS_OF_ROWS, find_methods
 from lambdaplus.study.settings import Settings
 from lambdaplus.study.study import Study
+from lambdaplus.study.table_input import NO_QUERIES, data_in_words
 
 DRAWN = ("leaves", "learning_rate", "documents_in_leaf")  # drawn in a random search
 LOOKS = 200  # evaluations on validation data in a trial of full length
@@ -49,8 +50,10 @@ def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads:
     methods, metrics = _methods_of(config), config.metrics
     if config.baseline and config.baseline not in [method.name for method in methods]:
         raise ValueError(f"baseline {config.baseline!r} is not one of the methods compared")
-    folds = folds_of(config)
-    if all(np.unique(fold.train.labels).size <= 2 for fold in folds):  # MAUC would be AUC
+    folds, notes = folds_and_notes(config)
+    if not folds[0].test.grouped:
+        methods, metrics = _without_queries(config, methods)
+    elif all(np.unique(fold.train.labels).size <= 2 for fold in folds):  # MAUC would be AUC
         if not config.methods:
             methods = [m for m in methods if str(m.criterion) != "mauc" or m.name in config.grid]
         if metrics == METRICS:
@@ -68,11 +71,43 @@ def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads:
         trials=config.trials,
         convention=config.convention,
         features=_features_in_words(config),
+        data=tuple(data_in_words(folds, notes)),
+    )
+
+
+def _without_queries(config: Config, methods: list[Method]) -> tuple[list[Method], tuple[str, ...]]:
+    """The methods and metrics of a table without queries; a ValueError for those that need them."""
+    metrics = METRICS_OF_ROWS if config.metrics == METRICS else config.metrics
+    names = ", ".join(method.name for method in METHODS_OF_ROWS)
+    for metric in map(parse_metric, metrics):
+        if not (metric.declaration.pooled or metric.over_data_set):
+            raise ValueError(
+                f"{metric} ranks the documents of each query, but the table has no queries: use "
+                f"--metrics {','.join(METRICS_OF_ROWS)}"
+            )
+    for method in methods:
+        if not method.without_queries:
+            raise ValueError(
+                f"{method.name} needs queries, but the table has none: use {names}, or an "
+                "estimator as module:Class"
+            )
+    return methods, metrics
+
+
+def completed(config: Config, study: Study) -> Config:
+    """The configuration with the values that its defaults stand for in this study."""
+    return replace(
+        config,
+        methods=tuple(method.name for method in study.methods),
+        metrics=tuple(map(str, map(parse_metric, study.metrics))),
+        rounds=study.settings.rounds,
+        patience=study.settings.patience,
     )
 
 
 def _methods_of(config: Config) -> list[Method]:
-    methods = find_methods(",".join(config.methods) if config.methods else None)
+    given = ",".join(config.methods) if config.methods else None
+    methods = find_methods(given, queries=config.qid != NO_QUERIES)
     names = [method.name for method in methods]
     for name, grid in config.grid.items():
         if name not in names:

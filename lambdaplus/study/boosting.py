@@ -6,20 +6,21 @@ are passed to the framework.  CatBoost does not pass queries to a custom objecti
 with its own objectives only.
 """
 
-import difflib
 import functools
 import re
 import warnings
-from collections.abc import Callable, Collection, Set
+from collections.abc import Callable, Set
 from typing import Any
 
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
+from lambdaplus.data.arguments import hint
+from lambdaplus.data.ranking_data import numeric_part
 from lambdaplus.frameworks.internals import lightgbm_parameters
 from lambdaplus.objectives import lambda_objective
-from lambdaplus.study.methods import Criterion, Fitted, Parameters, Task, Trainer
+from lambdaplus.study.methods import POINTWISE, Criterion, Fitted, Parameters, Task, Trainer
 from lambdaplus.study.validation import Validation
 
 Predict = Callable[[RankingData, int], Floats]
@@ -39,7 +40,7 @@ OF_THE_STUDY = {
 LOSS_OPTIONS = ("num_neighbors", "noise", "noise_power", "permutations", "decay")
 """Parameters that are part of the name of CatBoost's loss."""
 
-BINARY = {"rank:map", "YetiRank:mode=MAP", "YetiRank:mode=MRR"}
+BINARY = {*POINTWISE, "rank:map", "YetiRank:mode=MAP", "YetiRank:mode=MRR"}
 """Native objectives that require labels 0 and 1."""
 
 
@@ -120,13 +121,20 @@ def train_lightgbm(
             raise lgb.callback.EarlyStopException(state.iteration, state.evaluation_result_list)
 
     labels = training_labels(objective, task.train.labels)
-    data = lgb.Dataset(task.train.features, labels, group=task.train.group)
-    valid = task.valid
+    valid, train = task.valid, task.train
+    data = lgb.Dataset(
+        train.features, labels, weight=train.weights, group=train.group if train.grouped else None,
+        categorical_feature=[train.feature_names.index(name) for name in train.categories],
+    )  # fmt: skip
     booster = lgb.train(
         {**params, **threads, "objective": objective, "metric": "None", "seed": task.seed},
         data,
         num_boost_round=settings.rounds,
-        valid_sets=[data.create_valid(valid.features, valid.labels, group=valid.group)],
+        valid_sets=[
+            data.create_valid(
+                valid.features, valid.labels, group=valid.group if valid.grouped else None
+            )
+        ],
         feval=look,
         callbacks=[after_round],
     )
@@ -169,8 +177,19 @@ def train_xgboost(
             return validation.over
 
     def matrix(part: RankingData, labels: Floats | None = None) -> Any:
-        group = None if labels is None else part.group
-        return xgb.DMatrix(part.features, labels, group=group, nthread=task.settings.threads)
+        types = ["c" if name in part.categories else "q" for name in part.feature_names]
+        matrix = xgb.DMatrix(
+            part.features, labels, nthread=task.settings.threads, enable_categorical=True,
+            feature_types=types if part.categories else None,
+        )  # fmt: skip
+        if labels is None:
+            return matrix
+        by_query = part.grouped and objective not in POINTWISE
+        if by_query:
+            matrix.set_group(part.group)
+        if part.weights is not None:
+            matrix.set_weight(part.queries.query_weights if by_query else part.weights)
+        return matrix
 
     def look(scores: Floats, _: Any) -> tuple[str, float]:
         validation.see(scores)
@@ -183,7 +202,8 @@ def train_xgboost(
         "max_depth": 0,
         "learning_rate": settings.learning_rate,
         "tree_method": "hist",
-        "base_score": 0.0,  # the default, 0.5, is meant for probabilities
+        # The default, 0.5, is meant for probabilities.
+        **({"base_score": 0.0} if objective not in POINTWISE else {}),
         **params,
         "objective": "rank:ndcg" if ours else objective,
     }
@@ -244,8 +264,11 @@ def train_catboost(
     threads = {"thread_count": task.settings.threads}
 
     def pool(part: RankingData) -> Any:
+        part = numeric_part(part)
         labels = training_labels(objective, part.labels)
-        return catboost.Pool(part.features, labels, group_id=part.queries.query_of_row)
+        query, weights = part.queries.query_of_row, part.queries.query_weights
+        of_rows = None if weights is None else weights[query]
+        return catboost.Pool(part.features, labels, group_id=query, group_weight=of_rows)
 
     class Look:
         """A metric that CatBoost copies, and also calls on the training data."""
@@ -292,13 +315,8 @@ def train_catboost(
 
     def predict(part: RankingData, rounds: int) -> Floats:
         kind = "RawFormulaVal"
-        scores = model.predict(part.features, prediction_type=kind, ntree_end=rounds, **threads)
+        features = numeric_part(part).features
+        scores = model.predict(features, prediction_type=kind, ntree_end=rounds, **threads)
         return np.asarray(scores, dtype=np.float64)
 
     return predict
-
-
-def hint(name: str, names: Collection[str]) -> str:
-    """The most similar known name, as the end of an error message; empty if there is none."""
-    close = difflib.get_close_matches(name, names, n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -20,7 +20,7 @@ from lambdaplus.study.methods import Criterion, Method, Task
 from lambdaplus.study.store import Fit, Fits
 from lambdaplus.study.validation import values_of
 
-_KINDS = ("per_query", "mean", "undefined", "conventions")
+_KINDS = ("per_query", "mean", "undefined", "conventions", "rows")
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,16 +77,26 @@ class Choice:
         for metric, by in self.selects.items():
             metrics_of.setdefault(self.chosen(by), []).append(metric)
         merged: dict[str, Any] = {kind: dict.fromkeys(map(str, self.selects)) for kind in _KINDS}
+        # Test queries count equally, whatever the weights of their rows.
+        lists: dict[str, Any] = {"qid": test.qid} if test.grouped else {"weight": test.weights}
         for fit, metrics in metrics_of.items():
-            theirs = {metric: self.convention.metric(metric) for metric in metrics}
-            of_fit = evaluate(
-                test.labels, fit.test, qid=test.qid, metrics={*theirs.values()},
-                convention=self.convention,
+            by_rules = {metric: self.convention.metric(metric) for metric in metrics}
+            found = evaluate(
+                test.labels, fit.test, metrics={*by_rules.values()}, convention=self.convention,
+                **lists,
             )  # fmt: skip
-            for metric, its in theirs.items():
+            for metric, evaluated in by_rules.items():
                 for kind in _KINDS:
-                    merged[kind][str(metric)] = getattr(of_fit, kind)[str(its)]
-        return replace(of_fit, **merged, metrics={})
+                    merged[kind][str(metric)] = getattr(found, kind).get(str(evaluated), ())
+        return replace(found, **merged, metrics={})
+
+    @cached_property
+    def validation(self) -> dict[RankingMetric, float]:
+        """Validation value of each evaluated metric, of the model that it is evaluated on."""
+        return {
+            metric: values_of([metric], self.fold.valid, self.chosen(by).validation)[metric]
+            for metric, by in self.selects.items()
+        }
 
     def fit_rows(self) -> Iterator[dict[str, Any]]:
         """The rows of ``Results.fits``."""

@@ -16,6 +16,7 @@ MADE_UP = "web-search-like"
 SCALINGS = ("none", "query")
 SHARES = (0.6, 0.2, 0.2)
 ROUNDS_OF_TRIALS = (1000, 100)  # and their patience
+METRICS_OF_ROWS = ("auc", "map")  # of a table without queries
 METRICS = ("auc", "mauc", "map", "mrr", "ndcg@1", "ndcg@5", "ndcg@10")
 
 _KINDS: dict[str, tuple[str, str, Any]] = {
@@ -42,7 +43,13 @@ class Config:
         ``web-search-like:N`` for N of them.  Files and synthetic data are split into five folds by
         `~lambdaplus.data.cross_validation`.  By default, the built-in digits.
     qid, label : str
-        Names of the columns of CSV and Parquet files.
+        Names of the columns of CSV and Parquet files; `qid` is "none" for a single table without
+        queries, whose rows are one ranking.
+    weight : str
+        Name of the column of row weights.
+    features, drop : tuple of str
+        Columns to use as features, by default all others, and columns to leave out.  Text with few
+        values is a category, which LightGBM and XGBoost are trained with; other text is left out.
     splits : int
         Number of `~lambdaplus.data.random_splits` to use instead; of a folder, all queries of the
         first fold are split.
@@ -86,8 +93,17 @@ class Config:
     """
 
     data: str = ""
-    qid: str = _option("qid", "Column of queries in .csv and .parquet files; default: qid.")
+    qid: str = _option(
+        "qid",
+        "Column of queries in .csv and .parquet files; default: qid. none: the table has no "
+        "queries, and all rows are one ranking.",
+    )
     label: str = _option("label", "Column of labels in these files; default: label.")
+    weight: str = _option("", "Column of row weights in these files; default: no weights.")
+    features: tuple[str, ...] = _option(
+        (), "Columns of these files to use as features; default: all others that can be."
+    )
+    drop: tuple[str, ...] = _option((), "Columns of these files to leave out.")
     methods: tuple[str, ...] = _option(
         (),
         "Comma-separated, such as lightgbm,svm:map,xgboost:lambda_map@5,module:Class; or all. "
@@ -181,6 +197,7 @@ class Config:
                 several = values if isinstance(values, list | tuple) else ()
                 if any(isinstance(value, float) and math.isnan(value) for value in several):
                     raise ValueError(f"grid: a value of {method}'s {name} is NaN")
+        self._check_columns()
         for name in ("trials", "splits"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} = {getattr(self, name)} should be at least 0")
@@ -193,8 +210,17 @@ class Config:
 
             checked_kinds(self.relative)
 
+    def _check_columns(self) -> None:
+        roles = {name: getattr(self, name) for name in ("qid", "label", "weight")}
+        for name, column in roles.items():
+            if column and list(roles.values()).count(column) > 1:
+                twice = " and ".join(other for other in roles if roles[other] == column)
+                raise ValueError(f"{twice} are the same column, {column!r}")
+            if not column and name != "weight":
+                raise ValueError(f"{name} is empty: leave it out for the default")
+
     def to_toml(self) -> str:
-        """The configuration without default values; `from_toml` reads it.
+        """All fields, including defaults; empty lists and tables are left out.
 
         Raises
         ------
@@ -203,9 +229,9 @@ class Config:
         """
         import tomli_w
 
-        default = vars(Config())
+        empty: tuple[Any, ...] = ((), {})
         try:
-            text = tomli_w.dumps({k: v for k, v in vars(self).items() if v != default[k]})
+            text = tomli_w.dumps({k: v for k, v in vars(self).items() if v not in empty})
             text.encode()  # the name of a file may have characters that are not Unicode
         except (TypeError, UnicodeEncodeError) as error:
             raise ValueError(f"a study cannot be written as TOML: {error}") from None

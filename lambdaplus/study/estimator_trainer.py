@@ -8,8 +8,8 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
-from lambdaplus.data.arguments import numbers
-from lambdaplus.study.boosting import hint
+from lambdaplus.data.arguments import hint, numbers
+from lambdaplus.data.ranking_data import numeric_part
 from lambdaplus.study.methods import Fitted, Method, Task
 
 _CRITERION = ("metric", "eval_metric")  # arguments that are the validation metric of the method
@@ -20,9 +20,11 @@ def train_estimator(task: Task) -> Fitted:
 
     Constructor: ``random_state``, ``n_jobs``, ``metric`` and ``eval_metric``; fit: ``qid`` or
     ``group``, and ``eval_set=(X, y, qid)``, or ``eval_set=[(X, y)]`` with ``eval_qid=[qid]``;
-    predict: ``qid``.
+    predict: ``qid``; also ``sample_weight`` if there are weights.  A classifier ranks by its
+    ``decision_function`` or ``predict_proba``.  Categories are left out.
     """
-    train, valid, criterion = task.train, task.valid, str(task.method.criterion)
+    train, valid = numeric_part(task.train), numeric_part(task.valid)
+    criterion = str(task.method.criterion)
     made = find_class(task.method.target)
     own = {
         "random_state": task.seed,
@@ -33,6 +35,8 @@ def train_estimator(task: Task) -> Fitted:
     model = made(**{**{k: v for k, v in own.items() if k in accepted}, **task.parameters})
     takes = inspect.signature(model.fit).parameters
     data: dict[str, Any] = {"qid": train.qid} if "qid" in takes else {"group": train.group}
+    if train.weights is not None:
+        data["sample_weight"] = train.weights
     data["eval_set"] = valid.features, valid.labels, valid.qid
     if "eval_qid" in takes:  # as LightGBM's and XGBoost's rankers take evaluation sets
         data |= {"eval_set": [(valid.features, valid.labels)], "eval_qid": [valid.qid]}
@@ -41,8 +45,13 @@ def train_estimator(task: Task) -> Fitted:
     by_query = "qid" in inspect.signature(model.predict).parameters
 
     def predict(part: RankingData) -> Floats:
+        features = numeric_part(part).features
+        if hasattr(model, "classes_"):
+            if hasattr(model, "decision_function"):
+                return numbers(model.decision_function(features), "scores")
+            return numbers(model.predict_proba(features)[:, -1], "scores")
         queries = {"qid": part.qid} if by_query else {}
-        return numbers(model.predict(part.features, **queries), "scores")
+        return numbers(model.predict(features, **queries), "scores")
 
     return Fitted(predict, _rounds(model), _curve(model, criterion))
 

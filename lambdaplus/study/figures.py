@@ -104,12 +104,19 @@ def save_plot(figure: Figure, folder: Path, name: str) -> str:
         figure.savefig(file, format="svg", metadata=nothing)
     text = re.sub(r' d="[^"]*"', _shorter, file.getvalue())
     (folder / f"{name}.svg").write_text(text, encoding="utf-8")
-    inline = text[text.index("<svg") :]
+    inline = _of_page(text[text.index("<svg") :])
     width = figure.get_figwidth() * 72
-    size = f' style="min-width: {0.75 * width:.0f}pt; max-width: {1.35 * width:.0f}pt"'
+    size = f' style="min-width: {width:.0f}pt; max-width: {1.35 * width:.0f}pt"'
     inline = re.sub(r' width="[\d.]+pt" height="[\d.]+pt"', size, inline, count=1)
     # The ids of several plots in one page must differ.
     return re.sub(r'( id="|href="#|url\(#)', rf"\g<1>{name}-", inline)
+
+
+def _of_page(svg: str) -> str:
+    """The plot in the colours of the page, which may be light or dark, on no background."""
+    for colour, name in ((INK, "var(--ink)"), (LINE, "var(--line)")):
+        svg = svg.replace(colour, name)
+    return svg.replace(f"fill: {PAPER}", "fill: none")
 
 
 def short(name: str, most: int = 30) -> str:

@@ -1,8 +1,11 @@
 """The folds of a study: read or generated, and the features that methods are trained on."""
 
 import re
+import warnings
 from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from lambdaplus.baselines import QueryScaler
 from lambdaplus.data import (
@@ -15,18 +18,29 @@ from lambdaplus.data import (
     read_folds,
     web_search_like,
 )
-from lambdaplus.data.ranking_data import join
+from lambdaplus.data.arguments import refuse_missing
+from lambdaplus.data.ranking_data import join, numeric_part
 from lambdaplus.data.relative_features import relative_to_query
+from lambdaplus.data.table_files import SUFFIXES
 from lambdaplus.study.config import MADE_UP, SHARES, Config
+from lambdaplus.study.table_input import NO_QUERIES, read_table_of, selected
+
+N_FOLDS = 5
 
 
 def folds_of(config: Config) -> list[Fold]:
     """The folds that the options of a study select, with the features that these ask for."""
-    folds = _all_folds(config)
-    return [_with_features(folds[i], config) for i in _indices(config.folds, len(folds))]
+    return folds_and_notes(config)[0]
 
 
-def _all_folds(config: Config) -> list[Fold]:
+def folds_and_notes(config: Config) -> tuple[list[Fold], list[str]]:
+    """The folds, and sentences about the columns that they use or leave out."""
+    every, notes = _all_folds(config)
+    folds = [_with_features(every[i], config) for i in _indices(config.folds, len(every))]
+    return folds, notes
+
+
+def _all_folds(config: Config) -> tuple[list[Fold], list[str]]:
     data, splits, columns = config.data, config.splits, {"qid": config.qid, "label": config.label}
     if len(config.shares) != 3:
         raise ValueError(
@@ -34,21 +48,72 @@ def _all_folds(config: Config) -> list[Fold]:
         )
     if not splits and config.shares != SHARES:
         raise ValueError("shares are those of random splits: set splits as well")
-    path, made_up = Path(data), data.partition(":")[0] == MADE_UP
-    if (made_up or not data) and any(name != column for name, column in columns.items()):
-        raise ValueError("qid and label are columns of CSV and Parquet files: set data as well")
-    if data and not path.is_dir():
-        whole = _made_up(data) if made_up else read_data(path, **columns)
-        if not splits:
-            return cross_validation(whole)
-    else:
-        folds = digits_queries()
+    if not data or Path(data).is_dir():
+        if not data:
+            _refuse_columns(config, "the built-in digits have none: set data as well")
+        elif config.qid == NO_QUERIES:
+            raise ValueError(
+                "--qid none is for a single CSV or Parquet file, which is split into folds"
+            )
+        folds, notes = digits_queries(), list[str]()
         if data:
-            folds = _complete(data, read_folds(path, valid=config.valid or None, **columns))
+            with warnings.catch_warnings():
+                if config.weight or config.features or config.drop:  # columns were considered
+                    warnings.filterwarnings("ignore", ".*read as features")
+                read = read_folds(data, valid=config.valid or None, **columns)
+            folds, notes = selected(_complete(data, read), config)
         if not splits:
-            return folds
+            return folds, notes
         whole = join(folds[0].parts, "all queries")
-    return random_splits(whole, splits, *config.shares)
+    else:
+        whole, notes = _one_set(config)
+        if not splits:
+            return _cross_validation(whole, data), notes
+        if not whole.grouped:
+            raise ValueError(
+                "--splits divides queries: a table without queries is split into five folds of "
+                "rows; leave --splits out"
+            )
+    return random_splits(whole, splits, *config.shares), notes
+
+
+def _one_set(config: Config) -> tuple[RankingData, list[str]]:
+    """The queries of a file or of generated data, and sentences about the columns of a table."""
+    path = Path(config.data)
+    if config.data.partition(":")[0] == MADE_UP:
+        _refuse_columns(config, "generated data has none: set data as well")
+        return _made_up(config.data), []
+    refuse_missing(path)
+    if path.suffix.lower() in SUFFIXES:
+        return read_table_of(path, config)
+    _refuse_columns(config, f"{path} is neither .csv nor .parquet, so its columns have no names")
+    return read_data(path), []
+
+
+def _refuse_columns(config: Config, why: str) -> None:
+    """Raise a ValueError if options name columns, which the data does not have."""
+    named = (config.qid, config.label) != (Config.qid, Config.label)
+    if named or config.weight or config.features or config.drop:
+        raise ValueError(
+            f"qid, label, weight, features and drop are columns of CSV and Parquet files; {why}"
+        )
+
+
+def _cross_validation(whole: RankingData, data: str) -> list[Fold]:
+    """Five folds, or a ValueError that says what to do with fewer queries or rows."""
+    if whole.grouped and whole.n_queries < N_FOLDS:
+        raise ValueError(
+            f"{data} has {whole.n_queries} queries, which cannot be split into {N_FOLDS} folds: "
+            "add queries, or pass --qid none if all rows are one ranking"
+        )
+    try:
+        return cross_validation(whole, N_FOLDS)
+    except ValueError:
+        relevant = int((whole.labels >= 1).sum())
+        raise ValueError(
+            f"{data} has {relevant} rows with a label of 1 or more, and "
+            f"{whole.labels.size - relevant} others: {N_FOLDS} folds need {N_FOLDS} of each"
+        ) from None
 
 
 def _complete(data: str, folds: list[Fold]) -> list[Fold]:
@@ -94,9 +159,24 @@ def _with_features(fold: Fold, config: Config) -> Fold:
     """The fold with the features that methods are trained on."""
 
     def changed(part: RankingData) -> RankingData:
+        numbers = numeric_part(part)
         if config.scaling == "query":
-            scaled = QueryScaler().fit_transform(part.features, qid=part.qid)
-            part = replace(part, features=scaled)
-        return relative_to_query(part, config.relative) if config.relative else part
+            scaled = QueryScaler().fit_transform(numbers.features, qid=part.qid)
+            numbers = replace(numbers, features=scaled)
+        if config.relative:
+            numbers = relative_to_query(numbers, config.relative)
+        if not part.categories:
+            return numbers
+        codes = [part.feature_names.index(name) for name in part.categories]
+        return replace(
+            numbers,
+            features=np.hstack([numbers.features, part.features[:, codes]]),
+            feature_names=(*numbers.feature_names, *part.categories),
+            categories=part.categories,
+        )
 
+    if config.scaling == "none" and not config.relative:
+        return fold
+    if not fold.test.grouped:
+        raise ValueError("--scaling query and --relative need queries: the table has none")
     return Fold(fold.name, *map(changed, fold.parts))

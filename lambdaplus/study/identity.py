@@ -31,6 +31,20 @@ _DEPENDENCIES = (
 )  # fmt: skip
 
 
+NOT_TRAINING = (
+    "cli", "export", "dask.py",
+    "evaluation/explanation.py", "evaluation/result_tables.py", "evaluation/run_comparison.py",
+    "evaluation/significance.py", "evaluation/whole_tables.py",
+    "study/assembly.py", "study/config.py", "study/figures.py", "study/outputs.py",
+    "study/plots.py", "study/report.py", "study/result_files.py", "study/results.py",
+    "study/study_tables.py", "study/summary.py", "study/table_input.py",
+)  # fmt: skip
+"""Folders and files that neither train nor score: an edit leaves stored fits as they are.
+
+Those that read data are among them, since the key of a fit has the data itself.
+"""
+
+
 def digest(value: Any) -> str:
     """A digest of a value and of the code that it refers to: 20 hexadecimal digits."""
     try:
@@ -47,11 +61,11 @@ def digest(value: Any) -> str:
 
 @functools.cache
 def source_of(package: Path) -> str:
-    """A digest of the source of lambdaplus without comments, docstrings and the command line."""
+    """A digest of the source of lambdaplus without comments, docstrings and `NOT_TRAINING`."""
     code = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):
         name = path.relative_to(package)
-        if name.parts[0] != "cli":
+        if not any(name.is_relative_to(other) for other in NOT_TRAINING):
             # Trees have no comments, and docstrings are removed: neither changes a fit.
             tree = ast.parse(path.read_bytes())
             for node in ast.walk(tree):

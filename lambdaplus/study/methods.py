@@ -13,7 +13,7 @@ from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
 from lambdaplus.evaluation import eval_metric
 from lambdaplus.metrics import Metric, RankingMetric
-from lambdaplus.metrics.weighted_sum import WeightedSum
+from lambdaplus.metrics.weighted_sum import WeightedSum, parts_of
 from lambdaplus.study.search_space import Draw
 from lambdaplus.study.settings import Settings
 
@@ -21,6 +21,9 @@ Criterion = RankingMetric | WeightedSum
 """What selects on validation data."""
 
 Parameters = Mapping[str, Any]
+
+POINTWISE = ("binary", "binary:logistic")
+"""Objectives of LightGBM and XGBoost that use no queries: log-loss."""
 
 
 def parse_criterion(name: Metric | WeightedSum) -> Criterion:
@@ -163,6 +166,16 @@ class Method:
         target = self.target if isinstance(self.target, type) else type(self.target)
         module = self.target if isinstance(self.target, str) else target.__module__
         return "lambdaplus" if module.startswith("lambdaplus.") else "yours"
+
+    @property
+    def without_queries(self) -> bool:
+        """Whether the method can rank all rows of a table that has no queries."""
+        if self.origin == "yours" or self.target in POINTWISE:
+            return True
+        optimised = getattr(self.target, "metric", None)
+        return optimised is not None and all(
+            part.declaration.pooled for part, _ in parts_of(optimised)
+        )
 
     @property
     def points(self) -> list[dict[str, Any]]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.evaluation.run_comparison import ROUNDING
 from lambdaplus.study.figures import (
     BETTER,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_LINES = 6  # in a narrow plot
+LEAST_DEPTH = 0.1
 LEVELS = 60  # number of distinct bar heights; more are not visible and would need large files
 
 
@@ -48,8 +50,24 @@ def _of_time(summary: Summary) -> Iterator[Plot]:
 
 def _of_criteria(summary: Summary) -> Iterator[Plot]:
     if summary.evaluations:
-        caption = "Test means, each column shaded from its lowest to its highest value"
+        caption = (
+            "Test means. The stronger the shade of a cell, the closer it is to the best of its "
+            "column; a cell without shade is "
+            f"{decimal(depth_of(_means(summary)), 3)} or more below it. {_selection(summary)}"
+        )
         yield "criterion_matrix", caption, criterion_matrix(summary)
+
+
+def _selection(summary: Summary) -> str:
+    """Which metric selects rounds and parameters, in a sentence."""
+    about = summary.results.about
+    if about.select:
+        by = label(str(about.select))
+    elif about.each_metric_selects:
+        by = "The metric of the column"
+    else:
+        by = "The metric in brackets"
+    return f"{by} on validation data selects rounds and parameters"
 
 
 def _of_queries(summary: Summary) -> Iterator[Plot]:
@@ -116,7 +134,7 @@ def criterion_matrix(summary: Summary) -> Figure:
     metrics, criteria = summary.results.metrics, summary.results.about.criteria
     order = dict.fromkeys([*metrics, *criteria.values()])
     methods = [m for of in order for m in summary.evaluations if criteria[m] == of]
-    means = np.array([[summary.results.mean(m, metric) for metric in metrics] for m in methods])
+    means = _means(summary, methods)
     figure, [axes] = new_figure(1.0 + 0.22 * len(methods), width=3.0 + 0.65 * len(metrics))
     blue = to_rgb(SERIES[0])  # up to a share at which text is readable
     shades = LinearSegmentedColormap.from_list("shades", [(*blue, 0.0), (*blue, 0.6)])
@@ -125,44 +143,52 @@ def criterion_matrix(summary: Summary) -> Figure:
     axes.invert_yaxis()
     for (row, column), mean in np.ndenumerate(means):
         own = criteria[methods[row]] == metrics[column]
-        axes.text(column, row, f"{mean:.4f}", ha="center", va="center", fontsize=8,
+        text = "-" if np.isnan(mean) else decimal(float(mean))
+        axes.text(column, row, text, ha="center", va="center", fontsize=8,
                   weight="bold" if own else "normal")  # fmt: skip
     for row in range(1, len(methods)):
         if criteria[methods[row]] != criteria[methods[row - 1]]:
             axes.axhline(row - 0.5, color=INK, linewidth=0.8)
     axes.set_xticks(range(len(metrics)), list(map(label, metrics)))
-    one = summary.results.about.select
-    by = one or summary.results.about.trials  # one metric for all, or each its own models
+    about = summary.results.about
+    by = about.select or about.each_metric_selects
     names = [short(m) if by else f"{short(m)}  ({label(criteria[m])})" for m in methods]
     axes.set_yticks(range(len(methods)), names)
     axes.tick_params(length=0, labeltop=True, labelbottom=False)
     axes.grid(False)
     axes.spines[:].set_visible(False)
-    said = "test metrics; bold: the metric that the method optimises"
-    if by:
-        selector = label(str(one)) if one else "the metric of the column"
-        said += f"\nmodels are selected by {selector} on validation data"
+    said = "bold: the metric of the objective" if by else "bold: the metric in brackets"
     figure.supxlabel(said, fontsize=9)
     return figure
 
 
+def _means(summary: Summary, methods: Sequence[str] = ()) -> Floats:
+    results = summary.results
+    rows = [[results.mean(m, metric) for metric in results.metrics]
+            for m in methods or summary.evaluations]  # fmt: skip
+    return np.array(rows)
+
+
+def depth_of(means: Floats) -> float:
+    """The distance from the best of a column at which a cell has no shade: the same for all.
+
+    It is at least `LEAST_DEPTH`, since small differences would look like large ones otherwise.
+    """
+    spread = np.fmax.reduce(means) - np.fmin.reduce(means)
+    return float(max(LEAST_DEPTH, np.fmax.reduce(spread, initial=0.0)))
+
+
 def shares(means: Floats) -> Floats:
-    """Scale each column from 0 (worst) to 1 (best); 1 if all values are the same."""
-    low, high = np.fmin.reduce(means), np.fmax.reduce(means)  # not of NaN
-    return np.asarray(1.0 - (high - means) / np.where(high > low, high - low, 1.0))
+    """How close each cell is to the best of its column: 1 for the best, 0 for `depth_of`."""
+    return np.asarray(1.0 - (np.fmax.reduce(means) - means) / depth_of(means))
 
 
 @styled
 def difference_panels(metric: str, values: Mapping[str, Floats]) -> Figure:
     """A panel for each method with its sorted differences by query from a reference method."""
-    columns = 2 if len(values) <= 2 else 3
-    width = WIDTH if columns == 2 else WIDE
-    rows = math.ceil(len(values) / columns)
-    height = 0.95 + 1.05 * rows
-    # The constrained layout takes seconds for dozens of panels.
-    figure, panels = new_figure(height, rows, columns, shared=True, width=width, layout=None)
-    sides = 0.75 / width, 0.55 / height, 1 - 0.1 / width, 1 - 0.25 / height
-    figure.subplots_adjust(*sides, 0.12, 0.5)
+    figure, panels = _panels(
+        len(values), f"{metric} difference", "test queries, sorted by the difference"
+    )
     largest = max(float(np.nanmax(np.abs(each), initial=0.0)) for each in values.values()) or 1.0
     for (name, each), axes in zip(values.items(), panels, strict=False):
         differences = np.sort(each[~np.isnan(each)])[::-1]
@@ -176,11 +202,26 @@ def difference_panels(metric: str, values: Mapping[str, Floats]) -> Figure:
                       textcoords="offset points", ha="right", va="top", fontsize=8)  # fmt: skip
         axes.set_xlim(0, max(differences.size, 1))
         axes.set_ylim(-1.05 * largest, 1.05 * largest)
-    for axes in panels[len(values) :]:
-        axes.remove()
-    figure.supxlabel("test queries, sorted by the difference", fontsize=9, y=0.08 / height)
-    figure.supylabel(f"{metric} difference", fontsize=9, x=0.08 / width)
     return figure
+
+
+def _panels(n: int, across: str, along: str, each: float = 1.05) -> tuple[Figure, list[Axes]]:
+    """A figure of n panels with one scale, each so many inches high, with labels of the axes."""
+    columns = min(n, 2) if n <= 2 else 3
+    width = WIDTH if columns < 3 else WIDE
+    rows = math.ceil(n / columns)
+    height = 0.95 + each * rows + (0.6 if rows == 1 else 0.0)
+    # The constrained layout takes seconds for dozens of panels.
+    figure, panels = new_figure(height, rows, columns, shared=True, width=width, layout=None)
+    sides = 0.75 / width, 0.55 / height, 1 - 0.25 / width, 1 - 0.25 / height
+    figure.subplots_adjust(*sides, 0.12, 0.5)
+    for axes in panels[n:]:
+        axes.remove()
+    for axes in panels[max(0, n - columns) : n]:  # also above a place without a panel
+        axes.tick_params(labelbottom=True)
+    figure.supxlabel(along, fontsize=9, y=0.08 / height)
+    figure.supylabel(across, fontsize=9, x=0.08 / width)
+    return figure, panels[:n]
 
 
 def _steps(values: Floats) -> tuple[Floats, Floats]:
@@ -205,22 +246,24 @@ def curves_of(results: Results) -> dict[str, pl.DataFrame]:
 
 @styled
 def learning_curves(metric: str, curves: pl.DataFrame) -> Figure:
-    """Validation metric by round: a thin line for each training, a thick one for their mean.
+    """Validation metric by round, a panel for each method.
 
-    The mean ends where the first training ended.
+    A thin line is a training, the thick one their mean, which ends where the first training ended.
     """
-    figure, axes = _figure_of_lines(curves["method"].n_unique())
-    for number, ((method,), mine) in enumerate(curves.group_by("method", maintain_order=True)):
-        line = _line(number)
+    of_methods = list(curves.group_by("method", maintain_order=True))
+    figure, panels = _panels(len(of_methods), f"validation {metric}", "round", 1.3)
+    for ((method,), mine), axes in zip(of_methods, panels, strict=False):
         single = [one for _, one in mine.group_by("fold", "seed", maintain_order=True)]
         for one in single if len(single) > 1 else ():
-            axes.plot(one["round"], one["value"], **line, linewidth=0.7, alpha=0.55)
+            axes.plot(one["round"], one["value"], color=SERIES[0], linewidth=0.7, alpha=0.5)
         last = min(int(one["round"][-1]) for one in single)
         until = mine.filter(pl.col("round") <= last)
         mean = until.group_by("round").agg(pl.col("value").mean()).sort("round")
-        axes.plot(mean["round"], mean["value"], **line, label=short(str(method), 26))
-    axes.set(xlabel="round", ylabel=f"validation {metric}")
-    _add_legend(figure)
+        axes.plot(mean["round"], mean["value"], color=SERIES[0])
+        axes.set_title(short(str(method), 28), loc="left", fontsize=8)
+    values = curves["value"].drop_nulls().drop_nans().to_numpy()
+    if values.size and (low := np.quantile(values, 0.05)) < (top := values.max()):
+        panels[0].set_ylim(low, top + 0.05 * (top - low))
     return figure
 
 

@@ -4,12 +4,13 @@ import importlib.util
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lambdaplus.data.arguments import hint
 from lambdaplus.metrics.names import split_names
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import search_space
-from lambdaplus.study.boosting import hint, train_catboost, train_lightgbm, train_xgboost
+from lambdaplus.study.boosting import train_catboost, train_lightgbm, train_xgboost
 from lambdaplus.study.estimator_trainer import find_class, train_estimator
-from lambdaplus.study.methods import Method, Trainer
+from lambdaplus.study.methods import POINTWISE, Method, Trainer
 from lambdaplus.study.search_space import Space
 
 _TRAINERS: dict[str, tuple[Trainer, Space]] = {
@@ -56,6 +57,8 @@ STOP = {"epsilon": 0.1}  # for losses whose minimum may be at w = 0
 PRIMAL = {"loss": "squared_hinge"}  # with the hinge, liblinear needs minutes for 2,300 indicators
 
 METHODS: tuple[Method, ...] = (
+    _native("lightgbm", "binary", criterion="map"),
+    _native("xgboost", "binary:logistic", criterion="map"),
     _native("lightgbm", "lambdarank", search_space.LAMBDARANK),
     _native("lightgbm", "rank_xendcg", search_space.BY_QUERY),
     _native("xgboost", "rank:ndcg", search_space.XGBOOST_PAIRS),
@@ -99,11 +102,20 @@ _AVAILABLE = tuple(
     for method in METHODS
     if method.family != "catboost" or importlib.util.find_spec("catboost")
 )
-DEFAULT = tuple(method for method in _AVAILABLE if method.family in _TRAINERS)
+_TREES = tuple(method for method in _AVAILABLE if method.family in _TRAINERS)
+DEFAULT = tuple(method for method in _TREES if method.target not in POINTWISE)
 """The default methods: boosted trees, including CatBoost's if it is installed."""
 
+METHODS_OF_ROWS = tuple(
+    method
+    for method in _TREES
+    if method.target in POINTWISE or str(method.criterion) in ("auc", "map")
+    if method.without_queries
+)
+"""The default methods for a table without queries: log-loss, AUC and average precision."""
 
-def find_methods(names: str | None) -> list[Method]:
+
+def find_methods(names: str | None, *, queries: bool = True) -> list[Method]:
     """Find methods by name.
 
     Parameters
@@ -113,6 +125,9 @@ def find_methods(names: str | None) -> list[Method]:
         framework and a metric or sum of metrics to optimise (``lightgbm:ndcg@10+0.5*map``), a
         scikit-learn compatible estimator as ``module:Class``, or ``all``.  None stands for the
         boosted trees.  CatBoost's methods are among ``all`` and the default if it is installed.
+    queries : bool
+        Whether the data has queries.  Log-loss is among the methods of a prefix, of ``all`` and of
+        the default only without queries, as other methods that need queries are only with them.
 
     Returns
     -------
@@ -131,15 +146,16 @@ def find_methods(names: str | None) -> list[Method]:
     ['lightgbm:lambdarank', 'xgboost:lambda_map@5']
     """
     if names is None:
-        return list(DEFAULT)
+        return list(DEFAULT if queries else METHODS_OF_ROWS)
+    usual = [m for m in METHODS if (m.target not in POINTWISE if queries else m.without_queries)]
     methods: dict[str, Method] = {}
     listed = split_names(names)
     for name in listed:
         if listed.count(name) > 1:
             raise ValueError(f"method {name!r} is given twice")
         exact = [method for method in METHODS if method.name == name]
-        every = list(_AVAILABLE) if name == "all" else []
-        by_beginning = [method for method in METHODS if method.name.startswith(name)]
+        every = [method for method in _AVAILABLE if method in usual] if name == "all" else []
+        by_beginning = [method for method in usual if method.name.startswith(name)]
         for method in exact or every or by_beginning or [_new(name)]:
             methods[method.name] = method
     if not methods:

@@ -9,6 +9,7 @@ from typing import Any
 
 from lambdaplus.compute.extras import installation
 from lambdaplus.evaluation import Cell, Table
+from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.study.estimator_trainer import constructor_in_words, train_estimator
 from lambdaplus.study.figures import WIDTH, needs_matplotlib, save_plot
 from lambdaplus.study.plots import PLOTS
@@ -20,6 +21,7 @@ from lambdaplus.study.study_tables import (
     results_table,
     rules_table,
     search_in_words,
+    verdict_table,
 )
 from lambdaplus.study.summary import Summary, count
 
@@ -93,7 +95,8 @@ def write_report(
         results=results,
         about=results.about,
         lead=[line for line in (data, date) if line],
-        sentences=[*summary.sentences(), *summary.verdicts()],
+        sentences=summary.conclusions(),
+        verdicts=verdict_table(summary),
         titles={name: title for name, (title, _) in SECTIONS.items()},
         contents=contents,
         failed=failed,
@@ -140,7 +143,7 @@ def _protocol(summary: Summary) -> dict[str, Any]:
 SECTIONS: dict[str, tuple[str, Callable[[Summary], Any] | None]] = {
     "results": ("Results", _results),
     "pairs": ("Wins, losses and ties", pairs_table),
-    "criteria": ("Optimised metric \N{MULTIPLICATION SIGN} test metric", None),
+    "criteria": ("Selecting metric \N{MULTIPLICATION SIGN} test metric", None),
     "queries": ("Query by query", None),
     "curves": ("Learning curves", None),
     "searches": ("Random search", _searches),
@@ -154,7 +157,7 @@ def _shown(value: Any) -> str:
     """Floats with four decimals, NaN as a dash."""
     if not isinstance(value, float):
         return str(value)
-    return "\N{EN DASH}" if math.isnan(value) else f"{value:.4f}"
+    return "\N{EN DASH}" if math.isnan(value) else decimal(value)
 
 
 def _numeric_columns(table: Table) -> list[int]:

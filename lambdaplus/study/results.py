@@ -1,7 +1,7 @@
 """The results of a study as tables, from which reports, files and plots are made."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -11,7 +11,7 @@ import polars as pl
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation import Convention, Evaluation
 from lambdaplus.evaluation.conventions import find_convention
-from lambdaplus.evaluation.result import mean_of
+from lambdaplus.evaluation.result import Rows, mean_of
 from lambdaplus.study.methods import Criterion, Method
 from lambdaplus.study.settings import Settings
 
@@ -24,6 +24,7 @@ FITS = pl.Schema(
         "parameters": pl.String, "warnings": pl.String,
     }
 )  # fmt: skip
+VALIDATION = pl.Schema({**KEY, "metric": pl.String, "value": pl.Float64})
 CURVES = pl.Schema({**KEY, "metric": pl.String, "round": pl.Int64, "value": pl.Float64})
 ALL_QUERIES = "all"
 """The query of a metric that has one value for the whole data set."""
@@ -37,7 +38,7 @@ class About:
     ----------
     methods : dict of str to Method
         By name.
-    settings, seeds, trials, repeated, select, convention, features
+    settings, seeds, trials, repeated, select, convention, features, data
         Those of the `Study`; the metric that selects is None if each method has its own.
     rules : dict of str to str
         The rules of each metric, in words.
@@ -49,6 +50,10 @@ class About:
         Number of distinct test queries without a relevant document.
     planned, finished : int
         Numbers of fits.
+    rows : int
+        Number of test rows of a table without queries; 0 with queries.
+    left_out : tuple of str
+        Categories, which methods other than those of LightGBM and XGBoost are fitted without.
     """
 
     methods: Mapping[str, Method]
@@ -66,6 +71,20 @@ class About:
     without_relevant: int = 0
     planned: int = 0
     finished: int = 0
+    rows: int = 0
+    data: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def each_metric_selects(self) -> bool:
+        """Whether each metric is evaluated on models that it selected itself."""
+        return not self.select and bool(self.trials or self.rows)
+
+    @property
+    def without_categories(self) -> list[str]:
+        """The methods that are fitted without the categories of the data."""
+        families = ("lightgbm", "xgboost")
+        return [m for m, of in self.methods.items() if self.left_out and of.family not in families]
 
     @property
     def criteria(self) -> dict[str, str]:
@@ -100,6 +119,11 @@ class Results:
         First error of each method that failed.
     about : About
         How the study was made.
+    validation : polars.DataFrame
+        Means on validation data of the models that each metric is evaluated on: method, fold, seed,
+        metric and value.
+    rows : dict
+        Of a table without queries, the scored test rows of each metric, by method, fold and seed.
     """
 
     methods: list[str]
@@ -110,6 +134,10 @@ class Results:
     curves: pl.DataFrame
     errors: dict[str, str]
     about: About
+    validation: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=VALIDATION))
+    rows: Mapping[tuple[str, str, int], Mapping[str, tuple[Rows, ...]]] = field(
+        default_factory=dict
+    )
 
     @cached_property
     def _fold_means(self) -> dict[tuple[str, str], dict[str, float]]:
@@ -126,9 +154,30 @@ class Results:
         return self._fold_means.get((method, metric), {})
 
     def mean(self, method: str, metric: str) -> float:
-        """Mean of the fold means; NaN unless the method finished every fold."""
-        means = list(self.fold_means(method, metric).values())
-        return float(np.mean(means)) if len(means) == len(self.folds) else math.nan
+        """Mean of the fold means that are defined; NaN unless the method finished every fold."""
+        means = np.array(list(self.fold_means(method, metric).values()))
+        if len(means) < len(self.folds) or np.isnan(means).all():
+            return math.nan
+        return float(np.nanmean(means))
+
+    def undefined(self, metric: str) -> list[str]:
+        """The folds on which the metric has no value, as no test query has a relevant document."""
+        means = [self.fold_means(method, metric) for method in self.methods]
+        return [
+            fold
+            for fold in self.folds
+            if (of_fold := [of[fold] for of in means if fold in of]) and np.isnan(of_fold).all()
+        ]
+
+    @cached_property
+    def validation_means(self) -> dict[tuple[str, str], float]:
+        """Mean over folds and seeds on validation data, by method and metric."""
+        keys = ["method", "metric"]
+        value = pl.col("value").fill_nan(None).mean()
+        means = self.validation.group_by(*keys, "fold", maintain_order=True).agg(value)
+        means = means.group_by(keys, maintain_order=True).agg(pl.col("value").mean())
+        rows = means.drop_nulls("value").iter_rows()
+        return {(method, metric): mean for method, metric, mean in rows}
 
     @cached_property
     def seconds(self) -> dict[str, float]:
@@ -146,6 +195,10 @@ class Results:
         # A seed that lacks a fold would weigh the queries of the others more.
         folds = mine.group_by("seed").agg(pl.col("fold").n_unique())
         whole = folds.filter(pl.col("fold") == len(self.folds))["seed"]
+        tables = [
+            [self.rows.get((method, fold, seed), {}) for seed in whole.sort().to_list()]
+            for fold in self.folds
+        ]
         mine = mine.filter(pl.col("seed").is_in(whole.implode()))
         if mine.is_empty():
             return None
@@ -170,4 +223,15 @@ class Results:
             np.array(queries),
             self.about.rules,
             self.about.convention,
+            rows={
+                metric: tuple(_of_seeds([seed[metric] for seed in fold]) for fold in tables)
+                for metric in self.metrics
+                if all(seed.get(metric) for fold in tables for seed in fold)
+            },
         )
+
+
+def _of_seeds(tables: Sequence[tuple[Rows, ...]]) -> Rows:
+    """The rows of a fold with the scores of all seeds."""
+    scores = tuple(scores for [table] in tables for scores in table.scores)
+    return tables[0][0]._replace(scores=scores)

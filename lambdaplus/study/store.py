@@ -38,7 +38,7 @@ class Fit:
 
 
 Fits = Mapping[str, Fit]
-"""The rankers of one training, by the metric that chose their rounds, or "" if none did."""
+"""The rankers of one training, keyed by the early-stopping metric ("" if none)."""
 
 
 def save_fits(file: Path, fits: Fits, about: dict[str, Any]) -> None:

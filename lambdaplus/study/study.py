@@ -20,12 +20,22 @@ from lambdaplus.data.arguments import whole_number
 from lambdaplus.data.cache import fingerprint
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
+from lambdaplus.metrics.declared_arrays import has_values
 from lambdaplus.metrics.names import listed
+from lambdaplus.objectives.equal_objectives import equal_objectives
 from lambdaplus.study.choice import Choice
 from lambdaplus.study.estimator_trainer import find_class, train_estimator
 from lambdaplus.study.identity import digest, versions_in_words
 from lambdaplus.study.methods import Criterion, Method, Task, parse_criterion
-from lambdaplus.study.results import ALL_QUERIES, CURVES, FITS, VALUES, About, Results
+from lambdaplus.study.results import (
+    ALL_QUERIES,
+    CURVES,
+    FITS,
+    VALIDATION,
+    VALUES,
+    About,
+    Results,
+)
 from lambdaplus.study.search_space import draw
 from lambdaplus.study.settings import Settings
 from lambdaplus.study.store import load_fits
@@ -71,6 +81,8 @@ class Study:
         on validation data follows those of lambdaplus.
     features : str
         What was done to the features of the folds, in words, for the report.
+    data : tuple of str
+        Sentences about rows, queries and columns of the data, for the report.
 
     Attributes
     ----------
@@ -85,7 +97,7 @@ class Study:
     ------
     ValueError
         If an argument is empty, two have the same name, a metric, convention or number is invalid,
-        or there are more than 100,000 fits.
+        no metric has a value on the test queries of a fold, or there are more than 100,000 fits.
     """
 
     folds: Sequence[Fold]
@@ -100,6 +112,7 @@ class Study:
     trials: int = 0
     convention: str = "lambdaplus"
     features: str = ""
+    data: tuple[str, ...] = ()
     finished: set[str] = field(default_factory=set, init=False)
     kept: int = field(default=0, init=False)
     errors: dict[str, str] = field(default_factory=dict, init=False)
@@ -131,8 +144,38 @@ class Study:
                 f"folds x methods x seeds x trials are {fits:,} fits; a study may have at most "
                 f"{MOST_FITS:,}"
             )
+        for alike in _equal_methods(self.methods):
+            warnings.warn(
+                f"{', '.join(alike)} train the same trees, since the same surrogate weighs their "
+                "pairs: they differ in the metric that chooses rounds and parameters at most",
+                stacklevel=3,
+            )
         self._convention = find_convention(self.convention)
+        self._refuse_folds_without_values()
         self._values: dict[_Group, dict[int, dict[str, float]]] = {}
+
+    def _refuse_folds_without_values(self) -> None:
+        """A fold on whose test queries no metric is defined is an error; for some, a warning.
+
+        A mean over folds needs all of them.
+        """
+        for fold in self.folds:
+            without = [
+                str(metric)
+                for metric in map(self._convention.metric, self._evaluated)
+                if self._convention.rule(metric).empty == "skip"
+                and not has_values(metric, fold.test.queries)
+            ]
+            if not without:
+                continue
+            said = (
+                f"no test query of {fold.name} has a value of {', '.join(without)}, for lack of "
+                "relevant documents or others, so means over folds have none either: leave this "
+                "fold out, or split the queries in another way"
+            )
+            if len(without) == len(self._evaluated):
+                raise ValueError(said)
+            warnings.warn(said, stacklevel=4)
 
     @cached_property
     def _fits(self) -> Path:
@@ -153,7 +196,8 @@ class Study:
         fitted = []
         for method in self.methods:
             searched = self.searches(method)
-            selecting = self.chooses(method).values() if searched else [method.criterion]
+            each = searched or not self._grouped
+            selecting = self.chooses(method).values() if each else [method.criterion]
             metrics = tuple(dict.fromkeys(selecting))
             fitted.append((method, searched, metrics, digest([_identity(method), metrics])))
         tasks = []
@@ -162,9 +206,13 @@ class Study:
             for method, searched, metrics, identity in fitted:
                 for seed in self.seeds if method.random else self.seeds[:1]:
                     drawn = (draw(method.searched, seed, trial) for trial in range(self.trials))
-                    for trial, parameters in enumerate(drawn if searched else method.points):
-                        # Neither names of folds nor metrics of test queries change a fit.
-                        key = digest([data, identity, parameters, settings, seed])
+                    # Neither names of folds nor metrics of test queries change a fit.  Parameters
+                    # that are drawn again are the same fit, and not tried twice.
+                    tried = {
+                        digest([data, identity, parameters, settings, seed]): parameters
+                        for parameters in (drawn if searched else method.points)
+                    }
+                    for trial, (key, parameters) in enumerate(tried.items()):
                         tasks.append(
                             Task(
                                 method, parameters, fold.train, fold.valid, self.settings, seed,
@@ -172,6 +220,11 @@ class Study:
                             )
                         )  # fmt: skip
         return tasks
+
+    @property
+    def _grouped(self) -> bool:
+        """Whether the data has queries; if not, each metric chooses its rounds."""
+        return self.folds[0].test.grouped
 
     @cached_property
     def _fold_named(self) -> dict[str, Fold]:
@@ -190,7 +243,7 @@ class Study:
 
     def chooses(self, method: Method) -> dict[RankingMetric, Criterion]:
         """For each evaluated metric, the validation metric that selects its model."""
-        if self._selects or not self.trials:
+        if self._selects or (not self.trials and self._grouped):
             return dict.fromkeys(self._evaluated, self._selects or method.criterion)
         return {metric: metric for metric in self._evaluated}
 
@@ -243,6 +296,12 @@ class Study:
         except ValueError as damaged:
             warnings.warn(f"{damaged}; it is being fitted again", stacklevel=4)
             return False
+        # Scores are left out of trials that an earlier one beats, perhaps in another search.
+        beaten = self._beaten(task)
+        for metric, fit in fits.items():
+            best = np.nan_to_num(fit.best, nan=-np.inf)
+            if not fit.validation.size and best > beaten.get(metric, -np.inf):
+                return False
         values = {metric: fit.best for metric, fit in fits.items()}
         self._values.setdefault(_group(task), {})[task.trial] = values
         self.finished.add(task.key)
@@ -257,9 +316,9 @@ class Study:
         trials = self._values.get(_group(task), {})
         values = [of for trial, of in trials.items() if trial < task.trial]
         return {
-            metric: max(np.nan_to_num(of[metric], nan=-np.inf) for of in values)
+            metric: max(np.nan_to_num(of[metric], nan=-np.inf) for of in values if metric in of)
             for metric in map(str, task.metrics)
-            if values
+            if any(metric in of for of in values)
         }
 
     def _here(self, tasks: Sequence[Task]) -> Generator[tuple[int, str]]:
@@ -310,13 +369,21 @@ class Study:
         """Results of each method, fold and seed whose fits are all finished."""
         choices = [choice for method in self.methods for choice in self.choices(method)]
         values, curves = [pl.DataFrame(schema=VALUES)], [pl.DataFrame(schema=CURVES)]
+        validation, rows = [pl.DataFrame(schema=VALIDATION)], {}
         for choice in choices:
             key = {"method": choice.method.name, "fold": choice.fold.name, "seed": choice.seed}
             qid = [str(qid) for qid in choice.evaluation.qid.tolist()]
             for metric, by_query in choice.evaluation.per_query.items():
-                query = qid if len(by_query) == len(qid) else [ALL_QUERIES]
+                of_queries = self._grouped and len(by_query) == len(qid)
+                query = qid if of_queries else [ALL_QUERIES]
                 columns = {"metric": metric, "query": query, "value": by_query}
                 values.append(pl.DataFrame({**key, **columns}, VALUES, nan_to_null=True))
+            rows[choice.method.name, choice.fold.name, choice.seed] = choice.evaluation.rows
+            means = {
+                "metric": [*map(str, choice.validation)],
+                "value": [*choice.validation.values()],
+            }
+            validation.append(pl.DataFrame({**key, **means}, VALIDATION))
             for selecting, fit in choice.curves().items():
                 rounds = np.arange(1, len(fit.curve) + 1) * fit.every
                 columns = {"metric": str(selecting), "round": rounds, "value": fit.curve}
@@ -330,7 +397,9 @@ class Study:
             fits,
             pl.concat(curves),
             self.errors,
-            self._about(choices[0].evaluation.conventions if choices else {}),
+            validation=pl.concat(validation),
+            rows=rows,
+            about=self._about(choices[0].evaluation.conventions if choices else {}),
         )
 
     def _about(self, rules: dict[str, str]) -> About:
@@ -353,10 +422,24 @@ class Study:
             versions=versions_in_words(),
             queries=len(relevant),
             tested=sum(fold.test.n_queries for fold in self.folds),
+            rows=0 if self._grouped else sum(fold.test.labels.size for fold in self.folds),
+            data=self.data,
+            left_out=tuple(
+                dict.fromkeys(name for fold in self.folds for name in fold.train.categories)
+            ),
             without_relevant=len(relevant) - sum(relevant.values()),
             planned=len(self),
             finished=len(self.finished),
         )
+
+
+def _equal_methods(methods: Sequence[Method]) -> list[list[str]]:
+    """Names of methods that differ in their objectives, which train the same trees."""
+    by_rest: dict[Any, dict[str, Any]] = {}
+    for method in methods:
+        rest = method.trainer, repr((method.fixed, method.grid, method.space))
+        by_rest.setdefault(rest, {})[method.name] = method.target
+    return [names for targets in by_rest.values() for names in equal_objectives(targets)]
 
 
 def _group(task: Task) -> _Group:

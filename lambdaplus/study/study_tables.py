@@ -1,6 +1,7 @@
 """Tables of the results of a study."""
 
 import math
+import re
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -9,9 +10,12 @@ import polars as pl
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation import Cell, Table
+from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.objectives import LambdaObjective, lambda_objective
 from lambdaplus.study.results import Results
-from lambdaplus.study.summary import Summary, count, label
+from lambdaplus.study.summary import ALPHA, Summary, Verdict, count, label
+
+ABOVE, BELOW = "\N{UPWARDS ARROW}", "\N{DOWNWARDS ARROW}"
 
 
 def results_table(summary: Summary, *, narrow: bool = True) -> Table:
@@ -27,31 +31,41 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
     Returns
     -------
     Table
-        ``*`` marks the best of each column and ``-`` what is significantly below it; with a
-        baseline, ``+`` and ``-`` mark what is significantly above and below the baseline.
+        ``*`` marks the best of each column and an arrow down what is significantly below it; with a
+        baseline, arrows mark what is significantly above and below the baseline.  Without queries,
+        each metric has a column with its interval.
     """
     results, about = summary.results, summary.results.about
     marks = {metric: _marks(summary, metric) for metric in results.metrics}
     rows: list[list[Any]] = []
+    intervals = {} if summary.comparison is None else summary.comparison.intervals
+    heads = []
+    for metric in results.metrics:
+        heads.append(label(metric).replace("@", "\n@" if narrow else "@"))
+        heads += ["95 % interval"] if metric in intervals else []
     by_origin: dict[str, list[str]] = {}
     for method in results.methods:
         by_origin.setdefault(about.methods[method].origin, []).append(method)
-    for origin, methods in by_origin.items():
+    for origin, methods in sorted(by_origin.items(), key=lambda item: item[0] == "lambdaplus"):
         if narrow:
-            whose = origin if origin in ("lambdaplus", "yours") else f"{origin}'s own"
-            rows.append([f"{whose}:", *("" for _ in marks), ""])
+            whose = origin if origin in ("lambdaplus", "yours") else f"{origin}, built-in"
+            rows.append([f"{whose}:", *("" for _ in heads), ""])
         for method in methods:
-            cells = [
-                Cell(results.mean(method, metric), marks_of.get(method, " " * narrow))
-                for metric, marks_of in marks.items()
-            ]
+            cells: list[Any] = []
+            for metric, marks_of in marks.items():
+                mark = marks_of.get(method, " " * narrow)
+                cells.append(Cell(results.mean(method, metric), mark))
+                if metric in intervals:
+                    cells.append(range_of(intervals[metric].get(method, (math.nan, math.nan))))
             more = [] if narrow else [origin, summary.selector(method)]
             rows.append([method, *cells, f"{results.seconds.get(method, 0.0):.1f}s", *more])
     said = "* highest of its column"
     if (comparison := summary.comparison) is not None:
-        said += "; - significantly below it"
+        said += f"; {BELOW} significantly below it"
         if comparison.baseline is not None:
-            said = f"+ significantly above {comparison.baseline}; - significantly below it"
+            said = (
+                f"{ABOVE} significantly above {comparison.baseline}; {BELOW} significantly below it"
+            )
     means, *notes = summary.notes()
     foot = [means, f"{said}.", *notes]
     if "lambdaplus" in by_origin:
@@ -60,7 +74,6 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
             "metric X" + _surrogates(by_origin["lambdaplus"])
         )
     foot += ["time: training time, summed over folds, seeds and parameters.", *warnings_of(results)]
-    heads = [label(metric).replace("@", "\n@" if narrow else "@") for metric in results.metrics]
     more = [] if narrow else ["by", "selected by"]
     return Table(("method", *heads, "time", *more), rows, foot, narrow=narrow)
 
@@ -71,22 +84,59 @@ def _surrogates(methods: list[str]) -> str:
     for name in {method.partition(":lambda_")[2] for method in methods} - {""}:
         objective = lambda_objective(name)
         if isinstance(objective, LambdaObjective) and objective.surrogate != objective.metric:
-            said.add(f"lambda_{name} weighs pairs by {objective.surrogate}")
+            said.add(f"lambda_{name} uses the swap deltas of {objective.surrogate}")
     return "".join(f"; {one}" for one in sorted(said)) + "."
 
 
 def _marks(summary: Summary, metric: str) -> dict[str, str]:
-    """By method: * for the highest mean, + and - for significant differences."""
+    """By method: * for the highest mean, arrows for significant differences."""
     comparison = summary.comparison
     if comparison is not None and comparison.baseline is not None:
         above, below = (way(metric, comparison.baseline) for way in (summary.above, summary.below))
-        return {**dict.fromkeys(above, "+"), **dict.fromkeys(below, "-")}
+        return {**dict.fromkeys(above, ABOVE), **dict.fromkeys(below, BELOW)}
     if (best := summary.best(metric)) is None:
         return {}
     means = {method: summary.results.mean(method, metric) for method in summary.evaluations}
     # Means that are equal when rounded share the mark.
     top = [method for method, mean in means.items() if f"{mean:.4f}" == f"{means[best]:.4f}"]
-    return {**dict.fromkeys(summary.below(metric, best), "-"), **dict.fromkeys(top, "*")}
+    return {**dict.fromkeys(summary.below(metric, best), BELOW), **dict.fromkeys(top, "*")}
+
+
+def verdict_table(summary: Summary) -> Table | None:
+    """The best of lambdaplus and of the others by each metric, and their difference."""
+    if not summary.verdicts:
+        return None
+    rows = [
+        (
+            label(one.metric),
+            one.other,
+            one.ours,
+            Cell(decimal(one.difference, sign="+"), _mark_of(one)),
+            range_of(one.interval, "+"),
+            "<.0001" if one.p_value < 0.0001 else decimal(one.p_value),
+        )
+        for one in summary.verdicts
+    ]
+    heads = ("metric", f"best {summary.other_side}", "best lambdaplus", "diff.", "95 % interval")
+    foot = (
+        f"Both are chosen on validation data; diff.: lambdaplus minus {summary.other_side}, on "
+        f"test data. {ABOVE} {BELOW}: significant, p < {decimal(ALPHA, 2)} after Holm's correction "
+        "over the metrics. Without an arrow, the difference can be chance.",
+    )
+    return Table((*heads, "p"), rows, foot, narrow=True)
+
+
+def _mark_of(verdict: Verdict) -> str:
+    if verdict.p_value >= ALPHA:
+        return " "
+    return ABOVE if verdict.difference > 0 else BELOW
+
+
+def range_of(interval: tuple[float, float], sign: str = "") -> str:
+    """An interval, such as .703 to .773 or -.002..+.013; a dash if it has no bounds."""
+    if any(map(math.isnan, interval)):
+        return "-"
+    return (".." if sign else " to ").join(decimal(bound, 3, sign) for bound in interval)
 
 
 def pairs_table(summary: Summary) -> Table | None:
@@ -94,8 +144,14 @@ def pairs_table(summary: Summary) -> Table | None:
     if (comparison := summary.comparison) is None:
         return None
     _, _, *heads = comparison.pair_table.columns
-    rows = [(label(str(metric)), *cells) for metric, *cells in comparison.pair_table.rows]
+    rows = [
+        (label(metric), *(_without_zero.sub(".", cell) for cell in cells))
+        for metric, *cells in comparison.pair_table.rows
+    ]
     return replace(comparison.pair_table, columns=("metric", "method", *heads), rows=rows)
+
+
+_without_zero = re.compile(r"(?<![\d.])0\.")  # of numbers as in +0.0123
 
 
 def folds_table(results: Results) -> Table:

@@ -4,12 +4,46 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
 
 from lambdaplus.evaluation import Evaluation, RunComparison, compare_runs
-from lambdaplus.evaluation.significance import TESTS
+from lambdaplus.evaluation.result_tables import decimal
+from lambdaplus.evaluation.run_comparison import Pair
+from lambdaplus.evaluation.significance import TESTS, holm
 from lambdaplus.study.results import Results
 
+ALPHA = 0.05  # of verdicts
 MOST_NAMES = 6  # in a sentence; with more methods, it counts them
+
+
+class Verdict(NamedTuple):
+    """The best of lambdaplus and the best other method by a metric, chosen on validation data.
+
+    Attributes
+    ----------
+    metric, other, ours : str
+    difference : float
+        Of the test means, ours - other.
+    interval : (float, float)
+    p_value : float
+        With Holm's correction over the metrics of the verdicts.
+    """
+
+    metric: str
+    other: str
+    ours: str
+    difference: float
+    interval: tuple[float, float]
+    p_value: float
+
+    @property
+    def outcome(self) -> str:
+        """What the test says, in words."""
+        if self.p_value < ALPHA:
+            return f"significantly {'better' if self.difference > 0 else 'worse'}"
+        return "no significant difference"
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +100,7 @@ class Summary:
         about = self.results.about
         if about.select:
             return label(str(about.select))
-        return "each metric" if about.trials else label(about.criteria[method])
+        return "each metric" if about.each_metric_selects else label(about.criteria[method])
 
     def has_queries(self, metric: str) -> bool:
         """Whether a metric has a value for each query, and not only for the whole data set."""
@@ -105,54 +139,90 @@ class Summary:
                 ranked.append((len(self.below(metric, best)), self._sentence(metric, best)))
         return [sentence for _, sentence in sorted(ranked, key=lambda item: -item[0])]
 
-    def verdicts(self) -> list[str]:
-        """What the comparison says of lambdaplus, in sentences."""
-        return [said for said in (self.verdict(), self.below_by_own_metric()) if said]
+    @cached_property
+    def verdicts(self) -> list[Verdict]:
+        """For each main metric, the best of lambdaplus and of the others by validation values."""
+        methods, means = self.results.about.methods, self.results.validation_means
+        chosen = []
+        for metric in self.main_metrics:
+            sides = []
+            for ours in (False, True):
+                values = {
+                    name: means[name, metric]
+                    for name in self.evaluations
+                    if (methods[name].origin == "lambdaplus") == ours and (name, metric) in means
+                }
+                sides.append(max(values, key=lambda name: values[name], default=""))
+            if all(sides) and (pair := self._pair(metric, *sides)) is not None:
+                chosen.append(pair)
+        corrected = holm(np.array([pair.p_value for pair in chosen]))
+        return [
+            Verdict(pair.metric, pair.second, pair.first, pair.difference, pair.interval, float(p))
+            for pair, p in zip(chosen, corrected, strict=True)
+        ]
+
+    def _pair(self, metric: str, other: str, ours: str) -> Pair | None:
+        """The test of one of lambdaplus's methods against another; None without values to test."""
+        compared = [] if self.comparison is None else self.comparison.of(metric)
+        for pair in compared:
+            if (pair.first, pair.second) == (ours, other):
+                return pair
+            if (pair.first, pair.second) == (other, ours):
+                low, high = pair.interval
+                return pair._replace(
+                    first=ours, second=other, difference=-pair.difference, interval=(-high, -low)
+                )
+        two = {name: self.evaluations[name] for name in (ours, other)}
+        return next(iter(compare_runs(two).of(metric)), None)
+
+    @property
+    def other_side(self) -> str:
+        """What the methods that are not of lambdaplus are, in words."""
+        about = self.results.about
+        origins = {about.methods[name].origin for name in self.evaluations} - {"lambdaplus"}
+        return "other" if "yours" in origins else "built-in"
 
     def verdict(self) -> str:
         """Whether the best of lambdaplus differs from the best of all others, in a sentence."""
-        methods, comparison = self.results.about.methods, self.comparison
-        sides = [
-            [name for name in self.evaluations if (methods[name].origin == "lambdaplus") == ours]
-            for ours in (True, False)
-        ]
-        if comparison is None or not all(sides):
-            return ""
         by_outcome: dict[str, list[str]] = {}
-        for metric in self.main_metrics:
-            ours, others = (self.best(metric, side) or "" for side in sides)
-            if any({pair.first, pair.second} == {ours, others} for pair in comparison.of(metric)):
-                outcome = "no significant difference by "
-                if others in self.below(metric, ours):
-                    outcome = "significantly better by "
-                elif others in self.above(metric, ours):
-                    outcome = "significantly worse by "
-                by_outcome.setdefault(outcome, []).append(label(metric))
+        for one in self.verdicts:
+            by_outcome.setdefault(one.outcome, []).append(label(one.metric))
         outcomes = sorted(by_outcome, key=lambda outcome: (outcome.startswith("no"), outcome))
-        said = "; ".join(outcome + _listed(by_outcome[outcome]) for outcome in outcomes)
-        return f"The best of lambdaplus against the best of the others: {said}." if said else ""
+        said = "; ".join(f"{outcome} by {_listed(by_outcome[outcome])}" for outcome in outcomes)
+        return (
+            f"Best lambdaplus method against best {self.other_side} method, both chosen on "
+            f"validation data: {said}."
+            if said
+            else ""
+        )
+
+    def conclusions(self) -> list[str]:
+        """The verdict, or what stands out if there is none, or if there is a baseline."""
+        verdict = self.verdict()
+        return [*([verdict] if verdict else []),
+                *(self.sentences() if self.baseline or not verdict else [])]  # fmt: skip
 
     def below_by_own_metric(self) -> str:
         """Which objectives of lambdaplus are below the best by their own metric, and why."""
         methods = self.results.about.methods
         below = [
-            f"{name} by {label(metric)}"
+            f"{name} ({label(metric)})"
             for metric in self.results.metrics
             if (best := self.best(metric)) is not None
             for name in self.below(metric, best)
             if methods[name].origin == "lambdaplus" and name.partition(":lambda_")[2] == metric
         ]
         return (
-            f"Significantly below the highest mean of its own metric: {_listed(below)}. An "
-            "objective learns from the pairs that change its metric, so one that weighs more pairs "
-            "can be better, even by this metric."
+            "Significantly below the highest mean of the metric that they optimise: "
+            f"{_listed(below)}. An objective that uses more pairs may be better even for this "
+            "metric."
             if below
             else ""
         )
 
     def _sentence(self, metric: str, best: str) -> str:
         mean = self.results.mean(best, metric)
-        highest = f"{label(metric)}: {best} has the highest mean ({mean:.4f})"
+        highest = f"{label(metric)}: {best} has the highest mean ({decimal(mean)})"
         comparison = self.comparison
         if comparison is None or not (pairs := comparison.of(metric)):
             return f"{highest}."
@@ -179,28 +249,52 @@ class Summary:
         """Notes below a table of means: what is averaged, and how differences were tested."""
         about = self.results.about
         unit = "split" if about.repeated else "fold"
-        tested = f"{count(about.queries, 'test query', 'test queries')}"
-        if about.repeated:
-            tested += f", each tested {about.tested / about.queries:.3g} times on average"
         seeds = ", ".join(map(str, about.seeds))
         over = f", and over the seeds {seeds}" if len(about.seeds) > 1 else ""
         folds = count(len(self.results.folds), unit)
-        lines = [
-            f"Means of test values over the queries of each {unit}, then over {folds} ({tested})"
-            f"{over}. Higher is better."
-        ]
+        if about.rows:
+            lines = [
+                f"Means over {folds}{over} of the value over all test rows of a {unit} "
+                f"({count(about.rows, 'row')}). Higher is better."
+            ]
+            if "map" in self.results.metrics:
+                lines.append("MAP of rows without queries is their average precision.")
+        else:
+            tested = f"{count(about.queries, 'test query', 'test queries')}"
+            if about.repeated:
+                tested += f", each tested {about.tested / about.queries:.3g} times on average"
+            lines = [
+                f"Means of test values over the queries of each {unit}, then over {folds} "
+                f"({tested}){over}. Higher is better."
+            ]
         if about.repeated:
             lines.append("Tests of significance count a query once, with its mean over the splits.")
-        whose = about.convention.tool.partition(":")[0].replace("lambdaplus", "this library")
+        lines += [
+            f"{label(metric)} has no value on {_listed(missing)}, which the mean leaves out: no "
+            "test query there has both relevant and other documents."
+            for metric in self.results.metrics
+            if (missing := self.results.undefined(metric))
+        ]
+        whose = about.convention.tool.partition(":")[0]
         lines.append(
-            f"Tied documents, and queries without relevant ones, count by the rules of {whose}."
+            f"Tied documents and queries without relevant documents follow {whose}'s convention."
         )
         if (comparison := self.comparison) is not None:
             tail = "two-tailed" if comparison.alternative == "two-sided" else "one-tailed"
+            test = f"{TESTS[comparison.test]} test over queries"
+            if about.rows:
+                test = "DeLong test (AUC) or bootstrap over rows"
             lines.append(
-                f"Significant: p < {comparison.alpha:g} in a {tail} {TESTS[comparison.test]} test "
-                "over queries, with Holm's correction for the number of tests of each metric."
+                f"Significant: p < {decimal(comparison.alpha, 2)} in a {tail} {test}, with Holm's "
+                "correction for the number of tests of each metric."
             )
+        if about.without_categories:
+            lines.append(
+                f"Without the categories {_listed(about.left_out)}, which they cannot be fitted "
+                f"with: {_listed(about.without_categories)}."
+            )
+        if said := self.below_by_own_metric():
+            lines.append(said)
         return lines
 
 

@@ -43,14 +43,18 @@ def fit_and_save(
         seconds = time.perf_counter() - start
     seconds = max(0.0, seconds - sum(compiling))
     notes = tuple(dict.fromkeys(str(warning.message) for warning in caught))
+    models = {"": fitted} if isinstance(fitted, Fitted) else {str(m): f for m, f in fitted.items()}
+    lacking = {*map(str, task.metrics)} - models.keys()
+    if lacking and "" not in models:
+        raise ValueError(f"the trainer returned no ranker for {', '.join(sorted(lacking))}")
     fits = {}
-    for metric, model in ({"": fitted} if isinstance(fitted, Fitted) else fitted).items():
+    for metric, model in models.items():
         curve = np.asarray(model.curve, dtype=np.float64)
         of_valid = of_test = np.zeros(0)
         # The first of equal trials is chosen, so that a later one has to be better.
-        if str(metric) not in beaten or np.nanmax([*curve, -np.inf]) > beaten[str(metric)]:
+        if metric not in beaten or np.nanmax([*curve, -np.inf]) > beaten[metric]:
             of_valid, of_test = _scores(model, valid, "validation"), _scores(model, test, "test")
-        fits[str(metric)] = Fit(model.rounds, model.every, curve, of_valid, of_test, seconds, notes)
+        fits[metric] = Fit(model.rounds, model.every, curve, of_valid, of_test, seconds, notes)
     about = {"method": task.method.name, "fold": task.fold, "seed": task.seed,
              "trial": task.trial, "parameters": task.parameters}  # fmt: skip
     save_fits(file, fits, about)

@@ -23,7 +23,7 @@ from typing import Any
 
 PRELOADED = "lambdaplus.study.preload"
 GRACE = 0.5  # seconds between checks whether the parent process exists
-LAST_WORDS = 2.0  # seconds that a process has to end by itself
+SHUTDOWN_SECONDS = 2.0  # grace period before a process is killed
 NAME = "fit of lambdaplus"  # of a process, which has it when it imports the user's script
 UNGUARDED = 79  # exit code of a process in which that script starts processes
 
@@ -89,7 +89,7 @@ def _end(processes: list[Any]) -> None:
     """End processes, by force if they do not follow soon."""
     for process in processes:
         process.terminate()
-    deadline = time.monotonic() + LAST_WORDS
+    deadline = time.monotonic() + SHUTDOWN_SECONDS
     for process in processes:
         process.join(max(0.0, deadline - time.monotonic()))
         process.kill()
@@ -144,7 +144,7 @@ def _leave(*_: Any) -> None:
 
 def _leave_threads() -> None:
     """End a process that waits for threads which the fit left running."""
-    time.sleep(LAST_WORDS)
+    time.sleep(SHUTDOWN_SECONDS)
     os._exit(0)
 
 

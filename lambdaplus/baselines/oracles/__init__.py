@@ -22,7 +22,7 @@ FEATURE_MAPS = {"po": LOSSES, "mrr": ("mrr",), "dorm": ("ndcg",)}
 class Loss(NamedTuple):
     """A loss on a data set with the labels that it uses, binary or graded.
 
-    ``scale`` multiplies its feature map.
+    ``scale``, above 0, multiplies its feature map.
     """
 
     oracle: Oracle
@@ -31,8 +31,9 @@ class Loss(NamedTuple):
 
     def worst(self, ranking: Ranking) -> Constraint:
         """The most violated constraint of every query, with the scaled feature map."""
-        unscaled = self.oracle(ranking)
-        return unscaled._replace(coefficient=self.scale * unscaled.coefficient)
+        # w . (scale Psi) is Psi at scaled scores: which ranking is the worst depends on the scale.
+        worst = self.oracle(ranking._replace(score=self.scale * ranking.score))
+        return worst._replace(coefficient=self.scale * worst.coefficient)
 
     @property
     def separable(self) -> Bools:

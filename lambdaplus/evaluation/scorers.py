@@ -1,0 +1,91 @@
+"""Scorers for scikit-learn's searches, cross-validations and `permutation_importance`."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from lambdaplus.data.queries import by_query
+from lambdaplus.evaluation.feval import EvalMetric, eval_metric
+from lambdaplus.metrics import Metric
+from lambdaplus.metrics.weighted_sum import WeightedSum
+
+
+def scorer(metric: Metric | WeightedSum, *, qid: ArrayLike | None = None, **options: Any) -> Any:
+    """A scorer of scikit-learn for a ranking metric, ``scorer(estimator, X, y, qid=qid)``.
+
+    Parameters
+    ----------
+    metric : str, RankingMetric, Declaration or WeightedSum
+        For example ``"ndcg@10"``.
+    qid : (n,) array_like, optional
+        Query of each row of the data that is scored, in any order, for tools such as
+        ``permutation_importance`` that pass no queries.  Searches and cross-validations pass those
+        of each fold after ``sklearn.set_config(enable_metadata_routing=True)``.
+    **options
+        Of `eval_metric`, such as ``gain="linear"``, or ``one_group=True``.
+
+    Returns
+    -------
+    callable
+        As by scikit-learn's ``make_scorer``; it requests ``qid``.  It scores by
+        ``decision_function`` or, where there is none, by ``predict``.
+
+    Raises
+    ------
+    ValueError
+        For unknown metrics and options; when it is called, for labels, scores and queries that
+        cannot be used, and without queries that the metric needs.
+
+    Examples
+    --------
+    >>> import numpy as np, sklearn
+    >>> from sklearn.model_selection import cross_validate
+    >>> from lambdaplus import query_folds, scorer
+    >>> from lambdaplus.baselines import RankSVM
+    >>> X = np.random.default_rng(0).normal(size=(300, 3))
+    >>> y, qid = (X[:, 0] > 1).astype(int), np.arange(300) % 30
+    >>> with sklearn.config_context(enable_metadata_routing=True):
+    ...     found = cross_validate(
+    ...         RankSVM().set_fit_request(qid=True), X, y, cv=query_folds(qid=qid),
+    ...         scoring={"ndcg": scorer("ndcg@10"), "map": scorer("map")}, params={"qid": qid},
+    ...     )
+    >>> found["test_ndcg"].mean() > 0.9, found["test_map"].shape
+    (True, (5,))
+    """
+    from sklearn import config_context
+    from sklearn.metrics import make_scorer
+
+    value = _Value(eval_metric(metric, **options), qid)
+    with config_context(enable_metadata_routing=True):  # in which alone a request can be made
+        return make_scorer(
+            partial(_score, value), response_method=("decision_function", "predict")
+        ).set_score_request(qid=True)
+
+
+class _Value:
+    """A metric and the queries of the rows, unless others are passed."""
+
+    def __init__(self, metric: EvalMetric, qid: ArrayLike | None) -> None:
+        self.metric, self.qid = metric, qid
+
+    def __repr__(self) -> str:
+        return str(self.metric.metrics[0])
+
+
+def _score(
+    value: _Value,
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    qid: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    qid = value.qid if qid is None else qid
+    if qid is None:
+        return float(value.metric(y_true, y_pred, sample_weight, None)[1])
+    rows = by_query(y_pred, y_true, qid=qid)
+    weights = rows.in_order(sample_weight)
+    return float(value.metric(rows.queries.labels, rows.X, weights, rows.queries.sizes)[1])

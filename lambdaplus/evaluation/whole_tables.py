@@ -1,0 +1,118 @@
+"""Standard errors of metrics over all rows of a table, which have no values by query.
+
+AUC has DeLong's covariance: an AUC is a mean over rows with label 1, and one over the others, of
+the share of the rows of the other side that a row is ranked correctly against.  Other metrics are
+bootstrapped over rows.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from lambdaplus.compute.array_types import Bools, Floats
+from lambdaplus.data.queries import Queries
+from lambdaplus.evaluation.result import Rows
+from lambdaplus.metrics import RankingMetric
+from lambdaplus.metrics.sort import Scored
+from lambdaplus.metrics.values import values
+
+MOST_RESAMPLES = 999  # enough for a standard error, since p-values come from a normal distribution
+MOST_ROWS = 10_000_000  # over all resamples, of one run
+FEWEST_RESAMPLES = 200
+
+
+class Spread(NamedTuple):
+    """How much the values of k runs vary with the rows of the tables.
+
+    Attributes
+    ----------
+    covariance : (k, k) float64
+    resampled : (r, k) float64
+        Values on samples of the rows; r is 0 for DeLong's covariance.
+    """
+
+    covariance: Floats
+    resampled: Floats
+
+
+def spread(
+    metric: RankingMetric, runs: Sequence[Sequence[Rows]], resamples: int, seed: int
+) -> Spread:
+    """The spread of a metric, whose value for a run is its mean over the tables of the run."""
+    if metric.declaration.name == "auc":
+        relevant = float(metric["relevant"])
+        parts = [_delong([run[t] for run in runs], relevant) for t in range(len(runs[0]))]
+        return Spread(np.sum(parts, axis=0) / len(parts) ** 2, np.empty((0, len(runs))))
+    rows = sum(table.labels.size * len(table.scores) for table in runs[0])
+    affordable = max(FEWEST_RESAMPLES, MOST_ROWS // rows)
+    random = np.random.default_rng(seed)
+    n = min(resamples, MOST_RESAMPLES, affordable)
+    by_table = [
+        _bootstrap(metric, [run[t] for run in runs], n, random) for t in range(len(runs[0]))
+    ]
+    resampled = np.mean(by_table, axis=0)
+    resampled = resampled[~np.isnan(resampled).any(axis=1)]  # without a relevant row
+    if len(resampled) < 2:
+        return Spread(np.full((len(runs),) * 2, np.nan), resampled)
+    return Spread(np.atleast_2d(np.cov(resampled, rowvar=False)), resampled)
+
+
+def _delong(runs: Sequence[Rows], relevant: float) -> Floats:
+    """DeLong's covariance of the AUCs of k runs on the same rows, (k, k) (DeLong et al. 1988)."""
+    good = runs[0].labels >= relevant
+    weights = np.ones(good.size) if runs[0].weights is None else runs[0].weights
+    sides = [np.zeros((len(runs), side.sum())) for side in (good, ~good)]
+    for k, run in enumerate(runs):
+        for scores in run.scores:
+            above = _share_below(scores, weights, good)
+            below = 1.0 - _share_below(scores, weights, ~good)
+            for side, share in zip(sides, (above, below), strict=True):
+                side[k] += share / len(run.scores)
+    covariance = np.zeros((len(runs), len(runs)))
+    for side, share in zip((good, ~good), sides, strict=True):
+        used = weights[side] > 0
+        w, m = weights[side][used], int(used.sum())
+        if m < 2:
+            return np.full_like(covariance, np.nan)
+        centred = w * (share[:, used] - np.average(share[:, used], axis=1, weights=w)[:, None])
+        covariance += centred @ centred.T / w.sum() ** 2 * m / (m - 1)
+    return covariance
+
+
+def _share_below(scores: Floats, weights: Floats, side: Bools) -> Floats:
+    """For each row of a side, the share of the rows of the other side with lower scores.
+
+    Tied rows count half.
+    """
+    other = scores[~side]
+    order = np.argsort(other)
+    total = np.append(0.0, np.cumsum(weights[~side][order]))
+    ends = [np.searchsorted(other[order], scores[side], end) for end in ("left", "right")]
+    return np.asarray((total[ends[0]] + total[ends[1]]) / 2 / total[-1])
+
+
+def _bootstrap(
+    metric: RankingMetric, runs: Sequence[Rows], resamples: int, random: np.random.Generator
+) -> Floats:
+    """Values of k runs on samples of the same rows with replacement, (resamples, k)."""
+    labels, weights, n = runs[0].labels, runs[0].weights, runs[0].labels.size
+    # Sorted scores make the sort of each sample cheaper.
+    orders = [[np.argsort(scores) for scores in run.scores] for run in runs]
+    found = np.empty((resamples, len(runs)))
+    for sample in found:
+        times = np.bincount(random.integers(0, n, n), minlength=n).astype(np.float64)
+        times = times if weights is None else times * weights
+        for k, run in enumerate(runs):
+            sample[k] = np.mean(
+                [
+                    _value(metric, labels[rows], scores[rows], times[rows])
+                    for scores, order in zip(run.scores, orders[k], strict=True)
+                    if (rows := order[times[order] > 0]).size
+                ]
+            )
+    return found
+
+
+def _value(metric: RankingMetric, labels: Floats, scores: Floats, times: Floats) -> float:
+    return float(values(metric, Scored(Queries(labels, weight=times), scores))[0])

@@ -1,0 +1,29 @@
+"""Objectives of different metrics that train the same model on data with queries.
+
+The surrogate weighs the pairs, so `ndcg@1` and `ndcg@100` are one objective, and so are `p@5`,
+`recall@10` and `map`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from lambdaplus.objectives.objective import CombinedObjective, LambdaObjective
+
+
+def equal_objectives(objectives: Mapping[str, Any]) -> list[list[str]]:
+    """The names of objectives that train the same model, two or more in each list."""
+    alike: dict[Any, list[str]] = {}
+    for name, objective in objectives.items():
+        if isinstance(objective, LambdaObjective | CombinedObjective):
+            alike.setdefault(_what_it_trains(objective), []).append(name)
+    return [names for names in alike.values() if len(names) > 1]
+
+
+def _what_it_trains(objective: Any) -> Any:
+    """A value that is equal for objectives with the same gradient."""
+    if isinstance(objective, CombinedObjective):
+        return frozenset((_what_it_trains(part), weight) for part, weight in objective.parts)
+    if isinstance(objective, LambdaObjective):
+        return replace(objective, metric=objective.surrogate)
+    return objective
