@@ -101,7 +101,7 @@ def steps(framework: str, of: Parts, leaves: int, objective: Any, seed: int) -> 
     params = {
         "max_leaves": leaves, "max_depth": 0, "grow_policy": "lossguide", "learning_rate": 0.1,
         "colsample_bytree": 0.8, "lambda": 1.0, "min_child_weight": 0.03, "nthread": 1,
-        "seed": seed, "tree_method": "hist", "objective": "binary:logitraw", "base_score": 0.5,
+        "seed": seed, "tree_method": "hist", "objective": "binary:logitraw", "base_score": 0.0,
         "disable_default_eval_metric": True,
     }  # fmt: skip
     train = xgb.QuantileDMatrix(of.X[0], of.y[0], base_margin=np.full(of.y[0].size, start))
